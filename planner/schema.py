@@ -21,12 +21,12 @@ def _elect() -> dict[str, Any]:
 
 
 def _document(name: str) -> dict[str, Any]:
-    from planner.failures.records import FAILURE_DOCUMENTS
+    from planner.failures.failure_records import FAILURE_DOCUMENTS
     from planner.plan.documents.check_records import DOCUMENTS
     from planner.plan.documents.plan_records import PLAN_DOCUMENTS
     from planner.plan.documents.wave_records import WAVE_DOCUMENTS
-    from planner.score.records import SCORE_DOCUMENTS
-    from planner.status.records import STATUS_DOCUMENTS
+    from planner.score.score_records import SCORE_DOCUMENTS
+    from planner.status.status_records import STATUS_DOCUMENTS
 
     known: dict[str, type[BaseModel]] = {
         **DOCUMENTS,
@@ -40,7 +40,7 @@ def _document(name: str) -> dict[str, Any]:
 
 
 def _config(name: str) -> dict[str, Any]:
-    from planner.config.records import ConfigExampleRecord, ConfigRecord
+    from planner.config.config_records import ConfigExampleRecord, ConfigRecord
 
     models: dict[str, type[BaseModel]] = {
         "config": ConfigRecord,
@@ -50,7 +50,7 @@ def _config(name: str) -> dict[str, Any]:
 
 
 def _explain() -> dict[str, Any]:
-    from planner.explain.document import ExplainRecord
+    from planner.explain.explain_document import ExplainRecord
 
     return ExplainRecord.model_json_schema()
 
@@ -105,13 +105,13 @@ def _what_if() -> dict[str, Any]:
 
 
 def _size() -> dict[str, Any]:
-    from planner.sizing.document import SizeRecord
+    from planner.sizing.sizing_document import SizeRecord
 
     return SizeRecord.model_json_schema()
 
 
 def _broker_types() -> dict[str, Any]:
-    from planner.sizing.types import BrokerTypesRecord
+    from planner.sizing.broker_types import BrokerTypesRecord
 
     return BrokerTypesRecord.model_json_schema()
 

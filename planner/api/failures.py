@@ -20,17 +20,17 @@ from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from planner.api.errors import named_as_arguments
 from planner.api.table import Table
-from planner.failures.everything import (
+from planner.failures.all_failures import (
     EveryFailure,
     knows,
     to_document,
     try_everything,
 )
+from planner.failures.failure_request import FailuresRequest, read_failures_request
+from planner.failures.failure_scenario import Scenario, partitions_document, play
+from planner.failures.failure_scenario import to_document as loss_document
+from planner.failures.failures_screen import everything_screen
 from planner.failures.loss_screen import scenario_screen
-from planner.failures.request import FailuresRequest, read_failures_request
-from planner.failures.scenario import Scenario, partitions_document, play
-from planner.failures.scenario import to_document as loss_document
-from planner.failures.screen import everything_screen
 from planner.snapshot import Snapshot
 
 NAMES = {"broker": "brokers", "rack": "racks", "log_dir": "log_dirs"}

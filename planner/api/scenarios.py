@@ -16,12 +16,12 @@ from planner.api.result import PlanResult
 from planner.api.table import Table
 from planner.errors import BadInputError
 from planner.plan.run.make_plan import Planned, check_plan
-from planner.sizing.document import status_of
-from planner.sizing.document import to_document as size_document
-from planner.sizing.make import SizeAnswer, SizeRequest, shown_snapshot
-from planner.sizing.make import size as answer_to
-from planner.sizing.screen import size_screen
-from planner.sizing.types import read_types, understand_types
+from planner.sizing.broker_types import read_types, understand_types
+from planner.sizing.size_cluster import SizeAnswer, SizeRequest, shown_snapshot
+from planner.sizing.size_cluster import size as answer_to
+from planner.sizing.sizing_document import status_of
+from planner.sizing.sizing_document import to_document as size_document
+from planner.sizing.sizing_screen import size_screen
 from planner.snapshot import Snapshot
 from planner.snapshot.tables.snapshot_problems import problem
 from planner.what_if.growth_trends import read_trends

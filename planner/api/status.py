@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from planner.snapshot import Snapshot
-from planner.status.document import status_document
-from planner.status.find import Status, status_of
-from planner.status.screen import status_screen
-from planner.status.words import Address
+from planner.status.find_status import Status, status_of
+from planner.status.status_document import status_document
+from planner.status.status_screen import status_screen
+from planner.status.trouble_sentences import Address
 
 ADDRESS = Address(snapshot="SNAP", place="SNAP")
 

@@ -87,9 +87,9 @@ def explain(
 
     Example: kafka-planner explain plan --broker-list 4 --sort bytes
     """
-    from planner.explain.choose import Choice, Sort, choose
-    from planner.explain.document import explain_document
-    from planner.explain.screen import explain_screen
+    from planner.explain.choose_moves import Choice, Sort, choose
+    from planner.explain.explain_document import explain_document
+    from planner.explain.explain_screen import explain_screen
 
     inputs = Gatherer()
     brokers = inputs.read(lambda: _brokers(broker_list))
@@ -124,7 +124,7 @@ def _read(plan: Path, snapshot: Path | None) -> tuple[str | None, "list[MoveRow]
         rule = "a reassignment file alone does not say why"
         raise _refusal(str(plan), "", rule, "give the cluster before with --snapshot")
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.explain.from_file import explain_file
+    from planner.explain.explain_file import explain_file
 
     inputs = Gatherer()
     given = inputs.read(lambda: read_plan(plan))

@@ -20,7 +20,7 @@ from planner.cli.common.output import print_json
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
-    from planner.failures.request import FailuresWishes
+    from planner.failures.failure_request import FailuresWishes
     from planner.snapshot import Snapshot
 
 
@@ -108,7 +108,7 @@ def failures(
     Example: kafka-planner failures prod.json --broker 7
     """
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.failures.request import FailuresRequest, read_failures_request
+    from planner.failures.failure_request import FailuresRequest, read_failures_request
 
     read = read_snapshot(snapshot)
     state = read.to_state()
@@ -150,8 +150,8 @@ class _Given:
     ) -> bool:
         """Print all failures; tell whether any one broker and any one rack may go."""
         from placement.failures.failure_domains import DomainKind
-        from planner.failures.everything import to_document, try_everything
-        from planner.failures.screen import everything_screen
+        from planner.failures.all_failures import to_document, try_everything
+        from planner.failures.failures_screen import everything_screen
 
         every = try_everything(
             self.snapshot,
@@ -171,8 +171,8 @@ class _Given:
 
     def play(self, path: Path, *, is_crash: bool, has_unclean: bool) -> bool:
         """Print one failure in stages; tell whether everything goes on."""
+        from planner.failures.failure_scenario import play, to_document
         from planner.failures.loss_screen import scenario_screen
-        from planner.failures.scenario import play, to_document
 
         if self.wishes.loss is None:  # pragma: no cover - the caller has looked
             return True

@@ -157,7 +157,7 @@ def _in_memory(
     is_json: bool,
 ) -> list[dict[str, Any]]:
     """Score, write and print; return the documents where somebody asks for them."""
-    from planner.score.tables import check_output, write_tables
+    from planner.score.score_tables import check_output, write_tables
 
     if output is not None:
         inputs.read(lambda: check_output(Path(output)))
@@ -222,7 +222,7 @@ def _judge(
 def _print_screens(
     snapshots: list[Path], scored: list["Scored"], documents: list[dict[str, Any]]
 ) -> None:
-    from planner.score.screen import score_screen
+    from planner.score.score_screen import score_screen
     from planner.text.format import labelled
 
     for number, (path, each) in enumerate(zip(snapshots, scored, strict=True)):

@@ -28,7 +28,7 @@ from planner.cli.what_if import (
 )
 
 if TYPE_CHECKING:
-    from planner.sizing.make import SizeAnswer
+    from planner.sizing.size_cluster import SizeAnswer
 
 Types = Annotated[
     Path | None,
@@ -95,9 +95,9 @@ def size(
     Example: kafka-planner size prod.json --growth 5%/month --months 12
     """
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.sizing.make import SizeRequest
-    from planner.sizing.make import size as answer_to
-    from planner.sizing.types import read_types
+    from planner.sizing.broker_types import read_types
+    from planner.sizing.size_cluster import SizeRequest
+    from planner.sizing.size_cluster import size as answer_to
 
     read = read_snapshot(snapshot)
     request = SizeRequest(
@@ -129,7 +129,7 @@ def size(
 
 def _write(answer: "SizeAnswer", output: Path) -> None:
     """Write the placement that shows the answer, as a snapshot."""
-    from planner.sizing.make import shown_snapshot
+    from planner.sizing.size_cluster import shown_snapshot
     from planner.snapshot import write_snapshot
 
     shown = answer.sizing.shown
@@ -145,10 +145,10 @@ def _print(
 ) -> None:
     now = datetime.now(UTC)
     if output_format is OutputFormat.JSON:
-        from planner.sizing.document import to_document
+        from planner.sizing.sizing_document import to_document
 
         print_json(to_document(answer, now=now))
         return
-    from planner.sizing.screen import size_screen
+    from planner.sizing.sizing_screen import size_screen
 
     typer.echo("\n".join(size_screen(answer, given, output, now=now)))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from planner.snapshot import Snapshot
-    from planner.status.find import Status
+    from planner.status.find_status import Status
 
 OptionalSnapshot = Annotated[
     Path | None,
@@ -67,10 +67,10 @@ def status(
     Example: kafka-planner status --bootstrap-server k1:9092
     """
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.status.document import status_document
-    from planner.status.find import status_of
-    from planner.status.screen import status_screen
-    from planner.status.words import Address
+    from planner.status.find_status import status_of
+    from planner.status.status_document import status_document
+    from planner.status.status_screen import status_screen
+    from planner.status.trouble_sentences import Address
 
     inputs = Gatherer()
     inputs.read(lambda: _refuse_both(snapshot, bootstrap_server, command_config))
@@ -155,7 +155,7 @@ def _check_output(path: Path) -> None:
 
 def _write_cancel(found: "Status", path: Path, *, quiet: bool) -> None:
     from planner.plan.kafka_files.reassignment_file import format_reassignment
-    from planner.status.moves import cancel_lists
+    from planner.status.running_moves import cancel_lists
 
     lists = cancel_lists(found)
     if len(lists):

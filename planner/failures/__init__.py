@@ -1,1 +1,5 @@
-"""Failures of a snapshot: one scenario in stages, or all of them at once."""
+"""
+Failures of a snapshot: one scenario in stages, or all of them at once.
+
+Imports `planner.snapshot`, `planner.options`, `planner.status` and `planner.text`.
+"""

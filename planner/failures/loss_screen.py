@@ -11,22 +11,22 @@ from placement.failures.controller_events import Loss
 from placement.failures.partition_health import health_of
 from placement.model.cluster import ClusterState
 from placement.model.load import Resource
-from planner.failures.carried import binding, busiest, on_return
-from planner.failures.scenario import (
+from planner.failures.carried_loads import binding, busiest, on_return
+from planner.failures.failure_scenario import (
     Scenario,
     moved_leaders,
     partitions_document,
     rebuild,
     scenario_notes,
 )
-from planner.failures.screen import (
+from planner.failures.failures_screen import (
     ANSWERS,
     assumed_text,
     counts_text,
     headline,
 )
-from planner.failures.sources import no_source_lines
-from planner.status.head import head_of
+from planner.failures.lost_sources import no_source_lines
+from planner.status.status_lines import head_of
 from planner.text.format import (
     bytes_text,
     command_lines,

@@ -11,9 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from planner.errors import BadInputError, InputProblem
-from planner.fleet.commits import TABLES, Commit, Key, Visible, commit_name, time_text
-from planner.fleet.store import FileSink, Store
-from planner.fleet.tables import snapshot_tables
+from planner.fleet.arrow_tables import snapshot_tables
+from planner.fleet.commit_markers import (
+    TABLES,
+    Commit,
+    Key,
+    Visible,
+    commit_name,
+    time_text,
+)
+from planner.fleet.fleet_store import FileSink, Store
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from placement.model.load import RESOURCES
-from planner.fleet.costs import COST_FIELDS
-from planner.fleet.overview import FORECAST, MOVED, SCHEMA
+from planner.fleet.cluster_costs import COST_FIELDS
+from planner.fleet.cluster_overview import FORECAST, MOVED, SCHEMA
 from planner.score.fail_on import NAMES, Condition, parse_conditions
 
 _IDS = ("worst_broker", "fullest_broker")

@@ -1,8 +1,8 @@
 """What `generate` proposes for some topics and a list of brokers."""
 
+from planner.generate.generate_request import GenerateRequest
 from planner.generate.proposal import Moves, Proposal, generate
-from planner.generate.refusals import Refusal, find_refusals
-from planner.generate.request import GenerateRequest
+from planner.generate.tool_refusals import Refusal, find_refusals
 from planner.generate.topics_file import read_topics_to_move
 
 __all__ = [

@@ -12,8 +12,7 @@ from placement.model.load import weigh
 from placement.placers.even_spread import spread_topics
 from placement.placers.generate_proposal import propose_from_scratch, proposed_factors
 from planner.errors import BadInputError, InputProblem
-from planner.generate.refusals import Refusal, find_refusals
-from planner.generate.request import (
+from planner.generate.generate_request import (
     GenerateRequest,
     chosen_rows,
     current_lists,
@@ -21,6 +20,7 @@ from planner.generate.request import (
     is_open,
     placer_brokers,
 )
+from planner.generate.tool_refusals import Refusal, find_refusals
 from planner.plan.input.plan_input import to_target
 from planner.plan.kafka_files.reassignment_columns import listing, listing_now
 from planner.plan.kafka_files.reassignment_file import ReassignmentFile

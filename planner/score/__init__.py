@@ -1,6 +1,6 @@
 """Scores of clusters: made, printed, judged, and written as tables."""
 
-from planner.score.document import score_document
-from planner.score.make import Scored, ScoreRequest, score_snapshot
+from planner.score.make_score import Scored, ScoreRequest, score_snapshot
+from planner.score.score_document import score_document
 
 __all__ = ["ScoreRequest", "Scored", "score_document", "score_snapshot"]

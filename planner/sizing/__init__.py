@@ -1,1 +1,6 @@
-"""Sizing: how many brokers a cluster needs, and how long those there are will do."""
+"""
+Sizing: how many brokers a cluster needs, and how long the present ones last.
+
+Imports `planner.what_if`, `planner.snapshot`, `plan.kafka_files` and
+`placement.sizing`.
+"""

@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 
 from placement.model.load import RESOURCES
 from planner.errors import BadInputError, InputProblem
-from planner.fleet.places import schema_of
-from planner.fleet.selection import ALL, SnapshotSelection
-from planner.fleet.tables import EPOCH, header_table, read_header
+from planner.fleet.arrow_tables import EPOCH, header_table, read_header
+from planner.fleet.fleet_places import schema_of
+from planner.fleet.snapshot_selection import ALL, SnapshotSelection
 from planner.options.plan_request import PlanRequest, read_request
-from planner.score.make import ScoreRequest
+from planner.score.make_score import ScoreRequest
 from planner.snapshot import Snapshot, read_snapshot
 from planner.spark.common.problem_rows import WARNING
 from planner.spark.io.corrupt_files import Broken, around_broken

@@ -1,1 +1,5 @@
-"""Trouble of a cluster now, in words and as a document, and the commands that help."""
+"""
+Trouble of a cluster now, in words and as a document, and the commands that help.
+
+Imports `planner.snapshot`, `plan.kafka_files`, `planner.text` and `placement.status`.
+"""

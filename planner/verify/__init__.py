@@ -4,8 +4,8 @@ Outcome of a plan that was started: per partition, per wave, and what is left to
 A function of columns alone: it serves a snapshot and a running cluster alike.
 """
 
-from planner.verify.findings import VerifyFinding
-from planner.verify.status import Overall, Status
+from planner.verify.partition_status import Overall, Status
 from planner.verify.verification import Verification, verify
+from planner.verify.verify_findings import VerifyFinding
 
 __all__ = ["Overall", "Status", "Verification", "VerifyFinding", "verify"]

@@ -8,15 +8,15 @@ from placement.model.cluster import ClusterState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
 from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 from planner.throttles import Throttle
-from planner.verify.events import Judge, Move
-from planner.verify.findings import VerifyFinding, fold
-from planner.verify.leftovers import RULE as THROTTLE_LEFT
-from planner.verify.leftovers import leftover_findings, throttles_left
+from planner.verify.leftover_throttles import RULE as THROTTLE_LEFT
+from planner.verify.leftover_throttles import leftover_findings, throttles_left
+from planner.verify.partition_events import Judge, Move
+from planner.verify.partition_status import Before, Overall, Status, overall_of
 from planner.verify.plan_files import PlanFiles
-from planner.verify.rows import ClusterRows, entries_of
-from planner.verify.status import Before, Overall, Status, overall_of
-from planner.verify.steps import Situation, Step, steps_left
-from planner.verify.to_come import to_come
+from planner.verify.remaining_steps import Situation, Step, steps_left
+from planner.verify.state_rows import ClusterRows, entries_of
+from planner.verify.unstarted_part import to_come
+from planner.verify.verify_findings import VerifyFinding, fold
 from planner.verify.wave_progress import WaveLists, WaveProgress
 
 MAX_FINDINGS_SHOWN = 10

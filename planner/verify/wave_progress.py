@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 from planner.text.format import ids_text
-from planner.verify.rows import Brokers, ClusterRows, Entry, Key, entries_of
-from planner.verify.status import Overall, Status, status_of
+from planner.verify.partition_status import Overall, Status, status_of
+from planner.verify.state_rows import Brokers, ClusterRows, Entry, Key, entries_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

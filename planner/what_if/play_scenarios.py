@@ -24,7 +24,7 @@ from placement.scenarios.scenario_outcome import (
     weighed,
 )
 from planner.errors import BadInputError
-from planner.failures.controllers import Voter, voters_of
+from planner.failures.controller_majority import Voter, voters_of
 from planner.options.broker_sets import OFF
 from planner.options.option_reader import OptionReader
 from planner.options.plan_request import PlanRequest, Wishes, read_request

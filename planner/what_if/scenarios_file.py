@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from placement.model.cluster import ClusterState
 from placement.scenarios.changes.variant import Variant
 from planner.errors import BadInputError, InputProblem
-from planner.failures.request import election_rules
+from planner.failures.failure_request import election_rules
 from planner.group.group_problems import place_text
 from planner.snapshot import Snapshot
 from planner.snapshot.tables.snapshot_problems import problem

@@ -10,7 +10,7 @@ from placement.planning.result import PlannedPlacement
 from placement.scenarios.cross_rack_load import cross_rack_rate, knows_racks
 from placement.scenarios.scenario_figures import CAPPED, Figures, Use, Verdict
 from placement.scenarios.scenario_outcome import Outcome
-from planner.failures.controllers import Voter, keeps_majority, over_all
+from planner.failures.controller_majority import Voter, keeps_majority, over_all
 from planner.plan.documents.plan_document import shortfall_document
 from planner.text.document_numbers import rounded
 from planner.text.format import percent_text

@@ -11,8 +11,8 @@ from pyarrow import parquet
 
 import planner
 from planner.plan.folder.moves_file import read_moves
-from planner.score.make import score_snapshot
-from planner.score.tables import score_table
+from planner.score.make_score import score_snapshot
+from planner.score.score_tables import score_table
 from planner.snapshot import Snapshot
 from support.plans import skewed_document
 

@@ -11,9 +11,9 @@ from placement.failures.failure_outlook import outlook
 from placement.failures.pair_failures import pair_failures
 from placement.model.cluster import UNKNOWN, ClusterState, LogDirs
 from placement.synthetic import SIZES, Size, make_instance
-from planner.failures.everything import PAIRED, try_everything
-from planner.failures.request import FailuresRequest, read_failures_request
-from planner.sizing.make import SizeRequest, size
+from planner.failures.all_failures import PAIRED, try_everything
+from planner.failures.failure_request import FailuresRequest, read_failures_request
+from planner.sizing.size_cluster import SizeRequest, size
 from planner.snapshot import Snapshot
 from planner.what_if.play_scenarios import WhatIfRequest, read_wishes, what_if
 from planner.what_if.scenarios_file import understand

@@ -35,9 +35,9 @@ from benchmarks.spark_plans import (
     measure_plans,
     plan_table,
 )
-from planner.fleet.commits import TABLES, Commit, time_text
-from planner.fleet.store import Store
-from planner.fleet.tables import EPOCH
+from planner.fleet.arrow_tables import EPOCH
+from planner.fleet.commit_markers import TABLES, Commit, time_text
+from planner.fleet.fleet_store import Store
 from planner.spark.io.fleet_opening import open_fleet, snapshot_folder
 from planner.spark.io.fleet_tables import Fleet
 from planner.spark.scoring.fleet_scores import score_fleet

@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from benchmarks.processes import cpu_s, peak, peaks
 from placement.synthetic import SIZES, make_instance
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot
 from planner.spark.ingest.dump_ingest import Ingested, ingest_dumps
 

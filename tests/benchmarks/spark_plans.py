@@ -12,8 +12,8 @@ from placement.core.model.search_budget import EFFORTS
 from placement.core.search.preload import search_compiled
 from placement.synthetic import SIZES, make_instance
 from planner.fleet.append import append
-from planner.fleet.plans import NamedRequest, plan_row
-from planner.fleet.store import Store
+from planner.fleet.cluster_plans import NamedRequest, plan_row
+from planner.fleet.fleet_store import Store
 from planner.options.plan_request import PlanRequest
 from planner.snapshot import Snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from planner.config.records import ConfigExampleRecord, ConfigRecord
+from planner.config.config_records import ConfigExampleRecord, ConfigRecord
 from planner.plan.documents.plan_records import ErrorRecord
 from support.commands import run
 from support.plans import contents, skewed_document, write_document

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.cli.plan.config_options import plan_operations
-from planner.config.example import EXAMPLES, example_config
-from planner.config.file import read_config
-from planner.config.option import ConfigOption, Kind
+from planner.config.config_example import EXAMPLES, example_config
+from planner.config.config_file import read_config
+from planner.config.config_option import ConfigOption, Kind
 
 
 def read(tmp_path, text):

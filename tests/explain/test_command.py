@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from planner.explain.choose import Sort
-from planner.explain.document import ExplainRecord
+from planner.explain.choose_moves import Sort
+from planner.explain.explain_document import ExplainRecord
 from planner.plan.folder.moves_file import _cell_text, format_moves, read_moves
 from support.commands import run
 from support.plans import moves_in, skewed_document, write_document

@@ -21,7 +21,7 @@ from placement.operations import (
 )
 from placement.planning.plan import draft_shares, loads_of, make_draft, plan
 from placement.rules.broker_sets import BrokerSets
-from planner.explain.from_file import explain_file
+from planner.explain.explain_file import explain_file
 from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken, lists_of, naive_loads
@@ -37,7 +37,7 @@ def lists(*replicas):
 
 
 def explained(state, target, operation, wishes):
-    from planner.explain.from_file import _names, _reassignment
+    from planner.explain.explain_file import _names, _reassignment
 
     rows = dict(zip(_names(state), range(state.num_partitions), strict=True))
     draft = make_draft(state, operation, wishes)

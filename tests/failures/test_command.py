@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from planner.demo import SNAPSHOT_FILE
-from planner.failures.everything import try_everything
-from planner.failures.records import AllFailuresRecord, ScenarioRecord
-from planner.failures.request import FailuresRequest, read_failures_request
-from planner.failures.screen import everything_screen
+from planner.failures.all_failures import try_everything
+from planner.failures.failure_records import AllFailuresRecord, ScenarioRecord
+from planner.failures.failure_request import FailuresRequest, read_failures_request
+from planner.failures.failures_screen import everything_screen
 from planner.snapshot import Snapshot
 from support.commands import run
 from support.plans import write_document

@@ -6,8 +6,8 @@ from copy import deepcopy
 import pytest
 from hypothesis import assume, given, settings
 
-from planner.fleet.changes import COUNTS, change_table, drift_rows
-from planner.fleet.plans import NamedRequest, plan_row
+from planner.fleet.cluster_plans import NamedRequest, plan_row
+from planner.fleet.snapshot_changes import COUNTS, change_table, drift_rows
 from planner.options.plan_request import PlanRequest
 from planner.plan.kafka_files.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot

@@ -3,8 +3,8 @@
 import duckdb
 import pytest
 
-from planner.fleet.contracts.every import ABOUT, CONTRACTS
-from planner.fleet.contracts.queries import QUERIES
+from planner.fleet.contracts.all_contracts import ABOUT, CONTRACTS
+from planner.fleet.contracts.example_queries import QUERIES
 
 
 @pytest.fixture(scope="module")

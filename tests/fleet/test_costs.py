@@ -8,9 +8,9 @@ from placement.draft.draft import Settings
 from planner.cli.fleet.fleet_costs import cost_lines, print_cluster_costs
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
-from planner.fleet.overview import overview_row
+from planner.fleet.cluster_overview import overview_row
+from planner.fleet.fleet_prices import read_fleet_prices
 from planner.fleet.overview_costs import fleet_costs
-from planner.fleet.prices import read_fleet_prices
 from planner.snapshot import Snapshot, read_snapshot
 from support.commands import run
 from support.plans import skewed_document, write_document

@@ -7,12 +7,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from planner.errors import BadInputError
-from planner.fleet.dumps.finding import FoundFile, find_dumps, moment_of
-from planner.fleet.dumps.kinds import kind_of
-from planner.fleet.dumps.rates import read_rows
-from planner.fleet.dumps.reading import read_dump
-from planner.fleet.dumps.taking import Intake, dumps_in, take
-from planner.fleet.store import Store
+from planner.fleet.dumps.dump_finder import FoundFile, find_dumps, moment_of
+from planner.fleet.dumps.dump_intake import Intake, dumps_in, take
+from planner.fleet.dumps.dump_reader import read_dump
+from planner.fleet.dumps.file_kinds import kind_of
+from planner.fleet.dumps.rate_rows import read_rows
+from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot, write_snapshot
 from planner.snapshot.importers.importer_registry import IMPORTERS
 from support import monitoring
@@ -298,7 +298,7 @@ def test_what_a_reader_trips_over_is_a_reject(tmp_path, monkeypatch):
     def trip(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("planner.fleet.dumps.taking.read_dump", trip)
+    monkeypatch.setattr("planner.fleet.dumps.dump_intake.read_dump", trip)
     take_all(folder, fleet)
 
     assert "ZeroDivisionError" in rejects_in(fleet)[0]["reason"]

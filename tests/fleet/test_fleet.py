@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from planner.errors import BadInputError
 from planner.fleet.append import append, compact
-from planner.fleet.commits import TABLES, Commit, resolve
-from planner.fleet.store import Store
-from planner.fleet.tables import CLUSTER_SCHEMA, snapshot_tables
+from planner.fleet.arrow_tables import CLUSTER_SCHEMA, snapshot_tables
+from planner.fleet.commit_markers import TABLES, Commit, resolve
+from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot
 from planner.snapshot.tables.snapshot_columns import TABLES as SNAPSHOT_TABLES
 from support.commands import run
@@ -213,7 +213,7 @@ def test_a_file_system_that_cannot_be_loaded_is_told_in_a_line(monkeypatch):
         msg = "Unable to load libhdfs\ndlopen(/one) failed\ndlopen(/two) failed"
         raise OSError(msg)
 
-    monkeypatch.setattr("planner.fleet.store._from_uri", unloadable)
+    monkeypatch.setattr("planner.fleet.fleet_store._from_uri", unloadable)
 
     with pytest.raises(BadInputError) as refusal:
         Store("hdfs://nn:8020/fleet")

@@ -9,7 +9,7 @@ from planner.cli.fleet.fleet_fail_on import judged, print_failing
 from planner.cli.fleet.fleet_lines import LEGEND, ClusterFacts
 from planner.cli.fleet.fleet_overview import print_overview
 from planner.errors import BadInputError
-from planner.fleet.overview import (
+from planner.fleet.cluster_overview import (
     SCHEMA,
     estimated_fraction,
     headroom_n1,
@@ -212,7 +212,7 @@ def test_what_is_no_cluster_is_a_row_with_its_reason(monkeypatch, capsys):
     def trip(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("planner.fleet.overview.score_cluster", trip)
+    monkeypatch.setattr("planner.fleet.cluster_overview.score_cluster", trip)
     failed = overview_row(tables, {}, Settings())
 
     assert (refused["status"], "taken_at" in refused["reason"]) == ("refused", True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.fleet.places import is_folder_here, is_local
+from planner.fleet.fleet_places import is_folder_here, is_local
 from support.commands import run
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from planner.errors import BadInputError
-from planner.fleet.selection import ALL, day_text, read_selection
+from planner.fleet.snapshot_selection import ALL, day_text, read_selection
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError, InputProblem
-from planner.fleet.dumps.rates import read_rows
-from planner.fleet.dumps.rejects import Reject, Scope, folded_rejects
+from planner.fleet.dumps.dump_rejects import Reject, Scope, folded_rejects
+from planner.fleet.dumps.rate_rows import read_rows
 from planner.io.problem_folding import folded
 from planner.snapshot.formats.number_text import finite_number, whole_number
 from planner.snapshot.importers.cruise_control.capacity_files import read_capacity

@@ -11,8 +11,8 @@ from integration.kafka.cluster import TOOLS, Cluster, wait_until
 from integration.planner import run_here
 from integration.steps import create, write_plan
 from integration.told import told_brokers
-from planner.status.moves import CANCEL_NAME
-from planner.status.records import StatusRecord
+from planner.status.running_moves import CANCEL_NAME
+from planner.status.status_records import StatusRecord
 
 pytestmark = pytest.mark.kafka
 

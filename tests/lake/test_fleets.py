@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.fleet.contracts.every import CONTRACTS
+from planner.fleet.contracts.all_contracts import CONTRACTS
 from support.commands import run
 from support.dumps import put, small_json
 from support.lake.tables import comments_of, commits_of, layout_of, rows_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from planner.fleet.contracts.every import CONTRACTS
-from planner.fleet.contracts.queries import QUERIES
+from planner.fleet.contracts.all_contracts import CONTRACTS
+from planner.fleet.contracts.example_queries import QUERIES
 
 pytestmark = [
     pytest.mark.lake,

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from planner.fleet.append import append
-from planner.fleet.store import Store
-from planner.score.make import ScoreRequest
+from planner.fleet.fleet_store import Store
+from planner.score.make_score import ScoreRequest
 from support.commands import run
 from support.lake.tables import commits_of, rows_of
 from support.scores import by_place, differences, in_memory

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 
-from planner.failures.records import FAILURE_DOCUMENTS
+from planner.failures.failure_records import FAILURE_DOCUMENTS
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.check_records import DOCUMENTS, ReassignmentRecord
 from planner.plan.documents.plan_document import to_document
@@ -20,7 +20,7 @@ from planner.plan.documents.wave_records import WAVE_DOCUMENTS
 from planner.plan.folder.plan_folder import plan_files
 from planner.plan.run.make_plan import make
 from planner.schema import SCHEMAS, json_schema
-from planner.score.records import SCORE_DOCUMENTS
+from planner.score.score_records import SCORE_DOCUMENTS
 from support.clusters import clusters, make_state
 from support.commands import run
 

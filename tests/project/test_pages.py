@@ -79,7 +79,7 @@ def test_a_page_shows_what_is_printed(name, folder, capsys):
 
 
 def test_the_page_of_tables_shows_their_contracts():
-    from planner.fleet.contracts.every import page as contracts
+    from planner.fleet.contracts.all_contracts import page as contracts
 
     page = DOCS / "fleet-tables.md"
     text = page.read_text(encoding="utf-8")

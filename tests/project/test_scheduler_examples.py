@@ -12,7 +12,7 @@ import yaml
 
 from planner.cli.main import build_command
 from planner.errors import BadInputError
-from planner.fleet.selection import read_selection
+from planner.fleet.snapshot_selection import read_selection
 from planner.score.fail_on import parse_conditions
 
 FOLDER = Path(__file__).parents[2] / "examples" / "schedulers"

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from planner.demo import SNAPSHOT_FILE
-from planner.score.records import ScoreRecord
+from planner.score.score_records import ScoreRecord
 from support.commands import run
 from support.plans import skewed_document, write_document
 from support.snapshots import small_document
@@ -130,7 +130,8 @@ def test_screens_of_the_bundled_cluster(capsys):
 
 def test_the_command_starts_without_the_solver(tmp_path):
     code = (
-        "import sys, planner.score.screen, planner.score.tables, planner.score.fail_on;"
+        "import sys, planner.score.score_screen, planner.score.score_tables; "
+        "import planner.score.fail_on; "
         "heavy = {'numba', 'ortools', 'highspy', 'pulp', 'polars', 'pyspark'};"
         "print(sorted(heavy & set(sys.modules)))"
     )

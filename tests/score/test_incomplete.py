@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from planner.score.document import score_document
-from planner.score.make import score_snapshot
-from planner.score.tables import score_table
+from planner.score.make_score import score_snapshot
+from planner.score.score_document import score_document
+from planner.score.score_tables import score_table
 from planner.snapshot import Snapshot, write_snapshot
 from support.commands import run
 from support.snapshots import small_document

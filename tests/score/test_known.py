@@ -8,9 +8,9 @@ import pytest
 from placement.model.load import RESOURCES, Resource
 from placement.score.cluster_score import score_cluster
 from placement.score.known_loads import known_loads, known_rack_loads
-from planner.score.document import score_document
-from planner.score.make import score_snapshot
-from planner.score.tables import score_table
+from planner.score.make_score import score_snapshot
+from planner.score.score_document import score_document
+from planner.score.score_tables import score_table
 from planner.snapshot import Snapshot
 from support.clusters import make_state
 

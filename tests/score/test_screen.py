@@ -8,8 +8,8 @@ from hypothesis import given, settings
 
 from placement.model.cluster import BrokerState
 from placement.score import score_cluster
-from planner.score.make import Scored, age_s
-from planner.score.screen import MOST_BROKERS, bar, score_screen
+from planner.score.make_score import Scored, age_s
+from planner.score.score_screen import MOST_BROKERS, bar, score_screen
 from planner.text.format import SCREEN_WIDTH
 from support.clusters import Dir, clusters, make_state
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from placement.model.load import RESOURCES
 from placement.score import score_cluster
 from planner.errors import BadInputError
-from planner.score.document import score_document
-from planner.score.make import Scored
-from planner.score.tables import LOADS, SCHEMA, score_table, write_tables
+from planner.score.make_score import Scored
+from planner.score.score_document import score_document
+from planner.score.score_tables import LOADS, SCHEMA, score_table, write_tables
 from support.clusters import clusters, make_state
 
 

@@ -21,9 +21,9 @@ from placement.sizing.survival_check import unfit
 from placement.synthetic import Size, make_instance
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
-from planner.sizing.document import SizeRecord
-from planner.sizing.make import SizeRequest, is_sound, size
-from planner.sizing.types import understand_types
+from planner.sizing.broker_types import understand_types
+from planner.sizing.size_cluster import SizeRequest, is_sound, size
+from planner.sizing.sizing_document import SizeRecord
 from planner.snapshot import Snapshot, read_snapshot
 from planner.text.format import SCREEN_WIDTH
 from support.clusters import make_state

@@ -6,8 +6,8 @@ import pytest
 
 from planner.cli.fleet.fleet_changes import print_changes
 from planner.fleet.append import append
-from planner.fleet.overview import FAILED
-from planner.fleet.store import Store
+from planner.fleet.cluster_overview import FAILED
+from planner.fleet.fleet_store import Store
 from planner.options.plan_request import PlanRequest
 from planner.snapshot import Snapshot, write_snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from planner.fleet.append import append
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.snapshot import write_snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
 from planner.spark.scoring.fleet_scores import score_fleet, scores

@@ -8,9 +8,9 @@ import pytest
 from placement.draft.draft import Settings
 from planner.cli.fleet.fleet_changes import print_changes, print_drift
 from planner.fleet.append import append
-from planner.fleet.changes import COUNTS, change_table
-from planner.fleet.overview import overview_row
-from planner.fleet.store import Store
+from planner.fleet.cluster_overview import overview_row
+from planner.fleet.fleet_store import Store
+from planner.fleet.snapshot_changes import COUNTS, change_table
 from planner.plan.kafka_files.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot
 from planner.snapshot.actions.apply_plan import apply_plan

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from planner.fleet.append import append
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.snapshot.checks.record_checks import CHECKS, findings
 from planner.snapshot.formats.foreign_tables import cast_tables
 from planner.snapshot.tables.table_facts import Facts

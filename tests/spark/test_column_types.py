@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from planner.fleet.append import append
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.options.plan_request import PlanRequest
 from planner.spark.common.problem_rows import ERROR
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet

@@ -12,7 +12,7 @@ import pytest
 
 from planner.demo import SNAPSHOT_FILE
 from planner.fleet.append import append
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot, read_snapshot
 from planner.spark.common.problem_rows import ERROR, WARNING
 from planner.spark.scoring.fleet_scores import scores

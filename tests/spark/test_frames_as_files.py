@@ -9,8 +9,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from planner.fleet.append import append
-from planner.fleet.store import Store
-from planner.fleet.tables import snapshot_tables
+from planner.fleet.arrow_tables import snapshot_tables
+from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot
 from planner.spark.common.problem_rows import ERROR, PROBLEM
 from planner.spark.io.fleet_opening import open_fleet

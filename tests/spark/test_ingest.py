@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.spark.common.task_packing import SLOT, dealt, slots
 from planner.spark.ingest.dump_ingest import ingest_dumps, rounds
 from support.commands import run
@@ -53,7 +53,7 @@ def test_a_new_day_alone_is_read(spark, tmp_path, monkeypatch):
 
 
 def test_rounds_hold_all_dumps_in_order():
-    from planner.fleet.dumps.finding import FoundFile, find_dumps
+    from planner.fleet.dumps.dump_finder import FoundFile, find_dumps
 
     sizes = [1, 5 * 2**30, 2, 3, 2**32, 1]
     dumps = find_dumps(FoundFile(f"c/{n}", size, 0) for n, size in enumerate(sizes))

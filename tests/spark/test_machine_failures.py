@@ -9,7 +9,7 @@ from types import FunctionType
 import pytest
 
 from planner.fleet.append import append
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.spark.common.java_stderr import without_warnings
 from planner.spark.common.machine_failures import machine_failure
 from support.commands import run

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from planner.fleet.append import append
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.spark.scoring.fleet_scores import scores
 from support.broken_files import cut, spoil
 from support.commands import run

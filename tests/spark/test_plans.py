@@ -9,8 +9,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from planner.cli.fleet.fleet_plan import print_rows
 from planner.errors import BadInputError
 from planner.fleet.append import append
-from planner.fleet.plans import FAILED, SCHEMA, NamedRequest, plan_row, read_requests
-from planner.fleet.store import Store
+from planner.fleet.cluster_plans import (
+    FAILED,
+    SCHEMA,
+    NamedRequest,
+    plan_row,
+    read_requests,
+)
+from planner.fleet.fleet_store import Store
 from planner.options.plan_request import PlanRequest
 from planner.options.rule_options import RuleRequest
 from planner.plan.folder.plan_folder import plan_files

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from planner.fleet.append import append, compact
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
 from planner.spark.scoring.broadcast.broadcast_tables import grounds_of

@@ -7,9 +7,9 @@ import pytest
 
 from planner.cli.fleet.fleet_scenarios import print_scenarios
 from planner.fleet.append import append
-from planner.fleet.plans import lost_row
-from planner.fleet.scenarios import SCHEMA, read_fleet_scenarios
-from planner.fleet.store import Store
+from planner.fleet.cluster_plans import lost_row
+from planner.fleet.cluster_scenarios import SCHEMA, read_fleet_scenarios
+from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot, write_snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots
 from planner.spark.reports.fleet_plans import play_fleet

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 import planner.spark
 from planner.demo import SNAPSHOT_FILE
 from planner.fleet.append import append, compact
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 from planner.spark.common.problem_rows import ERROR
 from planner.spark.io.fleet_layout import micros_of

@@ -6,9 +6,9 @@ from pyarrow import parquet
 
 from planner.cli.fleet.fleet_lines import LEGEND
 from planner.fleet.append import append, compact
-from planner.fleet.plans import NamedRequest
-from planner.fleet.selection import read_selection
-from planner.fleet.store import Store
+from planner.fleet.cluster_plans import NamedRequest
+from planner.fleet.fleet_store import Store
+from planner.fleet.snapshot_selection import read_selection
 from planner.options.plan_request import PlanRequest
 from planner.score import ScoreRequest
 from planner.spark import open_fleet, scores, select_snapshots

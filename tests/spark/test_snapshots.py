@@ -3,7 +3,7 @@
 import pytest
 
 from planner.fleet.append import append, compact
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot
 from planner.spark.common.task_packing import pack
 from planner.spark.io.fleet_layout import fleet_files

@@ -11,8 +11,8 @@ import pyspark
 import pytest
 
 from planner.fleet.append import append
-from planner.fleet.store import Store
-from planner.score.tables import SCHEMA
+from planner.fleet.fleet_store import Store
+from planner.score.score_tables import SCHEMA
 from planner.snapshot import Snapshot
 from project.conftest import wheel
 from support.scores import by_place, differences, in_memory

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import StreamingQueryException
 
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from support.dumps import files_of, put, small_json, take_all
 from support.scores import by_place, differences, in_memory
 from support.spark import snapshot
@@ -18,7 +18,7 @@ pytestmark = [
 ]
 JOB = Path(__file__).parents[2] / "examples" / "spark" / "stream_dumps.py"
 CUT = (
-    "planner.fleet.dumps.taking.write_receipts",
+    "planner.fleet.dumps.dump_intake.write_receipts",
     "planner.spark.output.destination.write_scores",
 )
 """Places where a batch is cut off: each run comes further than the one before."""

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.fleet.tables import EPOCH, snapshot_tables
-from planner.score.tables import LEVELS
-from planner.score.tables import SCHEMA as SCORES
+from planner.fleet.arrow_tables import EPOCH, snapshot_tables
+from planner.score.score_tables import LEVELS
+from planner.score.score_tables import SCHEMA as SCORES
 from planner.snapshot import Snapshot
 from planner.snapshot.tables.snapshot_columns import PARTITIONS
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds

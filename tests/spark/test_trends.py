@@ -9,9 +9,9 @@ import pytest
 
 from placement.score import score_cluster
 from planner.cli.fleet.fleet_trends import days_text, print_soonest
-from planner.fleet.trends import NEEDED, trend_table
-from planner.score.make import Scored
-from planner.score.tables import score_table
+from planner.fleet.cluster_trends import NEEDED, trend_table
+from planner.score.make_score import Scored
+from planner.score.score_tables import score_table
 from planner.snapshot import Snapshot
 from planner.spark.reports.fleet_trends import balance_changes, trends
 from support.commands import run

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from planner.fleet.dumps.taking import Intake, dumps_in, take
-from planner.fleet.store import Store
+from planner.fleet.dumps.dump_intake import Intake, dumps_in, take
+from planner.fleet.fleet_store import Store
 from support.snapshots import small_document
 
 SAMPLES = Path(__file__).parents[1] / "data" / "samples"

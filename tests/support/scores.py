@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from placement.score import score_cluster
-from planner.score.make import Scored
-from planner.score.tables import score_table
+from planner.score.make_score import Scored
+from planner.score.score_tables import score_table
 from planner.snapshot import Snapshot
 
 PLACE = (

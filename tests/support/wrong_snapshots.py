@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from planner.errors import BadInputError
-from planner.fleet.tables import snapshot_tables
+from planner.fleet.arrow_tables import snapshot_tables
 from planner.snapshot import Snapshot
 from planner.snapshot.tables.snapshot_columns import TABLES
 from planner.spark.common.snapshot_headers import header_of

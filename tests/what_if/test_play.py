@@ -190,8 +190,8 @@ def test_new_topics_cost_no_copies():
 
 
 def test_the_verdicts_are_those_of_failures():
-    from planner.failures.everything import DomainKind, try_everything
-    from planner.failures.request import FailuresRequest, read_failures_request
+    from planner.failures.all_failures import DomainKind, try_everything
+    from planner.failures.failure_request import FailuresRequest, read_failures_request
 
     snapshot = skewed()
     state = snapshot.to_state()

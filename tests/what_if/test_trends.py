@@ -8,7 +8,7 @@ import pytest
 from pyarrow import parquet
 
 from planner.errors import BadInputError
-from planner.fleet.trends import SCHEMA
+from planner.fleet.cluster_trends import SCHEMA
 from planner.what_if.growth_trends import COLUMNS, read_trends
 from support.commands import run
 from support.plans import skewed_document, write_document

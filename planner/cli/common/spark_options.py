@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from planner.fleet.places import Given
+    from planner.fleet.fleet_places import Given
 
 MOST_NAMED = 5
 INDENT = "  "
@@ -79,7 +79,7 @@ def session_of(
         If a setting is none, a folder is not there, a schema has no name, or Spark or
         Java is not there.
     """
-    from planner.fleet.places import is_local, require, require_schema
+    from planner.fleet.fleet_places import is_local, require, require_schema
     from planner.spark.session import parse_conf, start_session
 
     asked = parse_conf(conf or [])

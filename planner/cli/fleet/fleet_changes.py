@@ -60,8 +60,8 @@ def changes(
 
     Example: kafka-planner fleet changes fleet -o changes --plans plans
     """
-    from planner.fleet.places import fleet_at, written_at
-    from planner.fleet.selection import read_selection
+    from planner.fleet.fleet_places import fleet_at, written_at
+    from planner.fleet.snapshot_selection import read_selection
 
     selection = read_selection(since, until, cluster)
     session = session_of(

@@ -78,8 +78,8 @@ def score(
 
     Example: kafka-planner fleet score fleet -o scores
     """
-    from planner.fleet.places import fleet_at, is_folder_here
-    from planner.fleet.selection import read_selection
+    from planner.fleet.fleet_places import fleet_at, is_folder_here
+    from planner.fleet.snapshot_selection import read_selection
     from planner.score import ScoreRequest
     from planner.score.fail_on import parse_conditions
 
@@ -154,7 +154,7 @@ def compact(
     Example: kafka-planner fleet compact fleet
     """
     from planner.fleet.append import compact as put_together
-    from planner.fleet.store import Store
+    from planner.fleet.fleet_store import Store
 
     done = put_together(Store(fleet))
     said: dict[str, Any] = {

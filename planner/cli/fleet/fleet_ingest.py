@@ -54,7 +54,7 @@ def ingest(
 
     Example: kafka-planner fleet ingest dumps -o fleet
     """
-    from planner.fleet.places import dumps_at, schema_of
+    from planner.fleet.fleet_places import dumps_at, schema_of
 
     session = session_of(master, conf, reads=[dumps_at(folder)], writes=output)
     from planner.spark.ingest.dump_ingest import ingest_dumps, ingested_document

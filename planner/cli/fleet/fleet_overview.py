@@ -87,10 +87,10 @@ def overview(
 
     Example: kafka-planner fleet overview fleet -o overview --trends trends
     """
+    from planner.fleet.fleet_places import fleet_at, written_at
+    from planner.fleet.fleet_prices import read_fleet_prices
     from planner.fleet.overview_conditions import figures_of, overview_conditions
-    from planner.fleet.places import fleet_at, written_at
-    from planner.fleet.prices import read_fleet_prices
-    from planner.fleet.selection import read_selection
+    from planner.fleet.snapshot_selection import read_selection
     from planner.options.plan_request import PlanRequest, read_request
     from planner.snapshot import Snapshot
 

@@ -25,7 +25,7 @@ from planner.cli.plan.request_options import plan_request
 from planner.cli.what_if import refuse_option
 
 if TYPE_CHECKING:
-    from planner.fleet.plans import Asked, NamedRequest
+    from planner.fleet.cluster_plans import Asked, NamedRequest
     from planner.spark.reports.fleet_plans import FleetPlanned
 
 MOST_ROWS = 50
@@ -99,8 +99,8 @@ def plan(
 
     Example: kafka-planner fleet plan fleet -o plans --band 0.05
     """
-    from planner.fleet.places import fleet_at
-    from planner.fleet.selection import read_selection
+    from planner.fleet.fleet_places import fleet_at
+    from planner.fleet.snapshot_selection import read_selection
 
     options = {**asked.given, "with_log_dirs": with_log_dirs}
     wanted: Sequence[Asked]
@@ -156,7 +156,7 @@ def _requests(
     goal: str, options: dict[str, Any], sweep: Path | None
 ) -> list["NamedRequest"]:
     """Return what is asked of every cluster; options are read before Spark starts."""
-    from planner.fleet.plans import (
+    from planner.fleet.cluster_plans import (
         NamedRequest,
         check_requests,
         read_requests,

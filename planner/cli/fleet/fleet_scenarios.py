@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from planner.cli.common.spark_options import print_columns
 
 if TYPE_CHECKING:
-    from planner.fleet.scenarios import FleetScenario
+    from planner.fleet.cluster_scenarios import FleetScenario
 
 OF_SCENARIOS = (
     "band",
@@ -57,7 +57,7 @@ def read_scenarios(
         If the file is none, or an option is wrong or none of scenarios.
     """
     from planner.cli.what_if import read_growth_option
-    from planner.fleet.scenarios import read_fleet_scenarios
+    from planner.fleet.cluster_scenarios import read_fleet_scenarios
     from planner.what_if.play_scenarios import WhatIfRequest
 
     _refuse_others(sources)

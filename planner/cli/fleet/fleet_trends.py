@@ -50,8 +50,8 @@ def trends(
 
     Example: kafka-planner fleet trends scores -o trends
     """
-    from planner.fleet.places import written_at
-    from planner.fleet.selection import read_selection
+    from planner.fleet.fleet_places import written_at
+    from planner.fleet.snapshot_selection import read_selection
 
     selection = read_selection(since, until, cluster)
     session = session_of(

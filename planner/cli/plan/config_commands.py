@@ -184,7 +184,7 @@ def init(
     Example: kafka-planner config init -o planner.toml
     """
     from planner.cli.plan.config_options import plan_operations
-    from planner.config.example import example_config
+    from planner.config.config_example import example_config
 
     text = example_config(plan_operations())
     if output is not None:

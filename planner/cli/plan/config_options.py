@@ -9,7 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from typer.models import OptionInfo
 
-from planner.config.option import ConfigOption, Kind
+from planner.config.config_option import ConfigOption, Kind
 
 NOT_CONFIGURED = {
     *("output", "output_format", "quiet", "verbose", "config", "yes"),

@@ -195,7 +195,7 @@ def run_plan(
     from planner.plan.documents.cluster_fingerprint import fingerprint_ahead
     from planner.plan.folder.plan_folder import write_plan
     from planner.plan.run.make_plan import make
-    from planner.status.head import head_of
+    from planner.status.status_lines import head_of
 
     output = options.output
     request = plan_request(goal, {**options.given, **own})

@@ -315,7 +315,7 @@ def _lines(
     from planner.plan.run.plan_new_partitions import tool_text
     from planner.plan.screen.broker_table import broker_tables
     from planner.plan.screen.plan_screen import files_lines, headline
-    from planner.status.head import head_of
+    from planner.status.status_lines import head_of
     from planner.text.format import labelled, plural, wrapped
 
     plan = planned.plan

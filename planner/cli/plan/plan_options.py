@@ -21,7 +21,7 @@ from planner.cli.plan.rule_options import rule_options, without_overruled
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
-    from planner.config.file import Config
+    from planner.config.config_file import Config
 
 CONFIG_KEY = "planner.config"
 
@@ -37,7 +37,7 @@ def _load_config(context: typer.Context, path: Path | None) -> Path | None:
     if path is None or context.resilient_parsing:
         return path
     from planner.cli.plan.config_options import plan_operations
-    from planner.config.file import read_config
+    from planner.config.config_file import read_config
 
     config = read_config(path, plan_operations())
     context.meta[CONFIG_KEY] = config

@@ -60,7 +60,7 @@ def show(
     if output_format is OutputFormat.JSON:
         print_json(summary)
     else:
-        from planner.status.head import head_of
+        from planner.status.status_lines import head_of
 
         head = head_of(read, state, snapshot)
         typer.echo("\n".join([*head, *_screen(summary)]))
@@ -97,7 +97,7 @@ def _append(
     snapshot: "Snapshot", fleet: str, output_format: OutputFormat, *, quiet: bool
 ) -> None:
     from planner.fleet.append import append
-    from planner.fleet.store import Store
+    from planner.fleet.fleet_store import Store
 
     is_new = append(snapshot, Store(fleet))
     name = {"cluster_id": snapshot.cluster_id, "taken_at": snapshot.taken_at}

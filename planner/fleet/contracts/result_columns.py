@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from planner.fleet.contracts.overview_columns import OVERVIEW_COLUMNS
-from planner.fleet.contracts.schemas import FIGURES
+from planner.fleet.contracts.result_schemas import FIGURES
 from planner.fleet.contracts.snapshot_columns import KEY, Meaning
 
 _LEVEL = "of another level"

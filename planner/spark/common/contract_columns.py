@@ -4,7 +4,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from planner.fleet.contracts.contract import VERSION, VERSION_COLUMN, TableContract
+from planner.fleet.contracts.table_contract import (
+    VERSION,
+    VERSION_COLUMN,
+    TableContract,
+)
 
 
 def columns_of(contract: TableContract, *, is_versioned: bool = True) -> T.StructType:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from planner.fleet.contracts.schemas import PROBLEM
+from planner.fleet.contracts.result_schemas import PROBLEM
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.snapshot.tables.snapshot_problems import Finding, printable
 

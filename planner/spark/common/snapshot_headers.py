@@ -5,7 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from planner.fleet.tables import CLUSTER_SCHEMA, EPOCH
+from planner.fleet.arrow_tables import CLUSTER_SCHEMA, EPOCH
 from planner.snapshot.checks.broker_checks import HEADER_CHECKS
 from planner.snapshot.checks.record_checks import findings
 from planner.snapshot.tables.table_facts import Facts

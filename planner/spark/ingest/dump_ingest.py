@@ -7,11 +7,11 @@ from typing import Protocol
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.fleet.dumps.finding import Dump
-from planner.fleet.dumps.receipts import Receipt
-from planner.fleet.dumps.taking import Intake, Taken, dumps_in, take
-from planner.fleet.places import schema_of
-from planner.fleet.store import Store
+from planner.fleet.dumps.dump_finder import Dump
+from planner.fleet.dumps.dump_intake import Intake, Taken, dumps_in, take
+from planner.fleet.dumps.dump_receipts import Receipt
+from planner.fleet.fleet_places import schema_of
+from planner.fleet.fleet_store import Store
 from planner.spark.common.task_packing import SLOT, dealt, pack, slots
 from planner.spark.ingest.ingest_tables import TableIntake
 

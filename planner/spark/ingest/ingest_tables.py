@@ -8,16 +8,16 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.fleet.commits import time_text
-from planner.fleet.contracts.contract import TableContract
-from planner.fleet.contracts.fleets import FLEETS, ROWS
-from planner.fleet.dumps.claims import Claims, Settled
-from planner.fleet.dumps.finding import Dump
-from planner.fleet.dumps.receipts import Receipt
-from planner.fleet.dumps.rejects import FOLDER as REJECTS
-from planner.fleet.dumps.taking import Taken, take
-from planner.fleet.store import HeldFiles, Store
-from planner.fleet.tables import EPOCH
+from planner.fleet.arrow_tables import EPOCH
+from planner.fleet.commit_markers import time_text
+from planner.fleet.contracts.fleet_contracts import FLEETS, ROWS
+from planner.fleet.contracts.table_contract import TableContract
+from planner.fleet.dumps.dump_claims import Claims, Settled
+from planner.fleet.dumps.dump_finder import Dump
+from planner.fleet.dumps.dump_intake import Taken, take
+from planner.fleet.dumps.dump_receipts import Receipt
+from planner.fleet.dumps.dump_rejects import FOLDER as REJECTS
+from planner.fleet.fleet_store import HeldFiles, Store
 from planner.spark.common.contract_columns import columns_of
 from planner.spark.io.catalog_tables import qualified
 from planner.spark.io.fleet_layout import micros_of

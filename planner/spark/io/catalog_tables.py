@@ -6,8 +6,8 @@ from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T  # noqa: N812
 
-from planner.fleet.contracts.contract import VERSION, TableContract
-from planner.fleet.places import name_parts
+from planner.fleet.contracts.table_contract import VERSION, TableContract
+from planner.fleet.fleet_places import name_parts
 
 ICEBERG = "iceberg"
 DELTA = "delta"

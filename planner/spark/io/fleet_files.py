@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from planner.errors import UnreadableFileError
-from planner.fleet.store import Store
+from planner.fleet.fleet_store import Store
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 KEY = ("cluster_id", "taken_at")

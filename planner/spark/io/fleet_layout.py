@@ -11,9 +11,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
-from planner.fleet.commits import FOLDER, TABLES, Commit, Visible, resolve
-from planner.fleet.store import Store
-from planner.fleet.tables import EPOCH
+from planner.fleet.arrow_tables import EPOCH
+from planner.fleet.commit_markers import FOLDER, TABLES, Commit, Visible, resolve
+from planner.fleet.fleet_store import Store
 from planner.spark.io.fleet_files import BY_TASKS, KEY, FleetFiles, TableFile, sizes_of
 from planner.spark.io.fleet_tables import SCHEMAS
 

@@ -14,8 +14,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from planner.errors import BadInputError, InputProblem
-from planner.fleet.places import CATALOG, schema_of
-from planner.fleet.tables import EPOCH, header_table, read_header, snapshot_tables
+from planner.fleet.arrow_tables import EPOCH, header_table, read_header, snapshot_tables
+from planner.fleet.fleet_places import CATALOG, schema_of
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
     LOG_DIRS,

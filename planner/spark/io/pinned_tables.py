@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
-from planner.fleet.commits import TABLES
+from planner.fleet.commit_markers import TABLES
 from planner.spark.io.catalog_tables import DELTA, ICEBERG, qualified
 from planner.spark.io.fleet_tables import KEY_TYPES, SCHEMAS
 from planner.spark.io.picked_columns import pick

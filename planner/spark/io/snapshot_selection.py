@@ -7,7 +7,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.fleet.selection import SnapshotSelection, read_selection
+from planner.fleet.snapshot_selection import SnapshotSelection, read_selection
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.io.fleet_files import TIME, FleetFiles, TableFile
 from planner.spark.io.fleet_tables import Fleet
@@ -28,7 +28,8 @@ def select_snapshots(
     fleet
         The tables.
     since, until, cluster
-        See `planner.fleet.selection.read_selection`: options of the command line.
+        See `planner.fleet.snapshot_selection.read_selection`: options of the command
+        line.
 
     Raises
     ------

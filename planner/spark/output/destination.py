@@ -7,9 +7,9 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.fleet.contracts.contract import VERSION_COLUMN, TableContract
-from planner.fleet.contracts.results import RESULTS
-from planner.fleet.places import schema_of
+from planner.fleet.contracts.result_contracts import RESULTS
+from planner.fleet.contracts.table_contract import VERSION_COLUMN, TableContract
+from planner.fleet.fleet_places import schema_of
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.table_times import day_of
 from planner.spark.io.catalog_tables import qualified

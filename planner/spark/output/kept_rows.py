@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.fleet.selection import SnapshotSelection, day_text
+from planner.fleet.snapshot_selection import SnapshotSelection, day_text
 from planner.spark.io.fleet_tables import Fleet, conform
 from planner.spark.io.snapshot_selection import clusters_in, condition_of
 from planner.spark.per_snapshot.snapshot_jobs import Job

@@ -7,7 +7,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.fleet.selection import day_text
+from planner.fleet.snapshot_selection import day_text
 from planner.spark.io.fleet_files import KEY
 from planner.spark.output.destination import destination_at
 from planner.spark.output.score_tables import (

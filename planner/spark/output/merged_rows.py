@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from planner.fleet.contracts.contract import TableContract
+from planner.fleet.contracts.table_contract import TableContract
 from planner.spark.common.contract_columns import columns_of, versioned
 from planner.spark.common.table_times import day_of
 from planner.spark.io.catalog_tables import create_table, qualified, widen_table

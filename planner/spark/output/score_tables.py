@@ -11,11 +11,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
-from planner.fleet.contracts.contract import TableContract
-from planner.fleet.contracts.results import RESULTS
-from planner.fleet.places import schema_of
-from planner.fleet.tables import EPOCH
-from planner.score.tables import SCHEMA
+from planner.fleet.arrow_tables import EPOCH
+from planner.fleet.contracts.result_contracts import RESULTS
+from planner.fleet.contracts.table_contract import TableContract
+from planner.fleet.fleet_places import schema_of
+from planner.score.score_tables import SCHEMA
 from planner.spark.common.contract_columns import versioned
 from planner.spark.common.problem_rows import ERROR, WARNING
 from planner.spark.common.table_times import day_of

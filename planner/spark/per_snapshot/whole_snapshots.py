@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from planner.errors import UnreadableFileError
-from planner.fleet.store import Store
-from planner.fleet.tables import CLUSTER_FIELDS, KEY_FIELDS
+from planner.fleet.arrow_tables import CLUSTER_FIELDS, KEY_FIELDS
+from planner.fleet.fleet_store import Store
 from planner.snapshot.tables.snapshot_columns import TABLES, ArrowTable
 from planner.spark.io.fleet_files import (
     TIME,

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
-from planner.fleet.changes import (
+from planner.fleet.snapshot_changes import (
     COUNTS,
     DRIFT_SCHEMA,
     SCHEMA,
@@ -18,7 +18,7 @@ from planner.fleet.changes import (
     drift_rows,
     lost_change,
 )
-from planner.fleet.selection import ALL, SnapshotSelection
+from planner.fleet.snapshot_selection import ALL, SnapshotSelection
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.snapshot_headers import time_of
 from planner.spark.io.corrupt_files import Broken, around_broken
@@ -66,8 +66,8 @@ def changes(spark: SparkSession, fleet: Fleet, pairs: Sequence[Job]) -> DataFram
     Returns
     -------
     DataFrame
-        The columns of `planner.fleet.changes`: a row per partition that changed, and
-        one without a topic for the whole.
+        The columns of `planner.fleet.snapshot_changes`: a row per partition that
+        changed, and one without a topic for the whole.
     """
 
     def work(snapshots: Sequence[Whole], _: str) -> ArrowTable:

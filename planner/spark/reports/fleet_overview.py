@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from placement.draft.draft import Settings
-from planner.fleet.overview import (
+from planner.fleet.cluster_overview import (
     FAILED,
     FORECAST,
     MOVED,
@@ -17,8 +17,8 @@ from planner.fleet.overview import (
     UNTIL_FULL,
     overview_row,
 )
-from planner.fleet.prices import FleetPrices
-from planner.fleet.selection import ALL, SnapshotSelection
+from planner.fleet.fleet_prices import FleetPrices
+from planner.fleet.snapshot_selection import ALL, SnapshotSelection
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.snapshot_headers import time_of
 from planner.spark.io.corrupt_files import Broken, around_broken
@@ -45,7 +45,7 @@ def overview(
     now: datetime | None = None,
 ) -> DataFrame:
     """
-    Return a row per cluster, of its last snapshot: `planner.fleet.overview.SCHEMA`.
+    Return a row per cluster, of its last snapshot: `cluster_overview.SCHEMA`.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def overview(
     settings
         Bands and thresholds; the defaults where `None`.
     prices
-        As `planner.fleet.prices.read_fleet_prices` reads them; `None`: what comes from
-        them is null.
+        As `planner.fleet.fleet_prices.read_fleet_prices` reads them; `None`: what comes
+        from them is null.
     now
         With a zone: what the age of data is counted to; `None`: when this is called.
     """

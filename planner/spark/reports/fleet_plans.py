@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.fleet.plans import (
+from planner.fleet.cluster_plans import (
     FAILED,
     REFUSED,
     SCHEMA,
@@ -17,9 +17,9 @@ from planner.fleet.plans import (
     lost_row,
     plan_row,
 )
-from planner.fleet.scenarios import SCHEMA as SCENARIO_SCHEMA
-from planner.fleet.scenarios import FleetScenario
-from planner.fleet.selection import ALL, SnapshotSelection
+from planner.fleet.cluster_scenarios import SCHEMA as SCENARIO_SCHEMA
+from planner.fleet.cluster_scenarios import FleetScenario
+from planner.fleet.snapshot_selection import ALL, SnapshotSelection
 from planner.options.plan_request import PlanRequest
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.snapshot_headers import time_of
@@ -64,8 +64,9 @@ def plan_fleet(
     Returns
     -------
     DataFrame
-        A row per snapshot and request, in the columns of `planner.fleet.plans`: status,
-        certificate, plan.json and the other files; a `reason` where there is no plan.
+        A row per snapshot and request, in the columns of `planner.fleet.cluster_plans`:
+        status, certificate, plan.json and the other files; a `reason` where there is no
+        plan.
     """
     named = [NamedRequest(name=name, request=each) for name, each in requests.items()]
     return _of_fleet(spark, fleet, named, PLANS, history=history)
@@ -86,14 +87,14 @@ def play_fleet(
     spark, fleet, history
         As of `plan_fleet`.
     scenarios
-        As `planner.fleet.scenarios.read_fleet_scenarios` reads them.
+        As `planner.fleet.cluster_scenarios.read_fleet_scenarios` reads them.
 
     Returns
     -------
     DataFrame
-        A row per snapshot and scenario, in the columns of `planner.fleet.scenarios`:
-        what `what-if` answers, and the plan; a `reason` where it does not hold, or
-        does not fit the cluster.
+        A row per snapshot and scenario, in the columns of
+        `planner.fleet.cluster_scenarios`: what `what-if` answers, and the plan; a
+        `reason` where it does not hold, or does not fit the cluster.
     """
     return _of_fleet(spark, fleet, scenarios, SCENARIOS, history=history)
 

@@ -7,9 +7,9 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
-from planner.fleet.contracts.schemas import FIGURES
-from planner.fleet.selection import ALL, SnapshotSelection
-from planner.fleet.trends import DAYS, NEEDED, SCHEMA, trend_table
+from planner.fleet.cluster_trends import DAYS, NEEDED, SCHEMA, trend_table
+from planner.fleet.contracts.result_schemas import FIGURES
+from planner.fleet.snapshot_selection import ALL, SnapshotSelection
 from planner.spark.common.snapshot_headers import time_of
 from planner.spark.io.snapshot_selection import rows_selected
 from planner.spark.output.destination import destination_at
@@ -31,8 +31,8 @@ def trends(scores: DataFrame) -> DataFrame:
     Returns
     -------
     DataFrame
-        The columns of `planner.fleet.trends`, computed by its very code: a cluster, a
-        level and a resource at a time.
+        The columns of `planner.fleet.cluster_trends`, computed by its very code: a
+        cluster, a level and a resource at a time.
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -7,8 +7,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from planner.fleet.contracts.schemas import PROBLEMS
-from planner.score.tables import LEVELS, SCHEMA
+from planner.fleet.contracts.result_schemas import PROBLEMS
+from planner.score.score_tables import LEVELS, SCHEMA
 from planner.spark.common.task_packing import shuffled_tasks
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_opening import open_fleet
@@ -51,7 +51,7 @@ class FleetScores:
     @property
     def problems(self) -> DataFrame:
         """
-        A row per thing that is wrong: `planner.fleet.contracts.schemas.PROBLEMS`.
+        A row per thing that is wrong: `contracts.result_schemas.PROBLEMS`.
 
         Of severity `error`: the snapshot has no scores. `warning`: it has, and may be
         loaded in part.
@@ -61,7 +61,7 @@ class FleetScores:
 
     @property
     def scores(self) -> DataFrame:
-        """A row per snapshot, level and resource: `planner.score.tables.SCHEMA`."""
+        """A row per snapshot, level and resource: `score_tables.SCHEMA`."""
         return self.of_levels(LEVELS)
 
     def of_levels(self, levels: Collection[str]) -> DataFrame:

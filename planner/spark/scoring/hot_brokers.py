@@ -10,8 +10,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from placement.model.load import RESOURCES, Resource, weigh
 from placement.score.hot_spots import Heat, spots_at
-from planner.score.document import hot_spot_document
-from planner.score.tables import LOADS
+from planner.score.score_document import hot_spot_document
+from planner.score.score_tables import LOADS
 from planner.snapshot import Snapshot
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.snapshot_headers import header_of

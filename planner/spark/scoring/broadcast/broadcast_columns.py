@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from planner.fleet.tables import CLUSTER_FIELDS, KEY_FIELDS
+from planner.fleet.arrow_tables import CLUSTER_FIELDS, KEY_FIELDS
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
     LOG_DIRS,

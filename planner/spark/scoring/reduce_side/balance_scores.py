@@ -42,7 +42,7 @@ from placement.score.level_loads import (
     rack_level,
 )
 from placement.score.placement_score import Measured, Score, score_of, threshold_limits
-from planner.score.tables import LEVELS, SCHEMA, level_rows, topic_rows
+from planner.score.score_tables import LEVELS, SCHEMA, level_rows, topic_rows
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.io.fleet_files import TIME
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
@@ -98,8 +98,8 @@ def scores_of_places(
 
     Returns
     -------
-    By level, the columns of `planner.score.tables.SCHEMA` that tell of it, and how hot
-    its brokers are; `None` where another task has what they are made of.
+    By level, the columns of `planner.score.score_tables.SCHEMA` that tell of it, and
+    how hot its brokers are; `None` where another task has what they are made of.
     """
     totals = _totals(parcels.table("count"))
     # What is wrong is told by the task that has its topic.

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from planner.score.tables import SCHEMA as SCORES
+from planner.score.score_tables import SCHEMA as SCORES
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.python_workers import settle
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
@@ -148,7 +148,7 @@ def kinds_of(levels: Collection[str]) -> list[str]:
 
 def scoring(levels: Collection[str]) -> Callable[[Batches], Batches]:
     """
-    Return what makes scores of what was judged, in `planner.score.tables.SCHEMA`.
+    Return what makes scores of what was judged, in `planner.score.score_tables.SCHEMA`.
 
     Parameters
     ----------

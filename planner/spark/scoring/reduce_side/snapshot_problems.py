@@ -20,7 +20,7 @@ from placement.score.incomplete_tables import (
     NO_PARTITIONS,
     missing_partitions,
 )
-from planner.fleet.contracts.schemas import PROBLEM, PROBLEMS
+from planner.fleet.contracts.result_schemas import PROBLEM, PROBLEMS
 from planner.snapshot.checks.broker_checks import (
     BROKER_CHECKS,
     TOPIC_CHECKS,

@@ -1,0 +1,238 @@
+"""Reading `planner.toml`, every problem kept."""
+
+import difflib
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from planner.config.config_option import ConfigOption
+from planner.errors import BadInputError, InputProblem
+
+PLAN = "plan"
+OPERATION = "operation"
+CPU, CPU_OPTION = "cpu", "cpu_weight"
+"""A table of its own for one option: ``[cpu]`` is ``cpu_weight`` of ``[plan]``."""
+RULES = "rules"
+"""A table of ``RULE = "soft"`` or ``"hard"``: two options of ``[plan]`` together."""
+MOST_SHOWN = 60
+
+Options = Mapping[str, ConfigOption]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """
+    A value that a file gives.
+
+    Parameters
+    ----------
+    value
+        As the command line would give it.
+    place
+        Where it stands: ``plan.max_bytes``.
+    """
+
+    value: Any
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """
+    What a file says, by table.
+
+    Parameters
+    ----------
+    path
+        The file.
+    plan
+        Settings of all operations, by the name of the option.
+    operations
+        Settings of single operations, which go before those of all.
+    problems
+        Everything that is wrong with the file; what is right is above.
+    """
+
+    path: Path
+    plan: Mapping[str, Setting] = field(default_factory=dict)
+    operations: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
+    problems: tuple[InputProblem, ...] = ()
+
+    def of(self, operation: str | None) -> dict[str, Setting]:
+        """Return the settings of one operation, or those of all where `None`."""
+        return {**self.plan, **self.operations.get(operation or "", {})}
+
+    def raise_problems(self) -> None:
+        """
+        Refuse the file if anything is wrong with it.
+
+        Raises
+        ------
+        BadInputError
+            With every problem.
+        """
+        if self.problems:
+            msg = f"{self.path} is no configuration"
+            raise BadInputError(msg, self.problems)
+
+
+def read_config(path: Path, operations: Mapping[str, Options]) -> Config:
+    """
+    Read a file; what is wrong with it is in its `problems`.
+
+    Parameters
+    ----------
+    path
+        The file.
+    operations
+        The options of each operation, by name. A key of ``[plan]`` must be an option
+        of every one of them, a key of ``[operation.NAME]`` one of that operation.
+    """
+    reader = _Reader(path)
+    tables = reader.tables()
+    known = set[str]().union(*operations.values())
+    common = {
+        name: options[name]
+        for options in operations.values()
+        for name in options
+        if all(name in others for others in operations.values())
+    }
+    plan = dict(reader.settings(PLAN, tables.get(PLAN, {}), common, known))
+    if CPU in tables:
+        plan |= reader.cpu(tables[CPU], common, plan)
+    if RULES in tables:
+        plan |= reader.rules(tables[RULES], common, plan)
+    single = tables.get(OPERATION, {})
+    own = {}
+    for name, table in reader.operations(single, operations):
+        place = f"{OPERATION}.{name}"
+        own[name] = dict(reader.settings(place, table, operations[name], known))
+    return Config(path=path, plan=plan, operations=own, problems=tuple(reader.problems))
+
+
+class _Reader:
+    """Reads one file and keeps every problem."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.problems: list[InputProblem] = []
+
+    def _refuse(self, place: str, value: object, rule: str, remedy: str) -> None:
+        text = "" if value is None else str(value)
+        shown = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
+        self.problems.append(
+            InputProblem(
+                file=str(self._path), place=place, value=shown, rule=rule, remedy=remedy
+            )
+        )
+
+    def tables(self) -> dict[str, Any]:
+        """Return the tables that a file may have; nothing where it is no TOML."""
+        try:
+            document = tomllib.loads(self._path.read_text(encoding="utf-8"))
+        except OSError as error:
+            rule = f"the file cannot be read: {error.strerror or error}"
+            self._refuse("", None, rule, "name another with --config")
+            return {}
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+            rule = f"must be TOML: {error}"
+            self._refuse("", None, rule, "see `kafka-planner config init`")
+            return {}
+        known = (PLAN, OPERATION, CPU, RULES)
+        for name in document:
+            if name not in known:
+                self._refuse(name, None, "no such table", _hint(name, known))
+        return {name: document[name] for name in known if name in document}
+
+    def cpu(
+        self, table: object, options: Options, plan: Mapping[str, Setting]
+    ) -> dict[str, Setting]:
+        """Return the table of weights as the option that it stands for."""
+        if CPU_OPTION in plan:
+            place = plan[CPU_OPTION].place
+            self._refuse(CPU, None, f"stands as {place} already", "keep one of the two")
+        elif not isinstance(table, dict):
+            self._refuse(CPU, table, "must be a table", f"write [{CPU}]")
+        else:
+            return dict(self._setting(CPU, options[CPU_OPTION], table))
+        return {}
+
+    def rules(
+        self, table: object, options: Options, plan: Mapping[str, Setting]
+    ) -> dict[str, Setting]:
+        """Return the table of what is soft or hard as the options it stands for."""
+        if not isinstance(table, dict):
+            self._refuse(RULES, table, "must be a table", f"write [{RULES}]")
+            return {}
+        found: dict[str, Setting] = {}
+        for kind in ("soft", "hard"):
+            names = [rule for rule, value in table.items() if value == kind]
+            if names and kind in plan:
+                rule = f"stands as {plan[kind].place} already"
+                self._refuse(RULES, kind, rule, "keep one of the two")
+            elif names:
+                found |= dict(self._setting(RULES, options[kind], names))
+        for name, value in table.items():
+            if value not in {"soft", "hard"}:
+                place = f"{RULES}.{name}"
+                rule = 'must be "soft" or "hard"'
+                self._refuse(place, value, rule, f'write {name} = "soft"')
+        return found
+
+    def operations(
+        self, table: object, known: Mapping[str, Options]
+    ) -> Iterator[tuple[str, Any]]:
+        """Yield the table of each operation that there is."""
+        if not isinstance(table, dict):
+            self._refuse(OPERATION, table, "must be a table", "write [operation.NAME]")
+            return
+        for name, one in table.items():
+            if name in known:
+                yield name, one
+            else:
+                place = f"{OPERATION}.{name}"
+                self._refuse(place, None, "no such operation", _hint(name, known))
+
+    def settings(
+        self, place: str, table: object, options: Options, known: set[str]
+    ) -> Iterator[tuple[str, Setting]]:
+        """Yield the settings of one table by the names of their options."""
+        if not isinstance(table, dict):
+            self._refuse(place, table, "must be a table", f"write [{place}]")
+            return
+        seen: dict[str, str] = {}
+        for key, value in table.items():
+            name, where = key.replace("-", "_"), f"{place}.{key}"
+            if name not in options:
+                rule, remedy = _unknown(name, options, known)
+                self._refuse(where, None, rule, remedy)
+            elif name in seen:
+                rule = f"stands here as {seen[name]} already"
+                self._refuse(where, value, rule, "keep one of the two")
+            else:
+                seen[name] = key
+                yield from self._setting(where, options[name], value)
+
+    def _setting(
+        self, where: str, option: ConfigOption, value: object
+    ) -> Iterator[tuple[str, Setting]]:
+        try:
+            yield option.name, Setting(option.read(value), where)
+        except ValueError as error:
+            shown = str(value).lower() if isinstance(value, bool) else value
+            remedy = f"as {option.option} takes: {option.help}"
+            self._refuse(where, shown, str(error), remedy)
+
+
+def _unknown(name: str, options: Options, known: set[str]) -> tuple[str, str]:
+    if name in known:
+        rule = "not every operation has this option"
+        return rule, "write it in [operation.NAME]"
+    return "no such option", _hint(name, options)
+
+
+def _hint(name: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"

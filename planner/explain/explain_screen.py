@@ -1,0 +1,109 @@
+"""The moves of a plan on a screen."""
+
+from collections.abc import Iterator, Sequence
+
+from planner.explain.choose_moves import by_reason, total_bytes
+from planner.explain.reason_sentences import sentence, short_why, short_without
+from planner.plan.folder.moves_file import COPY, DROP, LEADER, MoveRow
+from planner.text.format import bytes_text, plural, wrapped
+
+MOST_SENTENCES = 12
+"""So few moves are told in sentences; more are a table."""
+SIZES = {LEADER: "leads", DROP: "goes"}
+"""What stands for the bytes of moves that copy nothing."""
+WIDTHS = (22, 19, 7, 9, 19)
+HEADS = ("PARTITION", "WHY", "BYTES", "FROM>TO", "WITHOUT IT")
+
+
+def explain_screen(
+    goal: str | None,
+    rows: Sequence[MoveRow],
+    chosen: Sequence[MoveRow],
+    limit: int,
+    inside: tuple[int, int] = (0, 0),
+) -> Iterator[str]:
+    """
+    Yield the lines: what was moved for which reason, then the moves.
+
+    Parameters
+    ----------
+    goal, rows, chosen
+        As for the document.
+    limit
+        So many moves are listed; the rest is counted.
+    inside
+        Replicas that go to another log dir of their broker, and their bytes.
+    """
+    yield from wrapped(_headline(goal, rows, chosen))
+    if inside[0]:
+        yield from wrapped(_inside_text(*inside, is_all=not rows))
+    if len(chosen) <= MOST_SENTENCES:
+        for row in chosen[:limit]:
+            yield from wrapped(sentence(row))
+        shown = min(limit, len(chosen))
+    else:
+        yield ""
+        yield from _reasons(chosen)
+        yield ""
+        yield from _table(chosen[:limit])
+        shown = min(limit, len(chosen))
+    if shown < len(chosen):
+        yield f"… and {len(chosen) - shown} more; --limit N, or --format json for all"
+
+
+def _headline(
+    goal: str | None, rows: Sequence[MoveRow], chosen: Sequence[MoveRow]
+) -> str:
+    copies = [row for row in rows if row.kind == COPY]
+    total = total_bytes(copies)
+    size = "sizes unknown" if total is None else bytes_text(total, 4)
+    leaders = plural(len(rows) - len(copies), "leader change")
+    noun = "copy" if len(copies) == 1 else "copies"
+    head = f"{goal or 'reassignment'}: {len(copies)} {noun}, {size}; {leaders}"
+    if len(chosen) == len(rows):
+        return f"{head}."
+    return f"{head}. Of these {len(chosen)} are meant here."
+
+
+def _inside_text(count: int, size_bytes: int, *, is_all: bool) -> str:
+    only = "Nothing else happens. " if is_all else ""
+    verb = "go" if count > 1 else "goes"
+    return (
+        f"{plural(count, 'replica')} of {bytes_text(size_bytes, 4)} {verb} to another "
+        f"log dir of the same broker, to fill its log dirs evenly or to empty one. "
+        f"{only}log-dirs.csv lists them."
+    )
+
+
+def _reasons(chosen: Sequence[MoveRow]) -> Iterator[str]:
+    yield f"{'WHY':<17} {'COPIES':>8} {'BYTES':>9} {'LEADERS':>8}"
+    for one in by_reason(chosen):
+        size = "?" if one["bytes"] is None else bytes_text(one["bytes"])
+        yield f"{one['reason']:<17} {one['replicas']:>8} {size:>9} {one['leaders']:>8}"
+
+
+def _table(rows: Sequence[MoveRow]) -> Iterator[str]:
+    yield _line(HEADS)
+    for row in rows:
+        size = _size(row)
+        ends = ">".join("" if b is None else str(b) for b in (row.source, row.target))
+        yield _line((row.name, short_why(row), size, ends, short_without(row)))
+
+
+def _size(row: MoveRow) -> str:
+    if row.kind != COPY:
+        return SIZES[row.kind]
+    return "?" if row.size_bytes is None else bytes_text(row.size_bytes)
+
+
+def _line(cells: Sequence[str]) -> str:
+    fitted = [_fit(cell, width) for cell, width in zip(cells, WIDTHS, strict=True)]
+    return " ".join(fitted).rstrip()
+
+
+def _fit(text: str, width: int) -> str:
+    """Return a cell of this width; of a name that is too long both ends stay."""
+    if len(text) <= width:
+        return f"{text:<{width}}"
+    head = (width - 1) // 2
+    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"

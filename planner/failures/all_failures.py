@@ -1,0 +1,283 @@
+"""All failures of a snapshot at once, ranked, with the verdict for one of each kind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from placement.failures.failover import CARRIED_COLUMNS, LED, ON_RETURN
+from placement.failures.failure_domains import DomainKind
+from placement.failures.failure_outlook import Outlook, outlook
+from placement.failures.failure_table import Failures
+from placement.failures.pair_failures import DEFAULT_SAMPLE, MOST_DOMAINS, pair_failures
+from placement.failures.partition_damage import KINDS
+from placement.failures.partition_health import health_of
+from placement.failures.single_failures import single_failures
+from placement.failures.survivor_loads import HELD_COLUMNS
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.load import RESOURCES, UNIT_ROW, Resource, known_fractions
+from planner.failures.controller_majority import any_broker, any_rack, voters_of
+from planner.failures.failure_request import FailuresWishes
+from planner.failures.lost_sources import no_source
+from planner.progress import stage
+from planner.snapshot.snapshot_document import Snapshot
+from planner.text.data_age import age_s
+from planner.text.document_numbers import rounded
+
+PAIRED = (DomainKind.BROKER, DomainKind.RACK, DomainKind.LOG_DIR)
+CONFIDENCE_Z = 1.96
+HELD = tuple(RESOURCES[r] for r in HELD_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class EveryFailure:
+    """
+    All failures of a snapshot.
+
+    Parameters
+    ----------
+    snapshot, state, wishes
+        The cluster and what was asked.
+    given
+        The cluster, weighed.
+    singles, pairs
+        By kind of domain.
+    majority
+        Whether the controllers' majority survives any one broker, and any one rack;
+        `None` where that is not known.
+    """
+
+    snapshot: Snapshot
+    state: ClusterState
+    wishes: FailuresWishes
+    given: Outlook
+    singles: Mapping[DomainKind, Failures]
+    pairs: Mapping[DomainKind, Failures]
+    majority: Mapping[DomainKind, bool | None]
+
+    def survives(self, kind: DomainKind) -> bool | None:
+        """Tell whether any one of a kind may fail; `None` where there is none."""
+        failures = self.singles[kind]
+        if not len(failures):
+            return None
+        is_fine = bool((failures.is_survived & ~failures.is_overfull).all())
+        return is_fine and self.majority.get(kind) is not False
+
+
+def try_everything(
+    snapshot: Snapshot,
+    state: ClusterState,
+    wishes: FailuresWishes,
+    *,
+    has_pairs: bool = True,
+    sample: int = DEFAULT_SAMPLE,
+    seed: int = 1,
+    most_domains: int = MOST_DOMAINS,
+) -> EveryFailure:
+    """
+    Lose every broker, log dir and rack, one at a time and two at a time.
+
+    Parameters
+    ----------
+    snapshot, state, wishes
+        The cluster and what is asked.
+    has_pairs
+        Whether pairs of brokers, of racks and of log dirs are looked at.
+    sample, seed, most_domains
+        With more of a kind than `most_domains`, so many pairs are drawn by this seed.
+    """
+    stage("losing every broker, log dir and rack")
+    given = outlook(
+        state,
+        thresholds=wishes.thresholds,
+        bandwidth_bytes_per_s=wishes.bandwidth_bytes_per_s,
+    )
+    voters = voters_of(snapshot, state)
+    racks = [rack for rack in state.brokers.racks if rack is not None]
+    return EveryFailure(
+        snapshot=snapshot,
+        state=state,
+        wishes=wishes,
+        given=given,
+        singles={kind: single_failures(given, kind) for kind in DomainKind},
+        pairs={
+            kind: pair_failures(
+                given, kind, most_domains=most_domains, sample=sample, seed=seed
+            )
+            for kind in PAIRED
+            if has_pairs
+        },
+        majority={
+            DomainKind.BROKER: any_broker(voters, state.brokers.ids.tolist()),
+            DomainKind.RACK: any_rack(voters, racks),
+        },
+    )
+
+
+def to_document(every: EveryFailure, *, top: int, now: datetime) -> dict[str, Any]:
+    """Return the document; of pairs, the `top` worst."""
+    state, wishes = every.state, every.wishes
+    age = age_s(every.snapshot.taken_at, now)
+    return {
+        "cluster_id": every.snapshot.cluster_id,
+        "taken_at": every.snapshot.taken_at,
+        "data_age_s": None if age is None else round(age),
+        "brokers": state.num_brokers,
+        "partitions": state.num_partitions,
+        "assumptions": {
+            "bandwidth_bytes_per_s": wishes.bandwidth_bytes_per_s,
+            "capacity_threshold": {str(r): v for r, v in wishes.thresholds.items()},
+            "eligible_leader_replicas": wishes.rules.has_elr,
+        },
+        "now": health_of(state).counts(),
+        "no_source": no_source(state),
+        "verdict": {
+            str(kind): {
+                "survives": every.survives(kind),
+                "controllers_keep_majority": every.majority.get(kind),
+            }
+            for kind in DomainKind
+        },
+        "single": {
+            str(kind): [
+                failure_document(every, failures, int(row)) for row in failures.ranked()
+            ]
+            for kind, failures in every.singles.items()
+        },
+        "pairs": {
+            str(kind): _pairs_document(every, failures, top)
+            for kind, failures in every.pairs.items()
+        },
+        "notes": notes_of(every.snapshot, state, wishes, every.given),
+    }
+
+
+def failure_document(
+    every: EveryFailure, failures: Failures, row: int
+) -> dict[str, Any]:
+    """Return one failure; what rests on loads that nobody told is null."""
+    has_sizes = knows(every.given, Resource.DISK)
+    return {
+        "lost": names_of(every.state, failures, row),
+        **{name: int(failures.damage[name][row]) for name in KINDS},
+        "leaders_moved": int(failures.leaders_moved[row]),
+        "busiest": {
+            str(resource): _busiest(every, failures, row, y)
+            for y, resource in enumerate(LED)
+        },
+        "pushed_over_threshold": int(failures.peaks.num_over[row]),
+        "on_return": {
+            "busiest_out": _busiest(every, failures, row, ON_RETURN),
+            "over_threshold": int(failures.peaks.num_over_on_return[row]),
+        },
+        "fullest_when_rebuilt": {
+            str(resource): _fullest(every, failures, row, y)
+            for y, resource in enumerate(HELD)
+        },
+        "rebuilt_bytes": int(failures.rebuilt_bytes[row]) if has_sizes else None,
+        "rebuild_s": _number(failures.rebuild_s[row]) if has_sizes else None,
+        "survives": bool(failures.is_survived[row] and not failures.is_overfull[row]),
+    }
+
+
+def knows(given: Outlook, resource: Resource) -> bool:
+    """Tell whether a load is told for some partition: unknown is never 0."""
+    return bool(given.is_known[RESOURCES.index(resource)])
+
+
+def names_of(state: ClusterState, failures: Failures, row: int) -> list[str]:
+    """Return the names of what a failure takes."""
+    lost = (failures.first[row], failures.second[row])
+    return [failures.domains.name(state, int(d)) for d in lost if d != ABSENT]
+
+
+def _busiest(
+    every: EveryFailure, failures: Failures, row: int, y: int
+) -> dict[str, Any] | None:
+    broker = int(failures.peaks.broker_idx[row, y])
+    r = CARRIED_COLUMNS[y]
+    if broker == ABSENT or not knows(every.given, RESOURCES[r]):
+        return None
+    value = float(failures.peaks.value[row, y])
+    scale = failures.scale
+    load = value * float(scale.unit[broker, r]) / float(UNIT_ROW[r])
+    return {
+        "broker": int(every.state.brokers.ids[broker]),
+        "load": rounded(load),
+        "use": rounded(value) if scale.is_use[r] else None,
+    }
+
+
+def _fullest(every: EveryFailure, failures: Failures, row: int, y: int) -> float | None:
+    is_use = failures.scale.is_use[HELD_COLUMNS[y]]
+    if not is_use or not knows(every.given, HELD[y]):
+        return None
+    return _number(failures.levels[row, y])
+
+
+def _number(value: float) -> float | None:
+    return rounded(float(value)) if np.isfinite(value) else None
+
+
+def _pairs_document(
+    every: EveryFailure, failures: Failures, top: int
+) -> dict[str, Any]:
+    worst = failures.ranked()[:top]
+    return {
+        "possible": failures.num_possible,
+        "looked_at": len(failures),
+        "fractions": {
+            name: fraction_document(failures, failures.damage[name] > 0)
+            for name in ("offline", "gone", "under_min_isr")
+        }
+        | {"not_survived": fraction_document(failures, ~failures.is_survived)},
+        "worst": [failure_document(every, failures, int(row)) for row in worst],
+    }
+
+
+def fraction_document(failures: Failures, is_so: Any) -> dict[str, float]:  # noqa: ANN401 - (X,) bool
+    """
+    Return the fraction of the pairs for which something holds, and its error.
+
+    `error` is half the width of Wilson's 95 % interval, 0 where every pair was looked
+    at. Drawn without replacement, the pairs are at least as close as it says.
+    """
+    count = len(failures)
+    fraction = float(is_so.mean()) if count else 0.0
+    if count == failures.num_possible:
+        return {"fraction": rounded(fraction), "error": 0.0}
+    z2 = CONFIDENCE_Z**2
+    spread = sqrt(fraction * (1 - fraction) / count + z2 / (4 * count**2))
+    error = CONFIDENCE_Z * spread / (1 + z2 / count)
+    return {"fraction": rounded(fraction), "error": rounded(error)}
+
+
+def notes_of(
+    snapshot: Snapshot, state: ClusterState, wishes: FailuresWishes, given: Outlook
+) -> list[str]:
+    """Return what a reader should know about the figures."""
+    notes = []
+    if snapshot.partitions.column("isr").null_count:
+        notes.append(
+            "some ISRs are not in the snapshot: live replicas taken as in sync"
+        )
+    known = known_fractions(state, given.weights)
+    unknown = [
+        str(resource)
+        for resource in (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
+        if known[RESOURCES.index(resource)] < 1
+    ]
+    if unknown:
+        notes.append(f"loads not known for every partition: {', '.join(unknown)}")
+    if any(rack is None for rack in state.brokers.racks):
+        notes.append("some brokers have no rack: they are in no failure of a rack")
+    if wishes.rules.is_unclean is not None:
+        count = int(wishes.rules.is_unclean.sum())
+        notes.append(
+            f"topics that elect uncleanly by themselves: {count}; what is offline of "
+            "them goes on with records lost"
+        )
+    return notes

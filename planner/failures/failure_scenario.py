@@ -1,0 +1,352 @@
+"""One failure in stages: lost, back, and what elections then change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from placement.failures.automatic_election import AutomaticElection, next_election
+from placement.failures.controller_decision import is_usable
+from placement.failures.controller_events import Loss, bring_back, elect, lose
+from placement.failures.failover import ON_RETURN
+from placement.failures.failure_outlook import Outlook, outlook
+from placement.failures.partition_change import Election
+from placement.failures.partition_health import (
+    Health,
+    UncleanLosses,
+    health_of,
+    unclean_losses,
+)
+from placement.failures.rebuilt_use import levels_after
+from placement.failures.survivor_loads import HELD_COLUMNS
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
+from placement.model.load import Resource
+from planner.failures.all_failures import HELD, knows, notes_of
+from planner.failures.carried_loads import binding, busiest, count_over, on_return
+from planner.failures.controller_majority import keeps_majority, voters_of
+from planner.failures.failure_request import FailuresWishes
+from planner.failures.lost_sources import no_source
+from planner.snapshot.snapshot_document import Snapshot
+from planner.text.data_age import age_s
+from planner.text.document_numbers import rounded
+from planner.text.format import ids_text
+
+MOST_PARTITIONS = 1000
+"""So many partitions are listed in the document, the worst first; all are counted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Scenario:
+    """
+    A failure in stages.
+
+    Parameters
+    ----------
+    snapshot, wishes, given
+        The cluster, what was asked, and what it weighs.
+    stages
+        The cluster ``now``, ``lost``, ``returned`` and ``elected``, in this order.
+    unclean
+        What an unclean election would lose while everything lost is away.
+    automatic
+        What Kafka's next automatic preferred election changes after the return.
+    keeps_majority
+        Whether the controllers' majority survives; `None` where that is not known.
+    is_crash
+        Whether brokers are killed rather than shut down in order.
+    """
+
+    snapshot: Snapshot
+    wishes: FailuresWishes
+    given: Outlook
+    stages: Mapping[str, ClusterState]
+    unclean: UncleanLosses
+    automatic: AutomaticElection
+    keeps_majority: bool | None
+    is_crash: bool
+
+    @property
+    def now(self) -> ClusterState:
+        """The cluster before."""
+        return self.stages["now"]
+
+    @property
+    def lost(self) -> ClusterState:
+        """The cluster while everything lost is away."""
+        return self.stages["lost"]
+
+    @property
+    def caused(self) -> dict[str, int]:
+        """How many partitions are in each state because of the loss."""
+        before, after = health_of(self.now), health_of(self.lost)
+        return {
+            name: int((_mask(after, name) & ~_mask(before, name)).sum())
+            for name in before.counts()
+        }
+
+    @property
+    def num_over(self) -> int:
+        """Survivors that gain load and end over a threshold while the rest is gone."""
+        return count_over(self.given, self.lost, range(ON_RETURN))
+
+    @property
+    def is_survived(self) -> bool:
+        """Whether every partition goes on, nobody is pushed over, and a quorum is."""
+        hurt = self.caused["offline"] + self.caused["under_min_isr"] + self.num_over
+        return not hurt and self.keeps_majority is not False
+
+
+def _mask(health: Health, name: str) -> Any:  # noqa: ANN401 - (P,) bool
+    return getattr(health, f"is_{name}")
+
+
+def play(
+    snapshot: Snapshot,
+    state: ClusterState,
+    wishes: FailuresWishes,
+    loss: Loss,
+    *,
+    is_crash: bool = True,
+) -> Scenario:
+    """
+    Lose something, bring it back, and elect preferred leaders.
+
+    Parameters
+    ----------
+    snapshot, state, wishes
+        The cluster and what is asked.
+    loss
+        What is lost.
+    is_crash
+        Whether brokers are killed rather than shut down in order.
+    """
+    rules = wishes.rules
+    lost = lose(state, loss, rules)
+    returned = bring_back(lost, state, loss, rules, is_crash=is_crash)
+    every = np.arange(state.num_partitions, dtype=np.int64)
+    elected = elect(returned, Election.PREFERRED, every, rules)
+    is_gone = state.brokers.is_live & ~lost.brokers.is_live
+    return Scenario(
+        snapshot=snapshot,
+        wishes=wishes,
+        given=outlook(
+            state,
+            thresholds=wishes.thresholds,
+            bandwidth_bytes_per_s=wishes.bandwidth_bytes_per_s,
+        ),
+        stages={"now": state, "lost": lost, "returned": returned, "elected": elected},
+        unclean=unclean_losses(lost),
+        automatic=next_election(
+            returned, rules, version=wishes.version, percentage=wishes.percentage
+        ),
+        keeps_majority=keeps_majority(
+            voters_of(snapshot, state),
+            brokers=state.brokers.ids[is_gone].tolist(),
+            racks=_whole_racks(state, lost),
+        ),
+        is_crash=is_crash,
+    )
+
+
+def _whole_racks(state: ClusterState, lost: ClusterState) -> list[str]:
+    """Return the racks of which every broker is lost: controllers there are too."""
+    racks = state.brokers.rack_idx
+    left = set(racks[lost.brokers.is_live].tolist())
+    gone = set(racks[state.brokers.is_live].tolist()) - left
+    names = (state.brokers.racks[rack] for rack in sorted(gone))
+    return [name for name in names if name is not None]
+
+
+def moved_leaders(before: ClusterState, after: ClusterState) -> int:
+    """Count the partitions that another broker leads."""
+    was, now = before.partitions.leader_idx, after.partitions.leader_idx
+    return int(((now != ABSENT) & (was != now)).sum())
+
+
+def rebuild(scenario: Scenario) -> dict[str, Any]:
+    """Return what is copied anew if nothing comes back, and how long at least."""
+    has_sizes = knows(scenario.given, Resource.DISK)
+    state, lost = scenario.now, scenario.lost
+    of = state.replicas.partition_idx
+    gone = is_usable(state) & ~is_usable(lost)
+    gone &= lost.has_source[of]
+    size = scenario.given.weights.copy_bytes[of[gone]]
+    sent = np.zeros(state.num_brokers, dtype=np.int64)
+    # Every copy is read from the leader.
+    source = lost.partitions.leader_idx[of[gone]]
+    np.add.at(sent, source[source != ABSENT], size[source != ABSENT])
+    left = int(lost.brokers.is_live.sum())
+    received = float(size.sum()) / max(left, 1)
+    busiest = int(sent.argmax()) if len(sent) and sent.any() else ABSENT
+    seconds = max(float(sent.max(initial=0)), received)
+    return {
+        "replicas": int(gone.sum()),
+        "bytes": int(size.sum()) if has_sizes else None,
+        "seconds": rounded(seconds / scenario.wishes.bandwidth_bytes_per_s)
+        if has_sizes
+        else None,
+        "busiest_sender": None
+        if busiest == ABSENT
+        else int(state.brokers.ids[busiest]),
+        "fullest": _fullest(scenario),
+    }
+
+
+def _fullest(scenario: Scenario) -> dict[str, float | None]:
+    """Return how full the fullest survivor is at least once all is copied anew."""
+    is_told = scenario.given.scale.is_use & scenario.given.is_known
+    levels = levels_after(scenario.given, scenario.lost).tolist()
+    return {
+        str(resource): rounded(level) if is_told[r] and isfinite(level) else None
+        for resource, r, level in zip(HELD, HELD_COLUMNS, levels, strict=True)
+    }
+
+
+def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
+    """Return the scenario as one document; `now` is what the age is counted to."""
+    wishes, automatic = scenario.wishes, scenario.automatic
+    age = age_s(scenario.snapshot.taken_at, now)
+    return {
+        "cluster_id": scenario.snapshot.cluster_id,
+        "taken_at": scenario.snapshot.taken_at,
+        "data_age_s": None if age is None else round(age),
+        "lost": list(wishes.names),
+        "assumptions": {
+            "bandwidth_bytes_per_s": wishes.bandwidth_bytes_per_s,
+            "capacity_threshold": {str(r): v for r, v in wishes.thresholds.items()},
+            "eligible_leader_replicas": wishes.rules.has_elr,
+            "clean_shutdown": not scenario.is_crash,
+        },
+        "stages": {
+            name: {
+                **health_of(state).counts(),
+                "leader_not_preferred": _not_preferred(state),
+                "busiest": busiest(scenario.given, state),
+            }
+            for name, state in scenario.stages.items()
+        },
+        "caused": scenario.caused,
+        "leaders_moved": moved_leaders(scenario.now, scenario.lost),
+        "pushed_over_threshold": scenario.num_over,
+        "binding": binding(scenario.given, scenario.lost),
+        "rebuild": rebuild(scenario),
+        "on_return": on_return(scenario.given, scenario.now, scenario.lost),
+        "no_source": no_source(scenario.lost),
+        "num_partitions": int(_touched(scenario).sum()),
+        "partitions": partitions_document(scenario),
+        "automatic_election": {
+            "is_enabled": wishes.is_automatic,
+            "has_threshold": automatic.has_threshold,
+            "changes": int(automatic.changes.sum()),
+            "passes": automatic.num_passes,
+        },
+        "controllers_keep_majority": scenario.keeps_majority,
+        "survives": scenario.is_survived,
+        "notes": scenario_notes(scenario),
+    }
+
+
+def _not_preferred(state: ClusterState) -> int:
+    first = state.replicas.broker_idx_at(state.replicas.start[:-1])
+    led = state.partitions.leader_idx
+    return int(((led != ABSENT) & (led != first)).sum())
+
+
+def _touched(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
+    state = scenario.now
+    lost = is_usable(state) & ~is_usable(scenario.lost)
+    return np.bincount(
+        state.replicas.partition_idx[lost], minlength=state.num_partitions
+    ).astype(np.bool_)
+
+
+def partitions_document(
+    scenario: Scenario, most: int | None = MOST_PARTITIONS
+) -> list[dict[str, Any]]:
+    """Return `most` partitions with a replica lost, the worst first; `None`: all."""
+    health = health_of(scenario.lost)
+    masks = [_mask(health, name) for name in ("offline", "under_min_isr", "at_min_isr")]
+    rank = np.where(masks[0], 0, np.where(masks[1], 1, np.where(masks[2], 2, 3)))
+    rows = np.nonzero(_touched(scenario))[0]
+    rows = rows[np.argsort(rank[rows], kind="stable")][:most]
+    would = dict(
+        zip(
+            scenario.unclean.partition_idx.tolist(),
+            zip(
+                scenario.unclean.leader_idx.tolist(),
+                scenario.unclean.lost_bytes.tolist(),
+                strict=True,
+            ),
+            strict=True,
+        )
+    )
+    words = ("offline", "under-min-isr", "at-min-isr", "under-replicated")
+    return [
+        _partition(scenario, int(p), words[rank[p]], would.get(int(p))) for p in rows
+    ]
+
+
+def _partition(
+    scenario: Scenario, p: int, word: str, would: tuple[int, int] | None
+) -> dict[str, Any]:
+    now, lost = scenario.now, scenario.lost
+    partitions = now.partitions
+    return {
+        "topic": now.topics.names[partitions.topic_idx[p]],
+        "partition": int(partitions.partition[p]),
+        "state": word,
+        "replicas": now.brokers_of(p),
+        "leader_before": _id(now, int(now.partitions.leader_idx[p])),
+        "leader": _id(lost, int(lost.partitions.leader_idx[p])),
+        "leader_returned": _id(
+            now, int(scenario.stages["returned"].partitions.leader_idx[p])
+        ),
+        "isr": members(lost, p, lost.replicas.is_in_sync),
+        "elr": members(lost, p, lost.replicas.is_eligible),
+        "unclean": None if would is None else _unclean(now, would),
+    }
+
+
+def _unclean(state: ClusterState, would: tuple[int, int]) -> dict[str, Any]:
+    leader, lost_bytes = would
+    return {
+        "leader": _id(state, leader),
+        "lost_bytes_at_least": None if lost_bytes == UNKNOWN else lost_bytes,
+    }
+
+
+def _id(state: ClusterState, row: int) -> int | None:
+    return None if row == ABSENT else int(state.brokers.ids[row])
+
+
+def members(state: ClusterState, p: int, flags: Any) -> list[int]:  # noqa: ANN401 - (R,) bool
+    """Return the broker ids of the flagged replicas of a partition, in order."""
+    start, stop = state.replicas.start[p : p + 2].tolist()
+    ids = state.brokers.ids[state.replicas.broker_idx[start:stop]]
+    return [int(broker) for broker in ids[flags[start:stop]]]
+
+
+def scenario_notes(scenario: Scenario) -> list[str]:
+    """Return what a reader should know about the figures."""
+    notes = notes_of(scenario.snapshot, scenario.now, scenario.wishes, scenario.given)
+    if scenario.wishes.version is None:
+        notes.append("Kafka's version is not in the snapshot: taken as 4.0 or later")
+    if scenario.now.is_reassigning.any():
+        notes.append("partitions are being reassigned: what is added is not in sync")
+    stopped = _stopped(scenario)
+    if stopped:
+        notes.append(f"no log dir is left to broker {ids_text(stopped)}: it stops")
+    return notes
+
+
+def _stopped(scenario: Scenario) -> list[int]:
+    """Return the brokers that stop because none of their log dirs is left."""
+    loss, dirs = scenario.wishes.loss, scenario.now.log_dirs
+    if loss is None:
+        return []
+    hit = set(dirs.broker_idx[loss.log_dir_idx].tolist())
+    rows = [b for b in loss.broker_idx.tolist() if b in hit]
+    return sorted(int(b) for b in scenario.now.brokers.ids[rows])

@@ -1,0 +1,258 @@
+"""One screen about failures: the verdict first, then the worst of them."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from placement.failures.failover import LED, ON_RETURN
+from placement.failures.failure_domains import DomainKind
+from placement.failures.failure_table import Failures
+from placement.failures.partition_health import health_of
+from placement.failures.survivor_loads import HELD_COLUMNS
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.load import RESOURCES, UNIT_ROW, Resource
+from planner.failures.all_failures import (
+    EveryFailure,
+    fraction_document,
+    knows,
+    names_of,
+    notes_of,
+)
+from planner.failures.failure_request import FailuresWishes
+from planner.failures.lost_sources import no_source_lines
+from planner.snapshot.snapshot_document import Snapshot
+from planner.status.status_lines import head_of
+from planner.text.data_age import age_text
+from planner.text.format import (
+    bytes_text,
+    command_lines,
+    duration_text,
+    labelled,
+    percent_text,
+    plural,
+    wrapped,
+)
+
+KINDS = {
+    DomainKind.BROKER: "broker",
+    DomainKind.RACK: "rack",
+    DomainKind.LOG_DIR: "log dir",
+}
+HEAD = (
+    f"{'':<18}{'offline':>8}{'below':>7}{'at min':>8}{'leaders':>9}"
+    f"{'out':>11}{'disk':>7}{'rebuild':>12}"
+)
+LOST_WIDTH = 17
+ANSWERS = {True: "yes", False: "no", None: "unknown"}
+WORDS = {
+    "offline": "offline",
+    "under_min_isr": "under min ISR",
+    "at_min_isr": "at min ISR",
+    "under_replicated": "under-replicated",
+}
+
+
+def everything_screen(
+    every: EveryFailure, path: Path, top: int, *, now: datetime
+) -> Iterator[str]:
+    """Yield the lines about all failures, each at most 80 columns wide."""
+    yield from wrapped(headline(every.snapshot, every.state, now))
+    yield from head_of(every.snapshot, every.state, path)
+    yield from labelled("Now", counts_text(health_of(every.state).counts()))
+    for kind in (DomainKind.BROKER, DomainKind.RACK):
+        yield from labelled(f"N-1 {KINDS[kind]}", verdict_text(every, kind))
+    yield from labelled("Quorum", _quorum_text(every))
+    yield from labelled("Assumed", assumed_text(every.wishes))
+    yield from no_source_lines(every.state)
+    if texts := list(_on_return_texts(every)):
+        yield from labelled(
+            "On return", f"all followers fetch again: {'; '.join(texts)}"
+        )
+    for note in notes_of(every.snapshot, every.state, every.wishes, every.given):
+        yield from labelled("Note", note)
+    for kind, failures in every.singles.items():
+        title = f"Worst {KINDS[kind]}s, of {failures.num_possible}"
+        yield from _table(every, failures, title, top)
+    for kind, failures in every.pairs.items():
+        yield from _table(every, failures, _pairs_title(kind, failures), top)
+        yield from _pairs_lines(failures)
+    yield from command_lines("Next", _next_words(every, path))
+
+
+def headline(snapshot: Snapshot, state: ClusterState, now: datetime) -> str:
+    """Return which cluster it is, how old its data are, and how large it is."""
+    named = sum(rack is not None for rack in state.brokers.racks)
+    racks = plural(named, "rack") if named else "racks unknown"
+    return (
+        f'Snapshot "{snapshot.cluster_id or "?"}"{age_text(snapshot.taken_at, now)}: '
+        f"{plural(state.num_brokers, 'broker')}, {racks}, "
+        f"{plural(state.num_partitions, 'partition')}."
+    )
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
+    """Return how many partitions are in each state."""
+    return ", ".join(f"{counts[name]} {word}" for name, word in WORDS.items())
+
+
+def verdict_text(every: EveryFailure, kind: DomainKind) -> str:
+    """Return whether any one of a kind may fail, in one line, with what decides."""
+    failures, answer = every.singles[kind], every.survives(kind)
+    if answer is None:
+        return f"unknown: no {KINDS[kind]} is told"
+    worst = int(failures.ranked()[0])
+    name = f"{KINDS[kind]} {names_of(every.state, failures, worst)[0]}"
+    if answer:
+        is_told = every.majority.get(kind) is not None
+        yes = "yes" if is_told else "yes, if the controllers keep their majority"
+        return f"{yes}; the hardest is {name}: {_load_text(every, failures, worst)}"
+    hurt = list(_hurt(every, failures, worst))
+    if not hurt:
+        return "no: the controllers lose their majority"
+    fails = failures.is_survived & ~failures.is_overfull
+    count = int((~fails).sum())
+    return f"no, for {count} of {len(failures)}; {name}: {'; '.join(hurt)}"
+
+
+def _hurt(every: EveryFailure, failures: Failures, row: int) -> Iterator[str]:
+    for name in ("offline", "under_min_isr"):
+        count = int(failures.damage[name][row])
+        if count:
+            yield f"{plural(count, 'partition')} {WORDS[name]}"
+    if failures.peaks.num_over[row]:
+        pushed = plural(int(failures.peaks.num_over[row]), "survivor")
+        most = _out_text(every, failures, row)
+        yield f"{pushed} pushed over a threshold by leading, out up to {most}"
+    for y, r in enumerate(HELD_COLUMNS):
+        if failures.even_levels[row, y] > failures.scale.most[r]:
+            full = percent_text(float(failures.even_levels[row, y]))
+            yield f"{RESOURCES[r]} at least {full} full when rebuilt"
+    if not np.isfinite(failures.peaks.value[row]).all():
+        yield "nobody is left"
+
+
+def _load_text(every: EveryFailure, failures: Failures, row: int) -> str:
+    at_min = int(failures.damage["at_min_isr"][row])
+    parts = [f"{at_min} at min ISR", f"out {_out_text(every, failures, row)}"]
+    level = _disk_text(every, failures, row)
+    if level != "?":
+        parts.append(f"disk {level} when rebuilt")
+    return ", ".join(parts)
+
+
+def _on_return_texts(every: EveryFailure) -> Iterator[str]:
+    """Yield the most out that the return of any one brings, by kind."""
+    if not knows(every.given, Resource.OUT):
+        return
+    for kind, failures in every.singles.items():
+        value = failures.peaks.value[:, ON_RETURN]
+        if not np.isfinite(value).any():
+            continue
+        worst = int(value.argmax())
+        name = names_of(every.state, failures, worst)[0]
+        text = f"after {KINDS[kind]} {name} out "
+        text += _out_text(every, failures, worst, ON_RETURN)
+        over = int((failures.peaks.num_over_on_return > 0).sum())
+        if over:
+            text += f" (survivors over a threshold after {over} of {len(failures)})"
+        yield text
+
+
+def _out_text(
+    every: EveryFailure,
+    failures: Failures,
+    row: int,
+    y: int = LED.index(Resource.OUT),
+) -> str:
+    """Return the busiest survivor in a column of `CARRIED_COLUMNS` that is out."""
+    if not knows(every.given, Resource.OUT):
+        return "?"
+    broker = int(failures.peaks.broker_idx[row, y])
+    if broker == ABSENT:
+        return "nobody"
+    value = float(failures.peaks.value[row, y])
+    r = RESOURCES.index(Resource.OUT)
+    name = f"b{int(every.state.brokers.ids[broker])}"
+    if failures.scale.is_use[r]:
+        return f"{percent_text(value)} {name}"
+    load = value * float(failures.scale.unit[broker, r] / UNIT_ROW[r])
+    return f"{bytes_text(load, 2)}/s {name}"
+
+
+def _disk_text(every: EveryFailure, failures: Failures, row: int) -> str:
+    is_use = failures.scale.is_use[HELD_COLUMNS[0]]
+    if not is_use or not knows(every.given, Resource.DISK):
+        return "?"
+    level = float(failures.levels[row, 0])
+    return percent_text(level) if np.isfinite(level) else "?"
+
+
+def _quorum_text(every: EveryFailure) -> str:
+    broker = ANSWERS[every.majority[DomainKind.BROKER]]
+    rack = ANSWERS[every.majority[DomainKind.RACK]]
+    return f"controllers keep their majority: any broker {broker}, any rack {rack}"
+
+
+def assumed_text(wishes: FailuresWishes) -> str:
+    """Return what the figures rest on."""
+    most = ", ".join(f"{r} {percent_text(v)}" for r, v in wishes.thresholds.items())
+    elr = "eligible leader replicas on" if wishes.rules.has_elr else "no ELR"
+    rate = bytes_text(wishes.bandwidth_bytes_per_s)
+    return f"at most {most}; {rate}/s per broker to rebuild; {elr}"
+
+
+def _table(
+    every: EveryFailure, failures: Failures, title: str, top: int
+) -> Iterator[str]:
+    if not len(failures):
+        return
+    yield title
+    yield HEAD
+    for row in failures.ranked()[:top].tolist():
+        yield _row(every, failures, row)
+
+
+def _row(every: EveryFailure, failures: Failures, row: int) -> str:
+    names = ", ".join(names_of(every.state, failures, row))
+    lost = names if len(names) <= LOST_WIDTH - 1 else f"…{names[2 - LOST_WIDTH :]}"
+    damage = failures.damage
+    seconds = float(failures.rebuild_s[row])
+    took = duration_text(seconds) if np.isfinite(seconds) else ""
+    took = took if knows(every.given, Resource.DISK) else "?"
+    mark = " " if failures.is_survived[row] and not failures.is_overfull[row] else "!"
+    return (
+        f"{mark}{lost:<{LOST_WIDTH}}{damage['offline'][row]:>8}"
+        f"{damage['under_min_isr'][row]:>7}{damage['at_min_isr'][row]:>8}"
+        f"{failures.leaders_moved[row]:>9}{_out_text(every, failures, row):>11}"
+        f"{_disk_text(every, failures, row):>7}{took:>12}"
+    ).rstrip()
+
+
+def _pairs_title(kind: DomainKind, failures: Failures) -> str:
+    title = f"Worst pairs of {KINDS[kind]}s, of {failures.num_possible:,}"
+    if len(failures) == failures.num_possible:
+        return title
+    return f"{title}; {len(failures):,} drawn"
+
+
+def _pairs_lines(failures: Failures) -> Iterator[str]:
+    if not len(failures):
+        return
+    texts = []
+    hurt = {name: failures.damage[name] > 0 for name in ("offline", "under_min_isr")}
+    for name, is_so in hurt.items():
+        found = fraction_document(failures, is_so)
+        error = f" ± {percent_text(found['error'])}" if found["error"] else ""
+        texts.append(f"{percent_text(found['fraction'])}{error} {WORDS[name]}")
+    yield from wrapped(f" Pairs that take a partition there: {', '.join(texts)}.")
+
+
+def _next_words(every: EveryFailure, path: Path) -> list[str]:
+    words = ["kafka-planner", "failures", str(path)]
+    brokers = every.singles[DomainKind.BROKER]
+    if not len(brokers):
+        return words
+    worst = names_of(every.state, brokers, int(brokers.ranked()[0]))[0]
+    return [*words, "--broker", worst]

@@ -1,0 +1,30 @@
+"""Columns of tables of results that no other module of fleets has."""
+
+import pyarrow as pa
+
+from planner.fleet.contracts.table_contract import TIME
+
+FIGURES = ("max_use", "max_deviation", "max_over_mean", "cv", "gini", "jain")
+"""Figures of a cluster of which `balance` has the change."""
+PROBLEM = ("table", "place", "value", "rule", "severity")
+PROBLEMS = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("taken_at", TIME),
+        *((name, pa.string()) for name in PROBLEM),
+    ]
+)
+DONE = pa.schema(
+    [("cluster_id", pa.string()), ("taken_at", TIME), ("content", pa.string())]
+)
+BALANCE = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("taken_at", TIME),
+        ("resource", pa.string()),
+        ("before", TIME),
+        *((name, pa.float64()) for name in FIGURES),
+        *((f"{name}_before", pa.float64()) for name in FIGURES),
+        *((f"{name}_change", pa.float64()) for name in FIGURES),
+    ]
+)

@@ -1,0 +1,118 @@
+"""Which dump each snapshot of a fleet came from, and which dumps are new."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from planner.errors import InputProblem
+from planner.fleet.commit_markers import Key
+from planner.fleet.dumps.dump_finder import Dump
+from planner.fleet.dumps.dump_receipts import Receipt
+from planner.fleet.dumps.dump_rejects import Reject, Scope, reject_table
+from planner.snapshot.tables.snapshot_columns import ArrowTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """
+    Decision on one dump that was read.
+
+    Parameters
+    ----------
+    receipt
+        Receipt to keep.
+    is_new
+        Whether its rows are to be made visible.
+    reject
+        Row that says why another dump outranks it; `None`: none does.
+    """
+
+    receipt: Receipt
+    is_new: bool = False
+    reject: ArrowTable | None = None
+
+
+class Claims:
+    """
+    Receipts and contents of a fleet, held against dumps that were read.
+
+    Parameters
+    ----------
+    receipts
+        Receipts by dump.
+    contents
+        Hash of the content of each snapshot of the fleet.
+    """
+
+    def __init__(
+        self, receipts: Mapping[str, Receipt], contents: Mapping[Key, str]
+    ) -> None:
+        self._receipts = dict(receipts)
+        self._known = dict(contents)
+        self._holder = {
+            receipt.key: dump
+            for dump, receipt in sorted(receipts.items())
+            if receipt.key is not None
+        }
+
+    def new(self, dumps: Iterable[Dump]) -> list[Dump]:
+        """Return the dumps that are new, or have changed since they were taken in."""
+        known = {name: receipt.signature for name, receipt in self._receipts.items()}
+        return [dump for dump in dumps if known.get(dump.name) != dump.signature]
+
+    def has(self, key: Key) -> bool:
+        """Tell whether a snapshot is in the fleet."""
+        return key in self._known
+
+    def had_rejects(self, dumps: Iterable[str]) -> bool:
+        """Tell whether any of some dumps had rejects when it was read before."""
+        before = (self._receipts.get(dump) for dump in dumps)
+        return any(receipt is not None and receipt.rejects for receipt in before)
+
+    def settle(self, receipts: Iterable[Receipt]) -> list[Settled]:
+        """
+        Decide on dumps that were read, by their receipts.
+
+        If two dumps claim the same cluster and time, the one taken in first stays, or
+        the first by name; the other is refused.
+        """
+        return [self._settle(r) for r in sorted(receipts, key=lambda r: r.dump)]
+
+    def _settle(self, receipt: Receipt) -> Settled:
+        key, content = receipt.key, receipt.content
+        settled = Settled(receipt=receipt)
+        if key is not None and content is not None:
+            first = self._holder.setdefault(key, receipt.dump)
+            if first != receipt.dump:
+                settled = _doubled(receipt, first)
+            elif self._known.get(key) != content:
+                self._known[key] = content
+                settled = Settled(receipt=receipt, is_new=True)
+        self._receipts[receipt.dump] = settled.receipt
+        return settled
+
+
+def _doubled(receipt: Receipt, first: str) -> Settled:
+    """Refuse a dump whose cluster and time another has."""
+    rule = f"another dump has this cluster and time: {first}"
+    moment = datetime.fromisoformat(str(receipt.taken_at))
+    refused = replace(
+        receipt,
+        cluster_id=None,
+        taken_at=None,
+        content=None,
+        rejects=receipt.rejects + 1,
+    )
+    table = reject_table(
+        [dump_refused(receipt.dump, rule, "remove one of both")],
+        dump=receipt.dump,
+        cluster_id=receipt.cluster_id,
+        taken_at=moment,
+    )
+    return Settled(receipt=refused, reject=table)
+
+
+def dump_refused(dump: str, rule: str, remedy: str) -> Reject:
+    """Return the reject of a whole dump."""
+    problem = InputProblem(file=dump, place="", value="", rule=rule, remedy=remedy)
+    return Reject(scope=Scope.SNAPSHOT, problem=problem)

@@ -1,0 +1,270 @@
+"""
+One dump as one snapshot, with what is refused of it.
+
+Tables of rates are read row by row. Whatever else is wrong refuses the dump: a cluster
+of which a row is missing would look emptier than it is. A file that is none of those
+that are known is left out, and said.
+"""
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from planner.errors import BadInputError, InputProblem
+from planner.fleet.dumps.dump_finder import Dump
+from planner.fleet.dumps.dump_rejects import Reject, Scope, folded_rejects, rejects_of
+from planner.fleet.dumps.file_kinds import (
+    CRUISE_CONTROL,
+    PLACEMENTS,
+    RATES,
+    SNAPSHOT,
+    head_of,
+    kind_of,
+)
+from planner.fleet.dumps.rate_rows import read_rows, with_rates
+from planner.snapshot.importers.inputs.import_source import PartitionColumns, Source
+from planner.snapshot.tables.snapshot_columns import TABLES
+
+if TYPE_CHECKING:
+    from planner.snapshot import Snapshot
+    from planner.snapshot.importers.importer_registry import Reader
+
+_TABLE_FILES = frozenset(columns.file for columns in TABLES)
+_HEADER = "snapshot.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """
+    What one dump came to.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster, named and dated; `None` where the dump is refused.
+    rejects
+        What is not in it, and why.
+    """
+
+    snapshot: "Snapshot | None"
+    rejects: tuple[Reject, ...]
+
+
+def read_dump(
+    dump: Dump, contents: Mapping[str, bytes], *, allow_partial: bool = False
+) -> Reading:
+    """
+    Read a dump; nothing that is wrong with it raises.
+
+    Parameters
+    ----------
+    dump
+        The dump.
+    contents
+        Its files by name.
+    allow_partial
+        Whether to go on where files hide something from each other.
+    """
+    sorted_out = _sort_out(dump, contents)
+    try:
+        snapshot = _placed(dump, sorted_out, allow_partial=allow_partial)
+        snapshot = _named(dump, snapshot)
+    except BadInputError as error:
+        refused = rejects_of(Scope.SNAPSHOT, error.problems)
+        return _reading(None, [*sorted_out.rejects, *refused])
+    snapshot, unused = with_rates(snapshot, sorted_out.rates)
+    return _reading(snapshot, [*sorted_out.rejects, *unused])
+
+
+def _reading(snapshot: "Snapshot | None", rejects: Iterable[Reject]) -> Reading:
+    return Reading(snapshot=snapshot, rejects=folded_rejects(rejects))
+
+
+@dataclass(frozen=True, slots=True)
+class _SortedOut:
+    """The files of a dump by what they are."""
+
+    folders: list[str] = field(default_factory=list)
+    by_kind: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    rates: dict[str, PartitionColumns] = field(default_factory=dict)
+    rejects: list[Reject] = field(default_factory=list)
+    contents: dict[str, bytes] = field(default_factory=dict)
+
+    def of(self, kind: str) -> dict[str, bytes]:
+        return self.by_kind.get(kind, {})
+
+
+def _sort_out(dump: Dump, contents: Mapping[str, bytes]) -> _SortedOut:
+    found = _SortedOut(contents=dict(contents))
+    found.folders.extend(_snapshot_folders(contents))
+    inside = tuple(f"{folder}/" for folder in found.folders)
+    for name in sorted(contents):
+        if inside and name.startswith(inside):
+            continue
+        kind = kind_of(contents[name])
+        if kind is None:
+            found.rejects.append(_unknown(name, contents[name]))
+        elif kind == RATES:
+            rows, rejects = read_rows(contents[name], file=name)
+            found.rejects.extend(rejects)
+            if rows is not None:
+                found.rates[name] = rows
+        else:
+            found.by_kind.setdefault(kind, {})[name] = contents[name]
+    return found
+
+
+def _snapshot_folders(contents: Mapping[str, bytes]) -> list[str]:
+    """Return the folders that are snapshots in Parquet."""
+    headers = [PurePosixPath(name) for name in contents if name.endswith(f"/{_HEADER}")]
+    return sorted(
+        str(path.parent)
+        for path in headers
+        if any(
+            f"{path.parent}/{file}" in contents
+            or any(name.startswith(f"{path.parent}/{file}/") for name in contents)
+            for file in _TABLE_FILES
+        )
+    )
+
+
+def _unknown(name: str, data: bytes) -> Reject:
+    from planner.pasted_text import recognise
+
+    found = recognise(head_of(data))
+    hint = f"this looks like {found.words}" if found else ""
+    rule = "the file must be one of those that are known: see docs/fleets.md"
+    if not data:
+        rule = "the file must not be empty"
+    return Reject(
+        scope=Scope.FILE, problem=_problem(name, rule, hint or "leave it out")
+    )
+
+
+def _problem(file: str, rule: str, remedy: str, place: str = "") -> InputProblem:
+    return InputProblem(file=file, place=place, value="", rule=rule, remedy=remedy)
+
+
+def _placed(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
+    """Return what the files say of where replicas are, and of brokers and sizes."""
+    whole = [*found.folders, *found.of(SNAPSHOT)]
+    if not whole:
+        return _joined(dump, found, allow_partial=allow_partial)
+    _require_one(dump, whole, found)
+    if found.folders:
+        return _from_folder(whole[0], found.contents)
+    from planner.snapshot import Snapshot
+    from planner.snapshot.formats.json_file import parse_json
+
+    document = parse_json(found.contents[whole[0]], file=whole[0])
+    return Snapshot.from_document(document, file=whole[0])
+
+
+def _require_one(dump: Dump, whole: Sequence[str], found: _SortedOut) -> None:
+    """Refuse a dump that says twice where the replicas are."""
+    others = [name for kind in PLACEMENTS for name in found.of(kind)]
+    if len(whole) + len(others) > 1:
+        rule = "one snapshot alone may say where the replicas are"
+        remedy = "give each time a folder of its own"
+        problems = [_problem(name, rule, remedy) for name in (*whole, *others)]
+        msg = f"{dump.name} holds several snapshots"
+        raise BadInputError(msg, problems)
+    for kind, files in found.by_kind.items():
+        if kind != SNAPSHOT:
+            rule = f"a snapshot says all that {kind} would; only rates may add to it"
+            found.rejects.extend(
+                Reject(scope=Scope.FILE, problem=_problem(name, rule, "leave it out"))
+                for name in files
+            )
+
+
+def _from_folder(folder: str, contents: Mapping[str, bytes]) -> "Snapshot":
+    """Read a snapshot in Parquet, whose reader wants files of this machine."""
+    from planner.snapshot import read_snapshot
+
+    with tempfile.TemporaryDirectory() as place:
+        for name, data in contents.items():
+            if name.startswith(f"{folder}/"):
+                path = Path(place) / PurePosixPath(name).relative_to(folder)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+        try:
+            return read_snapshot(Path(place))
+        except BadInputError as error:
+            problems = [
+                replace(each, file=each.file.replace(place, folder))
+                for each in error.problems
+            ]
+            msg = f"{folder} is not a snapshot"
+            raise BadInputError(msg, problems) from error
+
+
+def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
+    """Join what Kafka's tools and others printed, rates apart."""
+    from planner.snapshot.importers import merge
+    from planner.snapshot.importers.cruise_control.cruise_control_folder import (
+        read_answers,
+    )
+    from planner.snapshot.importers.importer_registry import IMPORTERS
+
+    if not any(found.of(kind) for kind in PLACEMENTS):
+        rule = "a file must say where the replicas are"
+        remedy = "dump kafka-topics --describe, or a snapshot, beside the others"
+        msg = f"{dump.name} holds no placement"
+        raise BadInputError(msg, [_problem(dump.name, rule, remedy)])
+    sources: list[Source] = []
+    problems: list[InputProblem] = []
+    readers = {one.name: one.reader(allow_partial=allow_partial) for one in IMPORTERS}
+    for kind, files in found.by_kind.items():
+        if kind == CRUISE_CONTROL:
+            works = [partial(read_answers, dump.name, files)]
+        else:
+            read = readers[kind]
+            works = [partial(_one, read, name, data) for name, data in files.items()]
+        for work in works:
+            try:
+                sources += work()
+            except BadInputError as error:
+                problems += error.problems
+    if problems:
+        msg = f"{dump.name} cannot be read whole"
+        raise BadInputError(msg, problems)
+    imported = merge(sources, allow_partial=allow_partial)
+    found.rejects.extend(
+        Reject(scope=Scope.NOTHING, problem=_problem(dump.name, note, ""))
+        for note in imported.notes
+        if not note.startswith("unknown, and not 0")
+    )
+    return imported.snapshot
+
+
+def _one(read: "Reader", name: str, data: bytes) -> list[Source]:
+    return [read(data, file=name)]
+
+
+def _named(dump: Dump, snapshot: "Snapshot") -> "Snapshot":
+    """Give a snapshot the name and the time of its folders where it has none."""
+    named = replace(
+        snapshot,
+        cluster_id=snapshot.cluster_id or dump.cluster_id,
+        taken_at=snapshot.taken_at or dump.taken_at,
+    )
+    problems = [
+        _problem(
+            dump.name,
+            f"a dump must tell its {what}",
+            f"name the folder {example}, or write it into a snapshot",
+        )
+        for what, said, example in (
+            ("cluster", named.cluster_id, "CLUSTER/2026-11-21T08:00:00Z"),
+            ("time", named.taken_at, "CLUSTER/2026-11-21T08:00:00Z"),
+        )
+        if not said
+    ]
+    if problems:
+        msg = f"{dump.name} has no name in a fleet"
+        raise BadInputError(msg, problems)
+    return named

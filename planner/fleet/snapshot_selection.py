@@ -1,0 +1,193 @@
+"""Snapshots of a fleet selected by cluster and time: --since, --until, --cluster."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Self
+
+from planner.errors import BadInputError, InputProblem
+from planner.fleet.arrow_tables import EPOCH
+from planner.text.suggest import near
+from planner.what_if.changes.amounts import parse_duration_ms
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_TIME_RULE = "must be a day, a time, or an age such as 7d"
+_TIME_REMEDY = "write 2026-11-21, 2026-11-21T08:00:00Z or 36h"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotSelection:
+    """
+    Snapshots of some clusters and of a span of time.
+
+    Parameters
+    ----------
+    since, until
+        In microseconds since 1970: the first time selected, and the first one after
+        it that is not; `None`: no limit.
+    cluster
+        Matches the whole of a cluster's id; `None`: every cluster.
+    """
+
+    since: int | None = None
+    until: int | None = None
+    cluster: re.Pattern[str] | None = None
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every snapshot is selected."""
+        return self == ALL
+
+    @property
+    def without_since(self) -> Self:
+        """The same clusters, from their first snapshot on."""
+        return replace(self, since=None)
+
+    @property
+    def days(self) -> tuple[str | None, str | None]:
+        """The first and the last day of the span, as ``2026-11-21``."""
+        last = None if self.until is None else self.until - 1
+        return (
+            None if self.since is None else day_text(self.since),
+            None if last is None else day_text(last),
+        )
+
+    def takes(self, cluster_id: str | None, micros: int) -> bool:
+        """Tell whether a snapshot is selected, by cluster and microseconds."""
+        return self.takes_cluster(cluster_id) and self.takes_time(micros)
+
+    def takes_cluster(self, cluster_id: str | None) -> bool:
+        """Tell whether snapshots of a cluster may be selected."""
+        return self.cluster is None or bool(self.cluster.fullmatch(cluster_id or ""))
+
+    def takes_time(self, micros: int) -> bool:
+        """Tell whether a time is in the span."""
+        is_late = self.since is None or micros >= self.since
+        return is_late and (self.until is None or micros < self.until)
+
+    def clusters(self, known: Iterable[str | None]) -> list[str]:
+        """
+        Return the clusters that match, in order.
+
+        Parameters
+        ----------
+        known
+            Ids of all clusters that there are.
+
+        Raises
+        ------
+        BadInputError
+            If there are clusters, and none of them matches.
+        """
+        names = sorted({name for name in known if name is not None})
+        found = [name for name in names if self.takes_cluster(name)]
+        if names and not found and self.cluster is not None:
+            rule, remedy = "must match a cluster's whole id", near(self._text, names)
+            raise _refused([_problem("--cluster", self._text, rule, remedy)])
+        return found
+
+    @property
+    def _text(self) -> str:
+        return "" if self.cluster is None else self.cluster.pattern
+
+
+ALL = SnapshotSelection()
+
+
+def read_selection(
+    since: str | None = None,
+    until: str | None = None,
+    cluster: str | None = None,
+    *,
+    now: datetime | None = None,
+) -> SnapshotSelection:
+    """
+    Read the options that select snapshots.
+
+    Parameters
+    ----------
+    since, until
+        A day, a time (UTC where it names no zone), or an age: ``2026-11-21``,
+        ``2026-11-21T08:00Z``, ``7d``. `since` is part of the span. `until` is not,
+        but where it is a day that whole day is.
+    cluster
+        A regular expression for the whole of a cluster's id.
+    now
+        With a zone: what ages are counted from; `None`: when this is called.
+
+    Raises
+    ------
+    BadInputError
+        With everything that is wrong.
+
+    Examples
+    --------
+    >>> day = read_selection("2026-11-21", "2026-11-21")
+    >>> (day.until - day.since) / 3.6e9
+    24.0
+    """
+    today, problems = now or datetime.now(UTC), list[InputProblem]()
+    first = _moment("--since", since, today, problems)
+    last = _moment("--until", until, today, problems)
+    if last is not None and until is not None and _DAY.fullmatch(until.strip()):
+        last += timedelta(days=1)
+    if first is not None and last is not None and first >= last:
+        rule = f"must be before --until {until}"
+        problems.append(_problem("--since", since or "", rule, "swap them"))
+    pattern = _pattern(cluster, problems)
+    if problems:
+        raise _refused(problems)
+    return SnapshotSelection(since=_micros(first), until=_micros(last), cluster=pattern)
+
+
+def _moment(
+    option: str, text: str | None, now: datetime, problems: list[InputProblem]
+) -> datetime | None:
+    """Return a time; what is wrong with it is added to the problems."""
+    if text is None:
+        return None
+    try:
+        return _parsed(text.strip(), now)
+    except (ValueError, OverflowError):
+        problems.append(_problem(option, text, _TIME_RULE, _TIME_REMEDY))
+        return None
+
+
+def _parsed(text: str, now: datetime) -> datetime:
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        return now - timedelta(milliseconds=parse_duration_ms(text))
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
+def _pattern(text: str | None, problems: list[InputProblem]) -> re.Pattern[str] | None:
+    if text is None:
+        return None
+    try:
+        return re.compile(text)
+    except re.error as error:
+        rule = f"must be a regular expression: {error}"
+        remedy = "correct it; it matches whole ids"
+        problems.append(_problem("--cluster", text, rule, remedy))
+        return None
+
+
+def day_text(micros: int) -> str:
+    """Return the day of a time in microseconds since 1970, in UTC."""
+    return f"{EPOCH + timedelta(microseconds=micros):%Y-%m-%d}"
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def _problem(option: str, value: str, rule: str, remedy: str) -> InputProblem:
+    return InputProblem(
+        file="command line", place=option, value=value, rule=rule, remedy=remedy
+    )
+
+
+def _refused(problems: Sequence[InputProblem]) -> BadInputError:
+    return BadInputError("cannot select snapshots", problems)

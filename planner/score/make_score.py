@@ -1,0 +1,107 @@
+"""Score one snapshot, with the options of the command line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from placement.draft.draft import Settings
+from placement.score import ClusterScore, score_cluster
+from planner.options.broker_sets import OFF
+from planner.options.plan_request import PlanRequest, read_request
+from planner.options.rule_options import RuleRequest
+from planner.plan.run.mixed_factor_notes import factor_notes
+from planner.progress import stage
+from planner.snapshot import Snapshot
+from planner.status.find_status import Status, status_of
+from planner.text.data_age import age_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreRequest:
+    """
+    The options of a score, as given.
+
+    Parameters
+    ----------
+    band, capacity_threshold
+        ``RESOURCE=FRACTION`` texts; a band may also be a fraction for all.
+    resources
+        Names joined by commas: what counts for the least bytes to move. `None`: all
+        that are known well enough.
+    """
+
+    band: Sequence[str] = ()
+    capacity_threshold: Sequence[str] = ()
+    resources: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Scored:
+    """
+    A score, and when its snapshot was taken.
+
+    Parameters
+    ----------
+    score
+        The figures.
+    cluster_id, taken_at
+        As the snapshot says.
+    data_age_s
+        Seconds since then; `None` where it does not say.
+    settings
+        The bands and thresholds that the figures go by.
+    status
+        What is wrong now; `None` where the score is of no snapshot.
+    """
+
+    score: ClusterScore
+    cluster_id: str | None
+    taken_at: str | None
+    data_age_s: float | None
+    settings: Settings = field(default_factory=Settings)
+    status: Status | None = None
+
+
+def score_snapshot(
+    snapshot: Snapshot, request: ScoreRequest | None = None, *, now: datetime
+) -> Scored:
+    """
+    Score a snapshot.
+
+    Parameters
+    ----------
+    snapshot
+        The snapshot.
+    request
+        Options; the defaults where `None`.
+    now
+        With a zone: what the age of the data is counted to.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong for this cluster.
+    """
+    stage("scoring")
+    given = request or ScoreRequest()
+    state = snapshot.to_state()
+    wishes = read_request(
+        PlanRequest(
+            goal="score",
+            band=given.band,
+            capacity_threshold=given.capacity_threshold,
+            resources=given.resources,
+            # Shares are those of the whole cluster, as they are told everywhere.
+            rules=RuleRequest(broker_set=(OFF,)),
+        ),
+        state,
+    )
+    score = score_cluster(state, wishes.settings)
+    return Scored(
+        score=replace(score, notes=(*score.notes, *factor_notes(state))),
+        cluster_id=snapshot.cluster_id,
+        taken_at=snapshot.taken_at,
+        data_age_s=age_s(snapshot.taken_at, now),
+        settings=wishes.settings,
+        status=status_of(snapshot, state),
+    )

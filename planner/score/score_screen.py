@@ -1,0 +1,395 @@
+"""One screen for a score: what is, how even, what is wrong, what is hot and why."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from placement.model.cluster import BoolArray, RateArray
+from placement.model.load import RESOURCES, Resource
+from placement.model.targets import COUNTS
+from placement.score.cluster_score import ClusterScore
+from placement.score.hot_spots import HotSpot
+from planner.plan.screen.broker_table import given_capacity
+from planner.score.make_score import Scored
+from planner.score.score_verdict import assumed_text, binding_text, next_words
+from planner.status.status_lines import head_lines
+from planner.status.trouble_sentences import Address, state_of
+from planner.text.format import (
+    LABEL_WIDTH,
+    SCREEN_WIDTH,
+    bytes_text,
+    command_lines,
+    duration_text,
+    labelled,
+    percent_text,
+    plural,
+)
+
+MOST_BROKERS = 12
+MOST_RACKS = 10
+MOST_SPOTS = 5
+MOST_DIRS = 3
+BAR_WIDTH = 8
+GAP = 2
+LEAST_ASKED = -2
+CELL_WIDTH = 17
+CELLS = (SCREEN_WIDTH - LABEL_WIDTH) // CELL_WIDTH
+EIGHTHS = " ▏▎▍▌▋▊▉"
+MARKS = "! over its threshold, + over its band, - under it"
+WRONG = {
+    "offline_partitions": ("partition", "without a leader"),
+    "offline_replicas": ("replica", "offline"),
+    "under_min_isr": ("partition", "under min ISR"),
+    "under_replicated": ("partition", "under-replicated"),
+    "at_min_isr": ("partition", "at min ISR"),
+    "rack": ("partition", "against the rack rule"),
+    "over_capacity": ("load", "over a threshold"),
+    "leader_not_preferred": ("leader", "not preferred"),
+    "rf1": ("partition", "with one replica"),
+    "rf_equals_min_isr": ("partition", "with RF = min ISR"),
+}
+"""What is wrong in words, the worst first."""
+
+
+def score_screen(scored: Scored, path: Path) -> Iterator[str]:
+    """
+    Yield the lines of a score's screen, each at most 80 columns wide.
+
+    Parameters
+    ----------
+    scored
+        The score.
+    path
+        Of the snapshot, as it was given.
+    """
+    score = scored.score
+    yield from labelled("Cluster", _headline(scored))
+    if scored.status is not None:
+        yield from head_lines(scored.status, Address.of_snapshot(path).place)
+    yield from _summary(score)
+    columns = shown_resources(score)
+    yield from _brokers(score, columns)
+    yield from _racks(score, columns)
+    yield from _log_dirs(score)
+    yield from labelled("Wrong", _wrong(score))
+    yield from _hot(score)
+    yield from labelled("Balance", _balance(score))
+    yield from labelled("Binds", binding_text(scored))
+    yield from labelled("Assumed", assumed_text(scored))
+    for note in score.notes:
+        yield from labelled("Note", note.message)
+    yield from command_lines("Next", next_words(score, path))
+
+
+def _headline(scored: Scored) -> str:
+    state = scored.score.state
+    named = sum(rack is not None for rack in state.brokers.racks)
+    age = scored.data_age_s
+    taken = "" if age is None else f"; taken {duration_text(age)} ago"
+    return (
+        f"{scored.cluster_id or 'unknown'}: "
+        f"{plural(state.num_brokers, 'broker')}, {plural(named, 'rack')}, "
+        f"{plural(len(state.topics), 'topic')}, "
+        f"{plural(state.num_partitions, 'partition')}, "
+        f"{plural(len(state.replicas), 'replica')}{taken}"
+    )
+
+
+def shown_resources(score: ClusterScore) -> list[int]:
+    """Return the resources of which something is known."""
+    return [
+        r
+        for r, resource in enumerate(RESOURCES)
+        if score.placed.resources[resource].known_fraction > 0
+    ]
+
+
+def is_share(score: ClusterScore, r: int) -> bool:
+    """Tell whether a use is a fraction of capacities that were given."""
+    if RESOURCES[r] in COUNTS:
+        return False
+    member = score.measured.shares.members.of(r)
+    given = given_capacity(score.state, RESOURCES[r])[member]
+    return bool(len(given)) and bool(np.all(np.isfinite(given) & (given > 0)))
+
+
+def amount_text(r: int, value: float) -> str:
+    """Return an amount of a resource as people read it."""
+    resource = RESOURCES[r]
+    if resource in COUNTS:
+        return f"{value:,.0f}"
+    if resource is Resource.CPU:
+        return f"{value:.3g} cores"
+    return bytes_text(value) + ("" if resource is Resource.DISK else "/s")
+
+
+def _use_text(score: ClusterScore, r: int, use: float) -> str:
+    return f"{100 * use:.0f} %" if is_share(score, r) else amount_text(r, use)
+
+
+def _summary(score: ClusterScore) -> Iterator[str]:
+    """Yield a line per resource: total, mean, the most and where, evenness."""
+    shown = shown_resources(score)
+    head = ("total", "mean", "most", "max/mean", "cv", "gini", "out of band")
+    columns = list(zip(head, *(_figures(score, r) for r in shown), strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    while sum(widths) + GAP * (len(widths) - 1) > SCREEN_WIDTH - LABEL_WIDTH:
+        # Amounts as long as can be leave no room for every measure of evenness.
+        del columns[LEAST_ASKED], widths[LEAST_ASKED]
+    labels = ["", *(str(RESOURCES[r]) for r in shown)]
+    for label, row in zip(labels, zip(*columns, strict=True), strict=True):
+        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
+        yield f"{label:<{LABEL_WIDTH}}{(' ' * GAP).join(cells)}".rstrip()
+
+
+def _figures(score: ClusterScore, r: int) -> tuple[str, ...]:
+    figures = score.placed.resources[RESOURCES[r]]
+    member = score.measured.shares.members.of(r)
+    return (
+        amount_text(r, figures.total),
+        _use_text(score, r, figures.mean_use) if not _is_count(r) else "",
+        _most(score, r, member),
+        f"{figures.max_over_mean:.2f}",
+        f"{figures.cv:.2f}",
+        f"{figures.gini:.2f}",
+        f"{figures.brokers_out_of_band} of {int(member.sum())}",
+    )
+
+
+def _is_count(r: int) -> bool:
+    return RESOURCES[r] in COUNTS
+
+
+def _most(score: ClusterScore, r: int, member: BoolArray) -> str:
+    """Return the highest use and its broker; of counts, the highest count."""
+    if not member.any():
+        return ""
+    values = score.placed.load[:, r] if _is_count(r) else broker_use(score, r)
+    broker = int(np.where(member, values, -1.0).argmax())
+    text = (
+        amount_text(r, values[broker])
+        if _is_count(r)
+        else _use_text(score, r, values[broker])
+    )
+    return f"{text} b{score.state.brokers.ids[broker]}"
+
+
+def broker_use(score: ClusterScore, r: int) -> RateArray:
+    """Return ``(B,)`` load over capacity; 0 where a broker does not count."""
+    capacity = score.placed.capacity[:, r]
+    has = capacity > 0
+    use: RateArray = np.where(
+        has, score.placed.load[:, r] / np.where(has, capacity, 1.0), 0.0
+    )
+    return use
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A bar, a text and a mark."""
+
+    fraction: float
+    text: str
+    mark: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.text}{' ' if self.mark else ''}{self.mark}"
+        return f"{bar(self.fraction)} {text}"
+
+
+def bar(fraction: float, width: int = BAR_WIDTH) -> str:
+    """
+    Return a bar of a fixed width, full at 1.
+
+    Examples
+    --------
+    >>> bar(0.5, 4)
+    '██  '
+    """
+    eighths = round(min(max(fraction, 0.0), 1.0) * width * 8)
+    full, part = divmod(eighths, 8)
+    return ("█" * full + (EIGHTHS[part] if part else "")).ljust(width)
+
+
+def _brokers(score: ClusterScore, columns: Sequence[int]) -> Iterator[str]:
+    """Yield the brokers furthest from their shares, with bars."""
+    brokers = score.state.brokers
+    chosen, count = _furthest(score), int(brokers.is_live.sum())
+    labels = [
+        f" {brokers.ids[b]} {brokers.racks[brokers.rack_idx[b]] or ''}" for b in chosen
+    ]
+    cells = [[_broker_cell(score, b, r) for r in columns] for b in chosen]
+    if chosen:
+        yield from _table("Brokers", columns, labels, cells)
+    yield from _down(score, is_first=not chosen)
+    if count > len(chosen):
+        yield from labelled(
+            "", f"those furthest from their share, of {count}; --format json has all"
+        )
+    if any(cell.mark for row in cells for cell in row):
+        yield from labelled("", MARKS)
+
+
+def _down(score: ClusterScore, *, is_first: bool) -> Iterator[str]:
+    """Yield a row for each broker that is not live: its state, and what it holds."""
+    state, brokers = score.state, score.state.brokers
+    rows = np.nonzero(~brokers.is_live)[0].tolist()
+    held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
+    if rows and is_first:
+        yield "Brokers"
+    for b in rows[:MOST_BROKERS]:
+        label = f" {brokers.ids[b]} {brokers.racks[brokers.rack_idx[b]] or ''}"
+        count = plural(int(held[b]), "replica")
+        yield _line(label, [f"{state_of(brokers, b)}: {count} offline"])
+    if len(rows) > MOST_BROKERS:
+        yield from labelled("", f"and {len(rows) - MOST_BROKERS} more not live")
+
+
+def _furthest(score: ClusterScore) -> list[int]:
+    live = np.nonzero(score.state.brokers.is_live)[0]
+    off = np.abs(score.placed.deviation).max(axis=1, initial=0.0)
+    off = off + 1e6 * score.measured.is_over.any(axis=1)
+    first = live[np.argsort(-off[live], kind="stable")][:MOST_BROKERS]
+    return sorted(first.tolist())
+
+
+def _broker_cell(score: ClusterScore, b: int, r: int) -> _Cell:
+    if not score.measured.shares.members.of(r)[b]:
+        return _Cell(0.0, "-")
+    use, load = float(broker_use(score, r)[b]), float(score.placed.load[b, r])
+    text = _use_text(score, r, use) if is_share(score, r) else amount_text(r, load)
+    return _Cell(_filled(score, r, use), text, _mark(score, b, r))
+
+
+def _filled(score: ClusterScore, r: int, use: float) -> float:
+    """Return how full a bar is: of the capacity, else of the highest use."""
+    whole = 1.0 if is_share(score, r) else score.placed.resources[RESOURCES[r]].max_use
+    return use / whole if whole > 0 else 0.0
+
+
+def _mark(score: ClusterScore, b: int, r: int) -> str:
+    if score.measured.is_over[b, r]:
+        return "!"
+    if not score.placed.is_out[b, r]:
+        return ""
+    return "+" if score.placed.deviation[b, r] > 0 else "-"
+
+
+def _table(
+    head: str,
+    columns: Sequence[int],
+    labels: Sequence[str],
+    cells: Sequence[Sequence[_Cell]],
+) -> Iterator[str]:
+    """Yield a table in blocks of as many columns as fit beside each other."""
+    # Blocks of the same width: five columns are three and two, not four and one.
+    num_blocks = -(-len(columns) // CELLS)
+    width = -(-len(columns) // max(num_blocks, 1))
+    for first in range(0, len(columns), max(width, 1)):
+        block = range(first, min(first + width, len(columns)))
+        names = [str(RESOURCES[columns[c]]) for c in block]
+        yield _line(head if not first else "", names)
+        for label, row in zip(labels, cells, strict=True):
+            yield _line(label, [str(row[c]) for c in block])
+
+
+def _line(label: str, texts: Sequence[str]) -> str:
+    cut = label if len(label) < LABEL_WIDTH else f"{label[: LABEL_WIDTH - 2]}…"
+    cells = "".join(f"{text:<{CELL_WIDTH}}" for text in texts)
+    return f"{cut:<{LABEL_WIDTH}}{cells}".rstrip()
+
+
+def _racks(score: ClusterScore, columns: Sequence[int]) -> Iterator[str]:
+    """Yield the racks that have a name."""
+    names = score.state.brokers.racks
+    chosen = [k for k, name in enumerate(names) if name is not None][:MOST_RACKS]
+    if len(chosen) < 2:
+        return
+    level = score.racks.level
+    most = level.use.max(axis=0, initial=0.0)
+    cells = [
+        [
+            _Cell(
+                float(level.use[k, r])
+                if is_share(score, r)
+                else float(level.use[k, r] / most[r] if most[r] > 0 else 0.0),
+                _use_text(score, r, float(level.use[k, r]))
+                if is_share(score, r)
+                else amount_text(r, float(level.load[k, r])),
+            )
+            for r in columns
+        ]
+        for k in chosen
+    ]
+    yield from _table("Racks", columns, [f" {names[k]}" for k in chosen], cells)
+
+
+def _log_dirs(score: ClusterScore) -> Iterator[str]:
+    """Yield the fullest log dirs, where sizes are known."""
+    dirs = score.state.log_dirs
+    use = np.where(dirs.size_bytes > 0, score.log_dirs.use[:, 0], 0.0)
+    fullest = [
+        d for d in np.argsort(-use, kind="stable")[:MOST_DIRS].tolist() if use[d] > 0
+    ]
+    if fullest:
+        ids = score.state.brokers.ids[dirs.broker_idx]
+        texts = [f"b{ids[d]}:{dirs.paths[d]} {100 * use[d]:.0f} %" for d in fullest]
+        yield from labelled("Log dirs", f"fullest: {', '.join(texts)}")
+
+
+def _wrong(score: ClusterScore) -> str:
+    counts = score.placed.violations
+    texts = [
+        f"{plural(counts[rule], noun)} {words}"
+        for rule, (noun, words) in WRONG.items()
+        if counts[rule]
+    ]
+    return "; ".join(texts) or "nothing"
+
+
+def _hot(score: ClusterScore) -> Iterator[str]:
+    for spot in score.hot_spots[:MOST_SPOTS]:
+        yield from labelled("Hot", hot_text(score, spot))
+    rest = score.num_hot_spots - MOST_SPOTS
+    if rest > 0:
+        yield from labelled("", f"and {rest} more")
+
+
+def hot_text(score: ClusterScore, spot: HotSpot) -> str:
+    """Return a hot spot in words."""
+    state, r = score.state, RESOURCES.index(spot.resource)
+    what = "threshold" if spot.is_over_threshold else "band"
+    topics = ", ".join(
+        f"{state.topics.names[topic.topic_idx]} {percent_text(topic.fraction)}"
+        for topic in spot.topics
+    )
+    cooled = ", ".join(
+        f"{state.name_of(hot.partition_idx)} ({amount_text(r, hot.load)})"
+        for hot in spot.partitions[:3]
+    )
+    made = f"; most of it {topics}" if topics else ""
+    cools = f"; moving {cooled} would cool it most" if cooled else ""
+    leaders = (
+        f"; {plural(len(spot.leader_moves), 'leader')} handed on would do, no copies"
+        if spot.would_leaders_do
+        else ""
+    )
+    return (
+        f"broker {state.brokers.ids[spot.broker_idx]}: {amount_text(r, spot.load)} of "
+        f"{spot.resource}, {amount_text(r, spot.excess)} too much (over its {what})"
+        f"{made}{cools}{leaders}"
+    )
+
+
+def _balance(score: ClusterScore) -> str:
+    least = score.min_bytes_to_balance
+    if any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES):
+        if least:
+            return (
+                "no plan brings every broker into its bands by moving under "
+                f"{bytes_text(least, 4)}; 'plan rebalance' finds one near it"
+            )
+        return "it is not proven that bytes must move: see 'plan rebalance'"
+    return "every broker is in its bands"

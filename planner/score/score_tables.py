@@ -1,0 +1,342 @@
+"""
+Scores as one long table: a row per snapshot, level and resource.
+
+The same columns come from Spark. A column that says nothing of a level is null there;
+`total` and the figures of balance are of what a level consists of: the brokers of a
+cluster or a rack, the partitions of a topic. `violations` stand on the rows of clusters
+and topics, the same ones beside every resource.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from placement.model.cluster import IndexArray, RateArray
+from placement.model.load import RESOURCES
+from placement.score import VIOLATIONS, ClusterScore
+from placement.score.known_loads import (
+    has_capacities,
+    known_dir_loads,
+    known_figures,
+    known_loads,
+    known_rack_figures,
+    known_rack_loads,
+    known_spread,
+)
+from placement.score.level_loads import TopicLevel
+from planner.errors import BadInputError, InputProblem
+from planner.io.interrupts import interrupts_wait
+from planner.score.make_score import Scored
+from planner.score.score_document import rack_brokers, score_document
+from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
+
+SCORES = "scores"
+DOCUMENTS_NAME = "scores.json"
+LEVELS = ("cluster", "rack", "broker", "log_dir", "topic")
+LOADS = ("load", "capacity", "use", "target", "deviation")
+VIOLATION_TYPE = pa.struct([(rule, pa.int64()) for rule in VIOLATIONS])
+SCHEMA = pa.schema(
+    [
+        ("cluster_id", pa.string()),
+        ("taken_at", pa.timestamp("us", tz="UTC")),
+        ("level", pa.string()),
+        ("rack", pa.string()),
+        ("broker", pa.int32()),
+        ("log_dir", pa.string()),
+        ("topic", pa.string()),
+        ("resource", pa.string()),
+        ("brokers", pa.int64()),
+        ("partitions", pa.int64()),
+        ("replicas", pa.int64()),
+        *((name, pa.float64()) for name in LOADS),
+        ("is_out_of_band", pa.bool_()),
+        ("is_over_threshold", pa.bool_()),
+        ("total", pa.float64()),
+        ("mean_use", pa.float64()),
+        ("max_use", pa.float64()),
+        ("min_use", pa.float64()),
+        ("max_deviation", pa.float64()),
+        ("max_over_mean", pa.float64()),
+        ("cv", pa.float64()),
+        ("gini", pa.float64()),
+        ("jain", pa.float64()),
+        ("brokers_out_of_band", pa.int64()),
+        ("brokers_over_threshold", pa.int64()),
+        ("known_fraction", pa.float64()),
+        ("violations", VIOLATION_TYPE),
+        ("complete", pa.bool_()),
+    ]
+)
+"""The columns of every table of scores."""
+_TYPES = {field.name: field.type for field in SCHEMA}
+_RESOURCES = np.array([str(resource) for resource in RESOURCES], dtype=np.object_)
+_WIDTH = len(RESOURCES)
+Known = Mapping[str, RateArray]
+"""Loads and capacities by name, ``(N, R)``; not a number where they are not known."""
+Columns = Mapping[str, Any]
+"""Columns of one level by name, each as long as the others."""
+
+
+def score_table(scored: Iterable[Scored]) -> ArrowTable:
+    """Return the scores of snapshots, all levels, in the columns of `SCHEMA`."""
+    tables = [
+        level_rows(each.score, each.cluster_id, taken_at_time(each.taken_at), level)
+        for each in scored
+        for level in LEVELS
+    ]
+    return pa.concat_tables([SCHEMA.empty_table(), *tables], promote_options="default")
+
+
+def level_rows(
+    score: ClusterScore, cluster_id: str | None, taken_at: datetime | None, level: str
+) -> ArrowTable:
+    """Return one level of one score, in the columns of `SCHEMA` that tell of it."""
+    maker = MAKERS[level]
+    known = maker.known(score)
+    by_resource = [maker.of_resource(score, known, r) for r in range(len(RESOURCES))]
+    shared = {**maker.of_all(score)}
+    count = len(next(iter(shared.values())))
+    shared["complete"] = np.full(count, score.is_complete)
+    return _rows(shared, by_resource, cluster_id, taken_at, level)
+
+
+def topic_rows(
+    names: ArrowArray,
+    topics: TopicLevel,
+    cluster_id: str | None,
+    taken_at: datetime | None,
+) -> ArrowTable:
+    """Return some topics, in the columns of `SCHEMA` that tell of them."""
+    by_resource = [_topic_figures(topics, r) for r in range(len(RESOURCES))]
+    shared = _topic_columns(names, topics)
+    return _rows(shared, by_resource, cluster_id, taken_at, "topic")
+
+
+def _rows(
+    shared: Columns,
+    by_resource: Sequence[Columns],
+    cluster_id: str | None,
+    taken_at: datetime | None,
+    level: str,
+) -> ArrowTable:
+    """Return the rows of one resource after those of the other."""
+    count = len(next(iter(shared.values())))
+    fixed = {"cluster_id": cluster_id, "taken_at": taken_at, "level": level}
+    arrays = {}
+    for name, kind in _TYPES.items():
+        if name in fixed:
+            arrays[name] = pa.repeat(pa.scalar(fixed[name], kind), count * _WIDTH)
+        elif name == "resource":
+            arrays[name] = pa.array(np.repeat(_RESOURCES, count), kind)
+        elif name in shared:
+            arrays[name] = pa.concat_arrays([pa.array(shared[name], kind)] * _WIDTH)
+        elif name in by_resource[0]:
+            each = np.concatenate([of[name] for of in by_resource])
+            # What is not a number is not known.
+            arrays[name] = pa.array(each, kind, from_pandas=True)
+    return pa.table(arrays)
+
+
+def taken_at_time(taken_at: str | None) -> datetime | None:
+    """Return when a snapshot was taken, in UTC."""
+    return (
+        None if taken_at is None else datetime.fromisoformat(taken_at).astimezone(UTC)
+    )
+
+
+def _cluster(score: ClusterScore) -> Columns:
+    return {
+        "brokers": [score.state.num_brokers],
+        "partitions": [score.state.num_partitions],
+        "replicas": [len(score.state.replicas)],
+        "violations": [dict(score.placed.violations)],
+    }
+
+
+def _has_use(score: ClusterScore, r: int) -> bool:
+    return has_capacities(score.state, RESOURCES[r])
+
+
+def _cluster_figures(score: ClusterScore, _: Known, r: int) -> Columns:
+    resource = score.placed.resources[RESOURCES[r]]
+    figures = known_figures(resource, has_use=_has_use(score, r))
+    return {name: [value] for name, value in figures.items()}
+
+
+def _loads(known: Known, r: int) -> Columns:
+    return {name: known[name][:, r] for name in LOADS}
+
+
+def _racks(score: ClusterScore) -> Columns:
+    return {"rack": list(score.state.brokers.racks), "broker": rack_brokers(score)}
+
+
+def _rack_figures(score: ClusterScore, known: Known, r: int) -> Columns:
+    return {
+        "brokers": score.racks.brokers[:, r],
+        **_loads(known, r),
+        **known_rack_figures(score.placed, score.racks, r, has_use=_has_use(score, r)),
+    }
+
+
+def _brokers(score: ClusterScore) -> Columns:
+    brokers = score.state.brokers
+    return {"rack": _rack_names(score, brokers.rack_idx), "broker": brokers.ids}
+
+
+def _broker_figures(score: ClusterScore, known: Known, r: int) -> Columns:
+    return {
+        **_loads(known, r),
+        "is_out_of_band": score.placed.is_out[:, r],
+        "is_over_threshold": score.measured.is_over[:, r],
+    }
+
+
+def _log_dirs(score: ClusterScore) -> Columns:
+    brokers, dirs = score.state.brokers, score.state.log_dirs
+    return {
+        "rack": _rack_names(score, brokers.rack_idx[dirs.broker_idx]),
+        "broker": brokers.ids[dirs.broker_idx],
+        "log_dir": list(dirs.paths),
+    }
+
+
+def _log_dir_figures(_: ClusterScore, known: Known, r: int) -> Columns:
+    return _loads(known, r)
+
+
+def _rack_names(score: ClusterScore, rack_idx: IndexArray) -> ArrowArray:
+    return pa.array(score.state.brokers.racks, pa.string()).take(pa.array(rack_idx))
+
+
+def _topics(score: ClusterScore) -> Columns:
+    names = pa.array(score.state.topics.names, pa.string())
+    return _topic_columns(names, score.topics)
+
+
+def _topic_columns(names: ArrowArray, topics: TopicLevel) -> Columns:
+    nothing = pa.nulls(len(topics.partitions), pa.int64())
+    broken = [
+        pa.array(topics.broken[rule]) if rule in topics.broken else nothing
+        for rule in VIOLATIONS
+    ]
+    return {
+        "topic": names,
+        "partitions": topics.partitions,
+        "replicas": topics.replicas,
+        "violations": pa.StructArray.from_arrays(broken, list(VIOLATIONS)),
+    }
+
+
+def _topic_figures(topics: TopicLevel, r: int) -> Columns:
+    return known_spread(topics.spread[r], topics.known_fraction[:, r])
+
+
+class _Maker(NamedTuple):
+    """
+    Builders of the columns of one level.
+
+    `of_all` returns columns shared by all resources, `of_resource` those of one, and
+    `known` the known loads that `of_resource` takes, computed once per level.
+    """
+
+    of_all: Callable[[ClusterScore], Columns]
+    of_resource: Callable[[ClusterScore, Known, int], Columns]
+    known: Callable[[ClusterScore], Known] = lambda _: {}
+
+
+MAKERS = {
+    "cluster": _Maker(_cluster, _cluster_figures),
+    "rack": _Maker(
+        _racks,
+        _rack_figures,
+        lambda score: known_rack_loads(score.state, score.placed, score.racks),
+    ),
+    "broker": _Maker(
+        _brokers,
+        _broker_figures,
+        lambda score: known_loads(score.state, score.placed),
+    ),
+    "log_dir": _Maker(
+        _log_dirs,
+        _log_dir_figures,
+        lambda score: known_dir_loads(score.state, score.placed, score.log_dirs),
+    ),
+    "topic": _Maker(_topics, lambda score, _, r: _topic_figures(score.topics, r)),
+}
+
+
+def check_output(path: Path) -> None:
+    """
+    Make sure that scores may be written to a place, before work is spent on it.
+
+    Raises
+    ------
+    BadInputError
+        If something stands there that is not a folder of scores.
+    """
+    if os.path.lexists(path) and not _is_scores(path):
+        rule = "the output exists and is not a folder of scores"
+        raise _refusal(path, rule, "remove it, or name another place with -o")
+
+
+def _is_scores(path: Path) -> bool:
+    """Tell whether all in a folder is what this module writes."""
+    if path.is_symlink() or not path.is_dir():
+        return False
+    names = {child.name for child in path.iterdir()}
+    return names == {SCORES, DOCUMENTS_NAME}
+
+
+def write_tables(scored: Sequence[Scored], path: Path) -> None:
+    """
+    Write scores into a folder: `scores/` as Parquet, and the documents as JSON.
+
+    A folder of scores that stands there is replaced as a whole.
+
+    Raises
+    ------
+    BadInputError
+        If something else stands there, or nothing can be written there.
+    """
+    from pyarrow import parquet
+
+    check_output(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+        try:
+            fresh = staging / "new"
+            (fresh / SCORES).mkdir(parents=True)
+            parquet.write_table(
+                score_table(scored),
+                fresh / SCORES / "part-00000.parquet",
+                compression="zstd",
+            )
+            documents = [score_document(each) for each in scored]
+            text = json.dumps(documents, ensure_ascii=False, indent=1, allow_nan=False)
+            (fresh / DOCUMENTS_NAME).write_text(f"{text}\n", encoding="utf-8")
+            with interrupts_wait():
+                if path.exists():
+                    path.rename(staging / "old")
+                fresh.rename(path)
+        finally:
+            with interrupts_wait():
+                shutil.rmtree(staging, ignore_errors=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        rule = f"the scores cannot be written: {reason}"
+        raise _refusal(path, rule, "name another place with -o") from error
+
+
+def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
+    problem = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
+    return BadInputError(f"will not write {path}", [problem])

@@ -1,0 +1,71 @@
+"""What a score ends with: what binds, on what that rests, and which command helps."""
+
+from pathlib import Path
+
+import numpy as np
+
+from placement.model.cluster import BrokerState
+from placement.model.load import RESOURCES, as_units
+from placement.model.targets import COUNTS
+from placement.score.cluster_score import ClusterScore
+from planner.score.make_score import Scored
+from planner.text.format import percent_text, use_text
+
+FIXED = ("offline_replicas", "rack")
+"""Violations that `plan fix` is for."""
+
+
+def binding_text(scored: Scored) -> str:
+    """Return the live broker and the resource that are nearest to a threshold."""
+    measured, most = scored.score.measured, scored.settings.capacity_thresholds
+    limit = measured.limit.copy()
+    limit[:, [RESOURCES.index(count) for count in COUNTS]] = np.inf
+    is_bound = np.isfinite(limit) & (limit > 0)
+    is_bound &= measured.state.brokers.is_live[:, None]
+    if not is_bound.any():
+        return "no capacity is known"
+    load = as_units(measured.load)
+    part = np.divide(load, limit, out=np.full(load.shape, -1.0), where=is_bound)
+    row, r = np.unravel_index(int(part.argmax()), part.shape)
+    threshold = most[RESOURCES[int(r)]]
+    use = float(part[row, r]) * threshold
+    broker = int(measured.state.brokers.ids[row])
+    return f"{RESOURCES[int(r)]} of broker {broker}: {use_text(use, threshold)}"
+
+
+def assumed_text(scored: Scored) -> str:
+    """Return what the verdict rests on."""
+    settings = scored.settings
+    most = [f"{r} {percent_text(v)}" for r, v in settings.capacity_thresholds.items()]
+    bands = {settings.band(resource) for resource in RESOURCES}
+    width = " to ".join(percent_text(band) for band in sorted({min(bands), max(bands)}))
+    return f"at most {', '.join(most)}; bands of {width} around each share"
+
+
+def next_words(score: ClusterScore, path: Path) -> list[str]:
+    """Return the command that helps most against what is wrong."""
+    words = ["kafka-planner", "plan"]
+    wrong = score.placed.violations
+    if _waits_for_brokers(score):
+        return ["kafka-planner", "status", str(path)]
+    if _can_be_fixed(score):
+        return [*words, "fix", str(path), "-o", "plan"]
+    if score.hot_spots and score.hot_spots[0].would_leaders_do:
+        return [*words, "leaders", str(path), "-o", "plan"]
+    is_uneven = any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES)
+    if is_uneven or wrong["over_capacity"]:
+        return [*words, "rebalance", str(path), "-o", "plan"]
+    return ["kafka-planner", "failures", str(path)]
+
+
+def _waits_for_brokers(score: ClusterScore) -> bool:
+    """Tell whether brokers that may return hold replicas: people choose what to do."""
+    brokers, replicas = score.state.brokers, score.state.replicas
+    may_return = ~brokers.is_live & np.not_equal(brokers.state, BrokerState.DEAD)
+    return bool(may_return[replicas.broker_idx].any())
+
+
+def _can_be_fixed(score: ClusterScore) -> bool:
+    """Tell whether `plan fix` has work: it leaves alone what is being reassigned."""
+    broken, settled = score.measured.broken, ~score.state.is_reassigning
+    return any((broken[rule] > 0)[settled].any() for rule in FIXED)

@@ -1,0 +1,311 @@
+"""The answer of `size` on one screen: the number, the proof, what shows it."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+
+from placement.failures.failure_domains import DomainKind
+from placement.scenarios.scenario_figures import CAPPED
+from placement.sizing.capacity_horizon import Lasting
+from placement.sizing.cheapest_mix import needs_without_one
+from placement.sizing.cluster_size import headroom
+from placement.sizing.demand.broker_demand import SIZED, Need
+from placement.sizing.fewest_brokers import MOST_BROKERS
+from planner.sizing.size_cluster import SizeAnswer
+from planner.sizing.sizing_document import left_out, removable, unsized
+from planner.text.data_age import age_text
+from planner.text.format import (
+    bytes_text,
+    command_lines,
+    ids_text,
+    labelled,
+    percent_text,
+    plural,
+    use_text,
+    wrapped,
+)
+
+
+def size_screen(
+    answer: SizeAnswer, given: Sequence[str], output: Path | None, *, now: datetime
+) -> Iterator[str]:
+    """
+    Yield the lines, each at most 80 columns wide.
+
+    Parameters
+    ----------
+    answer
+        How many brokers.
+    given
+        Arguments that ask for it: snapshot, options.
+    output
+        Where the placement is written, if it is.
+    now
+        With a zone: what the age of the data is counted to.
+    """
+    snapshot = answer.snapshot
+    yield from wrapped(
+        f'Snapshot "{snapshot.cluster_id or "?"}"'
+        f"{age_text(snapshot.taken_at, now)}: {plural(answer.today, 'broker')}, "
+        f"{plural(answer.task.variant.state.num_partitions, 'partition')}."
+    )
+    yield from labelled("Answer", answer_text(answer))
+    yield from labelled("Binds", binding_text(answer))
+    yield from labelled("Today", today_text(answer))
+    if answer.sizing.shown is not None:
+        yield from labelled("Shown", shown_text(answer))
+    if answer.lasting is not None:
+        for line in lasting_texts(answer.lasting):
+            yield from labelled("Lasts", line)
+    yield from labelled("Assumed", assumed_text(answer))
+    if output is not None and answer.sizing.shown is not None:
+        yield from labelled("Files", str(output))
+    yield from command_lines("Next", next_words(answer, given, output))
+
+
+def answer_text(answer: SizeAnswer) -> str:
+    """Return how many brokers, and how sure that is."""
+    sizing = answer.sizing
+    if sizing.shown is None:
+        return f"none found: {_why_none(answer)}"
+    fleet = ", ".join(
+        f"{int(row.sum())} {_kind_text(kind.name)}{_racks_text(answer, row.tolist())}"
+        for kind, row in zip(sizing.kinds, sizing.counts, strict=True)
+        if row.sum()
+    )
+    price = "" if sizing.bound is not None else f" for {sizing.value:g}"
+    order = ""
+    if sizing.bound is not None and sizing.bound.is_in_order:
+        order = " if brokers go in this order (they differ)"
+    proven = f"proven{known_text(answer)}"
+    if sizing.is_exact:
+        return f"{fleet}{price}; {proven}: nothing less will do{order}"
+    what = "no fewer than" if sizing.bound is not None else "nothing for less than"
+    gap = percent_text(sizing.gap or 0.0)
+    return f"{fleet}{price}; {proven}: {what} {sizing.least:g}{order} (gap {gap})"
+
+
+def known_text(answer: SizeAnswer) -> str:
+    """Return what the answer rests on, where some loads or capacities are unknown."""
+    unknown = unsized(answer.sizing)
+    if not unknown:
+        return ""
+    known = [str(resource) for resource in SIZED if str(resource) not in unknown]
+    *others, last = known or ["counts", "racks"]
+    alone = f"{', '.join(others)} and {last}" if others else last
+    return f" for {alone} alone ({', '.join(unknown)} unknown)"
+
+
+def _kind_text(name: str) -> str:
+    return f"brokers {name}" if name.startswith("like ") else name
+
+
+def _racks_text(answer: SizeAnswer, counts: list[int]) -> str:
+    racks = answer.task.racks
+    if not racks:
+        return ""
+    return f" ({'+'.join(map(str, counts))} in racks {', '.join(racks)})"
+
+
+def _why_none(answer: SizeAnswer) -> str:
+    sizing = answer.sizing
+    bound = sizing.bound
+    if bound is not None and bound.brokers >= MOST_BROKERS:
+        if bound.kind == "heaviest":
+            return f"one replica alone is too much {bound.resource} for such a broker"
+        return f"no number of them carries the {bound.resource or 'load'}"
+    if sizing.attempts:
+        last = sizing.attempts[-1]
+        return f"the last tried, {plural(last.brokers, 'broker')}: {last.reason}"
+    return "no mix of these types carries the load"
+
+
+def binding_text(answer: SizeAnswer) -> str:
+    """Return what decides, and what one broker fewer would break."""
+    bound, sizing = answer.sizing.bound, answer.sizing
+    if bound is None:
+        return "; ".join(_mix_texts(answer)) or "nothing known"
+    what = {
+        "volume": f"{bound.resource} of all brokers together",
+        "pigeonhole": f"{bound.resource}: few replicas fit on a broker",
+        "heaviest": f"{bound.resource} of the heaviest replica",
+        "replication-factor": "the replication factor: replicas need brokers of "
+        "their own",
+    }[bound.kind]
+    lost = f", with a {bound.lost} lost" if bound.lost else ""
+    fewer = ""
+    if bound.need is not None and bound.brokers < MOST_BROKERS:
+        fewer = f"; with {bound.brokers - 1} {need_text(bound.need)}"
+    if sizing.fewer is not None and sizing.fewer.reason and not sizing.is_exact:
+        fewer += f"; tried with {sizing.brokers - 1}: {sizing.fewer.reason}"
+    return f"{what}{lost}{fewer}"
+
+
+def _mix_texts(answer: SizeAnswer) -> Iterator[str]:
+    """Yield what decides about a mix, and what each kind of broker is needed for."""
+    sizing = answer.sizing
+    lacking = needs_without_one(sizing) if sizing.shown is not None else []
+    needs = [need for _, need in lacking if need is not None]
+    needs += [need for need in sizing.today if need.level > 0]
+    if needs:
+        yield f"{needs[0].resource} most of all"
+    for name, need in lacking:
+        if need is not None:
+            yield f"with one {name} less {need_text(need)}"
+
+
+def need_text(need: Need) -> str:
+    """Return how far a fleet is used at least, in words."""
+    lost = f" without a {need.lost}" if need.lost else ""
+    if not np.isfinite(need.level):
+        return f"nothing is left for {need.resource}{lost}"
+    use = use_text(need.level, need.threshold)
+    return f"{need.resource} is at least {use}{lost}"
+
+
+def today_text(answer: SizeAnswer) -> str:
+    """Return whether there are too many brokers today, or too few, and by how much."""
+    sizing = answer.sizing
+    parts = []
+    if sizing.bound is not None and sizing.shown is not None:
+        parts.append(_too_many(answer.today, sizing.brokers))
+    factor = headroom(sizing)
+    if factor is not None:
+        need = sizing.today[0]
+        lost = f" and the loss of a {need.lost}" if need.lost else ""
+        parts.append(
+            f"these brokers carry at most {factor:.2f} times this load{lost}: "
+            f"{need.resource}{_blind_text(answer)}"
+        )
+    return "; ".join(parts) or "no capacity is known"
+
+
+def _blind_text(answer: SizeAnswer) -> str:
+    unknown = unsized(answer.sizing)
+    return f" ({', '.join(unknown)} unknown)" if unknown else ""
+
+
+def _too_many(have: int, need: int) -> str:
+    if have > need:
+        spare = have - need
+        return f"over-provisioned: {spare} of {have} could go ({spare / have:.0%})"
+    if have < need:
+        short = need - have
+        return f"under-provisioned: {short} more needed ({short / max(have, 1):.0%})"
+    return f"{plural(have, 'broker')}, just enough"
+
+
+def shown_text(answer: SizeAnswer) -> str:
+    """Return what the placement that shows the answer looks like."""
+    shown = answer.sizing.shown
+    if shown is None:  # pragma: no cover - the caller has looked
+        return ""
+    uses = [
+        f"{resource} {percent_text(use.most)} b{use.broker_id}"
+        for resource in CAPPED
+        if (use := shown.figures.use[resource]).is_known
+    ]
+    checked = "ok" if answer.is_checked else "findings"
+    stands = "".join(f"; {text}" for text in stands_texts(answer))
+    told = f": {', '.join(uses)}" if uses else ""
+    return f"by a placement{told}{stands}; separate code: {checked}"
+
+
+def stands_texts(answer: SizeAnswer) -> Iterator[str]:
+    """Yield what may be lost; and what of it harms, however many brokers there are."""
+    shown = answer.sizing.shown
+    if shown is None:  # pragma: no cover - the caller has looked
+        return
+    verdicts = {
+        kind: shown.figures.verdicts[kind]
+        for kind in DomainKind
+        if kind in answer.task.wanted.survives
+    }
+    fine = [str(kind) for kind, verdict in verdicts.items() if verdict.answer]
+    if fine:
+        yield f"any {' and '.join(fine)} may be lost"
+    for kind, verdict in verdicts.items():
+        if verdict.answer is False:
+            yield (
+                f"without {kind} {verdict.hardest}, {verdict.reason}: no number of "
+                "brokers helps, a higher replication factor may"
+            )
+
+
+def lasting_texts(lasting: Lasting) -> Iterator[str]:
+    """Yield how long today's brokers will do."""
+    if lasting.crossings:
+        first = lasting.crossings[0]
+        where = f"{first.resource} of broker {first.broker_id}"
+        yield (
+            f"as it is {days_text(first.days)}, then {where} is over its threshold"
+            if first.days
+            else f"as it is not at all: {where} is over its threshold today"
+        )
+    else:
+        yield "as it is over ten years"
+    limit = f", then {need_text(lasting.limit)}" if lasting.limit is not None else ""
+    yield (
+        f"rebalanced {days_text(lasting.shown_days)}, shown by a plan; proven: at most "
+        f"{days_text(lasting.most_days)}{limit}"
+    )
+    stands = days_text(lasting.stands_days)
+    yield (
+        f"any one loss can be rebuilt for {stands}, as it is"
+        if lasting.stands_days
+        else "as it is, some loss cannot be rebuilt even today"
+    )
+
+
+def days_text(days: float) -> str:
+    """Return days as people say them."""
+    if not np.isfinite(days):
+        return "over ten years"
+    if days >= 730:
+        return f"{days / 365.2425:.1f} years"
+    return plural(int(days), "day")
+
+
+def assumed_text(answer: SizeAnswer) -> str:
+    """Return what the answer rests on."""
+    most = ", ".join(
+        f"{r} {percent_text(v)}" for r, v in answer.task.wanted.thresholds.items()
+    )
+    lost = " and ".join(sorted(answer.task.wanted.survives)) or "nothing"
+    missing = " and ".join(left_out(answer))
+    without = f" (the loss of a {missing} left out: no two racks known)"
+    months = answer.request.months
+    ahead = f"; {months:g} months ahead" if months else ""
+    scenario = answer.request.scenario
+    after = f'; after scenario "{scenario}"' if scenario else ""
+    rate = bytes_text(answer.wishes.bandwidth_bytes_per_s)
+    unknown = ", ".join(unsized(answer.sizing))
+    blind = f"; not sized by what is not known: {unknown}" if unknown else ""
+    return (
+        f"at most {most}; to be survived and rebuilt: {lost}"
+        f"{without if missing else ''}; brokers evenly in racks{ahead}{after}; "
+        f"{rate}/s per broker{blind}"
+    )
+
+
+def next_words(
+    answer: SizeAnswer, given: Sequence[str], output: Path | None
+) -> list[str]:
+    """Return the command that goes on from here."""
+    sizing, request = answer.sizing, answer.request
+    name, leaving = given[0], removable(answer)
+    # What a plan for today's brokers can carry out: today's load, on some of them.
+    is_for_today = request.scenario is None and not request.months
+    is_for_today &= sizing.bound is not None and sizing.shown is not None
+    if is_for_today and leaving:
+        words = ["kafka-planner", "plan", "remove-brokers", name]
+        return [*words, "--broker-list", ids_text(leaving), "--rebalance", "-o", "plan"]
+    if is_for_today and sizing.brokers == answer.today:
+        return ["kafka-planner", "plan", "rebalance", name, "-o", "plan"]
+    if sizing.shown is None:
+        return ["kafka-planner", "score", name]
+    if output is not None:
+        return ["kafka-planner", "failures", str(output)]
+    return ["kafka-planner", "size", *given, "-o", "sized.json.gz"]

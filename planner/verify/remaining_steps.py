@@ -1,0 +1,297 @@
+"""Steps that are left of a plan, with the commands that take them."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from planner.kafka_commands import KafkaCommands
+from planner.text.format import ids_text, plural
+from planner.throttles import Throttle, removals
+from planner.verify.partition_events import Move
+from planner.verify.partition_status import Overall
+from planner.verify.plan_files import PlanFiles
+from planner.verify.unstarted_part import ToCome
+from planner.verify.verify_findings import VerifyFinding
+from planner.verify.wave_progress import WaveProgress
+
+CANCEL_NOTES = {
+    False: "a cancel ends every reassignment of the file that still moves, and removes "
+    "the throttles of all brokers",
+    True: "a cancel ends every reassignment of the file that still moves; throttles "
+    "are left, since Kafka's tool would wait for the broker that is down",
+}
+"""Effect of a cancel: key true if some broker is down."""
+
+
+RATE = "BYTES_PER_S"
+"""Stands for a throttle that a person chooses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """
+    One thing to do.
+
+    Parameters
+    ----------
+    message
+        The step in one sentence.
+    commands
+        Commands that take it, in order; empty where none does.
+    """
+
+    message: str
+    commands: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the step as it stands in `--format json`."""
+        return asdict(self) | {"commands": list(self.commands)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """
+    Everything that decides what is left to do.
+
+    Parameters
+    ----------
+    findings
+        The findings, folded.
+    overall
+        Status of the plan.
+    waves
+        Progress of its waves.
+    left_behind
+        Throttles that serve no copy any more.
+    moves
+        Partitions of the plan that move now.
+    to_come
+        What is yet to be started.
+    creates
+        Whether it makes new partitions, by another of Kafka's tools.
+    is_broker_down
+        Whether some broker of the cluster is not live.
+    """
+
+    findings: Sequence[VerifyFinding]
+    overall: Overall
+    waves: Sequence[WaveProgress]
+    left_behind: Sequence[Throttle]
+    moves: Sequence[Move]
+    to_come: ToCome
+    creates: bool = False
+    is_broker_down: bool = False
+
+    @property
+    def num_moving(self) -> int:
+        """Number of partitions that move and can finish."""
+        return sum(move.can_finish for move in self.moves)
+
+    def of(self, rule: str) -> list[VerifyFinding]:
+        """Return the findings of a rule."""
+        return [finding for finding in self.findings if finding.rule == rule]
+
+
+def steps_left(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> list[Step]:
+    """
+    Return what is left to do, in order; empty where nothing is.
+
+    Parameters
+    ----------
+    now
+        The situation.
+    files
+        Files that the commands name.
+    kafka
+        Commands for the cluster.
+    """
+    return [
+        *_stuck(now, files, kafka),
+        *_waiting(now, files, kafka),
+        *_superseded(now, kafka),
+        *_moving(now, files, kafka),
+        *_to_start(now, files, kafka),
+        *_differing(now, files, kafka),
+        *_log_dirs(now, files, kafka),
+        *_elections(now, files, kafka),
+        *_throttles(now, kafka),
+    ]
+
+
+def _stuck(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
+    if count := _count(now, "stuck"):
+        yield Step(
+            f"{_partitions(count)} can never finish: the same brokers are added and "
+            f"removed. Cancel; {CANCEL_NOTES[now.is_broker_down]}",
+            (kafka.cancel(files.whole, keeps_throttles=now.is_broker_down),),
+        )
+
+
+def _waiting(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
+    for finding in now.of("no-source"):
+        yield Step(
+            f"{_partitions(finding.count)} have no live replica to copy from: bring "
+            "the brokers with the last copies back. An unclean election would start "
+            "from a log without the latest messages"
+        )
+    waits = now.of("waits")
+    for finding in waits:
+        broker, path = finding.where.broker, finding.where.log_dir
+        what = f"{_partitions(finding.count)} cannot finish until"
+        if path is not None:
+            yield Step(f"{what} broker {broker} has its log dir {path} again")
+        elif broker is not None:
+            yield Step(f"{what} broker {broker} is back: start it")
+        else:
+            yield Step(f"{what} a replica that stays is in sync again")
+    if waits and now.moves:
+        yield Step(
+            f"if that cannot be: cancel, and plan anew; "
+            f"{CANCEL_NOTES[now.is_broker_down]}",
+            (kafka.cancel(files.whole, keeps_throttles=now.is_broker_down),),
+        )
+
+
+def _superseded(now: Situation, kafka: KafkaCommands) -> Iterator[Step]:
+    if count := _count(now, "superseded"):
+        yield Step(
+            f"{_partitions(count)} move to another place than this plan asks: wait "
+            "for that, or cancel it by the file that started it",
+            (kafka.list_moves(),),
+        )
+
+
+def _moving(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
+    if now.num_moving:
+        yield Step(
+            f"wait for {_partitions(now.num_moving)}; then this removes the throttles",
+            (kafka.verify(files.whole),),
+        )
+
+
+def _to_start(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
+    if now.overall is Overall.COMPLETED or now.overall is Overall.DIFFERS:
+        return
+    if now.waves:
+        yield from _next_wave(now, files, kafka)
+    elif now.creates:
+        yield Step(
+            f"create {_partitions(now.to_come.num_partitions)}: the command is in "
+            "RUNBOOK.md"
+        )
+    elif now.to_come.num_partitions:
+        limits = _limits(now)
+        yield Step(
+            f"start {_partitions(now.to_come.num_partitions)}{_one_by_one(files.parts)}"
+            f"{_dead_note(now)}",
+            tuple(kafka.execute(file, **limits) for file in files.parts),
+        )
+
+
+def _limits(now: Situation) -> dict[str, str | None]:
+    is_limited = now.to_come.copies_between and not now.to_come.dead
+    return {
+        "throttle": RATE if is_limited else None,
+        "log_dir_throttle": RATE if now.to_come.copies_inside else None,
+    }
+
+
+def _dead_note(now: Situation) -> str:
+    if not now.to_come.dead or not now.to_come.copies_between:
+        return ""
+    return (
+        f"; without --throttle, which fails after 60 s because broker "
+        f"{ids_text(sorted(now.to_come.dead))} is not live"
+    )
+
+
+def _one_by_one(parts: Sequence[str]) -> str:
+    if len(parts) < 2:
+        return ""
+    return ", one file after the other, each when the one before is completed"
+
+
+def _next_wave(
+    now: Situation, files: PlanFiles, kafka: KafkaCommands
+) -> Iterator[Step]:
+    pending = [one for one in now.waves if one.status is not Overall.COMPLETED]
+    if not pending or now.moves:
+        return
+    number = pending[0].number
+    names = files.wave_files(number) if number <= len(files.waves) else ()
+    wave = files.waves[number - 1] if names else None
+    throttle = wave and wave.throttle_bytes_per_s
+    inside = wave and wave.log_dir_throttle_bytes_per_s
+    yield Step(
+        f"run wave {number} of {len(now.waves)}{_one_by_one(names)}"
+        f"{_dead_note(now) if throttle else ''}",
+        tuple(
+            kafka.execute(
+                name,
+                throttle=str(throttle) if throttle and not now.to_come.dead else None,
+                log_dir_throttle=str(inside) if inside else None,
+            )
+            for name in names
+        ),
+    )
+
+
+def _differing(
+    now: Situation, files: PlanFiles, kafka: KafkaCommands
+) -> Iterator[Step]:
+    if count := _count(now, "other-order"):
+        yield Step(
+            f"{_partitions(count)} have the right replicas in another order: run the "
+            "file again, which copies none of these",
+            tuple(kafka.execute(file) for file in files.parts),
+        )
+    if count := _count(now, "differs"):
+        yield Step(f"{_partitions(count)} are not as planned: plan anew")
+
+
+def _log_dirs(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
+    if now.overall is not Overall.DIFFERS or not now.to_come.copies_inside:
+        return
+    if _count(now, "log-dir"):
+        yield Step(
+            "start the moves between log dirs again",
+            tuple(kafka.execute(file, **_limits(now)) for file in files.parts),
+        )
+
+
+def _elections(
+    now: Situation, files: PlanFiles, kafka: KafkaCommands
+) -> Iterator[Step]:
+    count = _count(now, "leader-not-preferred")
+    if count and files.election and now.overall is Overall.COMPLETED:
+        yield Step(
+            f"let the first replicas lead ({_partitions(count)})",
+            (kafka.elect(files.election),),
+        )
+
+
+def _throttles(now: Situation, kafka: KafkaCommands) -> Iterator[Step]:
+    if now.left_behind:
+        yield Step(
+            f"remove {plural(len(now.left_behind), 'throttle')}",
+            tuple(removals(now.left_behind, kafka.connection)),
+        )
+    if now.to_come.unasked and not now.num_moving:
+        who = ids_text(sorted(now.to_come.unasked))
+        yield Step(
+            f"verify again once broker {who} is back: no throttle of a fenced broker "
+            "can be read"
+        )
+
+
+def _count(now: Situation, rule: str) -> int:
+    return sum(finding.count for finding in now.of(rule))
+
+
+def _partitions(count: int) -> str:
+    return plural(count, "partition")
+
+
+def again(files: PlanFiles, connection: str) -> str:
+    """Return our own command that verifies once more."""
+    return f"kafka-planner verify {shlex.quote(files.plan)} {connection}"

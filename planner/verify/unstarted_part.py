@@ -1,0 +1,86 @@
+"""Part of a plan that is yet to be started, as its commands need it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from planner.verify.partition_status import Before, Status
+from planner.verify.state_rows import ClusterRows, Entry, Key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToCome:
+    """
+    What is yet to be started.
+
+    Parameters
+    ----------
+    num_partitions
+        Partitions that are as before the plan.
+    copies_between, copies_inside
+        Whether something is to be copied between brokers; inside brokers.
+    dead
+        Brokers not live that hold replicas of partitions yet to be changed.
+    unasked
+        Fenced brokers of the plan, whose throttles cannot be read.
+    """
+
+    num_partitions: int
+    copies_between: bool
+    copies_inside: bool
+    dead: tuple[int, ...]
+    unasked: tuple[int, ...]
+
+
+def to_come(
+    rows: ClusterRows,
+    judged: Sequence[tuple[Entry, Status]],
+    before: Mapping[Key, Before],
+) -> ToCome:
+    """
+    Return what of a plan is yet to be started.
+
+    Parameters
+    ----------
+    rows
+        The cluster now.
+    judged
+        The partitions of the plan, and the status of each.
+    before
+        Replicas before the plan, where known.
+    """
+    is_open = [
+        (entry, rows.row_of[entry.key])
+        for entry, status in judged
+        if status is not Status.COMPLETED and _stands_still(rows, entry)
+    ]
+    named = {b for entry, _ in judged for b in entry.replicas}
+    named |= {b for one in before.values() for b in one.replicas}
+    return ToCome(
+        num_partitions=sum(status is Status.NOT_STARTED for _, status in judged),
+        copies_between=any(
+            set(entry.replicas) - set(rows.replicas(row)) for entry, row in is_open
+        ),
+        copies_inside=any(_is_to_move(rows, row, entry) for entry, row in is_open),
+        dead=_not_live(rows, (b for _, row in is_open for b in rows.replicas(row))),
+        unasked=tuple(b for b in sorted(named) if rows.is_fenced(b)),
+    )
+
+
+def _stands_still(rows: ClusterRows, entry: Entry) -> bool:
+    row = rows.row_of.get(entry.key)
+    return row is not None and not rows.is_reassigning[row]
+
+
+def _is_to_move(rows: ClusterRows, row: int, entry: Entry) -> bool:
+    """Return true where a replica is to change its log dir inside its broker."""
+    now = rows.replicas(row)
+    return any(
+        path is not None
+        and broker in now
+        and rows.log_dir(row, now.index(broker)) not in {path, None}
+        for broker, path in zip(entry.replicas, entry.log_dirs or (), strict=False)
+    )
+
+
+def _not_live(rows: ClusterRows, brokers: Iterable[int]) -> tuple[int, ...]:
+    return tuple(sorted({b for b in brokers if not rows.is_live(b)}))
