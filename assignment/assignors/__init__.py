@@ -1,4 +1,8 @@
-"""Kafka's assignors, result for result, one module each."""
+"""
+Kafka's assignors, result for result, one module each.
+
+Imports `assignment`'s group and outcome, and `placement.kafka_java`.
+"""
 
 from collections.abc import Sequence
 from typing import Protocol

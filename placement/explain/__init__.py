@@ -1,4 +1,8 @@
-"""Why each move of a reassignment is made, and what would be worse without it."""
+"""
+Reasons of each move of a reassignment, and consequences of leaving it out.
+
+Imports `model`, `draft`, `rules`, `planning` and `operations.steps`.
+"""
 
 from placement.explain.move_reasons import (
     Explained,

@@ -1,10 +1,9 @@
 """
-How balanced a placement is, and which rules it breaks.
+Balance of a placement, and the rules that it breaks.
 
-`score_placement` says what a placement decides, and stands in every plan.
-`score_cluster` adds what an operator asks of a cluster: racks, log dirs, topics, what
-is hot and why, and the least that must move. Formulas:
-`placement.score.balance_statistics`.
+`score_placement` has the figures that a placement decides, as every plan states them;
+`score_cluster` adds racks, log dirs, topics, hot spots and the least that must move.
+Formulas: `placement.score.balance_statistics`. Imports `model`, `draft` and `rules`.
 """
 
 from placement.model.rack_violations import rack_broken

@@ -1,4 +1,8 @@
-"""Trouble of a cluster now: what is offline, leaderless, behind, or stuck."""
+"""
+Trouble of a cluster now: offline, leaderless, lagging or stuck.
+
+Imports `model` and `failures`.
+"""
 
 from placement.status.impossible_facts import Impossible, find_impossible
 from placement.status.leaderless_partitions import Leaderless, Rescue, find_leaderless

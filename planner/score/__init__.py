@@ -1,4 +1,8 @@
-"""Scores of clusters: made, printed, judged, and written as tables."""
+"""
+Scores of clusters: made, printed, judged, and written as tables.
+
+Imports `planner.plan`, `planner.options`, `planner.status` and `placement.score`.
+"""
 
 from planner.score.make_score import Scored, ScoreRequest, score_snapshot
 from planner.score.score_document import score_document

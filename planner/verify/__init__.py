@@ -1,7 +1,7 @@
 """
 Outcome of a plan that was started: per partition, per wave, and what is left to do.
 
-A function of columns alone: it serves a snapshot and a running cluster alike.
+Imports `planner.plan`, `planner.snapshot` and `planner.text`.
 """
 
 from planner.verify.partition_status import Overall, Status

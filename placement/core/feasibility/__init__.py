@@ -1,5 +1,5 @@
 """
 Feasibility of the hard rules alone: least excess, caps on moves, infeasible subsystem.
 
-Stands on `core.solve`, `core.presolve` and `core.exact`.
+Imports `core.solve`, `core.presolve`, `core.bounds` and `core.exact`.
 """

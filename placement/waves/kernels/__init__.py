@@ -3,5 +3,5 @@ Colouring, packing and timing of copies: plain functions over flat tables.
 
 A small plan runs them as they are, on lists; a large one compiled, on arrays (see
 `placement.core.search.kernels.jit`). Nodes are brokers, or the part of a broker that
-takes one copy at a time; edges are copies.
+takes one copy at a time; edges are copies. Imports the compiler alone.
 """

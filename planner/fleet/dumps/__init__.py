@@ -1,1 +1,5 @@
-"""Raw dumps of clusters: found, told apart, read, and what is refused of them."""
+"""
+Raw dumps of clusters: found, told apart, read, and what is refused of them.
+
+Imports `planner.fleet` and `planner.snapshot.importers`.
+"""

@@ -1,5 +1,5 @@
 """
 Changes of a scenario: their records, names and effects on the model.
 
-Imports `placement.scenarios.changes`, `planner.text` and `planner.snapshot`.
+Imports `planner.options`, `planner.text` and `planner.snapshot.tables`.
 """
