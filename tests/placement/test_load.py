@@ -31,7 +31,8 @@ def has_usual_cpu(state: ClusterState) -> bool:
     columns = state.partitions
     is_odd = columns.follower_cpu_cores > columns.leader_cpu_cores
     is_odd |= state.is_reassigning
-    return not is_odd.any() and bool(state.brokers.is_live.all())
+    is_led = np.not_equal(preferred_leaders(state), ABSENT)
+    return not is_odd.any() and bool(is_led.all() and state.brokers.is_live.all())
 
 
 @settings(max_examples=60)
