@@ -128,7 +128,7 @@ def make_group(
 
 
 def matches(pattern: str, topic: str) -> bool:
-    """Tell whether a pattern subscribes to a topic."""
+    """Return whether a pattern subscribes to a topic."""
     return topic not in INTERNAL_TOPICS and re.fullmatch(pattern, topic) is not None
 
 

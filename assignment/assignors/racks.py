@@ -15,7 +15,7 @@ from assignment.group import ABSENT, Group
 
 def counts(member_racks: set[int], partition_racks: list[frozenset[int]]) -> bool:
     """
-    Tell whether racks are to be looked at.
+    Return whether racks are to be looked at.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ class Racks:
         return bool(self.of_member)
 
     def mismatch(self, member: int, partition: int) -> bool:
-        """Tell whether a member is in a rack that has no replica of a partition."""
+        """Return whether a member is in a rack that has no replica of a partition."""
         if not self.of_member or self.of_member[member] == ABSENT:
             return False
         return self.of_member[member] not in self.of_partition[partition]
 
     def match(self, member: int, partition: int) -> bool:
-        """Tell whether a member is in a rack that has a replica of a partition."""
+        """Return whether a member is in a rack that has a replica of a partition."""
         return self.of_member[member] in self.of_partition[partition]
 
 

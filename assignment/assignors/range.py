@@ -112,7 +112,7 @@ class _Share:
         return max(0, self.base + (self.extra > 0) - self.given[member])
 
     def is_near(self, at: int, number: int) -> bool:
-        """Tell whether the member at a position has a replica in its rack, or none."""
+        """Return whether the member at a position has a replica in its rack, or none."""
         rack = self.racks[at]
         if rack == ABSENT:
             return True

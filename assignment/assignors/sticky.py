@@ -53,7 +53,7 @@ def give(group: Group) -> Given:
 
 
 def are_subscriptions_equal(group: Group) -> bool:
-    """Tell whether all members name the same topics, existing or not."""
+    """Return whether all members name the same topics, existing or not."""
     counts = group.subscribed.counts
     if (counts != counts[0]).any():
         return False

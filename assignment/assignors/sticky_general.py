@@ -153,11 +153,11 @@ class _General:
             del holders[member]
 
     def _is_shared(self, row: int) -> bool:
-        """Tell whether another member could read the partition too."""
+        """Return whether another member could read the partition too."""
         return len(self.readers[self.topic_of[row]]) > 1
 
     def _takes_part(self, member: int) -> bool:
-        """Tell whether a member could get a partition, or give one away."""
+        """Return whether a member could get a partition, or give one away."""
         sizes = self.group.topics.num_partitions
         topics = [topic for topic in self.topics_of[member] if sizes[topic]]
         if self.counts[member] < sum(int(sizes[topic]) for topic in topics):

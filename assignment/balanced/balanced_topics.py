@@ -43,7 +43,7 @@ class EvenTopics:
 
 
 def can_even_topics(group: Group, max_edges: int = MAX_EDGES) -> bool:
-    """Tell whether topics are evened out exactly: no racks, and not too many pairs."""
+    """Return whether topics are evened out exactly: no racks, and not too many pairs."""
     return len(group.subscribed.idx) <= max_edges and not racks_count(group)
 
 

@@ -90,7 +90,7 @@ def balance_weights(
 
 
 def _is_worth_it(group: Group, known: Assignment, better: Assignment) -> bool:
-    """Tell whether another assignment makes no member busier, nor moves for nothing."""
+    """Return whether another assignment makes no member busier, nor moves for nothing."""
     before, after = busiest_value(group, known), busiest_value(group, better)
     if after > before * (1 + 1e-9):
         return False

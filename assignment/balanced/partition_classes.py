@@ -96,7 +96,7 @@ def _topics(group: Group) -> tuple[RowArray, list[IndexArray]]:
 
 
 def racks_count(group: Group) -> bool:
-    """Tell whether some member has a rack and some partition replicas in racks."""
+    """Return whether some member has a rack and some partition replicas in racks."""
     has_rack = bool(np.not_equal(group.members.rack_idx, ABSENT).any())
     return has_rack and len(group.partitions.racks.idx) > 0
 

@@ -81,7 +81,7 @@ class Classic:
         self.given = given.copy()
 
     def is_waiting(self, client: Client) -> bool:
-        """Tell whether the coordinator owes the member an answer: it may be silent."""
+        """Return whether the coordinator owes the member an answer: it may be silent."""
         return self.round is not None and client.row in self.round.joined
 
     def join(self, client: Client, cause: str) -> None:
@@ -164,7 +164,7 @@ class Classic:
         self._rejoin(client)
 
     def _knows(self, topic: str) -> bool:
-        """Tell whether the last assignment had all partitions of a topic."""
+        """Return whether the last assignment had all partitions of a topic."""
         first = self.world.first_row[topic]
         rows = np.arange(first, first + self.world.topics[topic].num_partitions)
         return bool((self.given[rows] != ABSENT).all())

@@ -47,7 +47,7 @@ class Consumer:
         self.target = given.copy()
 
     def is_waiting(self, client: Client) -> bool:
-        """Tell whether the coordinator owes the member an answer: it never does."""
+        """Return whether the coordinator owes the member an answer: it never does."""
         del client
         return False
 

@@ -20,7 +20,7 @@ class Coordinator(Protocol):
         ...
 
     def is_waiting(self, client: Client) -> bool:
-        """Tell whether the coordinator owes the member an answer."""
+        """Return whether the coordinator owes the member an answer."""
         ...
 
     def join(self, client: Client, cause: str) -> None:

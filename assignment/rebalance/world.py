@@ -141,13 +141,13 @@ class World:
         )
 
     def reads(self, spec: MemberSpec, topic: str) -> bool:
-        """Tell whether a member subscribes to a topic."""
+        """Return whether a member subscribes to a topic."""
         if topic in spec.topics:
             return True
         return spec.pattern is not None and matches(spec.pattern, topic)
 
     def exists(self, topic: str) -> bool:
-        """Tell whether a topic has partitions."""
+        """Return whether a topic has partitions."""
         return topic in self.topics and self.topics[topic].num_partitions > 0
 
     def rows(self) -> Rows:

@@ -117,5 +117,5 @@ def _names(finding: Finding) -> set[str]:
 
 
 def is_ok(findings: tuple[Finding, ...]) -> bool:
-    """Tell whether nothing is wrong that the plan causes or makes worse."""
+    """Return whether nothing is wrong that the plan causes or makes worse."""
     return not any(finding.is_wrong for finding in findings)

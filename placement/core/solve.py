@@ -288,7 +288,7 @@ def _in_rounds(
 
 
 def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
-    """Tell whether more work may make an answer better."""
+    """Return whether more work may make an answer better."""
     copied = copied_cost(problem, answer.value)
     # A bound on what is copied says nothing about the price of the moves.
     if problem.price_per_move or copied > answer.cost * (1 + how.effort.gap):

@@ -228,7 +228,7 @@ class Draft:
         return tuple(chosen)
 
     def _is_little_used(self, r: int) -> bool:
-        """Tell whether too little of a resource is used to balance it, and note it."""
+        """Return whether too little of a resource is used to balance it, and note it."""
         resource = RESOURCES[r]
         least = self.settings.low_utilization.get(resource)
         use = mean_use(self.state, self.weights, self.holds, resource)

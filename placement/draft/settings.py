@@ -141,11 +141,11 @@ class Settings:
     rules: tuple[Rule, ...] = ()
 
     def gives_way(self, rule: str) -> bool:
-        """Tell whether a rule is soft, and gives way in this plan."""
+        """Return whether a rule is soft, and gives way in this plan."""
         return self.eased is not None and rule in self.eased.rules
 
     def is_measured(self, rule: str) -> bool:
-        """Tell whether a rule is a goal, to find out how far it has to give way."""
+        """Return whether a rule is a goal, to find out how far it has to give way."""
         eased = self.eased
         return eased is not None and eased.is_measured and rule in eased.rules
 

@@ -202,7 +202,7 @@ class _Steps:
         arcs.add(tails[some], np.full(len(some), sink), room[some], price[some])
 
     def is_inside(self, counts: IntArray) -> bool:
-        """Tell whether the steps on either side of every count are told apart."""
+        """Return whether the steps on either side of every count are told apart."""
         found = counts[self.heirs]
         above = (found > self.low) | (self.low == 0)
         below = (found < self.high) | (self.high == self.most)

@@ -181,7 +181,7 @@ def _plan_once(
 
 def are_dirs_impossible(draft: Draft) -> bool:
     """
-    Tell whether it is proven that log dirs cannot keep the hard rules.
+    Return whether it is proven that log dirs cannot keep the hard rules.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def missed_dirs(found: "PlannedPlacement", settings: Settings) -> Iterator[Short
 
 def dirs_are_out_of_reach(found: "PlannedPlacement") -> bool:
     """
-    Tell whether the band of log dirs is proven to be missed, whatever moves.
+    Return whether the band of log dirs is proven to be missed, whatever moves.
 
     That is so where a bound says it and every share is larger than any replica of
     its broker: then no band depends on where heavy replicas end. Caps on all moves are

@@ -324,7 +324,7 @@ def _excess(found: PlannedPlacement) -> tuple[float, float]:
 
 
 def _same_bands(aimed: Targets, reached: Targets) -> bool:
-    """Tell whether bands are alike; ends alike may be of targets that are not."""
+    """Return whether bands are alike; ends alike may be of targets that are not."""
     counts = (aimed.target > 0) | (reached.target > 0)
     return all(
         np.allclose(one[counts], other[counts], rtol=1e-9)

@@ -35,7 +35,7 @@ MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
 
 
 def has_choice(problem: Problem) -> bool:
-    """Tell whether any item, or any role, may be anywhere else than it is."""
+    """Return whether any item, or any role, may be anywhere else than it is."""
     may_move = np.not_equal(problem.movability, Movability.NEVER)
     homeless = np.equal(problem.home, NOWHERE)
     return bool((may_move | homeless).any() or problem.is_role_movable.any())

@@ -62,7 +62,7 @@ def _status(solution: Solution, rest: list[Shortfall]) -> Status:
 
 
 def _is_reason(one: Shortfall) -> bool:
-    """Tell whether this explains others: room of a set of brokers, or caps."""
+    """Return whether this explains others: room of a set of brokers, or caps."""
     is_of_set = one.what == "capacity" and one.bin < 0 and one.group < 0
     is_cap = one.what in {"moves", "cost", "crossing"}
     return one.is_proven and not one.message and (is_of_set or is_cap)

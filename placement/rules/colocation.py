@@ -98,7 +98,7 @@ class _Lies:
         return self.draft.movability[self._rows(p)].astype(np.int32)
 
     def _is_like(self, p: int, other: int) -> bool:
-        """Tell whether two lists are the same, and lack the same copies."""
+        """Return whether two lists are the same, and lack the same copies."""
         return np.array_equal(self._list(p), self._list(other)) and np.array_equal(
             self.unplaced[self._rows(p)],
             self.unplaced[self._rows(other)],
@@ -187,7 +187,7 @@ class _Lies:
         return all(before.brokers_of(rows[0]) == before.brokers_of(p) for p in rows)
 
     def _is_decided(self, rows: list[int]) -> bool:
-        """Tell whether the operation parts partitions, or copies one that is apart."""
+        """Return whether the operation parts partitions, or copies one that is apart."""
         decided = self.draft.decided
         if decided is None:
             return False
@@ -229,7 +229,7 @@ class _Lies:
         return rows[min(found)[1]] if found else None
 
     def _is_torn(self, first: int, others: list[int]) -> bool:
-        """Tell whether a broker must be left by some of a bundle and kept by others."""
+        """Return whether a broker must be left by some of a bundle and kept by others."""
         goes = np.equal(self._kinds(first, others), Movability.MUST)
         left = self._list(first)[goes]
         return any(
@@ -241,7 +241,7 @@ class _Lies:
         return int((~np.isin(self._list(first), self._list(other))).sum())
 
     def _may_come(self, first: int, other: int) -> bool:
-        """Tell whether the replicas of one partition may go to those of another."""
+        """Return whether the replicas of one partition may go to those of another."""
         both = (self._rows(first), self._rows(other))
         if any(self.unplaced[rows].any() for rows in both):
             return False
@@ -269,7 +269,7 @@ class _Lies:
         return int(brokers[live[0] if len(live) else 0])
 
     def _can_lead(self, p: int) -> bool:
-        """Tell whether who leads a partition may lead others with it."""
+        """Return whether who leads a partition may lead others with it."""
         return bool(self.draft.leads[self._leads(p)])
 
     def _kinds(self, first: int, others: list[int]) -> IndexArray:

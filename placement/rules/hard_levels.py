@@ -93,7 +93,7 @@ class RackSpread:
 
 
 def has_one_rule(draft: Draft) -> bool:
-    """Tell whether a cap of its own stands for the rack rule in every partition."""
+    """Return whether a cap of its own stands for the rack rule in every partition."""
     return draft.rack_cap is not None and bool((draft.rack_cap > 0).all())
 
 

@@ -27,7 +27,7 @@ class Search(Protocol):
     planned: Planner
 
     def is_met(self, found: "PlannedPlacement") -> bool:
-        """Tell whether a plan keeps what it must."""
+        """Return whether a plan keeps what it must."""
         ...
 
     def wished(self, settings: Settings, eased: Eased) -> Settings:

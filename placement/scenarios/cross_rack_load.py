@@ -6,7 +6,7 @@ from placement.model.cluster import ABSENT, ClusterState
 
 
 def knows_racks(state: ClusterState) -> bool:
-    """Tell whether every live broker has a rack, and there are several."""
+    """Return whether every live broker has a rack, and there are several."""
     live = state.brokers.rack_idx[state.brokers.is_live].tolist()
     names = {state.brokers.racks[rack] for rack in live}
     return None not in names and len(names) > 1

@@ -297,7 +297,7 @@ def _crowded(measured: Measured) -> BoolArray:
 
 
 def verdict_of(given: Outlook, kind: DomainKind) -> Verdict:
-    """Tell whether any one of a kind may be lost, and which is the hardest to lose."""
+    """Return whether any one of a kind may be lost, and which is the hardest to lose."""
     failures = single_failures(given, kind)
     if not len(failures):
         return Verdict(answer=None, hardest="", reason="", fails=0)

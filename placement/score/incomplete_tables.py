@@ -32,7 +32,7 @@ def missing_partitions(partitions: Counts, last: Counts) -> Counts:
 
 
 def is_complete(state: ClusterState) -> bool:
-    """Tell whether no partition number is missing and each topic has a partition."""
+    """Return whether no partition number is missing and each topic has a partition."""
     count, missing = _counted(state)
     return bool(state.num_partitions) and bool(count.all()) and not missing.any()
 

@@ -72,7 +72,7 @@ def known_dir_loads(
 
 def has_capacities(state: ClusterState, resource: Resource) -> bool:
     """
-    Tell whether every broker that counts has a capacity of a resource as given.
+    Return whether every broker that counts has a capacity of a resource as given.
 
     Else shares go by other weights, of replicas and leaders by disk capacities, and a
     load over a weight is no use.

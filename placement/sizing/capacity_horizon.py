@@ -135,7 +135,7 @@ def _last_day(does: Callable[[float], bool], horizon: float) -> float:
 def _fits_at_best(
     task: SizingTask, growth: Growth, days: float
 ) -> tuple[bool, Need | None]:
-    """Tell whether some placement might keep every threshold, with nothing lost."""
+    """Return whether some placement might keep every threshold, with nothing lost."""
     later = on_day(task.variant, growth, days).state
     wanted = replace(task.wanted, survives=frozenset())
     fleet = fleet_of(later, task.variant.leaving)

@@ -205,7 +205,7 @@ def fewest_like(task: SizingTask, broker_id: int) -> Sizing:
 
 
 def _is_uniform(variant: Variant, kind: BrokerKind) -> bool:
-    """Tell whether all brokers that stay are of one kind."""
+    """Return whether all brokers that stay are of one kind."""
     fleet = fleet_of(variant.state, variant.leaving)
     same = np.equal(fleet.capacity, kind.capacity[None, :]).all()
     return bool(same and np.equal(fleet.max_replicas, kind.max_replicas).all())

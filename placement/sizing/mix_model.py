@@ -74,7 +74,7 @@ def cheapest_mix(
 
 
 def _takes_each(demand: Demand, kinds: Sequence[BrokerKind], wanted: Wanted) -> bool:
-    """Tell whether the heaviest replica fits on the largest broker there is."""
+    """Return whether the heaviest replica fits on the largest broker there is."""
     return all(
         demand.items[y][:1].max(initial=0.0)
         <= max(kind.capacity[y] for kind in kinds) * wanted.threshold(y) * (1 + 1e-9)

@@ -129,7 +129,7 @@ def may_overfill(
     claims: DirClaims,
 ) -> bool:
     """
-    Tell whether the choice of a broker may overfill a log dir in some wave.
+    Return whether the choice of a broker may overfill a log dir in some wave.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ def fills_up(
     seconds: RateArray,
 ) -> bool:
     """
-    Tell whether some disk fills up too fast for a wave.
+    Return whether some disk fills up too fast for a wave.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def is_too_full(
     space: Space,
 ) -> bool:
     """
-    Tell whether some broker or log dir gets fuller than it may.
+    Return whether some broker or log dir gets fuller than it may.
 
     Parameters
     ----------

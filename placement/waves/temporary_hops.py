@@ -229,7 +229,7 @@ def find_hop(
 
 
 def _is_hop(copies: Copies, row: int) -> bool:
-    """Tell whether a copy already waits for one that was put aside."""
+    """Return whether a copy already waits for one that was put aside."""
     before = row - 1
     return (
         0 <= before < len(copies) - 1

@@ -69,7 +69,7 @@ def file_findings(
 
 
 def _make_up(parts: Sequence[Lists], wave: Lists) -> bool:
-    """Tell whether each list of a wave is in one of the parts, and nothing else."""
+    """Return whether each list of a wave is in one of the parts, and nothing else."""
     told = {key: list(row) for part in parts for key, row in part.items()}
     is_once = sum(map(len, parts)) == len(told)
     return is_once and told == {key: list(row) for key, row in wave.items()}

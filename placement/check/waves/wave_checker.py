@@ -295,7 +295,7 @@ class _Follower:
 
     def _has_length(self, key: Key, new: list[int]) -> bool:
         """
-        Tell whether a list is as long as before or after, or lacks what is dead.
+        Return whether a list is as long as before or after, or lacks what is dead.
 
         Where the plan changes its length, anything between the two will do.
         """

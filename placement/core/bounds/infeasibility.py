@@ -73,7 +73,7 @@ def prove_impossible(problem: Problem) -> list[Shortfall]:
 
 
 def is_impossible(problem: Problem) -> bool:
-    """Tell whether anything is proven to be missing; stops at the first proof."""
+    """Return whether anything is proven to be missing; stops at the first proof."""
     known = _known_of.setdefault(problem, _Known())
     if known.is_impossible is None:
         known.is_impossible = (

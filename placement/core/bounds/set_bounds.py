@@ -265,7 +265,7 @@ def _kinds(problem: Problem, position: int) -> Kinds:
 
 
 def _is_one_each(problem: Problem) -> bool:
-    """Tell whether no bin takes two items of one group."""
+    """Return whether no bin takes two items of one group."""
     cap = problem.levels[0].group_cap
     return cap is not None and bool(np.equal(cap, 1).all())
 

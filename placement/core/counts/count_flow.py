@@ -245,7 +245,7 @@ def _opened(problem: CountProblem, bounds: LoadBounds) -> Network:
 
 
 def _is_least(problem: CountProblem, count: IntArray, bounds: LoadBounds) -> bool:
-    """Tell whether no more has moved than what could not stay anyway."""
+    """Return whether no more has moved than what could not stay anyway."""
     home = np.where(bounds.is_open, problem.home, 0)
     at_home = sum_by(home, problem.edge_bin, problem.num_bins)
     kept = int(np.minimum(count, problem.home).sum())

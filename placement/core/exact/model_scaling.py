@@ -29,7 +29,7 @@ class Found(Enum):
 
 
 def fits_model(problem: Problem, max_cells: int) -> bool:
-    """Tell whether a problem is small and plain enough for an exact model."""
+    """Return whether a problem is small and plain enough for an exact model."""
     cap = problem.levels[0].group_cap
     may = np.not_equal(problem.movability, Movability.NEVER)
     movable = np.zeros(problem.num_groups, dtype=np.bool_)
@@ -46,7 +46,7 @@ def fits_model(problem: Problem, max_cells: int) -> bool:
 
 
 def fits_rules(problem: Problem, most_cells: int) -> bool:
-    """Tell whether the model says all of a problem, and is small enough."""
+    """Return whether the model says all of a problem, and is small enough."""
     cap = problem.levels[0].group_cap
     cells = problem.num_groups * problem.num_bins
     heaviest = float(problem.weight.max(initial=0)) + float(
@@ -66,7 +66,7 @@ def fits_rules(problem: Problem, most_cells: int) -> bool:
 
 
 def fits_bands(problem: Problem, most_cells: int) -> bool:
-    """Tell whether the model says all of a problem, and is small enough."""
+    """Return whether the model says all of a problem, and is small enough."""
     is_banded = any((limits.target > 0).any() for _, limits in limited_levels(problem))
     is_uniform = all(level.price == problem.price_across for level in problem.levels)
     costs = float(problem.cost.max(initial=0)) * problem.price_across
@@ -80,7 +80,7 @@ def fits_bands(problem: Problem, most_cells: int) -> bool:
 
 
 def _is_one_home_each(problem: Problem) -> bool:
-    """Tell whether no bin has two items of a group before anything moves."""
+    """Return whether no bin has two items of a group before anything moves."""
     at_home = problem.home >= 0
     key = problem.group_of[at_home].astype(np.int64) * problem.num_bins
     key = key + problem.home[at_home]
@@ -88,7 +88,7 @@ def _is_one_home_each(problem: Problem) -> bool:
 
 
 def fits_prices(problem: Problem, most_cells: int) -> bool:
-    """Tell whether a problem is small and plain enough for its linear relaxation."""
+    """Return whether a problem is small and plain enough for its linear relaxation."""
     cap = problem.levels[0].group_cap
     return (
         0 < problem.num_groups * problem.num_bins <= most_cells

@@ -55,7 +55,7 @@ def for_exact(effort: Effort) -> Effort:
 
 
 def has_bands(problem: Problem) -> bool:
-    """Tell whether any load has a band."""
+    """Return whether any load has a band."""
     return any(
         level.limits is not None and bool((level.limits.target > 0).any())
         for level in problem.levels

@@ -39,7 +39,7 @@ class Kind(NamedTuple):
 
 
 def is_infeasible(problem: Problem, work: ExactWork | None = None) -> bool:
-    """Tell whether CP-SAT proves that no arrangement keeps the hard rules."""
+    """Return whether CP-SAT proves that no arrangement keeps the hard rules."""
     moving = Moving.of(problem).problem
     if not fits_rules(moving, RULE_CELLS):
         return False

@@ -125,7 +125,7 @@ class EvenSinks:
         self.sink = first_bin + len(held)
 
     def fits(self, dearest: int) -> bool:
-        """Tell whether the costs of a network stay within 64 bits."""
+        """Return whether the costs of a network stay within 64 bits."""
         return dearest * (self.sink + 2) < MAX_COST
 
     def solve_within_bounds(

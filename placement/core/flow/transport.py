@@ -41,7 +41,7 @@ def counted_resource(problem: Problem) -> int | None:
 
 
 def is_transport(problem: Problem) -> bool:
-    """Tell whether a flow of counts is a relaxation of a problem, and small enough."""
+    """Return whether a flow of counts is a relaxation of a problem, and small enough."""
     cap = problem.levels[0].group_cap
     return (
         0 < problem.num_groups * problem.num_bins <= MAX_PAIRS
@@ -55,7 +55,7 @@ def is_transport(problem: Problem) -> bool:
 
 
 def is_counts_alone(problem: Problem) -> bool:
-    """Tell whether nothing is to be balanced but counts of items, and of roles."""
+    """Return whether nothing is to be balanced but counts of items, and of roles."""
     if not is_transport(problem):
         return False
     counted = counted_resource(problem)

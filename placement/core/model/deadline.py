@@ -36,7 +36,7 @@ class Deadline:
         return None if self._end is None else max(self._end - self._clock(), 0.0)
 
     def is_over(self) -> bool:
-        """Tell whether the time is up; work is then left undone, and that is kept."""
+        """Return whether the time is up; work is then left undone, and that is kept."""
         if self._end is not None and self._clock() >= self._end:
             self.has_cut = True
             return True

@@ -27,7 +27,7 @@ def closing(cost: float, bound: float) -> None:
 
 
 def is_listened_to() -> bool:
-    """Tell whether anybody wants to know."""
+    """Return whether anybody wants to know."""
     return bool(_listeners)
 
 

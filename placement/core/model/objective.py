@@ -269,7 +269,7 @@ def crossing_costs(problem: Problem, at: Arrangement) -> IntArray:
 
 
 def keeps_caps(problem: Problem, at: Arrangement) -> bool:
-    """Tell whether moves are within the caps on all of them."""
+    """Return whether moves are within the caps on all of them."""
     if not problem.has_caps:
         return True
     moved = int(is_moved(problem, at).sum())
@@ -327,7 +327,7 @@ def _num_together(problem: Problem, node: IndexArray) -> npt.NDArray[np.signedin
 
 
 def _is_uneven(level: Level, nodes: IndexArray) -> bool:
-    """Tell whether a node with a free bin holds two items less than another one."""
+    """Return whether a node with a free bin holds two items less than another one."""
     held = np.bincount(nodes, minlength=level.num_nodes)
     free = held < open_bins(level)
     return bool(free.any() and held.max() - held[free].min() > 1)

@@ -118,7 +118,7 @@ class Bundled:
         return Arrangement(bin_of, role_of)
 
     def _are_gathered(self) -> bool:
-        """Tell whether groups of any bundle are not together yet."""
+        """Return whether groups of any bundle are not together yet."""
         whole = self.whole
         return any(
             not np.array_equal(

@@ -86,7 +86,7 @@ class Steps:
         return (least, most) if (above & below).all() else None
 
     def is_inside(self, counts: IntArray) -> bool:
-        """Tell whether prices were told apart wherever it mattered."""
+        """Return whether prices were told apart wherever it mattered."""
         found = counts[self.sharing]
         above = (found >= self.low) | (self.low == self.held)
         below = (found <= self.high) | (self.high == self.most)

@@ -56,7 +56,7 @@ def stages_of(effort: Effort) -> tuple[Callable[..., int], ...]:
 
 
 def needs_compiling(num_items: int, *, is_priced: bool = False) -> bool:
-    """Tell whether a search has to compile first: sooner where moves have a price."""
+    """Return whether a search has to compile first: sooner where moves have a price."""
     most = min(PLAIN_ITEMS, FEW_PRICED) if is_priced else PLAIN_ITEMS
     return num_items > most and not is_at_hand(STAGES)
 
@@ -93,7 +93,7 @@ class Compiling:
 
     def begins(self, *, is_long: bool) -> bool:
         """
-        Tell whether it goes on compiled from here, which it did not before.
+        Return whether it goes on compiled from here, which it did not before.
 
         `is_long`: what comes next takes longer than loading, whatever was done so far.
         """
@@ -110,7 +110,7 @@ class Compiling:
         _plain.made += 0 if self.is_on else steps
 
     def _is_late(self, *, is_long: bool) -> bool:
-        """Tell whether so much is done, or to be done, that compiled is quicker."""
+        """Return whether so much is done, or to be done, that compiled is quicker."""
         if not self._is_small:
             is_due = self._worked > PLAIN_STEPS or _plain.made > LOADING_STEPS
             return is_long or is_due

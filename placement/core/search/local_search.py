@@ -250,7 +250,7 @@ class Searcher:
         return best, best_value
 
     def _is_hopeless(self, value: Value) -> bool:
-        """Tell whether hard rules are broken, and proven to be in any arrangement."""
+        """Return whether hard rules are broken, and proven to be in any arrangement."""
         if not value.key[0]:
             return False
         if self.is_hopeless is None:

@@ -80,7 +80,7 @@ def verify_prices(
 
 
 def is_impossible(problem: Problem, fixings: tuple[Fixing, ...]) -> bool:
-    """Tell whether no arrangement has these fixings, whatever the loads."""
+    """Return whether no arrangement has these fixings, whatever the loads."""
     free = {"denominator": 1, "above": (), "below": ()}
     prices = read_prices(problem, free, np.zeros_like(problem.cost), Known(fixings))
     if prices is None:

@@ -28,7 +28,7 @@ def proves_even_roles(
     problem: Problem, column: int, role_of: IntArray, prices: IntArray
 ) -> bool:
     """
-    Tell whether prices prove that roles are as even as can be, by the fewest changes.
+    Return whether prices prove that roles are as even as can be, by the fewest changes.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def _counts_are_least(
     share: FloatArray, counts: IntArray, held: IntArray, prices: IntArray, step: int
 ) -> bool:
     """
-    Tell whether prices of the k-th roles, a step apart, make the counts least.
+    Return whether prices of the k-th roles, a step apart, make the counts least.
 
     The last role of a bin costs at most minus its dual price, one more at least that.
     So with prices that ascend by a step or more from each worth to the next, a last

@@ -152,7 +152,7 @@ def _is_place(problem: Problem, group: int, kinds: dict[int, int], b: int) -> bo
 
 
 def _fits(facts: Facts, group: int, b: int) -> bool:
-    """Tell whether an item fits into a bin beside what never leaves it."""
+    """Return whether an item fits into a bin beside what never leaves it."""
     problem = facts.problem
     here = facts.items_at(b)
     own = here[np.equal(problem.group_of[here], group)].tolist()

@@ -229,7 +229,7 @@ class Replacing:
         return np.array(keeps, dtype=np.bool_)
 
     def _is_even(self, p: int, broker_of: IndexArray) -> bool:
-        """Tell whether no rack holds more of a partition than the rule lets it."""
+        """Return whether no rack holds more of a partition than the rule lets it."""
         start = self.draft.state.replicas.start
         on = broker_of[start[p] : start[p + 1]]
         stays = on[self.draft.holds[on]]
@@ -246,7 +246,7 @@ class Replacing:
         return not self.has_own_cap[p] and self._is_no_worse(p, on)
 
     def _is_no_worse(self, p: int, on: IndexArray) -> bool:
-        """Tell whether a partition that broke the rack rule breaks it by no more."""
+        """Return whether a partition that broke the rack rule breaks it by no more."""
         replicas = self.draft.state.replicas
         was = replicas.broker_idx[replicas.start[p] : replicas.start[p + 1]]
         old, new = self._crowding(p, was), self._crowding(p, on)

@@ -257,14 +257,14 @@ def _shortfall(
 
 
 def _is_out_of_reach(alone: "PlannedPlacement") -> bool:
-    """Tell whether hard goals are proven to be missed, whatever moves."""
+    """Return whether hard goals are proven to be missed, whatever moves."""
     if alone.solution.certificate.deviation.lower_bound <= NEAR:
         return False
     return all(_is_band_fixed(alone, resource) for resource in alone.balanced)
 
 
 def _is_band_fixed(alone: "PlannedPlacement", resource: Resource) -> bool:
-    """Tell whether a band is the same wherever the heaviest replicas end."""
+    """Return whether a band is the same wherever the heaviest replicas end."""
     if resource in COUNTS:
         return True
     r, weights = RESOURCES.index(resource), alone.draft.weights

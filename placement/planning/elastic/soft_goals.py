@@ -151,7 +151,7 @@ class _Search:
         return self.tried, eased
 
     def is_met(self, found: "PlannedPlacement") -> bool:
-        """Tell whether a plan keeps the rules that are hard so far, and hard goals."""
+        """Return whether a plan keeps the rules that are hard so far, and hard goals."""
         return found.has_met_rules and not all_missed(found, self.settings)
 
     def wished(self, settings: Settings, eased: Eased) -> Settings:

@@ -283,7 +283,7 @@ def _remedies(
 
 
 def is_active(name: str, draft: Draft) -> bool:
-    """Tell whether a hard rule limits anything here."""
+    """Return whether a hard rule limits anything here."""
     settings, brokers = draft.settings, draft.state.brokers
     if draft.is_emptied_dir is not None and name in {DISK_RULE, *OF_BROKERS}:
         return name == DISK_RULE and Resource.DISK in settings.capacity_thresholds
@@ -324,7 +324,7 @@ def _has_closed_dirs(draft: Draft) -> bool:
 
 
 def _holds_the_rest(draft: Draft) -> bool:
-    """Tell whether the operation keeps replicas still that others could move."""
+    """Return whether the operation keeps replicas still that others could move."""
     of = draft.state.replicas.partition_idx
     never = np.equal(draft.movability, Movability.NEVER) & ~draft.is_left_alone[of]
     return bool(never.any()) or draft.old_may_be_low
@@ -340,7 +340,7 @@ def _bare_problem(draft: Draft) -> Problem:
 
 def _is_disproved(draft: Draft, *, exactly: bool = False) -> bool:
     """
-    Tell whether no plan can keep the rules of a draft; bands do not count.
+    Return whether no plan can keep the rules of a draft; bands do not count.
 
     `exactly`: by CP-SAT as well, if the cluster is small.
     """
@@ -401,7 +401,7 @@ class _Filter:
             self._enough.append(set(enough))
 
     def helps(self, active: list[str], rule: str) -> bool | None:
-        """Tell whether a plan is possible that lets this one rule go."""
+        """Return whether a plan is possible that lets this one rule go."""
         verdict = self.verdict(active, [name for name in active if name != rule])
         return None if verdict is _Verdict.UNKNOWN else verdict is _Verdict.POSSIBLE
 

@@ -16,7 +16,7 @@ RULE_OF = {
 
 
 def is_infeasible(problem: Problem) -> bool:
-    """Tell whether CP-SAT proves of a small problem that nothing keeps its rules."""
+    """Return whether CP-SAT proves of a small problem that nothing keeps its rules."""
     from placement.core.feasibility import infeasible_subsystem
 
     return infeasible_subsystem.is_infeasible(problem)

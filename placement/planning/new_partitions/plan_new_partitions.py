@@ -270,7 +270,7 @@ def _with_partners(draft: Draft, grown: Grown) -> tuple[Grown, BoolArray]:
 
 def _is_over(placed: PlannedPlacement, is_new: BoolArray) -> bool:
     """
-    Tell whether a broker that gets a new replica carries more than it may.
+    Return whether a broker that gets a new replica carries more than it may.
 
     Alone, or together with the others of its host.
     """

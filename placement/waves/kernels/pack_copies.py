@@ -121,7 +121,7 @@ def _fits(caps: Table, sent: Table, received: Table, s: int, t: int) -> bool:
 def _has_room(
     tables: Table, dir_room: Table, named: int, t: int, off: int, size: int
 ) -> bool:
-    """Tell whether a copy fits into its log dir, or each that its broker may choose."""
+    """Return whether a copy fits into its log dir, or each that its broker may choose."""
     claims, claim_start, claim_dirs, claimed, least = tables
     if named != NONE:
         return dir_room[named] >= size

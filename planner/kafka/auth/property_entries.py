@@ -10,7 +10,7 @@ _SECRET_WORDS = ("password", "jaas", "secret", "token", "keystore.key", "credent
 
 
 def is_secret(key: str) -> bool:
-    """Tell whether the value of a key must never be shown."""
+    """Return whether the value of a key must never be shown."""
     return any(word in key.lower() for word in _SECRET_WORDS)
 
 

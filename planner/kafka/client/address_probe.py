@@ -137,7 +137,7 @@ def _probe_channel(
 
 
 def is_refused(address: Address, limit_s: float = PROBE_S) -> bool:
-    """Tell whether nothing listens at an address of a host that is there."""
+    """Return whether nothing listens at an address of a host that is there."""
 
     def work() -> bool:
         try:

@@ -370,7 +370,7 @@ class ClusterClient:
         return is_over or self._is_refused() or UNKNOWN_HOST in causes
 
     def _is_refused(self) -> bool:
-        """Tell whether no retry helps: before the first answer, at every address."""
+        """Return whether no retry helps: before the first answer, at every address."""
         final = self._failures.final
         if self._was_reached:
             return bool(final)

@@ -60,7 +60,7 @@ INVISIBLE = "topics that this user may not describe are invisible, if there are 
 
 def is_bound(cluster: Mapping[str, Any]) -> bool:
     """
-    Tell whether rules bind the user, so that some topics may be invisible.
+    Return whether rules bind the user, so that some topics may be invisible.
 
     Brokers leave such topics out of log dirs as well: no answer betrays them.
     """
@@ -70,7 +70,7 @@ def is_bound(cluster: Mapping[str, Any]) -> bool:
 
 def lacks(cluster: Mapping[str, Any], operation: str) -> bool:
     """
-    Tell whether the user may not do something on the cluster, as far as brokers tell.
+    Return whether the user may not do something on the cluster, as far as brokers tell.
 
     Every right to change includes the right to describe, without which brokers name no
     right at all.

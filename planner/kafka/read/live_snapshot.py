@@ -221,7 +221,7 @@ def _look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
 
 
 def _share_a_disk(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Tell whether two log dirs are of one size and, to a thousandth, equally full."""
+    """Return whether two log dirs are of one size and, to a thousandth, equally full."""
     total = one.get("total_bytes", -1)
     if total <= 0 or total != other.get("total_bytes"):
         return False

@@ -148,7 +148,7 @@ def _element(kind: ArrowArray) -> ArrowArray:
 
 
 def is_coded(kind: ArrowArray, wanted: Column) -> bool:
-    """Tell whether texts, or lists of them, are numbers of few texts."""
+    """Return whether texts, or lists of them, are numbers of few texts."""
     element = _element(kind)
     is_alike = pa.types.is_list(kind) == pa.types.is_list(wanted.type)
     is_dictionary = pa.types.is_dictionary(element) and _is_text(wanted)

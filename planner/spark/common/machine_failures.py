@@ -69,7 +69,7 @@ def machine_failure(error: BaseException) -> str | None:
 
 
 def _is_of_spark(error: BaseException) -> bool:
-    """Tell whether an error came through Spark's own code."""
+    """Return whether an error came through Spark's own code."""
     names = (
         frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)
     )

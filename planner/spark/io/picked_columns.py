@@ -19,7 +19,7 @@ Flaw = Mapping[str, str]
 
 
 def is_case_sensitive(spark: SparkSession) -> bool:
-    """Tell whether the session takes names of another case for other names."""
+    """Return whether the session takes names of another case for other names."""
     return str(spark.conf.get(CASE_SENSITIVE, "false")).lower() == "true"
 
 

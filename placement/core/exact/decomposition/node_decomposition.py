@@ -189,7 +189,7 @@ class Decomposition:
             part.report()
 
     def _is_closed(self) -> bool:
-        """Tell whether the solutions of all nodes together are optimal."""
+        """Return whether the solutions of all nodes together are optimal."""
         cost = sum(part.cost() for part in self._parts)
         bound = sum(part.bound for part in self._parts)
         return cost - bound <= bound * self._closed
@@ -333,7 +333,7 @@ class _Node:
         found.spent += model.spent
 
     def is_open(self) -> bool:
-        """Tell whether the gap exceeds that at which a node counts as optimal."""
+        """Return whether the gap exceeds that at which a node counts as optimal."""
         return self._is_open(self.bound)
 
     def _is_open(self, bound: int) -> bool:

@@ -134,14 +134,14 @@ class NodeRows:
         return set(zip(groups, bins, strict=True))
 
     def holds(self, columns: BoolArray) -> bool:
-        """Tell whether columns keep every row."""
+        """Return whether columns keep every row."""
         return all(
             int(weights[columns[own]].sum()) <= limit
             for own, weights, limit, _ in self.rows
         )
 
     def is_solution(self, columns: BoolArray) -> bool:
-        """Tell whether columns keep every row, and give each group its items."""
+        """Return whether columns keep every row, and give each group its items."""
         count = np.bincount(self.groups[columns], minlength=self.problem.num_groups)
         is_given = (count >= self.least) & (count <= self.most)
         has_kept = bool(columns[self.is_kept].all())

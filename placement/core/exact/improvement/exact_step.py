@@ -149,7 +149,7 @@ class ExactStep:
         return found
 
     def _is_far(self, answer: Answer) -> bool:
-        """Tell whether the gap of an answer exceeds what is worth the work."""
+        """Return whether the gap of an answer exceeds what is worth the work."""
         copied = copied_cost(self.problem, answer.value)
         gap = min(SLIGHT, self.effort.gap) if self._fits else self.effort.gap
         return answer.value.is_outside or copied > answer.cost * (1 + gap)
@@ -246,7 +246,7 @@ class ExactStep:
 
 
 def is_proven(problem: Problem, answer: Answer) -> bool:
-    """Tell whether nothing is cheaper, by a bound or by what CP-SAT says."""
+    """Return whether nothing is cheaper, by a bound or by what CP-SAT says."""
     if problem.price_per_move:
         # Bounds are on what is copied alone.
         return False

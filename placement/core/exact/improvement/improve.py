@@ -169,11 +169,11 @@ class _Cheaper:
         return watch
 
     def _is_closed(self, bound: int) -> bool:
-        """Tell whether a lower bound shows the answer to be optimal."""
+        """Return whether a lower bound shows the answer to be optimal."""
         return self._found.value.cost - bound <= bound * self._closed
 
     def _has_taken(self, solutions: "NodeSolutions") -> bool:
-        """Tell whether the answer has the places that the nodes have."""
+        """Return whether the answer has the places that the nodes have."""
         from placement.core.exact.cp_sat.placement_variables import places_in
 
         return places_in(self._problem, self._found.at) == solutions.places
@@ -340,7 +340,7 @@ class _Cheaper:
         return outcome
 
     def _is_crowded(self, at: Arrangement | None) -> bool:
-        """Tell whether an answer brings a bin too much of a collection."""
+        """Return whether an answer brings a bin too much of a collection."""
         return at is not None and crowds(self._problem, self._before, at)
 
     def _prove(self, cost: int) -> None:

@@ -38,7 +38,7 @@ IsOver = Callable[[], bool]
 
 
 def fits_sub_problems(problem: Problem) -> bool:
-    """Tell whether parts of a problem fit an exact model."""
+    """Return whether parts of a problem fit an exact model."""
     cap = problem.levels[0].group_cap
     return (
         cap is not None
@@ -185,6 +185,6 @@ def _candidates(problem: Problem, at: Arrangement, bins: IntArray) -> IntArray:
 
 
 def _is_sound(problem: Problem, at: Arrangement) -> bool:
-    """Tell whether roles are where they may be, and nothing came back that must go."""
+    """Return whether roles are where they may be, and nothing came back that must go."""
     is_wrong = misplaced_roles(problem, at).any() or refills(problem, at).any()
     return not is_wrong

@@ -27,7 +27,7 @@ def is_free_to_spread(
 
 
 def crowds(problem: Problem, before: Arrangement, after: Arrangement) -> bool:
-    """Tell whether a bin gets more of a collection than its soft cap, and had not."""
+    """Return whether a bin gets more of a collection than its soft cap, and had not."""
     if not len(problem.collection_cap):
         return False
     of = problem.collection_of
@@ -83,7 +83,7 @@ def _passes(
     cap: IntArray,
     fixed: IndexArray,
 ) -> bool:
-    """Tell whether more lies in a bin than the caps let in, and than lay there."""
+    """Return whether more lies in a bin than the caps let in, and than lay there."""
     of, (before, after) = counted
     touched = np.unique(of[np.not_equal(before, after)])
     most = np.repeat(cap[touched], problem.num_bins)

@@ -152,7 +152,7 @@ def _change(t: Roles, b: int, comes: int, goes: int) -> float:
 
 @inner
 def _may_exchange(t: Roles, tail: int, head: int) -> bool:
-    """Tell whether two bins could exchange counts and be as even as they are."""
+    """Return whether two bins could exchange counts and be as even as they are."""
     if t.counts_matter[0] == 0:
         return True
     if t.count[tail] != t.count[head] + 1 or t.share[tail] <= 0.0:
@@ -201,7 +201,7 @@ def _note(
 
 @inlined
 def _is_open(t: Roles, hops: Hops, hop: int) -> bool:
-    """Tell whether the role still is where it was when the handover was listed."""
+    """Return whether the role still is where it was when the handover was listed."""
     return t.led_at[hops.group[hop]] == hops.tail[hop]
 
 

@@ -214,7 +214,7 @@ def _hand_on(t: Handing, depth: int) -> None:
 
 @inlined
 def _is_next(t: Handing, node: int, head: int, change: int, mark: int) -> bool:
-    """Tell whether a shortest path leads on to a node that was not passed."""
+    """Return whether a shortest path leads on to a node that was not passed."""
     is_nearest = change + t.potential[node] == t.potential[head]
     return is_nearest and t.seen[head] != mark
 

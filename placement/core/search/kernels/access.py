@@ -104,7 +104,7 @@ def class_of(m: Memory, group: int) -> int:
 
 @inner
 def role_moves(m: Memory, group: int) -> bool:
-    """Tell whether a group's role may be handed on."""
+    """Return whether a group's role may be handed on."""
     return m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_KIND] & 1 == 1
 
 
@@ -192,7 +192,7 @@ def num_still_in(m: Memory, place: int) -> int:
 
 @inner
 def is_receiving(m: Memory, place: int) -> bool:
-    """Tell whether a bin may take items that are not at home there."""
+    """Return whether a bin may take items that are not at home there."""
     return m.ints[m.ints[BINS] + place * m.ints[BIN_WIDTH] + BIN_RECEIVES] == 1
 
 

@@ -132,7 +132,7 @@ def excess_of(m: Memory, place: int) -> float:
 
 @inner
 def is_filled(m: Memory, place: int) -> bool:
-    """Tell whether a bin has reached its goal in what it is measured by."""
+    """Return whether a bin has reached its goal in what it is measured by."""
     for r in range(m.ints[NUM_RESOURCES]):
         row = place * m.ints[NUM_RESOURCES] + r
         if (

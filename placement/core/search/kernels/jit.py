@@ -71,7 +71,7 @@ def compiled(entry: Callable[..., Any], **options: Any) -> Callable[..., Any]:  
 
 
 def is_running(entries: Sequence[Callable[..., Any]]) -> bool:
-    """Tell whether this process runs compiled kernels already; loads none itself."""
+    """Return whether this process runs compiled kernels already; loads none itself."""
     if "numba" not in sys.modules:
         return False
     has_run = any(_signatures(compiled(entry)) for entry in entries)
@@ -80,7 +80,7 @@ def is_running(entries: Sequence[Callable[..., Any]]) -> bool:
 
 def is_at_hand(entries: Sequence[Callable[..., Any]]) -> bool:
     """
-    Tell whether entry points need no compiling: done in this process, or on disk.
+    Return whether entry points need no compiling: done in this process, or on disk.
 
     A problem that is small enough to be solved uncompiled is solved compiled where
     that costs no more than loading; the answer is the same.

@@ -98,14 +98,14 @@ def floor_of(m: Memory, level: int, node: int, group: int) -> int:
 
 @inner
 def is_short(m: Memory, level: int, node: int, group: int) -> bool:
-    """Tell whether a node holds fewer items of a group than an even spread does."""
+    """Return whether a node holds fewer items of a group than an even spread does."""
     floor = floor_of(m, level, node, group)
     return floor > 0 and count_in(m, level, node, group, -1) < floor
 
 
 @inner
 def keeps_caps(m: Memory, item: int, target: int) -> bool:
-    """Tell whether the caps of the item's group hold, or get better, in `target`."""
+    """Return whether the caps of the item's group hold, or get better, in `target`."""
     group = group_of(m, item)
     source = bin_of(m, item)
     for level in range(m.ints[NUM_CAP_LEVELS]):
@@ -134,7 +134,7 @@ def keeps_caps(m: Memory, item: int, target: int) -> bool:
 def has_room(
     m: Memory, group: int, item: int, target: int, has_item: int, role: int
 ) -> bool:
-    """Tell whether hard capacities hold when an item or a role comes to `target`."""
+    """Return whether hard capacities hold when an item or a role comes to `target`."""
     width = m.ints[NUM_RESOURCES]
     source = -1
     comes_home = False
@@ -164,7 +164,7 @@ def has_room(
 
 @inner
 def may_bring_role(m: Memory, item: int, target: int) -> bool:
-    """Tell whether an item may take its group's role along to the bin `target`."""
+    """Return whether an item may take its group's role along to the bin `target`."""
     if m.ints[m.ints[BINS] + target * m.ints[BIN_WIDTH] + BIN_LEADS] == 1:
         return True
     # Who held it there from the start may hold it there again.
@@ -178,7 +178,7 @@ def may_bring_role(m: Memory, item: int, target: int) -> bool:
 @inner
 def is_vacated(m: Memory, item: int, target: int) -> bool:
     """
-    Tell whether another item of the group must leave the bin `target`.
+    Return whether another item of the group must leave the bin `target`.
 
     Items of a group are interchangeable: one that came would be that one, staying.
     """
@@ -192,7 +192,7 @@ def is_vacated(m: Memory, item: int, target: int) -> bool:
 @inner
 def keeps_spread(m: Memory, item: int, target: int) -> bool:
     """
-    Tell whether a bin is under the soft cap of an item's collection.
+    Return whether a bin is under the soft cap of an item's collection.
 
     One that has more of it than the bin would have may give away in any case.
     """
@@ -211,7 +211,7 @@ def keeps_spread(m: Memory, item: int, target: int) -> bool:
 @inner
 def spreads_roles(m: Memory, item: int, source: int, target: int) -> bool:
     """
-    Tell whether a bin is under the soft cap of roles when one comes with or to `item`.
+    Return whether a bin is under the soft cap of roles when one comes with or to `item`.
 
     As `keeps_spread` does; who held the role at the start may always hold it there.
     """
@@ -233,7 +233,7 @@ def spreads_roles(m: Memory, item: int, source: int, target: int) -> bool:
 
 @inner
 def may_move(m: Memory, item: int, target: int) -> bool:
-    """Tell whether all rules, soft spread included, let `item` go to `target`."""
+    """Return whether all rules, soft spread included, let `item` go to `target`."""
     kind = kind_of(m, item)
     source = bin_of(m, item)
     if kind == NEVER or target == source:
@@ -265,7 +265,7 @@ def may_move(m: Memory, item: int, target: int) -> bool:
 
 @inner
 def may_take_role(m: Memory, group: int, item: int) -> bool:
-    """Tell whether all rules, soft spread included, let `item` take the role."""
+    """Return whether all rules, soft spread included, let `item` take the role."""
     holder = holder_of(m, group)
     place = bin_of(m, item)
     if holder < 0 or holder == item or place < 0 or bin_of(m, holder) < 0:
@@ -281,7 +281,7 @@ def may_take_role(m: Memory, group: int, item: int) -> bool:
 
 @inner
 def is_affordable(m: Memory, item: int, target: int) -> bool:
-    """Tell whether the caps on the cost and the number of all moves still hold."""
+    """Return whether the caps on the cost and the number of all moves still hold."""
     if m.ints[HAS_CAPS] == 0:
         return True
     now = bin_of(m, item)
@@ -301,7 +301,7 @@ def is_affordable(m: Memory, item: int, target: int) -> bool:
 
 @inner
 def has_slot(m: Memory, place: int) -> bool:
-    """Tell whether a bin's list can take one more; if not, that is noted."""
+    """Return whether a bin's list can take one more; if not, that is noted."""
     row = place * LIST_WIDTH
     if (
         m.ints[m.ints[LISTS] + row + LIST_COUNT]

@@ -118,7 +118,7 @@ def put(m: Memory, item: int) -> bool:
 
 @inner
 def has_short_node(m: Memory, level: int, group: int) -> bool:
-    """Tell whether some node holds fewer items of a group than an even spread does."""
+    """Return whether some node holds fewer items of a group than an even spread does."""
     if m.ints[m.ints[IS_EVEN] + level] == 0 or cap_of(m, level, group) < 2:
         return False
     for node in range(

@@ -122,7 +122,7 @@ def num_tries(m: Memory) -> int:
 
 @inner
 def tries_all(m: Memory) -> bool:
-    """Tell whether every bin is tried as the other end of a move."""
+    """Return whether every bin is tried as the other end of a move."""
     return m.ints[NUM_BINS] <= ALL_BINS or m.ints[IS_WIDE] == 1
 
 
@@ -207,7 +207,7 @@ def best_in(m: Memory, place: int, num: int, scan: int) -> tuple[int, float]:
 
 @inner
 def is_outside(m: Memory, place: int, field: int) -> bool:
-    """Tell whether a bin is over an upper end (`ROW_UPPER`) or under a lower one."""
+    """Return whether a bin is over an upper end (`ROW_UPPER`) or under a lower one."""
     width = m.ints[NUM_RESOURCES]
     for level in range(m.ints[NUM_LOAD_LEVELS]):
         node = load_node(m, level, place)

@@ -33,7 +33,7 @@ from placement.core.search.kernels.state import Memory
 
 @inner
 def wants_roles(m: Memory, place: int) -> bool:
-    """Tell whether a bin is out of band where role changes could help."""
+    """Return whether a bin is out of band where role changes could help."""
     for level in range(m.ints[NUM_LOAD_LEVELS]):
         node = load_node(m, level, place)
         if node >= 0 and m.floats[m.ints[PENALTY] + node] > 0.0:

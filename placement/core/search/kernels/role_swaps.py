@@ -99,13 +99,13 @@ def trade_change(m: Memory, given: int, got: int, place: int, other: int) -> flo
 
 @inner
 def leads(m: Memory, place: int) -> bool:
-    """Tell whether a bin may get roles."""
+    """Return whether a bin may get roles."""
     return m.ints[m.ints[BINS] + place * m.ints[BIN_WIDTH] + BIN_LEADS] == 1
 
 
 @inner
 def keeps_roles_spread(m: Memory, item: int, back: int) -> bool:
-    """Tell whether soft caps of collections let two items take the roles they trade."""
+    """Return whether soft caps of collections let two items take the roles they trade."""
     given, got = group_of(m, item), group_of(m, back)
     if role_collection_of(m, given) == role_collection_of(m, got):
         return True

@@ -57,7 +57,7 @@ def go_home(m: Memory, item: int) -> bool:
 
 @inner
 def can_spare(m: Memory, item: int) -> bool:
-    """Tell whether a moved item's bin is in band without it, by what costs."""
+    """Return whether a moved item's bin is in band without it, by what costs."""
     r, place = m.ints[COST_RESOURCE], bin_of(m, item)
     if r < 0:
         return True
@@ -72,7 +72,7 @@ def can_spare(m: Memory, item: int) -> bool:
 @inner
 def is_worth_replacing(m: Memory, item: int) -> bool:
     """
-    Tell whether a cheaper item in the place of a moved one could save enough.
+    Return whether a cheaper item in the place of a moved one could save enough.
 
     Where costs are weights, it saves at most what the new bin holds above its lower
     end, and what the old one has left below its upper end.

@@ -50,7 +50,7 @@ def is_sound(
     rows: Table, sums: Table, scratch: Table, p: int, t: int, size: int
 ) -> bool:
     """
-    Tell whether a partition can be looked at.
+    Return whether a partition can be looked at.
 
     What is wrong with it is counted.
     """
@@ -103,7 +103,7 @@ def _is_member(members: Table, start: Table, p: int, broker_id: int) -> bool:
 def is_in_sync(
     rows: Table, ground: Table, scratch: Table, p: int, low: int, k: int
 ) -> bool:
-    """Tell whether a replica is in sync; most stand in the same slot there."""
+    """Return whether a replica is in sync; most stand in the same slot there."""
     if not rows.tells_isr[p]:
         return bool(ground.is_live[scratch.broker[k]])
     broker_id = rows.replicas[low + k]
@@ -131,7 +131,7 @@ def is_odd(
     rows: Table, scratch: Table, p: int, q: int, leader: int, in_sync: int
 ) -> bool:
     """
-    Tell whether the leader or a member of the ISR may be none of the replicas.
+    Return whether the leader or a member of the ISR may be none of the replicas.
 
     `ScratchArrays.leads` says which replica leads.
     """
@@ -210,7 +210,7 @@ def _target_size(
 
 
 def _breaks_racks(ground: Table, scratch: Table, size: int, listed: int) -> bool:
-    """Tell whether the rack rule is broken by the target list."""
+    """Return whether the rack rule is broken by the target list."""
     fullest = _fullest(ground, scratch, size)
     if fullest > ground.rack_limit[listed]:
         return True
@@ -234,7 +234,7 @@ def _fullest(ground: Table, scratch: Table, size: int) -> int:
 
 def _is_uneven(ground: Table, scratch: Table, size: int, fullest: int) -> bool:
     """
-    Tell whether a rack that has room holds two replicas less than the fullest.
+    Return whether a rack that has room holds two replicas less than the fullest.
 
     `ScratchArrays.in_rack` is zero before and after.
     """

@@ -1,0 +1,103 @@
+"""Docstrings and comments of finished packages are plain technical English."""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FINISHED: tuple[str, ...] = ()
+"""Packages and modules whose docstrings and comments are held to the rules."""
+FIRST_WORDS = {
+    "What",
+    "Whose",
+    "Who",
+    "How",
+    "Where",
+    "Of",
+    "Let",
+    "Have",
+    "Be",
+    "Say",
+    "Tell",
+}
+"""Words that no docstring starts with: a noun phrase or an imperative verb does."""
+DIALECT = re.compile(
+    r"\b(told|wish\w*|glance\w*|torn|heirs?|mend(s|ed|ing)?|lying|lies|somebody|nobody"
+    r"|anybody|whoever|what is said|is said of|as it were|nothing of that"
+    r"|tak(es?|ing) (no )?notice)\b",
+    re.IGNORECASE,
+)
+CODE = re.compile(r"``.*?``|`[^`]*`", re.DOTALL)
+NODES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def problems_of(source: str) -> list[str]:
+    """Return the lines that break the rules of language, each with its reason."""
+    found = []
+    for line, text in [*docstrings_of(source), *comments_of(source)]:
+        plain = CODE.sub("", text)
+        found += [f"line {line}: {word[0]!r}" for word in DIALECT.finditer(plain)]
+    for line, text in docstrings_of(source):
+        first = re.match(r"\W*(\w+)", text)
+        if first and first[1] in FIRST_WORDS:
+            found.append(f"line {line}: starts with {first[1]!r}")
+    return found
+
+
+def docstrings_of(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each docstring, those below constants included."""
+    for node in ast.walk(ast.parse(source)):
+        body = getattr(node, "body", None)
+        if not isinstance(node, NODES) or not isinstance(body, list):
+            continue
+        for statement in body:
+            value = getattr(statement, "value", None)
+            text = getattr(value, "value", None)
+            if isinstance(statement, ast.Expr) and isinstance(text, str):
+                yield statement.lineno, text
+
+
+def comments_of(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each comment."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def finished_files() -> list[Path]:
+    """Return the modules of the finished packages."""
+    paths = [ROOT / name for name in FINISHED]
+    return sorted(
+        file
+        for path in paths
+        for file in (path.rglob("*.py") if path.is_dir() else [path])
+    )
+
+
+@pytest.mark.parametrize(
+    "file", finished_files(), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_docstrings_and_comments_are_plain(file: Path):
+    assert problems_of(file.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ('"""What a broker holds."""', "starts with 'What'"),
+        ('def f():\n    """Let items stay."""', "starts with 'Let'"),
+        ('LIMIT = 3\n"""Of all brokers."""', "starts with 'Of'"),
+        ("x = 1  # nobody has told us", "'told'"),
+    ],
+)
+def test_dialect_is_refused(source: str, reason: str):
+    assert any(reason in problem for problem in problems_of(source))
+
+
+def test_names_of_code_are_no_dialect():
+    assert problems_of('"""Number of `heirs` per broker."""') == []
