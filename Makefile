@@ -7,11 +7,8 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-<<<<<<< HEAD
-.PHONY: help demo test quick lint docs dist bench bench-smoke bench-live fuzz fuzz-solved clean \
-=======
-.PHONY: help demo test quick lint bench bench-smoke bench-live fuzz fuzz-solved golden clean \
->>>>>>> golden-corpus
+.PHONY: help demo test quick lint docs dist bench bench-smoke bench-live fuzz fuzz-solved golden \
+	clean \
 	env-base env-dev needs-python needs-tests wheel linted checks tests
 .NOTPARALLEL:
 
