@@ -126,9 +126,7 @@ class Batches:
     def _best(
         self, first: int, last: int, costs: FloatArray
     ) -> tuple[RowArray, FloatArray]:
-        """
-        Return the cheapest option of each partition (ties: the first), and its cost.
-        """
+        """Return the cheapest option of each partition, the first one, and its cost."""
         starts = self.options.start[first : last + 1] - self.options.start[first]
         least = np.minimum.reduceat(costs, starts[:-1])
         near = costs <= np.repeat(least, np.diff(starts)) + self.least_gain
