@@ -34,9 +34,7 @@ class WithinRack:
     name: str = "locality-scoped"
 
     def fill(self, draft: Draft) -> None:
-        """
-        Restrict each partition to its racks, with as many replicas in each as now.
-        """
+        """Restrict each partition to its racks, with as many replicas each as now."""
         state = draft.state
         far = _let_go(draft)
         _say_what_stays_uneven(draft, far)
