@@ -90,7 +90,7 @@ class Settings:
         Seconds after which the search ends with the incumbent; `None` for no limit.
     names_log_dirs
         Whether the plan names the log dirs of copies, and balances log dirs that copies
-        may enter; `None` only if the choice of a broker would overfill a log dir.
+        may enter; if `None`, only where a broker's own choice would overfill a log dir.
     lifted
         Hard rules that are not applied: ``rack``, ``max-replicas``, ``log-dirs``.
     soft
@@ -106,7 +106,7 @@ class Settings:
     max_replicas
         Maximum number of replicas of any broker, besides the brokers' own limits.
     low_utilization
-        Least used fraction of each resource that is balanced.
+        Least utilization at which a resource is balanced, as a fraction.
     rules
         Further rules, in the order in which they fill the draft.
     """

@@ -22,7 +22,7 @@ from placement.core.flow.equitable_flow import Arcs
 from placement.core.model.problem import BoolArray, FloatArray, IntArray
 
 FIRST_WINDOW = 16
-"""Number of counts around an even share that have costs of their own at first."""
+"""Initial number of counts on each side of an even share with costs of their own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -72,7 +72,7 @@ class Asked:
         return np.bincount(self.heir[items], minlength=self.num_brokers)
 
     def of(self, is_open: BoolArray) -> "Asked":
-        """Return the same partitions with some of their items; `is_now` may be lost."""
+        """Return the same partitions with some of their items, perhaps not `is_now`."""
         size = np.bincount(self.group()[is_open], minlength=self.num_groups)
         return Asked(
             group_start=np.append(0, np.cumsum(size)),

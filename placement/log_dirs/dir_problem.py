@@ -242,7 +242,7 @@ class Tables:
         return find_targets(self.shares, load, heaviest, incoming)
 
     def worst_first(self) -> list[int]:
-        """Return the brokers with moves to make, largest distance first."""
+        """Return brokers with moves to make: necessary ones first, then by distance."""
         outside = self.targets.outside(disk_alone(self.load))[:, 0]
         worst = np.zeros(self.state.num_brokers)
         np.maximum.at(worst, self.dirs.broker_idx, outside)

@@ -33,7 +33,7 @@ def missed_dirs(found: "PlannedPlacement", settings: Settings) -> Iterator[Short
         Settings of the plan with the hard goals.
     """
     dirs, draft = found.log_dirs, found.draft
-    # Without bands, only replicas over a threshold move.
+    # Bands do not count if replicas move only to relieve brokers over a threshold.
     names = {rule.name for rule in settings.rules}
     if GOAL not in settings.hard or "only-over-threshold" in names:
         return

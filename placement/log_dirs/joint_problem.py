@@ -63,7 +63,7 @@ class DirParts:
         draft
             Draft with the allowed moves.
         reassignment
-            Any reassignment from the draft; it has the present cluster.
+            Any reassignment made from the draft, the source of the present cluster.
         """
         table = Tables(draft, as_before(draft, reassignment))
         count = draft.state.num_brokers

@@ -194,7 +194,7 @@ def _targets_of(
 def _most_of_all(
     shares: Shares, pool: Pool, member: BoolArray, total: float, r: int
 ) -> RateArray:
-    """Return ``(K,)`` the most of each rack, which together hold what there is."""
+    """Return ``(K,)`` the maximum load of each rack, scaled up to hold the total."""
     most = pool.rack_most[:, r]
     has_capacity = member & (shares.capacity[:, r] > 0)
     held = float(most[np.unique(shares.rack_idx[has_capacity])].sum())

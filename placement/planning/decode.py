@@ -239,7 +239,7 @@ def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:
 
 
 def kept_on_removed(draft: Draft) -> list[Shortfall]:
-    """Return the replicas on brokers to empty whose partitions are left alone."""
+    """Return shortfalls of replicas left alone on brokers to empty."""
     state, replicas = draft.state, draft.state.replicas
     stays = draft.to_empty[replicas.broker_idx]
     is_named = draft.lacks_source[replicas.partition_idx]

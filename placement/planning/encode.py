@@ -179,7 +179,7 @@ def decided_copies(draft: Draft) -> DecidedCopies:
 
 def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
     """
-    Return the ``(R,)`` load of replicas that must move, to be shared by brokers.
+    Return the ``(R,)`` load of replicas that must move, shared by remaining brokers.
 
     Parameters
     ----------

@@ -138,7 +138,7 @@ def _host_notes(
 
 
 def used_text(have: int, need: int, threshold: float) -> str:
-    """Return the used fraction of a capacity, whose usable amount is `need`."""
+    """Return the used fraction of a capacity of which `need` is usable, as text."""
     return f"{threshold * have / need:.1%}" if need > 0 else "more than all"
 
 

@@ -246,7 +246,7 @@ class Replacing:
         return not self.has_own_cap[p] and self._is_no_worse(p, on)
 
     def _is_no_worse(self, p: int, on: IndexArray) -> bool:
-        """Return whether a partition breaks the rack rule by no more than before."""
+        """Return whether a partition broke the rack rule before, and by no less."""
         replicas = self.draft.state.replicas
         was = replicas.broker_idx[replicas.start[p] : replicas.start[p + 1]]
         old, new = self._crowding(p, was), self._crowding(p, on)

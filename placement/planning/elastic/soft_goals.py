@@ -353,7 +353,7 @@ def _parted_numbers(tried: "PlannedPlacement", parted: BoolArray) -> list[list[i
 
 
 def _are_parted(tried: "PlannedPlacement") -> BoolArray:
-    """Return ``(P,)`` partitions whose list differs within their partition number."""
+    """Return ``(P,)`` partitions whose list differs from one of equal number."""
     after = tried.reassignment.after()
     found = np.zeros(after.num_partitions, dtype=np.bool_)
     for rule in rules_of(tried.draft, TopicsTogether):

@@ -345,7 +345,7 @@ def _bare_problem(draft: Draft) -> Problem:
 
 def _is_disproved(draft: Draft, *, exactly: bool = False) -> bool:
     """
-    Return whether no plan keeps the rules of a draft is proven; bands do not count.
+    Return whether a draft is proven to be infeasible; bands do not count.
 
     `exactly` adds the proof of CP-SAT for small problems.
     """

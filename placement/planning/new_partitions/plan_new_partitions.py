@@ -194,7 +194,7 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     searched = plan(placed, operation, settings)
     chosen = plan(placed, replace(operation, is_fixed=True), settings)
     if _is_over(chosen, grown.is_new) and searched.has_met_rules:
-        # The search did not count disk use on the brokers that replicas then leave.
+        # The search counted disk use of new replicas on brokers that they then leave.
         found = searched.reassignment.after().replicas.broker_idx
         placed = _lying_at(grown, found).state
         chosen = plan(placed, replace(operation, is_fixed=True), settings)
