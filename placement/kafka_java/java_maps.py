@@ -1,8 +1,8 @@
 """
 Hash codes of Java, and the iteration order of its hash maps.
 
-A ``HashMap`` iterates over its buckets. An entry of hash code ``h`` is in bucket ``(h ^
-h >>> 16) & (n - 1)`` of ``n``, a power of two that doubles once more than three
+A ``HashMap`` iterates over its buckets. An entry of hash code ``h`` is in bucket
+``(h ^ h >>> 16) & (n - 1)`` of ``n``, a power of two that doubles once more than three
 quarters are used. Entries of a bucket keep the order of insertion.
 """
 

@@ -3,11 +3,12 @@ Targets: the share of the load that each broker should have, with a band around 
 
 Formulas of docs/theory.md, "Fair share" and "Band". With :math:`W` the load on the
 brokers that count (``A``), :math:`C_b` capacities and :math:`L_k` the maximum load of
-rack ``k``, :math:`u` solves :math:`\sum_k \min(u C_k, L_k) = W` and :math:`T_b = C_b
-\min(u, L_k / C_k)`: racks are filled like vessels, up to one level, until those that
-are full by the rack rule take no more. If no :math:`u` solves this, because the load is
-larger than replication factors imply (replicas being added, or larger than their
-leader), all racks are full and the excess is spread over them in proportion.
+rack ``k``, :math:`u` solves :math:`\sum_k \min(u C_k, L_k) = W` and
+:math:`T_b = C_b \min(u, L_k / C_k)`: racks are filled like vessels, up to one level,
+until those that are full by the rack rule take no more. If no :math:`u` solves this,
+because the load is larger than replication factors imply (replicas being added, or
+larger than their leader), all racks are full and the excess is spread over them in
+proportion.
 """
 
 from dataclasses import dataclass
