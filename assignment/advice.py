@@ -83,7 +83,7 @@ def _best_fit(sizes: RateArray, capacity: float) -> int:
 
 def members_worth_having(load: RateArray) -> int:
     """
-    Return a number of members that carry no more than the heaviest partition each.
+    Return a number of members with loads no larger than the heaviest partition.
 
     More members do not reduce the largest load: a partition has one reader.
     """

@@ -32,9 +32,9 @@ class Range:
     P div C of P partitions, the first P mod C get one more, as contiguous ranges in
     order. Where racks count (KIP-881), topics with the same subscribers and size are
     first assigned together: each partition number goes to the first member with room
-    whose rack has a replica of every partition with that number. A topic without such
-    companions assigns to each member its first partitions with a replica in the
-    member's rack. Contiguous ranges of the remaining partitions fill the members up.
+    whose rack has a replica of every partition with that number. Of any other topic,
+    each member gets its first partitions with a replica in its rack. Members without a
+    rack match any replica. Contiguous ranges of the remaining partitions follow.
 
     References
     ----------

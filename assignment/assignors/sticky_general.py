@@ -223,7 +223,7 @@ class _General:
 
 
 class _Fullest(dict[int, int]):
-    """Largest count of a topic's owners by topic, computed on first access."""
+    """Largest partition count of a topic's owners, by topic and on first access."""
 
     def __init__(self, counts: list[int], holders: list[Counter[int]]) -> None:
         self._counts = counts

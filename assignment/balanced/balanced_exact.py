@@ -70,7 +70,7 @@ def exactly(
     share: RateArray,
 ) -> Exact:
     """
-    Return the best assignment found for a small group; a larger group keeps its own.
+    Return the best assignment found for a small group, else the incumbent.
 
     Parameters
     ----------
