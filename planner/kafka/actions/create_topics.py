@@ -44,7 +44,7 @@ def create_topic(
     BadInputError
         If Kafka rejects the request; the message quotes Kafka.
     ClusterUnavailableError
-        If the cluster does not answer before the request, or the user lacks permission.
+        If the cluster cannot be reached before the request, or permission is missing.
     AnswerUnknownError
         If the request was sent and not answered.
     """
@@ -89,7 +89,7 @@ def add_partitions(
     BadInputError
         If Kafka rejects the request; the message quotes Kafka.
     ClusterUnavailableError
-        If the cluster does not answer before the request, or the user lacks permission.
+        If the cluster cannot be reached before the request, or permission is missing.
     AnswerUnknownError
         If the request was sent and not answered.
     """

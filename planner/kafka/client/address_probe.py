@@ -137,7 +137,7 @@ def _probe_channel(
 
 
 def is_refused(address: Address, limit_s: float = PROBE_S) -> bool:
-    """Return whether a host refuses connections to an address."""
+    """Return whether the host of an address refuses connections to its port."""
 
     def work() -> bool:
         try:
