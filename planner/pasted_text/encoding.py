@@ -43,7 +43,7 @@ def decode_bytes(data: bytes) -> str:
 
     No-break spaces, as in web pages, become spaces, except inside lines of JSON, where
     they may be part of a name. Form feeds at either end of a line are removed, and
-    carriage returns alone become line breaks.
+    carriage returns become line breaks in a text without line feeds.
 
     Parameters
     ----------
