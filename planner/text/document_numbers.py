@@ -11,7 +11,7 @@ MOST_PLACES = 22
 """Largest number of decimal places whose power of ten is an exact float."""
 POWERS = np.array([float(f"1e{places}") for places in range(MOST_PLACES + 1)])
 UNSURE = 1e-3
-"""Distance from a half, in units of the last digit, with uncertain rounding."""
+"""Distance from a half, in the last digit, below which rounding is uncertain."""
 
 
 def rounded(value: float) -> float | int:
