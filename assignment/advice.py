@@ -1,4 +1,4 @@
-"""How many members a group needs, and how many are worth having."""
+"""Bounds of the number of members a group needs, and the largest useful number."""
 
 from bisect import bisect_left, insort
 from dataclasses import dataclass
@@ -8,23 +8,23 @@ import numpy as np
 from assignment.group import OffsetArray, RateArray
 
 _ROUNDING = 1e-9
-"""Sums of what fits exactly may be so much above it, as a fraction."""
+"""Relative rounding error allowed in sums that fit exactly."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Needed:
     """
-    How many members carry a load.
+    Bounds of the number of members that carry a load.
 
     Parameters
     ----------
     at_least
-        Fewer cannot, however the partitions are assigned: proven.
+        Proven lower bound: no assignment to fewer members fits.
     enough
-        So many can: an assignment was found.
+        Upper bound: an assignment to this many members was found.
     too_heavy
-        Rows of partitions that are too much for one member alone: no number of members
-        carries these. They are left out of the other figures.
+        Rows of partitions above the capacity of one member, which no number of members
+        can carry. The other figures exclude these partitions.
     """
 
     at_least: int
@@ -34,22 +34,22 @@ class Needed:
 
 def members_needed(load: RateArray, capacity: float) -> Needed:
     """
-    Return how many members of one capacity carry all partitions.
+    Return bounds of the number of members of one capacity that carry all partitions.
 
-    Any member is taken to be able to read any partition.
+    Every member may read every partition.
 
     Parameters
     ----------
     load
-        ``(P,)`` what each partition costs its reader, in any unit. Not negative.
+        ``(P,)`` load of each partition on its reader, in any unit. Not negative.
     capacity
-        What a member can carry, in the same unit. Positive.
+        Load that one member can carry, in the same unit. Positive.
 
     Notes
     -----
-    Bounds: the whole load over the capacity, and the partitions of more than half the
-    capacity, no two of which fit together. The assignment is found by best fit,
-    heaviest first, which takes at most 11/9 of the least number and 4 more.
+    Lower bounds: the total load over the capacity, and the number of partitions above
+    half the capacity, no two of which fit on one member. The assignment is found by
+    best fit decreasing, which uses at most 11/9 of the minimum and 4 more members.
 
     References
     ----------
@@ -67,7 +67,7 @@ def members_needed(load: RateArray, capacity: float) -> Needed:
 
 
 def _best_fit(sizes: RateArray, capacity: float) -> int:
-    """Return how many bins best fit takes."""
+    """Return the number of bins that best fit uses, taking sizes in their order."""
     rooms: list[float] = []
     slack = capacity * _ROUNDING
     num_bins = 0
@@ -83,9 +83,9 @@ def _best_fit(sizes: RateArray, capacity: float) -> int:
 
 def members_worth_having(load: RateArray) -> int:
     """
-    Return how many members carry no more than the heaviest partition each.
+    Return a number of members with loads no larger than the heaviest partition.
 
-    More cannot relieve the busiest of them: a partition has one reader.
+    More members do not reduce the largest load: a partition has one reader.
     """
     heaviest = float(load.max(initial=0.0))
     return members_needed(load, heaviest).enough if heaviest > 0 else 0

@@ -1,4 +1,4 @@
-"""What is proven about an assignment: the busiest member, and what had to move."""
+"""Proven lower bounds of an assignment's largest load and number of moves."""
 
 from dataclasses import dataclass
 
@@ -12,16 +12,16 @@ from placement.core.model.solution import Bounded, Proof
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
     """
-    Proven lower bounds.
+    Values of an assignment with proven lower bounds.
 
     Parameters
     ----------
     busiest
-        The largest load of a member over its capacity. The bound holds for any
-        assignment at all.
+        Largest ratio of a member's load to its capacity. The bound holds for every
+        assignment.
     moved
-        Partitions that change hands; `None` where nothing is computed. The bound holds
-        for assignments that are as even, or no busier.
+        Number of partitions that change owner; `None` if not computed. The bound holds
+        for assignments that are as balanced, or whose busiest member is no busier.
     """
 
     busiest: Bounded
@@ -29,24 +29,24 @@ class Certificate:
 
 
 def busiest_value(group: Group, assignment: Assignment) -> float:
-    """Return the largest load of a member over its capacity."""
+    """Return the largest ratio of a member's load to its capacity."""
     use = assignment.load(group) / group.members.capacity
     return float(use.max(initial=0.0))
 
 
 def bound_busiest(group: Group, assignment: Assignment) -> Bounded:
     """
-    Bound the busiest member, by what is quick to see: for any assignor.
+    Return the largest load with a lower bound that is quick to compute.
 
-    Partitions that nobody is given, as in the first round of a cooperative rebalance,
-    do not count.
+    The bound applies to any assignor. Unassigned partitions, as in the first round of a
+    cooperative rebalance, do not count.
 
     Returns
     -------
-    The largest of: all that is read over all capacities (``water-fill``), the heaviest
-    partition on its roomiest reader (``heaviest``), and by the pigeonhole the lightest
-    k + 1 of the kM + 1 heaviest partitions, of which one of M members has that many
-    (``count``).
+    The value, and the largest of three bounds: total weight over total capacity of the
+    readers (``water-fill``); the heaviest partition on its reader of largest capacity
+    (``heaviest``); and, by the pigeonhole principle, the lightest k + 1 of the kM + 1
+    heaviest partitions, as one of M members has at least k + 1 of them (``count``).
     """
     value = busiest_value(group, assignment)
     is_given = np.not_equal(assignment.member_idx, ABSENT)
@@ -58,8 +58,8 @@ def bound_busiest(group: Group, assignment: Assignment) -> Bounded:
     bounds = [_spread(weight, readers), _heaviest(group, weight)]
     bounds.append(_pigeonhole(weight[is_given], readers))
     bound, proof = max(bounds, key=lambda each: each[0])
-    # A bound is a sum in another order than the value: it is never more than rounding
-    # above it, and is not to look as if it were.
+    # Bound and value are sums in different orders, so rounding errors may put the bound
+    # above the value. The bound must not exceed it.
     if value < bound <= value * (1 + 1e-9):
         bound = value
     return Bounded(value=value, lower_bound=bound, proof=proof)
@@ -69,7 +69,7 @@ _Bound = tuple[float, Proof]
 
 
 def _readers(group: Group) -> RateArray:
-    """Return ``(M,)`` capacities of members that read something; 0 of others."""
+    """Return ``(M,)`` capacities of members with topics to read; 0 for others."""
     reads = np.zeros(group.num_members, dtype=np.bool_)
     reads[group.subscribed.owner[group.is_read[group.subscribed.idx]]] = True
     return np.where(reads, group.members.capacity, 0.0)
@@ -114,20 +114,20 @@ def bound_moved(
     group: Group, assignment: Assignment, least: int, proof: Proof
 ) -> Bounded:
     """
-    Return the partitions that change hands, and how many had to.
+    Return the number of partitions that change owner, with its lower bound.
 
     Parameters
     ----------
     group, assignment
-        Before and after.
+        The group, which holds the previous owners, and the new assignment.
     least
-        What had to, if each partition counts as owned by one member at most.
+        Lower bound if each partition counts as owned by at most one member.
     proof
-        Why.
+        Proof of the lower bound.
     """
     moved = int(np.count_nonzero(is_moved(group, assignment)))
-    # A partition that several claim may go from the one that counts to another of them
-    # and is not moved then.
+    # A partition with several claimants may go from the member that counts as its owner
+    # to another claimant without counting as moved.
     claimed = np.bincount(group.owned.idx, minlength=group.num_partitions)
     bound = max(0, least - int(np.count_nonzero(claimed > 1)))
     return Bounded(value=moved, lower_bound=bound, proof=proof)

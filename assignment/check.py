@@ -1,8 +1,8 @@
 """
-Judge an assignment, by code that shares nothing with those who make one.
+Independent check of an assignment, which shares no code with the assignors.
 
-It stands on the columns of the group alone. What it judges are claims, pairs of a
-member and a partition, so that a partition given twice can be said at all.
+The check depends on the columns of the group alone. Its input are claims, pairs of a
+member and a partition, which can represent a partition assigned twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,22 +21,22 @@ RULES = (
     "assigned-twice",
     "unassigned",
 )
-"""What is judged."""
+"""Rules that the check covers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """
-    One rule that is broken at one place.
+    Violation of one rule at one place.
 
     Parameters
     ----------
     rule
         One of `RULES`.
     message
-        One sentence with the thing, its value and the rule.
+        One sentence with the subject, its value and the rule.
     member, topic, partition
-        The place, by Kafka's names; `None` where it does not apply.
+        Place of the violation, by Kafka's names; `None` where not applicable.
     """
 
     rule: str
@@ -46,19 +46,19 @@ class Finding:
     partition: int | None = None
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding as it stands in `--format json`."""
+        """Return the finding in the form of `--format json`."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Claims:
     """
-    Who is said to read what.
+    Claimed pairs of a member and a partition that it reads.
 
     Parameters
     ----------
     member_idx, partition_idx
-        ``(N,)`` rows of the group; a pair each.
+        ``(N,)`` rows of the group, one pair per position.
     """
 
     member_idx: npt.NDArray[np.int64]
@@ -69,20 +69,20 @@ def check(
     group: Group, member_idx: npt.NDArray[np.integer], *, is_cooperative: bool = False
 ) -> list[Finding]:
     """
-    Judge who reads each partition.
+    Check the member of each partition.
 
     Parameters
     ----------
     group
-        Whose assignment it is.
+        Group that the assignment belongs to.
     member_idx
-        ``(P,)`` row of the member, or -1 where nobody reads the partition.
+        ``(P,)`` row of the member, or -1 where the partition is unassigned.
     is_cooperative
-        Whether a partition may be left out that another member has to give up first.
+        Whether a partition may stay unassigned while its owner has to revoke it first.
 
     Returns
     -------
-    What is wrong; empty if nothing is.
+    Violations; empty if the assignment is valid.
     """
     rows = np.nonzero(np.not_equal(member_idx, ABSENT))[0]
     claims = Claims(np.asarray(member_idx, dtype=np.int64)[rows], rows)
@@ -92,7 +92,7 @@ def check(
 def check_claims(
     group: Group, claims: Claims, *, is_cooperative: bool = False
 ) -> list[Finding]:
-    """Judge pairs of members and partitions; see `check`."""
+    """Check pairs of a member and a partition; see `check`."""
     times = np.bincount(claims.partition_idx, minlength=len(group.partitions))
     return [
         *_not_subscribed(group, claims),
@@ -105,11 +105,11 @@ def check_named(
     group: Group, assignment: Mapping[str, Mapping[str, Sequence[int]]]
 ) -> tuple[Claims, list[Finding]]:
     """
-    Judge an assignment by names: member to topic to partition numbers.
+    Check an assignment by names: member to topic to partition numbers.
 
     Returns
     -------
-    The pairs that name something, and what is wrong with the others and with these.
+    The pairs with known names, and the violations of all pairs.
     """
     findings: list[Finding] = []
     member_row = {member: row for row, member in enumerate(group.members.ids)}
@@ -139,7 +139,7 @@ def _rows_of(
     topics: Mapping[str, Sequence[int]],
     findings: list[Finding],
 ) -> Iterator[int]:
-    """Yield the partitions that exist; note the others."""
+    """Yield the rows of partitions that exist; add the others to the findings."""
     for topic, numbers in topics.items():
         if topic not in group.topics.names:
             message = f"{member} is given {topic}, which does not exist"
@@ -176,7 +176,7 @@ def _place(group: Group, row: int) -> tuple[str, int]:
 def _is_among(
     asked: npt.NDArray[np.int64], known: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """Tell which keys are known."""
+    """Return a mask of the keys that are known."""
     if not len(known):
         return np.zeros(len(asked), dtype=np.bool_)
     ordered = np.sort(known)

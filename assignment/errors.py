@@ -5,7 +5,7 @@ Errors of `assignment`.
 
     AssignmentError
     ├── InvalidGroupError (ValueError)  a description that contradicts itself
-    ├── AssignorError                   Kafka's own refusal, in Kafka's words
+    ├── AssignorError                   a group that Kafka's assignor rejects
     └── UserAssignorError               a user's assignor failed, or broke a rule
 """
 
@@ -13,18 +13,18 @@ from collections.abc import Sequence
 
 
 class AssignmentError(Exception):
-    """Base of every error that `assignment` raises on purpose."""
+    """Base class of every error that `assignment` raises on purpose."""
 
 
 class InvalidGroupError(AssignmentError, ValueError):
     """
-    The description of a group contradicts itself.
+    Error for a description of a group that contradicts itself.
 
     Parameters
     ----------
     problems
-        One sentence per problem, each naming the thing, its value and the rule.
-        All problems are reported at once.
+        One sentence per problem, with the subject, its value and the rule. All problems
+        are reported at once.
     """
 
     def __init__(self, problems: Sequence[str]) -> None:
@@ -34,15 +34,15 @@ class InvalidGroupError(AssignmentError, ValueError):
 
 
 class AssignorError(AssignmentError):
-    """A group that the assignor refuses, as Kafka's own class does."""
+    """Error for a group that the assignor rejects, as Kafka's own class does."""
 
 
 class UserAssignorError(AssignmentError):
     """
-    A user's assignor cannot be used: it is its own doing, not the planner's.
+    Error for a user's assignor that fails or breaks a rule.
 
     Parameters
     ----------
     message
-        Which class, what it did, and the rule.
+        Name of the class, its behaviour, and the rule.
     """

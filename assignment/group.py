@@ -1,9 +1,9 @@
 """
-The columns of a consumer group: topics, partitions, members, what they own.
+Columns of a consumer group: topics, partitions, members and their owned partitions.
 
 ``T`` topics, ``P`` partitions, ``M`` members. An ``*_idx`` is a row; an ``*_id`` is a
-name that Kafka gave. Partitions stand topic by topic, so number ``n`` of topic ``t`` is
-row ``topics.start[t] + n``. Arrays are kept, not copied, and become read-only.
+name given by Kafka. Partitions are listed topic by topic, so number ``n`` of topic
+``t`` is row ``topics.start[t] + n``. Arrays are kept, not copied, and become read-only.
 """
 
 from collections.abc import Iterator
@@ -38,9 +38,9 @@ __all__ = [
 ]
 
 NOT_SENT = -(2**31)
-"""No generation came with a subscription."""
+"""Generation of a subscription that was sent without one."""
 DEFAULT_GENERATION = -1
-"""The generation of a member that was in none yet."""
+"""Generation of a member that has not been in any generation yet."""
 
 
 def _freeze(columns: Any) -> None:  # noqa: ANN401 - any dataclass of arrays
@@ -57,14 +57,14 @@ def order_by(
     keys: npt.NDArray[np.integer[Any]], num_keys: int
 ) -> npt.NDArray[np.integer[Any]]:
     """
-    Return rows by key, equal ones as they stand.
+    Return the rows in stable order by key.
 
     Parameters
     ----------
     keys
-        ``(N,)`` from 0 to `num_keys` - 1.
+        ``(N,)`` key of each row, from 0 to `num_keys` - 1.
     num_keys
-        How many there are. Up to 65,536 are sorted digit by digit, which is quicker.
+        Number of possible keys. Up to 65,536 keys use radix sort, which is faster.
 
     Examples
     --------
@@ -78,14 +78,14 @@ def order_by(
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """
-    Lists of rows, one for each owner, as compressed rows.
+    Lists of rows, one for each owner, in compressed sparse row form.
 
     Parameters
     ----------
     start
-        ``(N + 1,)`` the list of owner ``n`` is ``idx[start[n]:start[n + 1]]``.
+        ``(N + 1,)`` start of each list: owner ``n`` has ``idx[start[n]:start[n + 1]]``.
     idx
-        ``(K,)`` the rows listed.
+        ``(K,)`` listed rows.
     """
 
     start: OffsetArray
@@ -102,12 +102,12 @@ class Rows:
 
     @property
     def counts(self) -> OffsetArray:
-        """``(N,)`` length of each list."""
+        """Length of each list, ``(N,)``."""
         return np.diff(self.start)
 
     @property
     def owner(self) -> IndexArray:
-        """``(K,)`` the owner of each listed row."""
+        """Owner of each listed row, ``(K,)``."""
         return np.repeat(np.arange(len(self), dtype=np.int32), self.counts)
 
     def of(self, owner: int) -> IndexArray:
@@ -115,7 +115,7 @@ class Rows:
         return self.idx[self.start[owner] : self.start[owner + 1]]
 
     def transposed(self, num_rows: int) -> "Rows":
-        """Return who lists each of `num_rows` rows, owners ascending."""
+        """Return the owners that list each of `num_rows` rows, owners ascending."""
         start = np.zeros(num_rows + 1, dtype=np.int64)
         np.cumsum(np.bincount(self.idx, minlength=num_rows), out=start[1:])
         if self._are_same:
@@ -125,7 +125,7 @@ class Rows:
 
     @property
     def _are_same(self) -> bool:
-        """Whether all lists are the same, no row in them twice: nothing to sort."""
+        """Whether all lists are equal and have no duplicates, which saves sorting."""
         if not len(self) or len(self.idx) != len(self) * len(self.of(0)):
             return False
         first, counts = self.of(0), self.counts
@@ -137,17 +137,17 @@ class Rows:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class GroupTopics:
     """
-    The topics, in the order in which the server's assignors walk them.
+    Topics, in the order in which the group coordinator's assignors process them.
 
     Parameters
     ----------
     names
         Names, each once.
     topic_ids
-        Kafka's topic ids; `None` where not known.
+        Kafka's topic ids; `None` where unknown.
     start
         ``(T + 1,)`` partitions of topic ``t`` are rows ``start[t]:start[t + 1]``. A
-        topic of no partitions is one that is subscribed to, but does not exist.
+        topic without partitions has subscribers, but does not exist.
     """
 
     names: tuple[str, ...]
@@ -162,12 +162,12 @@ class GroupTopics:
 
     @property
     def num_partitions(self) -> OffsetArray:
-        """``(T,)`` partitions of each topic; 0 where it does not exist."""
+        """Number of partitions of each topic, ``(T,)``; 0 where it does not exist."""
         return np.diff(self.start)
 
     @property
     def rank(self) -> IndexArray:
-        """``(T,)`` position of each topic, by name."""
+        """Position of each topic in the order of names, ``(T,)``."""
         ranks = np.empty(len(self), dtype=np.int32)
         ranks[np.array(self.by_name, dtype=np.int64)] = np.arange(len(self))
         return ranks
@@ -181,17 +181,17 @@ class GroupTopics:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class GroupPartitions:
     """
-    The partitions, topic by topic.
+    Partitions, topic by topic.
 
     Parameters
     ----------
     topic_idx
         ``(P,)`` row of the topic, ascending.
     weight
-        ``(P,)`` what it costs its member to read, in any unit. Not negative.
+        ``(P,)`` load of the partition on its reader, in any unit. Not negative.
     racks
-        The racks of each partition's replicas, as rows of `Group.racks`; none where
-        they are not known.
+        Racks of each partition's replicas, as rows of `Group.racks`; an empty list
+        where unknown.
     """
 
     topic_idx: IndexArray
@@ -208,7 +208,7 @@ class GroupPartitions:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Members:
     """
-    The members, in the order in which Kafka's sticky assignors meet them.
+    Members, in the order in which Kafka's sticky assignors process them.
 
     Parameters
     ----------
@@ -219,16 +219,17 @@ class Members:
     rack_idx
         ``(M,)`` row of `Group.racks`, or `ABSENT`.
     capacity
-        ``(M,)`` how much a member can carry, against the others. Positive.
+        ``(M,)`` capacity of each member, relative to the others. Positive.
     generation
-        ``(M,)`` generation in which it got what it owns, or `NOT_SENT`.
+        ``(M,)`` generation in which the member got its owned partitions, or `NOT_SENT`.
     subscription_generation
-        ``(M,)`` the generation of its subscription, or `NOT_SENT`: by it Kafka judges
-        who claimed a partition first.
+        ``(M,)`` generation of the member's subscription, or `NOT_SENT`. Kafka uses it
+        to resolve conflicting claims to a partition.
     patterns
-        The pattern it subscribed by, else `None`; `Group.subscribed` has what matches.
+        Regular expression the member subscribed with, or `None`; `Group.subscribed` has
+        the matching topics.
     user_data
-        What its assignor sent along: any JSON value.
+        User data sent by the member's assignor: any JSON value.
     """
 
     ids: tuple[str, ...]
@@ -250,26 +251,27 @@ class Members:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Group:
     """
-    A consumer group: who may read what, and who reads it now.
+    Consumer group with its subscriptions and the current owners of partitions.
 
     Parameters
     ----------
     group_id
         Kafka's ``group.id``.
     racks
-        Names of all racks, of members and of replicas.
+        Names of all racks of members and of replicas.
     topics, partitions, members
-        The columns; see each class.
+        Columns; see each class.
     subscribed
-        Topics of each member, as rows, each once; patterns are resolved.
+        Topics of each member, as rows, each once. Patterns are resolved.
     owned
-        Partitions that each member owned until now, as rows, in its own order. A
-        partition may be claimed by several; none is listed twice by one.
+        Partitions that each member owned until now, as rows, in the member's order.
+        Several members may claim a partition; no member lists a partition twice.
 
     Raises
     ------
     InvalidGroupError
-        If rows point nowhere, lists do not fit, or a number is out of range.
+        If rows are out of bounds, columns have inconsistent lengths, or a number is out
+        of range.
     """
 
     group_id: str
@@ -296,7 +298,7 @@ class Group:
 
     @property
     def number(self) -> OffsetArray:
-        """``(P,)`` Kafka's number of each partition inside its topic."""
+        """Kafka's number of each partition inside its topic, ``(P,)``."""
         rows = np.arange(self.num_partitions, dtype=np.int64)
         return rows - self.topics.start[self.partitions.topic_idx]
 
@@ -307,19 +309,19 @@ class Group:
 
     @property
     def has_equal_weights(self) -> bool:
-        """Whether all partitions weigh the same, and something."""
+        """Whether all partitions have the same positive weight."""
         weight = self.partitions.weight
         return bool(weight[0] > 0 and (weight == weight[0]).all())
 
     @property
     def has_equal_capacities(self) -> bool:
-        """Whether all members can carry the same."""
+        """Whether all members have the same capacity."""
         capacity = self.members.capacity
         return bool((capacity == capacity[0]).all())
 
     @property
     def is_read(self) -> BoolArray:
-        """``(T,)`` true for topics that exist and have a subscriber."""
+        """Mask of topics that exist and have a subscriber, ``(T,)``."""
         is_subscribed = np.zeros(len(self.topics), dtype=np.bool_)
         is_subscribed[self.subscribed.idx] = True
         found: BoolArray = is_subscribed & (self.topics.num_partitions > 0)
@@ -336,7 +338,7 @@ class Group:
         return f"{self.topics.names[topic]}-{number}"
 
     def with_members(self, order: npt.NDArray[np.integer[Any]]) -> Self:
-        """Return the group with its members in another order, or some of them."""
+        """Return the group with the listed members, in the listed order."""
         at = [int(m) for m in order]
         members = self.members
         return replace(
@@ -430,7 +432,7 @@ def _is_finite(values: RateArray, *, above: bool) -> bool:
 def _is_once(rows: Rows) -> bool:
     if not len(rows.idx):
         return True
-    # Where all rows differ, no list repeats one; only then it must be looked into.
+    # If all rows differ, no list repeats one; else the lists have to be sorted.
     seen = np.zeros(int(rows.idx.max()) + 1, dtype=np.bool_)
     seen[rows.idx] = True
     if int(np.count_nonzero(seen)) == len(rows.idx):

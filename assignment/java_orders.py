@@ -1,4 +1,4 @@
-"""Orders that Java's collections iterate in, where Kafka's results depend on them."""
+"""Iteration orders of Java's collections that Kafka's results depend on."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -30,17 +30,17 @@ def topic_partition_hash(topic: str, partition: int) -> int:
 
 def hash_map_order(keys: Sequence[str]) -> list[int]:
     """
-    Return the positions of keys in the order in which a ``HashMap`` walks them.
+    Return the positions of keys in the iteration order of a ``HashMap``.
 
     Parameters
     ----------
     keys
-        In the order in which they were put in, each once.
+        Keys in the order of insertion, each once.
 
     Notes
     -----
-    Buckets of more than eight entries, which Java keeps as trees, are taken as lists:
-    only keys made to collide come to that.
+    Buckets of more than eight entries, which Java keeps as trees, are treated as lists:
+    only keys made to collide fill such a bucket.
 
     Examples
     --------
@@ -54,12 +54,12 @@ def hash_map_order(keys: Sequence[str]) -> list[int]:
 
 class HashSet:
     """
-    A ``HashSet`` of numbers with given hash codes, for its first entry.
+    ``HashSet`` of numbers with given hash codes, to find its first entry.
 
     Parameters
     ----------
     hash_code
-        Gives the hash code of each number that may be put in.
+        Function that returns the hash code of a number.
     """
 
     def __init__(self, hash_code: Callable[[int], int]) -> None:
@@ -72,17 +72,17 @@ class HashSet:
         return bool(self._entries)
 
     def add(self, entry: int) -> None:
-        """Put an entry in."""
+        """Add an entry."""
         self._entries[entry] = None
-        # A table grows, and never shrinks.
+        # A hash table grows, and never shrinks.
         self._size = max(self._size, table_size(len(self._entries)))
 
     def remove(self, entry: int) -> None:
-        """Take an entry out."""
+        """Remove an entry."""
         del self._entries[entry]
 
     def first(self) -> int:
-        """Return the entry that an iterator gives first."""
+        """Return the first entry in the order of iteration."""
         return min(self._entries, key=self._bucket)
 
     def _bucket(self, entry: int) -> int:
@@ -91,7 +91,7 @@ class HashSet:
 
 def ranks(texts: Iterable[str]) -> list[int]:
     """
-    Return the position of each text among all, in Java's order.
+    Return the position of each text in Java's sort order of all texts.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Make the columns of a group from what is said about each topic and each member."""
+"""Construction of a group's columns from descriptions of topics and members."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,26 +21,26 @@ from assignment.group import (
 INTERNAL_TOPICS = frozenset(
     {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 )
-"""No pattern matches these; they can be named."""
+"""Topics that no pattern matches; members can subscribe to them by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicSpec:
     """
-    One topic.
+    Description of one topic.
 
     Parameters
     ----------
     name
-        Its name.
+        Name of the topic.
     num_partitions
-        How many partitions it has; none if it does not exist.
+        Number of partitions; 0 if the topic does not exist.
     weights
-        What each costs its reader, in any unit; all 1 where not given.
+        Load of each partition on its reader, in any unit; all 1 if not given.
     racks
-        The racks of each partition's replicas, where known.
+        Racks of each partition's replicas, where known.
     topic_id
-        Kafka's id, where known.
+        Kafka's topic id, where known.
     """
 
     name: str
@@ -53,28 +53,29 @@ class TopicSpec:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberSpec:
     """
-    One member.
+    Description of one member.
 
     Parameters
     ----------
     member_id
-        Kafka's id.
+        Kafka's member id.
     instance_id
         ``group.instance.id`` of a static member.
     rack
         ``client.rack``, where known.
     capacity
-        How much it can carry, against the others.
+        Capacity of the member, relative to the others. Positive.
     topics
-        Topics it names, existing or not.
+        Topics that the member subscribes to by name, existing or not.
     pattern
-        Regular expression of topics that it reads besides; matches the whole name.
+        Regular expression of further topics; it must match the whole name.
     owned
-        Partitions it had until now, by topic. Those that do not exist are left out.
+        Partitions that the member owned until now, by topic. Partitions that do not
+        exist are ignored.
     generation, subscription_generation
-        See `Members`; the second is as the first where not given.
+        See `Members`; `subscription_generation` defaults to `generation`.
     user_data
-        What its assignor sent along.
+        User data sent by the member's assignor.
     """
 
     member_id: str
@@ -93,22 +94,22 @@ def make_group(
     topics: Sequence[TopicSpec], members: Sequence[MemberSpec], *, group_id: str = ""
 ) -> Group:
     """
-    Make a group.
+    Build a group.
 
     Parameters
     ----------
     topics
-        In the order in which the server's assignors walk them. Topics that a member
-        names and that do not stand here do not exist.
+        Topics in the order in which the group coordinator's assignors process them.
+        Topics that a member names and that are missing here do not exist.
     members
-        In the order in which the sticky assignors meet them.
+        Members in the order in which the sticky assignors process them.
     group_id
         Kafka's ``group.id``.
 
     Raises
     ------
     InvalidGroupError
-        If a topic or a member stands twice, or a number is out of range.
+        If a topic or a member is listed twice, or a number is out of range.
     """
     known = {topic.name for topic in topics}
     named = dict.fromkeys(chain.from_iterable(member.topics for member in members))

@@ -1,4 +1,4 @@
-"""What an assignor answers, and what that changes for the members."""
+"""Result of an assignor, and the changes it makes for the members."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,13 @@ __all__ = ["Assignment", "is_moved", "is_owned_by", "is_revoked"]
 @dataclass(frozen=True, slots=True, eq=False)
 class Assignment:
     """
-    Which member reads each partition.
+    Member of each partition.
 
     Parameters
     ----------
     member_idx
-        ``(P,)`` row of the member, or `ABSENT` where none does. The array is kept,
-        not copied, and becomes read-only.
+        ``(P,)`` row of the member, or `ABSENT` where the partition is unassigned. The
+        array is kept, not copied, and becomes read-only.
     """
 
     member_idx: IndexArray
@@ -28,19 +28,19 @@ class Assignment:
         self.member_idx.setflags(write=False)
 
     def counts(self, num_members: int) -> OffsetArray:
-        """Return ``(M,)`` how many partitions each member reads."""
-        # One place more in front takes those that nobody reads.
+        """Return ``(M,)`` number of partitions of each member."""
+        # The extra first bin counts unassigned partitions.
         return np.bincount(self.member_idx + 1, minlength=num_members + 1)[1:]
 
     def load(self, group: Group) -> npt.NDArray[np.float64]:
-        """Return ``(M,)`` the weight that each member carries."""
+        """Return ``(M,)`` total weight of the partitions of each member."""
         weight, members = group.partitions.weight, group.num_members
         places = self.member_idx + 1
         return np.bincount(places, weight, members + 1)[1:].astype(np.float64)
 
 
 def is_owned_by(group: Group, member_idx: IndexArray) -> BoolArray:
-    """Return ``(P,)`` true where this member owned the partition, if with others."""
+    """Return ``(P,)`` true where the given member is an owner of the partition."""
     is_owner = np.zeros(group.num_partitions, dtype=np.bool_)
     rows = group.owned.idx
     is_owner[rows[np.equal(member_idx[rows], group.owned.owner)]] = True
@@ -49,7 +49,7 @@ def is_owned_by(group: Group, member_idx: IndexArray) -> BoolArray:
 
 def is_moved(group: Group, assignment: Assignment) -> BoolArray:
     """
-    Tell which partitions change hands between members that are there.
+    Return a mask of the partitions that change owner between present members.
 
     Returns
     -------
@@ -62,6 +62,6 @@ def is_moved(group: Group, assignment: Assignment) -> BoolArray:
 
 
 def is_revoked(group: Group, assignment: Assignment) -> BoolArray:
-    """Return ``(K,)`` true for rows of `Group.owned` that their member gives up."""
+    """Return ``(K,)`` true for rows of `Group.owned` that their member revokes."""
     now = assignment.member_idx[group.owned.idx]
     return np.not_equal(now, group.owned.owner)

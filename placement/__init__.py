@@ -1,6 +1,6 @@
 """
-Replica placement for Kafka on clusters that are held as columns.
+Replica placement for Kafka clusters that are represented as columns.
 
-`errors` and `synthetic` clusters are for all; each folder says what belongs there.
-Imports no files, screens, sockets or JVMs.
+All packages may use `errors` and `synthetic`; the docstring of each folder names its
+contents. Imports no files, screens, sockets or JVMs.
 """

@@ -29,8 +29,8 @@ class InvalidClusterError(PlacementError, ValueError):
     Parameters
     ----------
     problems
-        One sentence per problem, each naming the thing, its value and the rule.
-        All problems are reported at once.
+        One sentence per problem, each naming the thing, its value and the rule. All
+        problems are reported at once.
     """
 
     def __init__(self, problems: Sequence[str]) -> None:
@@ -45,14 +45,14 @@ class ProofError(PlacementError):
 
 class KafkaRefusalError(PlacementError, ValueError):
     """
-    What Kafka, or its own tool, would refuse; the message is Kafka's.
+    An input that Kafka or its own tool would refuse; the message is Kafka's.
 
     Each subclass has the name of the exception that Kafka throws.
     """
 
 
 class InvalidPartitionsError(KafkaRefusalError):
-    """The number of partitions cannot be."""
+    """The number of partitions is invalid."""
 
 
 class InvalidReplicationFactorError(KafkaRefusalError):
@@ -60,11 +60,11 @@ class InvalidReplicationFactorError(KafkaRefusalError):
 
 
 class InvalidReplicaAssignmentError(KafkaRefusalError):
-    """A list of replicas that somebody wrote is not one."""
+    """A given list of replicas is invalid."""
 
 
 class AdminOperationError(KafkaRefusalError):
-    """The operation contradicts what the cluster says."""
+    """The operation contradicts the state of the cluster."""
 
 
 class AdminCommandFailedError(KafkaRefusalError):
@@ -72,4 +72,4 @@ class AdminCommandFailedError(KafkaRefusalError):
 
 
 class UnknownTopicOrPartitionError(KafkaRefusalError):
-    """No such topic or partition."""
+    """The topic or partition does not exist."""

@@ -1,12 +1,12 @@
 """
 Seeded clusters for tests, examples and benchmarks.
 
-Topics have few or many partitions (weight ``n^-0.9``), bytes in per topic and per
-partition are lognormal, retention and the fan-out of consumers differ by topic; sizes
-average 5 GB and no replica takes more than 5 % of a broker's share of anything, unless
-partitions are too few for that. The replicas start where Kafka's rack-aware placement
-puts them, topic by topic from a random start. A family says what is then wrong with
-the cluster, and what is to be done.
+The number of partitions of a topic has weight ``n^-0.9``. Bytes in per topic and per
+partition are lognormal; retention and the fan-out of consumers differ by topic. Sizes
+average 5 GB, and no replica takes more than 5 % of a broker's share of any resource,
+unless there are too few partitions for that. Replicas start where Kafka's rack-aware
+placement puts them, topic by topic from a random start. A family defines the defect of
+the cluster, and the operation on it.
 """
 
 from collections.abc import Mapping
@@ -36,24 +36,24 @@ MEAN_BYTES = 5e9
 MEAN_IN_BYTES_PER_S = 60e3
 FAN_OUT = (0.5, 1.0, 2.0, 3.0, 5.0)
 MOST_OF_A_BROKER = 0.05
-"""No single replica takes more than this fraction of a broker's share."""
+"""Maximum fraction of a broker's share that a single replica takes."""
 LEADER_CPU_PER_IN, LEADER_CPU_PER_OUT, FOLLOWER_CPU_PER_IN = 2e-8, 1e-8, 1e-8
 """Cores per byte/s."""
 DISK_USE, RATE_USE = 0.55, 0.4
-"""Fractions of their capacities that brokers use on average."""
+"""Mean used fractions of the brokers' capacities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
     """
-    How large a cluster is.
+    Size of a cluster.
 
     Parameters
     ----------
     brokers, racks, replicas
-        How many. Replicas are of all partitions together.
+        Number of each. Replicas are those of all partitions together.
     most_partitions
-        The most partitions that a topic may have.
+        Maximum number of partitions of a topic.
     """
 
     brokers: int
@@ -84,7 +84,7 @@ FAMILIES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
-    """A cluster and what is to be done with it."""
+    """A cluster and the operation to plan on it."""
 
     state: ClusterState
     operation: Operation
@@ -99,11 +99,12 @@ def make_instance(family: str, size: Size, seed: int, band: float = 0.05) -> Ins
     family
         A key of `FAMILIES`.
     size
-        How large: one of `SIZES`, or another.
+        Size of the cluster: one of `SIZES`, or another.
     seed
-        Same seed, same cluster.
+        Seed of the random numbers; equal seeds give equal clusters.
     band
-        The width at which it will be planned; "balanced" means within 0.8 of it.
+        Width of the bands of the later plan, as a fraction; a "balanced" cluster is
+        within 0.8 of it.
 
     Raises
     ------
@@ -187,7 +188,7 @@ def _draw_topics(size: Size, rng: np.random.Generator) -> tuple[IndexArray, Inde
 def _draw_loads(
     topic_idx: IndexArray, sigma: float, rng: np.random.Generator
 ) -> RateArray:
-    """Return ``(3, P)`` bytes in and out per second, and bytes (to be scaled)."""
+    """Return ``(3, P)`` bytes/s in and out, and bytes, still to be scaled."""
     topics = int(topic_idx[-1]) + 1
     of_topic = rng.lognormal(0.0, sigma, size=topics)
     spread = np.where(rng.random(topics) < 0.1, 1.0, 0.25)
@@ -200,23 +201,23 @@ def _draw_loads(
 
 
 def _capped(rates: RateArray, brokers: int) -> RateArray:
-    """Make heavy partitions lighter until no replica is above its part of a share."""
+    """Reduce the load of heavy partitions until no replica exceeds its limit."""
     most = most_of_a_share(brokers, rates.shape[1])
     while True:
         heaviest, total = _leader_and_total(*rates)
         over = (heaviest * brokers / (most * total[:, None])).max(axis=0)
         if over.max() <= 1 + 1e-9:
             return rates
-        # That lowers the shares as well, so some are above theirs again, by less.
+        # This lowers the shares too, so that some exceed theirs again, by less.
         rates = rates / np.maximum(over, 1.0)
 
 
 def most_of_a_share(brokers: int, partitions: int) -> float:
     """
-    Return the most that one replica takes of a broker's share of anything.
+    Return the maximum fraction of a broker's share that one replica takes.
 
-    5 %, or twice what each would take if partitions were equal: where brokers lead few
-    partitions, all of them cannot be below 5 %.
+    This is 5 %, or twice the fraction of one of equal partitions: if brokers lead few
+    partitions, not all of these can be below 5 %.
     """
     return max(MOST_OF_A_BROKER, 2 * brokers / partitions)
 
@@ -241,7 +242,7 @@ def _leader_and_total(
 
 
 def _racks_of_brokers(size: Size, *, is_uneven: bool) -> IndexArray:
-    """Return ``(B,)`` racks in turn; uneven: the first has half as many brokers."""
+    """Return ``(B,)`` alternating racks; if uneven, the first has half the brokers."""
     if not is_uneven:
         return (np.arange(size.brokers) % size.racks).astype(np.int32)
     weight = np.ones(size.racks)
@@ -260,8 +261,8 @@ def _place(
     """
     Place as Kafka's rack-aware `assignReplicasToBrokers` does, for all topics at once.
 
-    Brokers stand in turn by rack; the leader goes round, followers skip racks that
-    have the partition already.
+    Brokers alternate by rack. Leaders go round robin, and followers skip racks that
+    have a replica of the partition already.
     """
     brokers, racks = len(rack_of), int(rack_of.max()) + 1
     topics = int(topic_idx[-1]) + 1
@@ -289,10 +290,10 @@ def _place(
 
 def _strain(rack_of: IndexArray, brokers: int) -> float:
     """
-    Return how much more than on average a broker must be able to take.
+    Return the necessary capacity of a broker as a multiple of the mean.
 
-    What is lost has to fit on the others, and where there are just as many racks as
-    replicas, each has to hold all partitions, however few its brokers.
+    The load of lost brokers has to fit on the others. With as many racks as replicas of
+    a partition, each rack has to hold all partitions, however few brokers it has.
     """
     counts = np.bincount(rack_of)
     counts = counts[counts > 0]
@@ -372,7 +373,7 @@ def _partitions(
 def _leaders(
     start: npt.NDArray[np.int64], broker_idx: IndexArray, is_live: npt.NDArray[np.bool_]
 ) -> IndexArray:
-    """Return ``(P,)`` the first live replicas: racks differ, so the second if not."""
+    """Return ``(P,)`` the first live replicas; racks differ, so one of the two."""
     first, second = broker_idx[start[:-1]], broker_idx[start[:-1] + 1]
     return np.where(is_live[first], first, second).astype(np.int32)
 

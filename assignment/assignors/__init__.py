@@ -1,5 +1,5 @@
 """
-Kafka's assignors, result for result, one module each.
+Kafka's assignors with identical results, one module each.
 
 Imports `assignment`'s group and outcome, and `placement.kafka_java`.
 """
@@ -33,15 +33,15 @@ __all__ = [
 
 
 class Assignor(Protocol):
-    """Decides which member reads which partition."""
+    """Interface of an assignor, which decides the member of each partition."""
 
     @property
     def name(self) -> str:
-        """What Kafka calls it, and the command line."""
+        """Name of the assignor in Kafka and on the command line."""
         ...
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what; the group is not changed."""
+        """Return the member of each partition; the group stays unchanged."""
         ...
 
 
@@ -55,4 +55,4 @@ ASSIGNORS: Sequence[Assignor] = (
     HashRoundRobin(),
     Random(),
 )
-"""All of Kafka's; ours is `assignment.balanced.balanced_assignor`."""
+"""All assignors of Kafka; ours is `assignment.balanced.balanced_assignor`."""

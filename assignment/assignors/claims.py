@@ -1,4 +1,4 @@
-"""Who owned what, as the sticky assignors judge it where members contradict."""
+"""Previous owner of each partition, by the sticky assignors' rules for conflicts."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ from assignment.group import ABSENT, DEFAULT_GENERATION, NOT_SENT, Group, IndexA
 @dataclass(frozen=True, slots=True)
 class Claims:
     """
-    What members own, contradictions settled.
+    Owners of partitions after conflicting claims are resolved.
 
     Parameters
     ----------
     owner_idx
-        ``(P,)`` the member that counts as owner, or `ABSENT`.
+        ``(P,)`` row of the member that counts as the owner, or `ABSENT`.
     is_contested
-        ``(P,)`` true where two members claimed the partition in one generation; the
-        constrained algorithm takes it from every owner.
+        ``(P,)`` true where two members claimed the partition in one generation. The
+        constrained algorithm takes such a partition from every owner.
     """
 
     owner_idx: IndexArray
@@ -35,8 +35,8 @@ def sole_owners(group: Group) -> IndexArray:
     """
     Return ``(P,)`` one owner of each partition, or `ABSENT`.
 
-    Of several that claim it the one of the newest generation, and of these the first:
-    so that there is one, as where a coordinator keeps the book.
+    Of several members that claim a partition, the owner is the first member of the
+    newest generation. A coordinator's own records also name one owner.
     """
     rows, claimant = group.owned.idx, group.owned.owner
     owner_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
@@ -51,11 +51,12 @@ def sole_owners(group: Group) -> IndexArray:
 
 def settle_claims(group: Group) -> Claims:
     """
-    Decide for each partition of a topic that is read whose it was.
+    Determine the previous owner of each partition of a subscribed topic.
 
-    Members are asked in their order. The generation of a later claim is compared with
-    the earlier claimant's *subscription* generation: a higher one takes the partition,
-    a lower one does not, an equal one takes it from the earlier and gives it to nobody.
+    Members claim in their order. The generation of a later claim is compared with the
+    earlier claimant's *subscription* generation: if it is higher, the later member
+    owns the partition; if it is lower, the earlier member keeps it; if both are equal,
+    the partition has no owner.
     """
     is_known = group.is_read[group.partitions.topic_idx]
     rows, claimant = group.owned.idx, group.owned.owner
@@ -76,7 +77,7 @@ def _settle(
     owner_idx: IndexArray,
     is_contested: npt.NDArray[np.bool_],
 ) -> None:
-    """Settle the partitions that several members claim."""
+    """Resolve the claims to partitions that several members claim."""
     said = generations(group.members.generation)
     subscribed = generations(group.members.subscription_generation)
     claimants = group.owned.transposed(group.num_partitions)
@@ -85,7 +86,7 @@ def _settle(
         owner, last = first, first
         for member in later:
             if said[member] == subscribed[last]:
-                # The earlier loses it, and the later only stands as the last to claim.
+                # The earlier member loses it, and the later is the last to claim.
                 is_contested[row] = True
                 owner, last = ABSENT, member
             elif said[member] > subscribed[last]:

@@ -12,15 +12,15 @@ from assignment.outcome import Assignment
 @dataclass(frozen=True, slots=True)
 class CooperativeSticky:
     """
-    As `Sticky`, but nothing changes hands in one step.
+    Assign as `Sticky` does, but revoke a partition one round before it is reassigned.
 
-    Goals: as `Sticky`; besides, nobody stops reading what it keeps. A partition that
-    goes to another member is given to nobody in this round: its owner gives it up
-    first, and the members rejoin to get it. So a rebalance takes two rounds.
+    Goals: as `Sticky`; besides, members keep reading the partitions that they keep. A
+    partition that goes to another member is unassigned in this round: its owner revokes
+    the partition first, and the members rejoin. So a rebalance takes two rounds.
 
     Constraints: only subscribed topics; each partition at most once.
 
-    Algorithm: as `Sticky`; then partitions that change hands are taken out.
+    Algorithm: as `Sticky`; then partitions that change owner are left unassigned.
 
     References
     ----------
@@ -28,14 +28,14 @@ class CooperativeSticky:
 
     Examples
     --------
-    C0 owns two partitions and C1 joins: C0 keeps one, and the other is nobody's until
-    the next round gives it to C1.
+    C0 owns two partitions and C1 joins: C0 keeps one, and the other is unassigned until
+    the next round assigns it to C1.
     """
 
     name: str = "cooperative-sticky"
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what in this round."""
+        """Return the member of each partition in this round."""
         given = give(group)
         member_idx = given.member_idx.copy()
         member_idx[given.is_changing_hands] = ABSENT

@@ -1,4 +1,4 @@
-"""The round robin of Kafka's first consumer, by hash codes."""
+"""Round robin assignor of Kafka's first consumer, in the order of hash codes."""
 
 from dataclasses import dataclass
 
@@ -20,21 +20,21 @@ from placement.kafka_java.java_maps import compare_key
 @dataclass(frozen=True, slots=True)
 class HashRoundRobin:
     """
-    Deal all partitions to the members in a circle, in the order of hash codes.
+    Assign all partitions to the members round robin, in the order of hash codes.
 
-    Goals: partitions of one topic are spread over members, and counts even to one
-    where all read the same topics.
+    Goals: partitions of one topic are spread over members, and counts differ by at most
+    one where all members read the same topics.
 
     Constraints: only subscribed topics; each partition once.
 
-    Algorithm: members stand by id (there were no static ones), partitions by the hash
-    code of ``[topic,number]`` as a signed number of 32 bits, equal ones by topic and
-    number. Each goes to the next member in the circle that reads its topic.
+    Algorithm: members are sorted by id (there were no static members), partitions by
+    the hash code of ``[topic,number]`` as a signed number of 32 bits, ties by topic
+    and number. Each partition goes to the next member in turn that reads its topic.
 
     References
     ----------
-    ``kafka.consumer.RoundRobinAssignor`` of Apache Kafka 0.8.2 to 0.11. It had one
-    entry for each stream of a consumer; here each member has one stream.
+    ``kafka.consumer.RoundRobinAssignor`` of Apache Kafka 0.8.2 to 0.11. Kafka listed
+    each stream of a consumer; here each member has one stream.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class HashRoundRobin:
     name: str = "hash"
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what."""
+        """Return the member of each partition."""
         ids = group.members.ids
         by_id = sorted(range(len(ids)), key=lambda member: compare_key(ids[member]))
         order: RowArray = np.array(by_id, dtype=np.int64)

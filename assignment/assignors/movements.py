@@ -1,4 +1,4 @@
-"""Which partitions the general sticky algorithm has moved so far."""
+"""Partitions that the general sticky algorithm has moved so far."""
 
 from assignment.group import Group
 from assignment.java_orders import HashSet, topic_partition_hash
@@ -8,15 +8,15 @@ Pair = tuple[int, int]
 
 class Movements:
     """
-    The moves of one run, so that none goes against another of the same topic.
+    Moves of one run, kept to avoid opposite moves of partitions of one topic.
 
-    A partition that moved several times counts as moved from where it was first to
-    where it is now; one that came back counts as not moved.
+    A partition that moved several times counts as moved from its first member to its
+    current member; a partition back on its first member counts as not moved.
 
     Parameters
     ----------
     group
-        Whose partitions are moved.
+        Group of the partitions that are moved.
     """
 
     def __init__(self, group: Group) -> None:
@@ -27,17 +27,18 @@ class Movements:
 
     def instead_of(self, row: int, source: int, target: int) -> int:
         """
-        Return the partition to be moved.
+        Return the row of the partition to move.
 
-        Another of the same topic that had been moved the opposite way, if there is one:
-        then that one goes back. Of several the first in the order of a ``HashSet``.
+        If a partition of the same topic has moved in the opposite direction, that one
+        moves back instead. Of several such partitions, the first in the order of a Java
+        ``HashSet`` moves.
         """
         source = self._pair_of.get(row, (source, source))[0]
         opposite = self._moved.get((int(self._topic_of[row]), (target, source)))
         return opposite.first() if opposite else row
 
     def add(self, row: int, source: int, target: int) -> None:
-        """Note that a partition moves from one member to another."""
+        """Record the move of a partition from one member to another."""
         earlier = self._pair_of.pop(row, None)
         if earlier is not None:
             self._forget(row, earlier)

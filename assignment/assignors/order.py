@@ -1,4 +1,4 @@
-"""In which order Kafka's assignors take members, topics and partitions."""
+"""Order in which Kafka's assignors process members, topics and partitions."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ RowArray = npt.NDArray[np.int64]
 
 
 def member_order(group: Group) -> RowArray:
-    """Return the members: static ones by instance id, then the others by member id."""
+    """Return members: static members by instance id, then others by member id."""
     members = group.members
 
     def key(member: int) -> tuple[bool, bytes]:
@@ -24,13 +24,13 @@ def member_order(group: Group) -> RowArray:
 
 
 def topics_by_name(group: Group) -> list[int]:
-    """Return the topics that exist and are read, by name."""
+    """Return the topics that exist and have a subscriber, by name."""
     is_read = group.is_read
     return [topic for topic in group.topics.by_name if is_read[topic]]
 
 
 def partitions_by_topic(group: Group, topics: list[int]) -> RowArray:
-    """Return the partitions of topics, in the order of the topics, then by number."""
+    """Return the rows of the topics' partitions, in topic order, then by number."""
     rows = [group.partitions_of(topic) for topic in topics]
     return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
 
@@ -38,7 +38,7 @@ def partitions_by_topic(group: Group, topics: list[int]) -> RowArray:
 @dataclass(frozen=True, slots=True)
 class TopicSubscribers:
     """
-    Who reads a topic, in the order of the members.
+    Subscribers of a topic, in the order of the members.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class TopicSubscribers:
 def subscribers_in_order(
     group: Group, topics: list[int], order: RowArray
 ) -> list[TopicSubscribers]:
-    """Return the subscribers of each topic, by their position in an order."""
+    """Return the subscribers of each topic, by their positions in the order."""
     position = np.empty(len(order), dtype=np.int64)
     position[order] = np.arange(len(order))
     subscribers = group.subscribers

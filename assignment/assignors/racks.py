@@ -1,8 +1,8 @@
 """
-When and how racks count in the client's assignors (KIP-881).
+Rack awareness of the client's assignors (KIP-881).
 
-Racks are looked at where members have some, at least one holds a replica, and the
-partitions do not all have replicas on the same ones.
+Racks count where at least one member's rack holds a replica and the partitions do
+not all have replicas in the same racks.
 """
 
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ from assignment.group import ABSENT, Group
 
 def counts(member_racks: set[int], partition_racks: list[frozenset[int]]) -> bool:
     """
-    Return whether racks are to be looked at.
+    Return whether the assignors consider racks.
 
     Parameters
     ----------
     member_racks
-        Racks that the members are in; empty if none has one.
+        Racks of the members; empty if no member has a rack.
     partition_racks
         Racks of each partition's replicas.
     """
@@ -31,7 +31,7 @@ def counts(member_racks: set[int], partition_racks: list[frozenset[int]]) -> boo
 
 
 def rack_of_members(group: Group) -> list[int]:
-    """Return the rack of each member; `ABSENT` for none, as for an empty name."""
+    """Return the rack of each member; `ABSENT` for no rack and for an empty name."""
     return [
         rack if rack != ABSENT and group.racks[rack] else ABSENT
         for rack in group.members.rack_idx.tolist()
@@ -41,16 +41,16 @@ def rack_of_members(group: Group) -> list[int]:
 @dataclass(frozen=True, slots=True)
 class Racks:
     """
-    The racks as the sticky assignors look at them; all empty where they do not.
+    Racks that the sticky assignors consider; all fields are empty if none count.
 
     Parameters
     ----------
     of_member
         Rack of each member, or `ABSENT`.
     of_partition
-        By row of the partition, the racks of its replicas.
+        Racks of the replicas, by row of the partition.
     num_readers
-        By row of the partition, how many members are in one of its racks.
+        Number of members in one of the partition's racks, by row of the partition.
     """
 
     of_member: list[int] = field(default_factory=list)
@@ -61,18 +61,18 @@ class Racks:
         return bool(self.of_member)
 
     def mismatch(self, member: int, partition: int) -> bool:
-        """Return whether a member is in a rack that has no replica of a partition."""
+        """Return whether a member's rack is known and has no replica of a partition."""
         if not self.of_member or self.of_member[member] == ABSENT:
             return False
         return self.of_member[member] not in self.of_partition[partition]
 
     def match(self, member: int, partition: int) -> bool:
-        """Return whether a member is in a rack that has a replica of a partition."""
+        """Return whether a member's rack has a replica of a partition."""
         return self.of_member[member] in self.of_partition[partition]
 
 
 def look_at_racks(group: Group, partitions: RowArray) -> Racks:
-    """Return the racks of members and of the partitions that are read."""
+    """Return the racks of the members and of the given partitions."""
     of_member = rack_of_members(group)
     members_in: dict[int, int] = {}
     for rack in of_member:

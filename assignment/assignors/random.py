@@ -1,4 +1,4 @@
-"""A random assignor, to compare others with."""
+"""Random assignor, a baseline for the others."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ from assignment.outcome import Assignment
 @dataclass(frozen=True, slots=True)
 class Random:
     """
-    Give each partition to any of its subscribers, all equally likely.
+    Assign each partition to one of its subscribers, all equally likely.
 
-    Goals: none. It is what the others are measured against.
+    Goals: none. The result is the baseline for the other assignors.
 
     Constraints: only subscribed topics; each partition once.
 
@@ -24,7 +24,7 @@ class Random:
     Parameters
     ----------
     seed
-        Of the generator.
+        Seed of the random number generator.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Random:
     name: str = "random"
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what."""
+        """Return the member of each partition."""
         rng = np.random.default_rng(self.seed)
         member_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
         subscribers = group.subscribers

@@ -1,4 +1,4 @@
-"""The client's range assignor."""
+"""Range assignor of the Kafka client."""
 
 from dataclasses import dataclass, field
 
@@ -20,19 +20,21 @@ from assignment.outcome import Assignment
 @dataclass(frozen=True, slots=True)
 class Range:
     """
-    Cut each topic into one run of partitions per subscriber.
+    Divide each topic into one contiguous range of partitions per subscriber.
 
-    Goals: subscribers of several topics of one size get the same numbers of each, so
-    that they can be joined. The price is balance: what does not divide goes to the
-    first members, topic after topic.
+    Goals: subscribers of several topics of one size get the same partition numbers of
+    each, so that the topics can be joined. The price is balance: the remainder of each
+    topic goes to the first members.
 
     Constraints: only subscribed topics; each partition once.
 
-    Algorithm: members stand static ones first (`member_order`). Of P partitions each of
-    C subscribers gets P div C, the first P mod C one more, as runs in order. Where
-    racks count (KIP-881), topics of the same subscribers and size are first dealt
-    together, number by number, to the first member whose rack has a replica of each;
-    a topic alone gives each member its first matching partitions. Plain runs fill up.
+    Algorithm: static members come first (`member_order`). Each of C subscribers gets
+    P div C of P partitions, the first P mod C get one more, as contiguous ranges in
+    order. Where racks count (KIP-881), topics with the same subscribers and size are
+    first assigned together: each partition number goes to the first member with room
+    whose rack has a replica of every partition with that number. Of any other topic,
+    each member gets its first partitions with a replica in its rack. Members without a
+    rack match any replica. Contiguous ranges of the remaining partitions follow.
 
     References
     ----------
@@ -47,7 +49,7 @@ class Range:
     name: str = "range"
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what."""
+        """Return the member of each partition."""
         order = member_order(group)
         topics = topics_by_name(group)
         member_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
@@ -62,14 +64,14 @@ class Range:
 
 
 def runs(num_partitions: int, num_members: int) -> npt.NDArray[np.int64]:
-    """Return ``(C,)`` the length of each subscriber's run."""
+    """Return ``(C,)`` the length of each subscriber's range."""
     base, extra = divmod(num_partitions, num_members)
     return base + np.less(np.arange(num_members), extra).astype(np.int64)
 
 
 @dataclass(slots=True)
 class _Share:
-    """One topic while it is dealt out: what is left, and who has room."""
+    """Unassigned partitions of one topic, and the room of its subscribers."""
 
     members: list[int]
     racks: list[int]
@@ -108,11 +110,11 @@ class _Share:
         )
 
     def room(self, member: int) -> int:
-        """Return how many partitions a member may still take."""
+        """Return the number of partitions that a member may still take."""
         return max(0, self.base + (self.extra > 0) - self.given[member])
 
     def is_near(self, at: int, number: int) -> bool:
-        """Return whether the member at a position has a replica in its rack, or none."""
+        """Return whether the member at a position has no rack or one with a replica."""
         rack = self.racks[at]
         if rack == ABSENT:
             return True
@@ -121,7 +123,7 @@ class _Share:
     def give(
         self, member: int, rows: list[int], member_idx: npt.NDArray[np.int32]
     ) -> None:
-        """Give a member partitions, if any."""
+        """Assign the listed partitions to a member."""
         if not rows:
             return
         member_idx[rows] = member
@@ -132,7 +134,7 @@ class _Share:
 
 
 def _deal_runs(share: _Share, member_idx: npt.NDArray[np.int32]) -> None:
-    """Give what is left in runs, in the order of the members."""
+    """Assign the remaining partitions as ranges, in the order of the members."""
     left = np.array(list(share.left), dtype=np.int64)
     if not any(share.given.values()):
         lengths = runs(len(left), len(share.members))
@@ -161,7 +163,7 @@ def _deal_near(share: _Share, member_idx: npt.NDArray[np.int32]) -> None:
 
 
 def _deal_together(shares: list[_Share], member_idx: npt.NDArray[np.int32]) -> None:
-    """Give each number of all topics to one member near to all of them."""
+    """Assign each number of all topics to one member with replicas in its rack."""
     open_at = list(range(len(shares[0].members)))
     for number in range(len(shares[0].of_partition)):
         at = next((at for at in open_at if _takes(shares, at, number)), None)

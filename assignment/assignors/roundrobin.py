@@ -1,4 +1,4 @@
-"""The client's round robin assignor."""
+"""Round robin assignor of the Kafka client."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ from assignment.outcome import Assignment
 @dataclass(frozen=True, slots=True)
 class RoundRobin:
     """
-    Deal all partitions of all topics, one by one, to the members in a circle.
+    Assign the partitions of all topics, one by one, to the members round robin.
 
-    Goals: counts even to one, as long as all members read the same topics. Nothing is
-    remembered: when a member leaves, nearly everything moves.
+    Goals: counts differ by at most one if all members read the same topics. Previous
+    owners are ignored: when a member leaves, nearly all partitions move.
 
     Constraints: only subscribed topics; each partition once.
 
-    Algorithm: members stand static ones first (`member_order`), topics by name,
-    partitions by number. Each partition goes to the next member in the circle that
-    reads its topic; the circle goes on behind that member.
+    Algorithm: static members come first (`member_order`); topics are sorted by name,
+    partitions by number. Each partition goes to the next member in turn that reads its
+    topic; the turn passes to the member behind that one.
 
     References
     ----------
@@ -44,7 +44,7 @@ class RoundRobin:
     name: str = "roundrobin"
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what."""
+        """Return the member of each partition."""
         order = member_order(group)
         read = subscribers_in_order(group, topics_by_name(group), order)
         member_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
@@ -58,7 +58,7 @@ class RoundRobin:
 
 
 def deal(topic: TopicSubscribers, num_partitions: int, at: int) -> RowArray:
-    """Return the positions that partitions of one topic go to, from `at` on."""
+    """Return the position of each partition's member, in turn from `at` on."""
     first = int(np.searchsorted(topic.positions, at))
     turns = first + np.arange(num_partitions)
     return topic.positions[turns % len(topic.positions)]
@@ -67,7 +67,7 @@ def deal(topic: TopicSubscribers, num_partitions: int, at: int) -> RowArray:
 def deal_singly(
     group: Group, rows: Sequence[int], read: Sequence[TopicSubscribers], order: RowArray
 ) -> npt.NDArray[np.int32]:
-    """Return who reads what when partitions of all topics come in any order."""
+    """Return the member of each partition, with the partitions in any order."""
     of_topic = {each.topic: each for each in read}
     member_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
     at = 0

@@ -1,4 +1,4 @@
-"""The group coordinator's range assignor."""
+"""Range assignor of the group coordinator."""
 
 from dataclasses import dataclass
 
@@ -18,21 +18,21 @@ from assignment.outcome import Assignment
 @dataclass(frozen=True, slots=True)
 class ServerRange:
     """
-    Cut each topic into one run of partitions per subscriber, as the broker does it.
+    Divide each topic into one contiguous range per subscriber, as the broker does.
 
-    Goals: as `Range`: joins first, balance second. What members own is not looked at,
-    nor are racks.
+    Goals: as `Range`, co-partitioning first, balance second. Owned partitions and racks
+    are ignored.
 
     Constraints: only subscribed topics; each partition once.
 
-    Algorithm: of P partitions each of C subscribers, static ones first, gets P div C,
-    the first P mod C one more, as runs in order.
+    Algorithm: each of C subscribers, static members first, gets P div C of P
+    partitions, the first P mod C get one more, as contiguous ranges in order.
 
     Raises
     ------
     AssignorError
         From `assign`, if a member is subscribed to a topic that does not exist; a real
-        coordinator leaves such topics out before it asks.
+        coordinator removes such topics beforehand.
 
     References
     ----------
@@ -46,7 +46,7 @@ class ServerRange:
     name: str = "server-range"
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what."""
+        """Return the member of each partition."""
         if (group.topics.num_partitions[group.subscribed.idx] == 0).any():
             msg = "Member is subscribed to a non-existent topic"
             raise AssignorError(msg)

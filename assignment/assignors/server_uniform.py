@@ -1,4 +1,4 @@
-"""The group coordinator's uniform assignor."""
+"""Uniform assignor of the group coordinator."""
 
 from dataclasses import dataclass
 
@@ -15,27 +15,29 @@ from assignment.outcome import Assignment
 @dataclass(frozen=True, slots=True)
 class ServerUniform:
     """
-    Keep what members own, and even the counts out, as the broker does it.
+    Balance the counts and keep owned partitions in place, as the broker does.
 
-    Goals: counts even to one, then few moves. Both are reached where all members read
-    the same topics. Where subscriptions differ, counts
-    are evened topic by topic only, at most sixteen times round: 9, 10 and 11 can stay
-    although a chain over two topics would make it 10, 10 and 10.
+    Goals: counts differ by at most one, then few moves. Both goals are reached where
+    all members read the same topics. Where subscriptions differ, counts are balanced
+    within one topic at a time, in at most sixteen passes: counts of 9, 10 and 11 can
+    remain although a chain of moves over two topics would make them 10, 10 and 10.
 
-    Constraints: only subscribed topics; each partition once. Racks are not looked at.
-    Of members that claim one partition one counts, as in a coordinator's book.
+    Constraints: only subscribed topics; each partition once. Racks are ignored. Of
+    several members that claim one partition, one counts as the owner, as in a
+    coordinator's records.
 
-    Algorithm, all reading the same topics: of P partitions each of M members has a
-    quota of P div M, the first P mod M one more; one that does not own more than
-    P div M gives its extra up, as long as enough members are left to take the extras.
-    Members keep what they own up to their quotas, topic by topic, and then take what is
-    left, in order. Otherwise: see `server_uniform_mixed`.
+    Algorithm where all members read the same topics: each of M members has a quota of
+    P div M of P partitions, and the first P mod M members have one more. A member that
+    owns no more than P div M partitions passes its extra on, as long as enough members
+    follow to take the extras. Members keep owned partitions up to their quotas, topic
+    by topic, and then take the remaining partitions in order. Otherwise: see
+    `server_uniform_mixed`.
 
     Raises
     ------
     AssignorError
         From `assign`, if a member is subscribed to a topic that does not exist; a real
-        coordinator leaves such topics out before it asks.
+        coordinator removes such topics beforehand.
 
     References
     ----------
@@ -50,7 +52,7 @@ class ServerUniform:
     name: str = "server-uniform"
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what."""
+        """Return the member of each partition."""
         _refuse_missing_topics(group)
         if are_subscriptions_equal(group):
             return Assignment(_assign_same(group))
@@ -69,7 +71,7 @@ def _refuse_missing_topics(group: Group) -> None:
 
 
 def _assign_same(group: Group) -> IndexArray:
-    """Return who reads what, all members reading the same topics."""
+    """Return the member of each partition if all members read the same topics."""
     is_read = group.is_read[group.partitions.topic_idx]
     member_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
     owner_idx = sole_owners(group)

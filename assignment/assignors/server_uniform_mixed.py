@@ -1,10 +1,11 @@
 """
-The server's uniform assignor where subscriptions differ.
+Uniform assignor of the group coordinator where subscriptions differ.
 
-Members keep what they own and still read. What is left goes to the least loaded
-subscribers, topic by topic, those with most partitions per subscriber first. Then, at
-most sixteen times over all topics, partitions of a topic go from its most to its least
-loaded subscribers, until these differ by one or there is nothing to give.
+Members keep the owned partitions that they still read. Each remaining partition goes to
+the least loaded subscriber; topics with most partitions per subscriber come first.
+Then, in at most sixteen passes over all topics, partitions of a topic move from its
+most loaded to its least loaded subscribers, until their counts differ by at most one
+or the loaded subscribers own no partition of the topic.
 """
 
 import numpy as np
@@ -16,12 +17,12 @@ MAX_ROUNDS = 16
 
 
 def assign_mixed(group: Group) -> IndexArray:
-    """Return ``(P,)`` who reads what."""
+    """Return ``(P,)`` the member of each partition."""
     return _Mixed(group).assign()
 
 
 class _Mixed:
-    """The state of one run."""
+    """State of one run."""
 
     def __init__(self, group: Group) -> None:
         self.group = group
@@ -46,7 +47,7 @@ class _Mixed:
             self.counts[member] = len(kept)
 
     def _topics_in_order(self) -> list[int]:
-        """Return the topics: most partitions per subscriber, then fewest of these."""
+        """Return topics: most partitions per subscriber, then fewest subscribers."""
         sizes = self.group.topics.num_partitions.tolist()
 
         def key(topic: int) -> tuple[float, int]:
@@ -81,7 +82,7 @@ class _Mixed:
                     last_changed = at
 
     def _even_out_topic(self, topic: int) -> bool:
-        """Move partitions of one topic; tell whether any was moved."""
+        """Move partitions of one topic; return whether any was moved."""
         members, counts = self.subscribers[topic], self.counts
         most = max(counts[member] for member in members)
         if most - min(counts[member] for member in members) <= 1:
@@ -119,10 +120,11 @@ def _by_count(members: list[int], counts: list[int]) -> list[int]:
 
 class _Lightest:
     """
-    Deals to the least loaded members, level by level.
+    Iterator over the least loaded members, level by level.
 
-    Members at the lowest level get one each, in order; then the level rises, and takes
-    in the members that stood on it already. Counts are read while it runs.
+    A level is a number of partitions. Members at the lowest level get one partition
+    each, in order; then the level rises by one and includes the members that had that
+    many partitions already. Counts are read during the iteration.
     """
 
     def __init__(self, members: list[int], counts: list[int]) -> None:
@@ -149,10 +151,10 @@ class _Lightest:
 
 class _Heaviest:
     """
-    Takes from the most loaded members, level by level, the other way round.
+    Iterator over the most loaded members, level by level downwards.
 
-    Members that turn out to have nothing to give are left out: they change places with
-    the last of those at the level, which ends before them from then on.
+    A member without a partition of the topic is left out: it swaps places with the
+    last member of the level, and the level ends before it from then on.
     """
 
     def __init__(self, members: list[int], counts: list[int]) -> None:
@@ -164,7 +166,7 @@ class _Heaviest:
         self.level = counts[self._line[-1]] + 1
 
     def take(self) -> int | None:
-        """Return the member that gives the next partition; `None` if all are out."""
+        """Return the member to take the next partition from; `None` if none is left."""
         if self._next < self._start:
             self._widen()
         if self._next < 0:
@@ -175,7 +177,7 @@ class _Heaviest:
 
     def _widen(self) -> None:
         if self._end <= self._start and self._start > 0:
-            # All at this level are left out: go down to the next member's.
+            # All members at this level are left out: go down to the level of the next.
             self.level = self._counts[self._line[self._start - 1]]
         else:
             self.level -= 1
@@ -187,7 +189,7 @@ class _Heaviest:
         return self._counts[self._line[at]] == self.level
 
     def leave_out(self) -> None:
-        """Leave out the member that was taken last."""
+        """Leave out the member that `take` returned last."""
         at, last = self._next + 1, self._end - 1
         self._line[at], self._line[last] = self._line[last], self._line[at]
         self._end -= 1

@@ -1,4 +1,4 @@
-"""The client's sticky assignor."""
+"""Sticky assignor of the Kafka client."""
 
 from dataclasses import dataclass
 
@@ -14,18 +14,18 @@ from assignment.outcome import Assignment
 @dataclass(frozen=True, slots=True)
 class Sticky:
     """
-    Keep what members own, and even the counts out.
+    Balance the counts and keep owned partitions in place.
 
     Goals: counts as even as the subscriptions allow, then as few partitions as possible
-    that change hands. Neither is always reached where subscriptions differ: each move
-    is chosen for itself, so chains over several topics are not seen.
+    that change owner. Neither goal is always reached where subscriptions differ: each
+    move is chosen greedily, so chains of moves over several topics are missed.
 
     Constraints: only subscribed topics; each partition once.
 
-    Algorithm: what members say they own is settled by generation (`settle_claims`).
-    Where all subscribe to the same topics, quotas are known beforehand
-    (`assign_constrained`); else partitions are moved one by one until no move makes
-    counts more even (`assign_general`). Racks count as in KIP-881.
+    Algorithm: conflicting claims to partitions are resolved by generation
+    (`settle_claims`). Where all members subscribe to the same topics, quotas are known
+    beforehand (`assign_constrained`); else partitions move one by one until no move
+    makes the counts more even (`assign_general`). Racks count as in KIP-881.
 
     References
     ----------
@@ -40,12 +40,12 @@ class Sticky:
     name: str = "sticky"
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what."""
+        """Return the member of each partition."""
         return Assignment(give(group).member_idx)
 
 
 def give(group: Group) -> Given:
-    """Return who reads what, and what changes hands, by the algorithm that fits."""
+    """Return the sticky assignment and the partitions in it that change owner."""
     claims = settle_claims(group)
     if are_subscriptions_equal(group):
         return assign_constrained(group, claims)
@@ -58,7 +58,7 @@ def are_subscriptions_equal(group: Group) -> bool:
     if (counts != counts[0]).any():
         return False
     lists = group.subscribed.idx.reshape(len(counts), -1)
-    # Mostly they are written alike; only then sorting them is saved.
+    # Members usually list topics in the same order, which saves sorting.
     if (lists == lists[0]).all():
         return True
     lists = np.sort(lists, axis=1)

@@ -1,8 +1,8 @@
 """
-The sticky assignors where all members subscribe to the same topics.
+Sticky assignors where all members subscribe to the same topics.
 
-Every member ends with the floor or the ceiling of the mean: the quotas. Members keep
-what they own up to their quota, the rest is dealt round robin.
+The quota of every member is the floor or the ceiling of the mean count. Members keep
+owned partitions up to their quota, and the rest is assigned round robin.
 """
 
 from dataclasses import dataclass, field
@@ -20,15 +20,15 @@ from assignment.java_orders import ranks
 @dataclass(frozen=True, slots=True)
 class Given:
     """
-    What a sticky algorithm decided.
+    Assignment made by a sticky algorithm.
 
     Parameters
     ----------
     member_idx
         ``(P,)`` row of the member, or `ABSENT`.
     is_changing_hands
-        ``(P,)`` true where the cooperative assignor waits for another member to give
-        the partition up first.
+        ``(P,)`` true where the cooperative assignor waits for another member to revoke
+        the partition first.
     """
 
     member_idx: IndexArray
@@ -37,17 +37,17 @@ class Given:
 
 @dataclass(slots=True)
 class _Quotas:
-    """Who is filled how far."""
+    """Quotas, and members by their distance to the quotas."""
 
     low: int
     high: int
     num_high: int
-    """Members that get one more than `low`."""
+    """Number of members that get one partition more than `low`."""
     at_high: int = 0
-    """Members that have it already."""
+    """Number of members that have `high` partitions already."""
     under_low: list[int] = field(default_factory=list)
     at_low: list[int] = field(default_factory=list)
-    """Members at `low` that may still get one more."""
+    """Members at `low` that may still get one partition more."""
 
     @property
     def may_exceed(self) -> bool:
@@ -61,14 +61,14 @@ class _Quotas:
 
 def assign_constrained(group: Group, claims: Claims) -> Given:
     """
-    Return who reads what.
+    Return the member of each partition.
 
     Parameters
     ----------
     group
-        All of its members subscribe to the same topics.
+        Group whose members all subscribe to the same topics.
     claims
-        What they own, contradictions settled.
+        Owners of its partitions after conflicting claims are resolved.
     """
     rows = partitions_by_topic(group, topics_by_name(group))
     racks = look_at_racks(group, rows)
@@ -93,7 +93,7 @@ def _keep(
     quotas: _Quotas,
     member_idx: IndexArray,
 ) -> list[int]:
-    """Let members keep what they own, up to their quotas; return how many they have."""
+    """Assign owned partitions to their owners up to the quotas; return the counts."""
     owned = _owned_in_order(group, claims, racks)
     counts = []
     for member in range(group.num_members):
@@ -105,7 +105,7 @@ def _keep(
 
 
 def _owned_in_order(group: Group, claims: Claims, racks: Racks) -> list[RowArray]:
-    """Return what each member may keep, by number and then by topic."""
+    """Return the partitions each member may keep, by number and then by topic."""
     rows = np.nonzero(np.not_equal(claims.owner_idx, ABSENT) & ~claims.is_contested)[0]
     owner = claims.owner_idx[rows]
     if racks:
@@ -139,8 +139,8 @@ def _deal_near(
     counts: list[int],
     member_idx: IndexArray,
 ) -> RowArray:
-    """Give partitions to members in their racks; return those for which none is."""
-    # Those with the fewest readers near first; equal ones stay in order.
+    """Assign partitions to members in their racks; return those without such one."""
+    # Partitions with the fewest readers in their racks come first; ties keep order.
     rows = sorted(left.tolist(), key=racks.num_readers.__getitem__)
     rest, at = [], 0
     for row in rows:
@@ -156,7 +156,7 @@ def _deal_near(
 def _next_near(
     row: int, racks: Racks, quotas: _Quotas, counts: list[int], at: int
 ) -> tuple[int, int]:
-    """Return a member near to a partition, and where the circle goes on."""
+    """Return a member in a rack of the partition, and the next start position."""
     found = _find_near(row, racks, quotas.under_low, at)
     if found != ABSENT:
         return _take_under_low(found, quotas, counts)
@@ -171,7 +171,7 @@ def _next_near(
 
 
 def _find_near(row: int, racks: Racks, members: list[int], at: int) -> int:
-    """Return the position of the next member near to a partition, in a circle."""
+    """Return the cyclically next position of a member in a rack of the partition."""
     for step in range(len(members)):
         position = (at + step) % len(members)
         if racks.match(members[position], row):
@@ -196,7 +196,7 @@ def _take_under_low(
 def _deal(
     left: RowArray, quotas: _Quotas, counts: list[int], member_idx: IndexArray
 ) -> None:
-    """Deal the rest: rounds over members under the low quota, then one more each."""
+    """Assign the rest in rounds over members below the low quota, then one each."""
     under = np.array(quotas.under_low, dtype=np.int64)
     need = quotas.low - np.array([counts[member] for member in under], dtype=np.int64)
     position = np.repeat(np.arange(len(under)), need)
@@ -211,7 +211,7 @@ def _deal(
 def _in_line(
     under: npt.NDArray[np.int64], need: npt.NDArray[np.int64], at_low: list[int]
 ) -> npt.NDArray[np.int64]:
-    """Return who gets one more: those at the low quota, as they came to it."""
+    """Return the members that get one more, in the order they reach the low quota."""
     filled = under[np.argsort(need, kind="stable")]
     return np.concatenate([np.array(at_low, dtype=np.int64), filled])
 

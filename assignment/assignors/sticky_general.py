@@ -1,9 +1,9 @@
 """
-The sticky assignors where subscriptions differ.
+Sticky assignors where subscriptions differ.
 
-Members keep what they own, the rest goes to the least loaded subscribers, and then
-partitions are moved one by one as long as a move makes counts more even. If all that
-moving made the whole no more even, it is undone.
+Members keep owned partitions, each other partition goes to the least loaded subscriber,
+and then partitions move one by one as long as a move makes the counts more even. If all
+moves together do not make the counts more even, they are undone.
 """
 
 import bisect
@@ -23,21 +23,21 @@ from assignment.java_orders import ranks
 
 def assign_general(group: Group, claims: Claims) -> Given:
     """
-    Return who reads what.
+    Return the member of each partition.
 
     Parameters
     ----------
     group
-        Its members may subscribe to different topics.
+        Group whose members may subscribe to different topics.
     claims
-        What they own, contradictions settled.
+        Owners of its partitions after conflicting claims are resolved.
     """
     return _General(group, claims).given()
 
 
 @dataclass(slots=True)
 class _ByCount:
-    """Members by how many partitions they have, then by id."""
+    """Members by their number of partitions, then by id."""
 
     rank: list[int]
     counts: list[int]
@@ -55,7 +55,7 @@ class _ByCount:
 
 
 class _General:
-    """The state of one run."""
+    """State of one run."""
 
     def __init__(self, group: Group, claims: Claims) -> None:
         self.group = group
@@ -74,7 +74,7 @@ class _General:
         self.is_revoking = False
 
     def _topics_in_order(self) -> list[int]:
-        """Return the topics that are read: fewest readers first, then by name."""
+        """Return the topics with a reader: fewest readers first, then by name."""
         topics, is_read = self.group.topics, self.group.is_read
         read = [topic for topic in topics.by_name if is_read[topic]]
         return sorted(read, key=lambda topic: len(self.readers[topic]))
@@ -88,7 +88,7 @@ class _General:
         return Given(member_idx, _changing_hands(self.group, member_idx))
 
     def _keep(self) -> list[int]:
-        """Let members keep what they own and read; return what is left to give."""
+        """Keep owned partitions that are still read; return the unassigned ones."""
         left = []
         for row in self.rows:
             member = self.owner[row]
@@ -118,14 +118,14 @@ class _General:
                 self.by_count.take(member)
         before = list(self.owner), list(self.counts)
         if not self.is_revoking:
-            # At first only what was just handed out is moved on.
+            # First, only the partitions assigned just now may move.
             self._even_out([row for row in left if self._is_shared(row)])
         has_moved = self._even_out([row for row in self.rows if self._is_shared(row)])
         if not was_empty and has_moved and self._is_no_better(before[1]):
             self.owner, self.counts[:] = before[0], before[1]
 
     def _hand_out(self, row: int, *, by_rack: bool) -> bool:
-        """Give a partition to the least loaded reader, if any may take it."""
+        """Assign a partition to the least loaded reader; return whether one exists."""
         topic = self.topic_of[row]
         for _, _, member in self.by_count.line:
             if topic not in self.topics_of[member]:
@@ -137,7 +137,7 @@ class _General:
         return False
 
     def _set_owner(self, row: int, member: int) -> None:
-        """Give a partition to a member, from another if one has it."""
+        """Assign a partition to a member, and take it from its current member."""
         if self.owner[row] != ABSENT:
             self._count(row, self.owner[row], -1)
         self._count(row, member, 1)
@@ -153,11 +153,11 @@ class _General:
             del holders[member]
 
     def _is_shared(self, row: int) -> bool:
-        """Return whether another member could read the partition too."""
+        """Return whether several members subscribe to the partition's topic."""
         return len(self.readers[self.topic_of[row]]) > 1
 
     def _takes_part(self, member: int) -> bool:
-        """Return whether a member could get a partition, or give one away."""
+        """Return whether a member could receive or release a partition."""
         sizes = self.group.topics.num_partitions
         topics = [topic for topic in self.topics_of[member] if sizes[topic]]
         if self.counts[member] < sum(int(sizes[topic]) for topic in topics):
@@ -170,7 +170,7 @@ class _General:
         return now >= _unevenness([counts_before[member] for member in members])
 
     def _even_out(self, rows: list[int]) -> bool:
-        """Move partitions until no move helps; tell whether any was moved."""
+        """Move partitions until no move helps; return whether any was moved."""
         has_moved = False
         while True:
             has_moved_now, is_balanced = False, self._is_balanced()
@@ -191,8 +191,8 @@ class _General:
             self._move(row, older)
             return True
         readers = self.readers[self.topic_of[row]]
-        # Kafka looks for a lighter reader in a rack of a replica first; whichever it
-        # finds, the partition goes to the lightest of all, so one look is enough.
+        # Kafka first searches a less loaded reader in a rack of a replica. Whichever it
+        # finds, the partition goes to the least loaded reader, so one search is enough.
         if any(counts[member] > counts[other] + 1 for other in readers):
             self._move(row, self._lightest(self.topic_of[row]))
             return True
@@ -206,7 +206,7 @@ class _General:
         )
 
     def _move(self, row: int, member: int) -> None:
-        """Move a partition, or undo one that went the other way."""
+        """Move a partition, or move one of its topic back that moved the other way."""
         actual = self.movements.instead_of(row, self.owner[row], member)
         self.movements.add(actual, self.owner[actual], member)
         self._set_owner(actual, member)
@@ -223,7 +223,7 @@ class _General:
 
 
 class _Fullest(dict[int, int]):
-    """The most that a member has which owns a partition of a topic, once asked for."""
+    """Largest partition count of a topic's owners, by topic and on first access."""
 
     def __init__(self, counts: list[int], holders: list[Counter[int]]) -> None:
         self._counts = counts
@@ -236,7 +236,7 @@ class _Fullest(dict[int, int]):
 
 
 def _older_claims(group: Group) -> dict[int, int]:
-    """Return, by partition, who claims it from the latest of the old generations."""
+    """Return the claimant of the latest old generation, by partition."""
     said = generations(group.members.generation)
     newest = max(DEFAULT_GENERATION, int(said.max(initial=DEFAULT_GENERATION)))
     older: dict[int, int] = {}
@@ -248,7 +248,7 @@ def _older_claims(group: Group) -> dict[int, int]:
 
 
 def _unevenness(counts: list[int]) -> int:
-    """Return the sum of differences of all pairs, as Java's 32 bits hold it."""
+    """Return the sum of all pairwise differences, with the overflow of 32 bits."""
     ordered, total = sorted(counts), 0
     for at, count in enumerate(ordered):
         total += count * (2 * at - len(ordered) + 1)
@@ -256,7 +256,7 @@ def _unevenness(counts: list[int]) -> int:
 
 
 def _changing_hands(group: Group, member_idx: np.typing.NDArray[np.int32]) -> BoolArray:
-    """Tell which partitions one member gets that another has to give up."""
+    """Return ``(P,)`` true for partitions assigned to a member that others revoke."""
     rows, owner = group.owned.idx, group.owned.owner
     is_kept = np.zeros(group.num_partitions, dtype=np.bool_)
     is_kept[rows[np.equal(member_idx[rows], owner)]] = True

@@ -1,5 +1,5 @@
 """
-The balanced assignor: as even as can be, then with as few moves as can be.
+Balanced assignor, which minimises the imbalance and then the number of moves.
 
 Imports `assignment`'s group, outcome and certificate, and `placement.core`.
 """

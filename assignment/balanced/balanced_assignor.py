@@ -1,4 +1,4 @@
-"""Our own assignor: as even as can be, then with as few moves as can be."""
+"""Our own assignor, which minimises the imbalance and then the number of moves."""
 
 from dataclasses import dataclass
 
@@ -19,12 +19,12 @@ DEFAULT_TOLERANCE = 0.05
 @dataclass(frozen=True, slots=True)
 class Answer:
     """
-    An assignment, and what is proven about it.
+    Assignment with its proven lower bounds.
 
     Parameters
     ----------
     assignment
-        Who reads what.
+        Member of each partition.
     certificate
         Proven lower bounds, with their witnesses.
     """
@@ -36,52 +36,53 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Balanced:
     """
-    Even members out as far as their subscriptions allow, then move as little as can be.
+    Balance members as far as their subscriptions allow, then move fewest partitions.
 
-    Goals, in this order: the busiest member carries least; then loads are as even as
-    can be (fewest members carry that much, then the next carries least, and so on);
-    then as many partitions as possible are read in a rack that has a replica; then each
-    topic is as even over its readers as can be (fewest partitions above a reader's
-    share of the topic, rounded up, or lacking to it, rounded down); then as few as
-    possible change hands. Where all partitions weigh the same and members can carry the
-    same, all of that is exact, and proven. Where weights differ, members are brought
-    within a tolerance, and the gap to the proven bound is said; in small groups what
-    they carry above it is least, and then as few partitions as possible change hands
+    Goals, in lexicographic order: minimise the largest load; then balance the loads
+    (fewest members carry the largest load, then minimise the next largest load, and so
+    on); then maximise the partitions read in a rack that has a replica; then balance
+    each topic over its readers (fewest partitions above a reader's share of the topic,
+    rounded up, or missing to the share, rounded down); then minimise the partitions
+    that change owner. Where all weights and all capacities are equal, the result is
+    exact and proven optimal. Where weights differ, members stay within a tolerance, and
+    the gap to the proven bound is reported; in small groups the excess over the
+    tolerance is minimal, and then the fewest partitions change owner
     (`balanced_exact`).
 
-    Topics are evened out where no racks count, and up to 20,000 pairs of a member and a
-    topic that it reads, or 300,000 where all read the same. Beyond, no partition
-    changes hands for that; where all read the same, what is dealt goes round the
-    members topic by topic.
+    Topics are balanced where no racks count, up to 20,000 pairs of a member and a topic
+    that it reads, or 300,000 where all members read the same topics. In larger groups
+    no partition changes owner for that goal; where all members read the same topics,
+    unassigned partitions are assigned round robin, topic by topic.
 
     Constraints: only subscribed topics; each partition once.
 
-    Algorithm: partitions that the same members may read are one class, and only how
-    many of each class each member reads is looked for
-    (`placement.core.counts.solve_counts`). Where all members read the same it is known
-    at once. With weights: members that carry too much give up what fits their excess
-    best, and what is free goes, heaviest first, to the member furthest below its share.
+    Algorithm: partitions that the same members may read form one class, and the
+    decision variables are the counts per class and member
+    (`placement.core.counts.solve_counts`). Where all members read the same topics, the
+    counts have a closed form. With weights: overloaded members release the partitions
+    that cover their excess best, and unassigned partitions go, heaviest first, to the
+    member furthest below its fair share.
 
     Parameters
     ----------
     tolerance
-        How far above its share of the weight a member may stay, as a fraction, rather
-        than give up partitions; with equal weights nothing is tolerated.
+        Excess of a load over its fair share, as a fraction of the share, up to which a
+        member keeps its partitions. Not used with equal weights and capacities.
 
     Examples
     --------
-    Two members own three partitions each and a third joins: each gives it one.
+    Two members own three partitions each and a third joins: each releases one to it.
     """
 
     tolerance: float = DEFAULT_TOLERANCE
     name: str = "balanced"
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what."""
+        """Return the member of each partition."""
         return self.solve(group).assignment
 
     def solve(self, group: Group) -> Answer:
-        """Return who reads what, and what is proven about it."""
+        """Return the member of each partition, and the proven lower bounds."""
         if not group.num_partitions:
             return _nothing(group)
         is_counted = group.has_equal_weights
@@ -95,7 +96,7 @@ class Balanced:
 
 
 def _nothing(group: Group) -> Answer:
-    """Return the answer where nobody reads anything."""
+    """Return the answer for a group without readers."""
     nobody = np.full(group.num_partitions, ABSENT, dtype=np.int32)
     none = Bounded(value=0, lower_bound=0)
     return Answer(Assignment(nobody), Certificate(busiest=none, moved=none))

@@ -1,4 +1,4 @@
-"""Equal weights, members reading different topics: by counts of classes, exactly."""
+"""Exact assignment by counts of classes: equal weights, different subscriptions."""
 
 import numpy as np
 
@@ -16,14 +16,14 @@ from placement.errors import ProofError
 
 def balance_counts(group: Group, classes: Classes) -> tuple[Assignment, Certificate]:
     """
-    Return who reads what, and the proof.
+    Return the member of each partition, and the certificate.
 
     Parameters
     ----------
     group
-        All of its partitions weigh the same, and members can carry the same.
+        Group with equal weights and equal capacities.
     classes
-        Its partitions by who may read them.
+        Partitions by the members that may read them.
     """
     problem = count_problem(group, classes)
     if can_even_topics(group):
@@ -74,9 +74,9 @@ def _certificate(
         raise ProofError(msg)
     value = busiest_value(group, assignment)
     members = [group.members.ids[member] for member in proof.peak_bins.tolist()]
-    # Members that own what they read no more give it up in any assignment.
+    # Members revoke partitions they no longer subscribe to in any assignment.
     given_up = num_given_up(group, classes)
-    # With prices the cost is proven, not the moves in it.
+    # With prices, the proof covers the cost and not the number of moves.
     least = given_up + (solution.moves if problem.price is None else 0)
     return Certificate(
         busiest=Bounded(
@@ -94,7 +94,7 @@ def _certificate(
 
 
 def num_given_up(group: Group, classes: Classes) -> int:
-    """Return partitions that leave a member because it reads their topic no more."""
+    """Return the number of partitions whose owner no longer reads their topic."""
     is_left = np.zeros(group.num_partitions, dtype=np.bool_)
     is_left[group.owned.idx] = True
     is_left &= np.not_equal(classes.class_idx, ABSENT)

@@ -1,11 +1,11 @@
 """
-Partitions of different weights in a small group, through the core: exact, and proven.
+Exact assignment of partitions of different weights in a small group.
 
-Partitions are groups of one item, members are bins whose bands end at what each may
-carry. CP-SAT minimizes the largest excess over that, in shares of a member, then the
-sum of all, then what changes hands
-(`placement.core.exact.improvement.objective_levels`). What the rest of
-`balanced_weights` has found is its hint, and stays where it is as good.
+In the core's model, partitions are groups of one item and members are bins whose bands
+end at the limit of each load. CP-SAT minimises the largest excess over the limits, as a
+fraction of the member's fair share, then the sum of all excesses, then the partitions
+that change owner (`placement.core.exact.improvement.objective_levels`). The first
+incumbent is the assignment of `balanced_weights`, which stays unless it is improved.
 """
 
 from dataclasses import dataclass
@@ -27,9 +27,9 @@ from placement.core.model.problem import (
 )
 
 MOST_PAIRS = 1_500
-"""Pairs of a partition and a member up to which the core is asked."""
+"""Largest number of pairs of a partition and a member that the core solves."""
 WORK = 0.3
-"""Deterministic seconds of CP-SAT, each about two of a processor."""
+"""Work limit in deterministic seconds of CP-SAT, each about two CPU seconds."""
 PARTS = float(1 << 40)
 """Sum of all weights after scaling to integers."""
 
@@ -37,15 +37,15 @@ PARTS = float(1 << 40)
 @dataclass(frozen=True, slots=True)
 class Said:
     """
-    Lower bounds that CP-SAT states for every assignment.
+    Lower bounds on every assignment, as stated by CP-SAT.
 
     Parameters
     ----------
     excess
-        Lower bound on the largest load above its limit, in shares.
+        Lower bound on the largest excess of a load over its limit, in fair shares.
     moved
-        Lower bound on the number of owned partitions that change hands, at the least
-        excess; `None`: not proven.
+        Lower bound on the number of owned partitions that change owner, at the minimal
+        excess; `None` if not proven.
     solver
         Name and version of the solver.
     """
@@ -56,7 +56,7 @@ class Said:
 
 
 class Exact(NamedTuple):
-    """An assignment, with the bounds that CP-SAT states."""
+    """Assignment with the bounds that CP-SAT states."""
 
     member_idx: IndexArray
     said: Said | None
@@ -70,14 +70,14 @@ def exactly(
     share: RateArray,
 ) -> Exact:
     """
-    Return the best assignment of a small group; of a larger one the same.
+    Return the best assignment found for a small group, else the incumbent.
 
     Parameters
     ----------
     group, classes
         The group, and its partitions by the members that may read them.
     member_idx
-        ``(P,)`` the member of each partition: the first incumbent.
+        ``(P,)`` member of each partition, the first incumbent.
     limit, share
         ``(M,)`` upper limit and fair share of the load of each member.
     """
@@ -115,7 +115,7 @@ def _problem(
     limit: RateArray,
     share: RateArray,
 ) -> Problem:
-    """Return the problem with partitions as groups of one item, members as bins."""
+    """Return the core problem: partitions are groups of one item, members are bins."""
     items, members = len(rows), group.num_members
     part = PARTS / float(group.partitions.weight[rows].sum())
     owner = classes.owner_idx[rows]
@@ -127,7 +127,7 @@ def _problem(
         group_class=classes.class_idx[rows],
         weight=_whole(group.partitions.weight[rows] * part),
         role_weight=np.zeros((items, 1), dtype=np.int64),
-        # To assign a partition without an owner is no change.
+        # Assigning a partition without an owner costs nothing.
         cost=is_owned.astype(np.int64),
         home=np.where(is_owned, owner, NOWHERE).astype(np.int32),
         extra=np.zeros((0, 1), dtype=np.int64),
@@ -157,13 +157,13 @@ def _readers(classes: Classes, members: int) -> BoolArray:
 
 
 def _level(items: int, limit: RateArray, share: RateArray) -> Level:
-    """Return the members as bins with bands from nothing to their limits."""
+    """Return the level of members, with bands from 0 to the limits."""
     members = len(limit)
     limits = Limits(
         fixed=np.zeros((members, 1), dtype=np.int64),
         capacity=np.full((members, 1), NO_LIMIT, dtype=np.int64),
         lower=np.zeros((members, 1), dtype=np.int64),
-        # What rounding adds must not put a load over its limit.
+        # Rounding up of weights must not put a load over its limit.
         upper=_whole(limit) + items,
         target=np.maximum(share, 1.0)[:, None],
     )

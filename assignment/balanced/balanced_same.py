@@ -1,7 +1,7 @@
 """
-Equal weights, and all members reading the same topics: known at once.
+Closed-form assignment: equal weights, and all members read the same topics.
 
-Everything is done on whole columns; a million partitions take some milliseconds.
+All steps work on whole columns; a million partitions take some milliseconds.
 """
 
 import heapq
@@ -28,28 +28,28 @@ from placement.core.model.solution import Bounded, Proof
 
 CountArray = npt.NDArray[np.int64]
 MAX_PAIRS = 20_000_000
-"""Pairs of a topic and a member up to which partitions of each are counted."""
+"""Largest number of pairs of a topic and a member whose partitions are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Owned:
-    """What members own and read, each partition once."""
+    """Partitions that members own and read, each listed once."""
 
     rows: Rows
     owner_idx: IndexArray
     is_clean: bool
-    """Whether that is all that they own."""
+    """Whether `rows` includes every claim of the members."""
 
 
 def balance_same(group: Group) -> tuple[Assignment, Certificate] | None:
     """
-    Return who reads what and the proof; `None` where the group is not of this kind.
+    Return the assignment and its certificate; `None` if the group is of another kind.
 
     Parameters
     ----------
     group
-        All of its partitions weigh the same. If not all members read the same topics,
-        or racks count, there is nothing to return.
+        Group with equal weights. The result is `None` if subscriptions differ or racks
+        count.
     """
     if racks_count(group) or not are_subscriptions_equal(group):
         return None
@@ -61,7 +61,7 @@ def balance_same(group: Group) -> tuple[Assignment, Certificate] | None:
     goal = _goals(group, owned.rows.counts, num_read)
     least = int(np.maximum(owned.rows.counts - goal, 0).sum())
     if can_even_topics(group, MAX_EDGES_SAME) and num_read:
-        # Where members carry the same, any of them may read the one more.
+        # With equal capacities, any member may read one partition more.
         part = np.ones_like(goal) if group.has_equal_capacities else goal
         found = even_topics(group, part, _bounds(group, goal))
         assignment, least = found.assignment, found.solution.moves
@@ -71,7 +71,7 @@ def balance_same(group: Group) -> tuple[Assignment, Certificate] | None:
 
 
 def _bounds(group: Group, goal: CountArray) -> LoadBounds:
-    """Return what members may read: of equal ones any may read one more."""
+    """Return bounds of the counts; with equal capacities any count may be one more."""
     num_edges = group.num_members * int(group.is_read.sum())
     is_any = group.has_equal_capacities
     return LoadBounds(
@@ -97,12 +97,12 @@ def _owned(group: Group, is_read: BoolArray) -> _Owned:
 
 
 def _goals(group: Group, have: CountArray, num_read: int) -> CountArray:
-    """Return ``(M,)`` how many partitions each member is to read."""
+    """Return ``(M,)`` target number of partitions of each member."""
     capacity = group.members.capacity
     if group.has_equal_capacities:
         low, extras = divmod(num_read, group.num_members)
         goal = np.full(group.num_members, low, dtype=np.int64)
-        # Those that own most get the extras: so most can stay where it is.
+        # Members that own most get the extras, so that fewest partitions move.
         goal[np.argsort(-have, kind="stable")[:extras]] += 1
         return goal
     return share_out(num_read, [Fraction(c) for c in capacity.tolist()], have)
@@ -110,22 +110,23 @@ def _goals(group: Group, have: CountArray, num_read: int) -> CountArray:
 
 def share_out(num_items: int, capacity: list[Fraction], have: CountArray) -> CountArray:
     """
-    Share items out so that the largest count over capacity is least.
+    Apportion items so that the largest ratio of count to capacity is minimal.
 
     Parameters
     ----------
     num_items
-        How many items there are.
+        Number of items.
     capacity
-        Of each member, exact and positive.
+        Capacity of each member, exact and positive.
     have
-        ``(M,)`` what members have; of equals the one that has more than it is to get
-        comes first.
+        ``(M,)`` number of items each member has now. Of members with equal ratios, one
+        that has more items than its apportionment so far comes first.
 
     Notes
     -----
-    Jefferson's method: one item after the other goes where the ratio is lowest with it.
-    It never gives less than the share rounded down, so it starts from there.
+    Jefferson's method: each item in turn goes to the member whose ratio with the item
+    is lowest. The method never gives less than the share rounded down, so the counts
+    start from there.
     """
     total = sum(capacity)
     goal = [int(num_items * c / total) for c in capacity]
@@ -164,11 +165,11 @@ def _keep_and_deal(
 
 
 def _given_up(rows: Rows, excess: CountArray) -> CountArray:
-    """Return partitions that owners give up, evenly spaced over what each owns."""
+    """Return the partitions to revoke, evenly spaced over the list of each owner."""
     owner = np.repeat(np.arange(len(excess)), excess)
     first = np.cumsum(excess) - excess
     nth = np.arange(len(owner)) - first[owner]
-    # Owners begin at different places of their lists, or all would give up one topic.
+    # Owners start at different positions, so that they do not all revoke one topic.
     have = rows.counts[owner]
     at = (nth * have + (owner * have) // max(len(excess), 1)) // excess[owner]
     given: CountArray = rows.idx[rows.start[owner] + at].astype(np.int64)
@@ -176,7 +177,7 @@ def _given_up(rows: Rows, excess: CountArray) -> CountArray:
 
 
 def _in_rounds(lack: CountArray) -> IndexArray:
-    """Return ``(N,)`` members in turn, each as often as it lacks partitions."""
+    """Return ``(N,)`` members in turn, each as often as the partitions it lacks."""
     if lack.max(initial=0) - lack.min(initial=0) <= 1 and (np.diff(lack) <= 0).all():
         return (np.arange(lack.sum()) % max(len(lack), 1)).astype(np.int32)
     members = np.repeat(np.arange(len(lack), dtype=np.int32), lack)
@@ -188,7 +189,7 @@ def _in_rounds(lack: CountArray) -> IndexArray:
 def _deal_apart(
     group: Group, member_idx: IndexArray, free: CountArray, lack: CountArray, size: int
 ) -> None:
-    """Deal partitions out in turn, passing over members that have enough of a topic."""
+    """Assign partitions in turn, skipping members that have enough of a topic."""
     members = group.num_members
     topic_idx = group.partitions.topic_idx
     kept = np.nonzero(np.not_equal(member_idx, ABSENT))[0]
@@ -207,7 +208,7 @@ def _certificate(
     goal: CountArray,
     least: int,
 ) -> Certificate:
-    # The closed form is exact: the value is its own bound, and the witness says why.
+    # The closed form is exact: the value is its own bound, proven by the witness.
     value = float((goal * group.partitions.weight[0] / group.members.capacity).max())
     share = {"partitions": int(goal.sum()), "members": group.num_members}
     proof = Proof(kind="count", witness=share)

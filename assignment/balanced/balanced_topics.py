@@ -1,4 +1,4 @@
-"""Equal weights: topics evened out over their readers, then as few moves as can be."""
+"""Equal weights: topics balanced over their readers, then fewest moves."""
 
 from dataclasses import dataclass, replace
 
@@ -19,23 +19,23 @@ from placement.core.counts.count_problem import CountProblem, CountSolution
 from placement.errors import ProofError
 
 MAX_EDGES = 20_000
-"""Topics subscribed, over all members, up to which topics come before moves."""
+"""Largest number of subscriptions, over all members, with topics before moves."""
 MAX_EDGES_SAME = 300_000
-"""The same where all members read the same topics: then few partitions have to move."""
+"""`MAX_EDGES` where all members read the same topics and few partitions move."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvenTopics:
     """
-    An assignment that evens topics out within given loads, and what is proven of it.
+    Assignment that balances topics within given bounds of the loads, with its proof.
 
     Parameters
     ----------
     assignment
-        The member of each partition.
+        Member of each partition.
     solution
-        Partitions of each topic and member: as few as can be outside of the members'
-        shares of a topic, and then as few moves as can be. Proven.
+        Number of partitions of each topic and member: proven fewest partitions outside
+        the members' shares of a topic, and then fewest moves.
     """
 
     assignment: Assignment
@@ -43,7 +43,7 @@ class EvenTopics:
 
 
 def can_even_topics(group: Group, max_edges: int = MAX_EDGES) -> bool:
-    """Return whether topics are evened out exactly: no racks, and not too many pairs."""
+    """Return whether topics are balanced exactly: no racks, and few enough pairs."""
     return len(group.subscribed.idx) <= max_edges and not racks_count(group)
 
 
@@ -51,7 +51,7 @@ def even_topics(
     group: Group, part: RowArray, bounds: LoadBounds, classes: Classes | None = None
 ) -> EvenTopics:
     """
-    Even every topic out over its readers, without another load of any member.
+    Balance every topic over its readers, within bounds of the members' counts.
 
     A reader's share of a topic is proportional to its part, rounded down or up.
 
@@ -60,17 +60,17 @@ def even_topics(
     group
         A group with equal weights and without racks.
     part
-        ``(M,)`` weights of the members, in proportion to their capacity.
+        ``(M,)`` integer weights of the members, such as 1 each or their target counts.
     bounds
-        Bounds of the number of partitions of each member; `is_open` by the edges of
-        `classes`, or of pairs of topic and member where subscriptions are equal.
+        Bounds of the number of partitions of each member. `is_open` refers to the edges
+        of `classes`, or to pairs of topic and member where subscriptions are equal.
     classes
-        Topics by who may read them.
+        Partitions by the members that may read them; `None` if subscriptions are equal.
 
     Raises
     ------
     ProofError
-        If the dual values do not prove that nothing is better.
+        If the dual values do not prove the solution optimal.
     """
     topics = classes_of(group, by_topic=True)
     if classes is not None:
@@ -84,7 +84,7 @@ def even_topics(
 
 
 def _of_topics(by_class: BoolArray, classes: Classes, topics: Classes) -> BoolArray:
-    """Return what edges of classes say, for the edges of their topics."""
+    """Return values of the edges of classes for the edges of their topics."""
     is_read = np.not_equal(topics.class_idx, ABSENT)
     class_of = np.zeros(topics.num_classes, dtype=np.int64)
     class_of[topics.class_idx[is_read]] = classes.class_idx[is_read]
@@ -112,6 +112,6 @@ def _problem(group: Group, topics: Classes, part: RowArray) -> CountProblem:
         home=home,
         share_low=shared // whole,
         share_high=-(-shared // whole),
-        # One partition outside of a share is worse than all moves together.
+        # One partition outside of a share costs more than all moves together.
         share_price=int(is_owned.sum()) + 1,
     )

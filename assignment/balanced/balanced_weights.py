@@ -1,12 +1,11 @@
 """
-Partitions of different weights, or members of different capacities.
+Assignment of partitions of different weights, or to members of different capacities.
 
-Splitting every partition into many small parts gives a problem that is solved exactly,
-by counts: what each member carries then is its share, and no assignment has a less busy
-member. Members that carry more than their share and the tolerance give up partitions
-that cover the excess; what is free goes, heaviest first, to the reader that is furthest
-below its share; and single moves and swaps of the busiest member make up for what that
-leaves.
+The relaxation splits every partition into many small parts and is solved exactly, by
+counts. Its loads are the fair shares, and its largest load is a lower bound for every
+assignment. Members above their fair share and the tolerance release partitions that
+cover the excess. Unassigned partitions go, heaviest first, to the reader furthest below
+its fair share. Local search then improves the busiest member by single moves and swaps.
 """
 
 from dataclasses import dataclass, replace
@@ -33,15 +32,15 @@ from placement.core.counts.kernels import largest_first
 from placement.core.model.solution import Bounded, Proof
 
 PARTS = float(1 << 44)
-"""Parts that all weights together are split into: less than rounding tells apart."""
+"""Number of parts that the total weight is split into, finer than rounding errors."""
 MAX_ROUNDS = 5
-"""A heavy partition may lift its member over the limit; that one then gives up lighter
-ones: that many times."""
+"""Rounds of releases and assignments: a heavy partition may lift its new member over
+the limit, which then releases lighter ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Shares:
-    """What each member should carry, and why no member can be less busy."""
+    """Fair share of each member, lower bound of the largest load, and its witness."""
 
     share: RateArray
     bound: float
@@ -52,16 +51,16 @@ def balance_weights(
     group: Group, classes: Classes, tolerance: float
 ) -> tuple[Assignment, Certificate]:
     """
-    Return who reads what, and the proof.
+    Return the member of each partition, and the certificate.
 
     Parameters
     ----------
     group
-        Any.
+        Any group.
     classes
-        Its partitions by who may read them.
+        Partitions by the members that may read them.
     tolerance
-        How far above its share a member may stay, as a fraction.
+        Allowed excess of a load over its fair share, as a fraction of the share.
     """
     fair = _fair_shares(group, classes)
     everything = np.full(group.num_members, np.inf)
@@ -69,19 +68,19 @@ def balance_weights(
     assignment = Assignment(_fill_up(group, classes, fair, everything))
     if (assignment.load(group) > limit).any():
         evened = Assignment(_fill_up(group, classes, fair, limit))
-        # What is moved has to make the busiest less busy, by more than rounding.
+        # Moves must reduce the largest load by more than rounding errors.
         busiest = busiest_value(group, assignment)
         if busiest_value(group, evened) < busiest * (1 - 1e-9):
             assignment = evened
     if not np.not_equal(classes.owner_idx, ABSENT).any():
-        # Nothing has to change hands for a member to carry its share and no more.
+        # Without owners no partition changes owner, so the limit is the fair share.
         limit = fair.share
     exact = exactly(group, classes, assignment.member_idx, limit, fair.share)
     better, said = Assignment(exact.member_idx), exact.said
     if _is_worth_it(group, assignment, better):
         assignment = better
     elif said is not None:
-        # That bound holds only for assignments with less excess than this one.
+        # The bound holds only for assignments with less excess than this one.
         said = replace(said, moved=None)
     certificate = _certificate(group, classes, fair, assignment)
     if said is not None:
@@ -90,11 +89,11 @@ def balance_weights(
 
 
 def _is_worth_it(group: Group, known: Assignment, better: Assignment) -> bool:
-    """Return whether another assignment makes no member busier, nor moves for nothing."""
+    """Return whether another assignment is no busier and moves only for a gain."""
     before, after = busiest_value(group, known), busiest_value(group, better)
     if after > before * (1 + 1e-9):
         return False
-    # What is moved has to make the busiest less busy, by more than rounding.
+    # Moves must reduce the largest load by more than rounding errors.
     moves_anyway = is_moved(group, known).any() or not is_moved(group, better).any()
     return bool(moves_anyway) or after < before * (1 - 1e-9)
 
@@ -102,11 +101,11 @@ def _is_worth_it(group: Group, known: Assignment, better: Assignment) -> bool:
 def _fill_up(
     group: Group, classes: Classes, fair: _Shares, limit: RateArray
 ) -> IndexArray:
-    """Return who reads what if members keep what they own up to a limit."""
+    """Return the member of each partition if members keep partitions up to a limit."""
     member_idx = classes.owner_idx.copy()
     load = _loads(group, member_idx)
     for _ in range(MAX_ROUNDS):
-        # A partition that is over the limit by itself stays, and the others go.
+        # A partition above the limit by itself stays, and the others are released.
         bounds = np.maximum(limit, _heaviest(group, member_idx))
         _release(group, member_idx, load, bounds)
         is_free = np.equal(member_idx, ABSENT) & np.not_equal(classes.class_idx, ABSENT)
@@ -124,7 +123,7 @@ def _loads(group: Group, member_idx: IndexArray) -> RateArray:
 
 
 def _fair_shares(group: Group, classes: Classes) -> _Shares:
-    """Return the shares of the problem in which partitions can be split."""
+    """Return the fair shares from the relaxation, which splits partitions."""
     is_read = np.not_equal(classes.class_idx, ABSENT)
     weight, of_class = group.partitions.weight[is_read], classes.class_idx[is_read]
     total = float(weight.sum())
@@ -136,7 +135,7 @@ def _fair_shares(group: Group, classes: Classes) -> _Shares:
         num_bins=group.num_members,
         class_start=classes.start,
         edge_bin=classes.member_idx,
-        # Rounded down: then a bound on the parts is one on the weights.
+        # Rounding down makes a lower bound on the parts one on the weights.
         supply=np.floor(supply).astype(np.int64),
         home=np.zeros(len(classes.member_idx), dtype=np.int64),
     )
@@ -145,13 +144,13 @@ def _fair_shares(group: Group, classes: Classes) -> _Shares:
     part = network.part[: group.num_members]
     busiest = np.nonzero(np.equal(part, part[np.argmax(share / capacity)]))[0]
     bound = share_bound(problem, busiest, capacity) * (total / PARTS)
-    # Members that nothing falls to still have to be divided by.
+    # Shares of 0 are raised, because loads are divided by shares.
     least = total / PARTS * capacity
     return _Shares(np.maximum(share, least), bound, busiest)
 
 
 def _heaviest(group: Group, member_idx: IndexArray) -> RateArray:
-    """Return ``(M,)`` the weight of the heaviest partition of each member."""
+    """Return ``(M,)`` weight of the heaviest partition of each member."""
     heaviest = np.zeros(group.num_members + 1)
     np.maximum.at(heaviest, member_idx, group.partitions.weight)
     return heaviest[:-1]
@@ -160,7 +159,7 @@ def _heaviest(group: Group, member_idx: IndexArray) -> RateArray:
 def _release(
     group: Group, member_idx: IndexArray, load: RateArray, limit: RateArray
 ) -> None:
-    """Take from members over their limit what covers the excess."""
+    """Release partitions that cover the excess of members over their limits."""
     is_over = load > limit
     if not is_over.any():
         return
@@ -181,7 +180,7 @@ def _deal(
     load: RateArray,
     member_idx: IndexArray,
 ) -> None:
-    """Give free partitions, heaviest first, to readers furthest below their shares."""
+    """Assign partitions, heaviest first, to readers furthest below their shares."""
     weight = group.partitions.weight
     order = free[np.argsort(-weight[free], kind="stable")]
     loads = (order, weight, load, fair.share)
@@ -225,10 +224,10 @@ def _with_solver(
     limit: RateArray,
     share: RateArray,
 ) -> Certificate:
-    """Return a certificate with what CP-SAT says besides."""
+    """Return the certificate, raised to the bounds that CP-SAT states."""
     busiest, moved = certificate.busiest, certificate.moved
     if said.excess > 0:
-        # Some member carries that much above its limit: the one that notices least.
+        # Some member has this excess; the lowest ratio bounds whichever it is.
         least = ((limit + said.excess * share) / group.members.capacity).min()
         busiest = busiest.with_solver(float(least), said.solver)
     if moved is not None and said.moved is not None:
@@ -240,12 +239,13 @@ def _least_moved(
     group: Group, classes: Classes, busiest: float
 ) -> tuple[int, dict[str, Any]]:
     """
-    Return how many partitions must leave members that carry more than the busiest does.
+    Return the number of partitions that must leave members above the largest load.
 
-    Of each such member as many of its heaviest as cover what it carries too much.
+    Each such member releases at least as many partitions as its heaviest ones that
+    cover the excess. The second value is the number per member.
     """
     load = _loads(group, classes.owner_idx)
-    # Rounding of sums must not make a move look necessary.
+    # Rounding errors of sums must not make a move look necessary.
     excess = load - busiest * group.members.capacity * (1 + 1e-9)
     needed: dict[str, Any] = {}
     for member in np.nonzero(excess > 0)[0].tolist():

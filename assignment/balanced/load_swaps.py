@@ -1,4 +1,4 @@
-"""Single moves and swaps that take load off the busiest member."""
+"""Local search by single moves and swaps that reduce the largest load."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from assignment.balanced.partition_classes import Classes, RowArray
 from assignment.group import ABSENT, BoolArray, Group, IndexArray, RateArray
 
 MAX_PARTITIONS = 3_000
-"""Above, dealing out the heaviest first leaves nothing that this could better."""
+"""Largest number of partitions to search; beyond, heaviest first is good enough."""
 MAX_STEPS = 500
 
 
 @dataclass(slots=True)
 class _State:
-    """Who reads what, while it is bettered."""
+    """Incumbent of the local search."""
 
     group: Group
     may_read: BoolArray
@@ -29,7 +29,7 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A partition that goes to a member, and one that comes back for it, if any."""
+    """Move of a partition to a member, and of another one back in exchange, if any."""
 
     use: float
     row: int
@@ -41,17 +41,17 @@ def improve(
     group: Group, classes: Classes, member_idx: IndexArray, *, limit: RateArray
 ) -> None:
     """
-    Take load off the busiest member as long as one move or swap does.
+    Reduce the largest load as long as one move or swap does.
 
     Parameters
     ----------
     group, classes
-        Whose partitions they are, and who may read them.
+        The group, and its partitions by the members that may read them.
     member_idx
-        ``(P,)`` who reads what; changed in place.
+        ``(P,)`` member of each partition; changed in place.
     limit
-        ``(M,)`` what members may carry. Partitions that a member owned leave it only
-        while the busiest member is above its own.
+        ``(M,)`` upper limit of each load. Partitions leave their owners only while the
+        busiest member is above its limit.
     """
     if group.num_partitions > MAX_PARTITIONS:
         return
@@ -68,16 +68,16 @@ def improve(
 
 
 def _readers(group: Group, classes: Classes) -> BoolArray:
-    """Return ``(K, M)`` true where a member may read partitions of a class."""
+    """Return ``(P, M)`` true where a member may read a partition."""
     may_read = np.zeros((classes.num_classes + 1, group.num_members), dtype=np.bool_)
     of_class = np.repeat(np.arange(classes.num_classes), np.diff(classes.start))
     may_read[of_class, classes.member_idx] = True
-    # The last row is that of partitions nobody reads.
+    # The last row is for partitions without readers.
     return may_read[classes.class_idx]
 
 
 def _may_leave(state: _State, *, is_over: bool) -> BoolArray:
-    """Return ``(P,)`` true for partitions that may change their member."""
+    """Return ``(P,)`` true for partitions that may leave their member."""
     if is_over:
         return np.not_equal(state.member_idx, ABSENT)
     found: BoolArray = np.not_equal(state.member_idx, state.home_idx)
@@ -85,7 +85,7 @@ def _may_leave(state: _State, *, is_over: bool) -> BoolArray:
 
 
 def _best_step(state: _State, busiest: int, may_leave: BoolArray) -> _Step | None:
-    """Return the step that leaves the two members it changes least busy."""
+    """Return the step that minimises the larger load of the two changed members."""
     now = float(state.use[busiest])
     best: _Step | None = None
     for row in np.nonzero(np.equal(state.member_idx, busiest) & may_leave)[0].tolist():
@@ -95,7 +95,7 @@ def _best_step(state: _State, busiest: int, may_leave: BoolArray) -> _Step | Non
         ):
             if step is not None and step.use < (now if best is None else best.use):
                 best = step
-    # Steps that gain no more than rounding would go round and round.
+    # Gains within rounding errors could lead to an endless cycle of steps.
     return best if best is not None and best.use < now * (1 - 1e-9) else None
 
 

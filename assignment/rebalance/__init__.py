@@ -1,4 +1,4 @@
-"""What becomes of a group when members come, go or hang: on a simulated clock."""
+"""Simulation of a group's rebalances when members join, leave or hang."""
 
 from assignment.rebalance.course import Course, Lag, Saying, Step
 from assignment.rebalance.events import (

@@ -1,4 +1,4 @@
-"""The classic group coordinator, with eager and cooperative members."""
+"""Classic group coordinator, with eager and cooperative members."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,18 +19,18 @@ LATE = "it did not rejoin within max.poll.interval.ms"
 @dataclass(slots=True, eq=False)
 class Round:
     """
-    A rebalance under way: from the call to rejoin until all have.
+    Rebalance in progress, from its start until all members have rejoined.
 
     Parameters
     ----------
     number
-        Counts them.
+        Sequence number of the rebalance.
     cause, started_ms
-        Why, and since when.
+        Reason for the rebalance, and its start in milliseconds.
     not_before_ms
-        An empty group waits for more members until then.
+        Time in milliseconds until which an empty group waits for more members.
     joined
-        Who has rejoined, by row.
+        Rows of the members that have rejoined.
     """
 
     number: int
@@ -42,20 +42,21 @@ class Round:
 
 class Classic:
     """
-    The coordinator of a classic group, and what its members do when it calls.
+    Coordinator of a classic group, and the reaction of its members to rebalances.
 
-    A rebalance begins when somebody joins, leaves, is put out, or asks for it. The
-    others hear of it by their next heartbeat and rejoin at their next poll; eager ones
-    give up all they have just before. When all have rejoined, or after the rebalance
-    timeout, the partitions are assigned. Cooperative members learn of it at their next
-    poll; those that have to give something up then do so, and rejoin at once.
+    A rebalance starts when a member joins, leaves, is removed, or requests one. The
+    other members learn of the rebalance by their next heartbeat and rejoin at the next
+    poll; eager members revoke all their partitions just before. When all members have
+    rejoined, or after the rebalance timeout, the partitions are assigned. Cooperative
+    members receive the assignment at their next poll; members with partitions to revoke
+    then revoke these and rejoin at once.
 
     Parameters
     ----------
     world
-        Clock, members and partitions.
+        Clock, members and partitions of the simulation.
     on_batch
-        Called when a member has got something to read.
+        Callback for each member that receives partitions.
 
     References
     ----------
@@ -73,19 +74,19 @@ class Classic:
         self._num_rounds = 0
 
     def seat(self, client: Client) -> None:
-        """Let a member be in from the start."""
+        """Register a member at the start of the simulation."""
         self.book[client.row] = client
 
     def settle(self, given: IndexArray) -> None:
-        """Let an assignment stand from the start."""
+        """Set the assignment at the start of the simulation."""
         self.given = given.copy()
 
     def is_waiting(self, client: Client) -> bool:
-        """Return whether the coordinator owes the member an answer: it may be silent."""
+        """Return whether the member waits for a join response without heartbeats."""
         return self.round is not None and client.row in self.round.joined
 
     def join(self, client: Client, cause: str) -> None:
-        """Let a member in."""
+        """Add a member to the group."""
         is_first = not self.book
         self.book[client.row] = client
         if self.round is None:
@@ -95,7 +96,7 @@ class Classic:
         self._rejoin(client)
 
     def replace(self, old: Client, new: Client) -> None:
-        """Let a static member that is still in the book go on where it was."""
+        """Replace a static member that is still in the group by its new instance."""
         self.book = {
             new.row if row == old.row else row: new if row == old.row else client
             for row, client in self.book.items()
@@ -111,7 +112,7 @@ class Classic:
             self._rejoin(new)
 
     def remove(self, client: Client, cause: str) -> None:
-        """Put a member out."""
+        """Remove a member from the group."""
         if self.book.pop(client.row, None) is None:
             return
         self.world.reading.release(self.world.reading.held(client.row))
@@ -126,7 +127,7 @@ class Classic:
             self._finish_if_all(self.round)
 
     def resume(self, client: Client) -> None:
-        """Let a member that was silent hear what it missed."""
+        """Deliver the assignment and the rebalance that a silent member missed."""
         if client.row in self.unheard:
             self._hear(client)
         if self.round is not None:
@@ -134,10 +135,11 @@ class Classic:
 
     def look(self, cause: str, topic: str) -> None:
         """
-        Have the metadata looked at.
+        Schedule the discovery of new partitions by a metadata refresh.
 
-        Of new partitions the leader hears, the member that has been in longest; of new
-        topics each member that has a pattern. Whoever is first asks to rejoin.
+        The group leader, the member that joined first, discovers new partitions.
+        Members subscribed by a matching pattern discover new topics. The first of
+        these members to refresh its metadata requests a rebalance.
         """
         now = self.world.now_ms
         lookers = [client for client in self._lookers(topic) if client.is_reading]
@@ -153,7 +155,7 @@ class Classic:
         return by_pattern or (list(self.book.values())[:1] if readers else [])
 
     def _ask(self, client: Client, cause: str, topic: str) -> None:
-        """Let a member ask for a rebalance, if it still has reason to."""
+        """Request a rebalance on behalf of a member, unless it is obsolete."""
         if self._knows(topic):
             return
         if client.row not in self.book or not client.is_reading:
@@ -164,13 +166,13 @@ class Classic:
         self._rejoin(client)
 
     def _knows(self, topic: str) -> bool:
-        """Return whether the last assignment had all partitions of a topic."""
+        """Return whether the last assignment covers all partitions of a topic."""
         first = self.world.first_row[topic]
         rows = np.arange(first, first + self.world.topics[topic].num_partitions)
         return bool((self.given[rows] != ABSENT).all())
 
     def _call(self, cause: str, *, is_initial: bool = False) -> None:
-        """Call all members to rejoin."""
+        """Start a rebalance, in which all members have to rejoin."""
         now, timers = self.world.now_ms, self.world.timers
         self._num_rounds += 1
         delay = timers.initial_delay_ms if is_initial else 0
@@ -192,7 +194,7 @@ class Classic:
         self.world.at(called.not_before_ms, lambda: self._finish_if_all(called))
 
     def _await(self, client: Client, called: Round) -> None:
-        """Let a member hear of the call by its next heartbeat, and poll after that."""
+        """Schedule a member to rejoin at its first poll after its next heartbeat."""
         if client.is_reading:
             at_ms = self.world.next_poll(client, client.next_beat(self.world.now_ms))
             self.world.at(at_ms, lambda: self._answer_call(client, called))
@@ -217,7 +219,7 @@ class Classic:
             self._finish(called)
 
     def _give_up(self, called: Round) -> None:
-        """Go on without those that have not rejoined in time; static ones stay in."""
+        """Remove dynamic members that have not rejoined in time, keep static ones."""
         if self.round is not called or not called.joined:
             return
         for row, client in list(self.book.items()):
@@ -228,7 +230,7 @@ class Classic:
         self._finish(called)
 
     def _finish(self, called: Round) -> None:
-        """Assign, and tell the members."""
+        """Assign the partitions, and deliver the assignment to the members."""
         self.round = None
         reading = self.world.reading
         self.given = self.world.assign(
@@ -247,7 +249,7 @@ class Classic:
                 self.world.at(at_ms, partial(self._hear, client))
 
     def _hear(self, client: Client) -> None:
-        """Let a member act on its assignment."""
+        """Apply the assignment to a member, which revokes and takes partitions."""
         if client.row not in self.unheard or not client.is_reading:
             return
         self.unheard.discard(client.row)

@@ -1,4 +1,4 @@
-"""The coordinator of a new-protocol group, and its members."""
+"""Coordinator of a group with the consumer protocol, and its members."""
 
 from collections.abc import Callable
 
@@ -13,18 +13,19 @@ LATE = "it did not give partitions up within max.poll.interval.ms"
 
 class Consumer:
     """
-    The coordinator of a consumer group as of KIP-848, and what its members do.
+    Coordinator of a consumer group as of KIP-848, and the behaviour of its members.
 
-    Whatever changes gives a new target at once. By its next heartbeat a member hears
-    what to give up, does so at its next poll, and says so at once; only then it hears
-    what it gets, as far as nobody else still has it. Nobody waits for all.
+    Each change leads to a new target assignment at once. By its next heartbeat a member
+    learns the partitions to revoke, revokes them at its next poll, and acknowledges at
+    once. Only then does the member receive new partitions, as far as no other member
+    still holds them. No member waits for all others.
 
     Parameters
     ----------
     world
-        Clock, members and partitions.
+        Clock, members and partitions of the simulation.
     on_batch
-        Called when a member has got something to read.
+        Callback for each member that receives partitions.
 
     References
     ----------
@@ -39,26 +40,26 @@ class Consumer:
         self.revoking: dict[int, int] = {}
 
     def seat(self, client: Client) -> None:
-        """Let a member be in from the start."""
+        """Register a member at the start of the simulation."""
         self.book[client.row] = client
 
     def settle(self, given: IndexArray) -> None:
-        """Let an assignment stand from the start."""
+        """Set the assignment at the start of the simulation."""
         self.target = given.copy()
 
     def is_waiting(self, client: Client) -> bool:
-        """Return whether the coordinator owes the member an answer: it never does."""
+        """Return false: the coordinator never delays a response."""
         del client
         return False
 
     def join(self, client: Client, cause: str) -> None:
-        """Let a member in; it hears at once what it gets."""
+        """Add a member to the group, and send its assignment at once."""
         self.book[client.row] = client
         self._retarget(cause)
         self._beat(client)
 
     def replace(self, old: Client, new: Client) -> None:
-        """Let a static member that is still in the book go on where it was."""
+        """Replace a static member that is still in the group by its new instance."""
         self.book = {
             new.row if row == old.row else row: new if row == old.row else client
             for row, client in self.book.items()
@@ -69,7 +70,7 @@ class Consumer:
         self._beat(new)
 
     def remove(self, client: Client, cause: str) -> None:
-        """Put a member out."""
+        """Remove a member from the group."""
         if self.book.pop(client.row, None) is None:
             return
         self.world.reading.release(self.world.reading.held(client.row))
@@ -81,12 +82,12 @@ class Consumer:
             self.world.say("the group is empty")
 
     def resume(self, client: Client) -> None:
-        """Let a member that was silent hear what it missed."""
+        """Deliver the assignment that a silent member missed."""
         self.revoking.pop(client.row, None)
         self._wake(client)
 
     def look(self, cause: str, topic: str) -> None:
-        """Have new partitions seen: by the next heartbeat of any of its readers."""
+        """Schedule the discovery of new partitions by a subscriber's next heartbeat."""
         readers = [
             client
             for client in self.book.values()
@@ -109,7 +110,7 @@ class Consumer:
         self._beat(client)
 
     def _retarget(self, cause: str) -> None:
-        """Compute who is to read what, and let those who are concerned hear of it."""
+        """Compute the target assignment, and notify the members that it concerns."""
         self.target = self.world.assign(
             self.book.values(),
             self.target,
@@ -124,13 +125,13 @@ class Consumer:
             self._wake(self.book[row])
 
     def _wake(self, client: Client) -> None:
-        """Let a member hear by its next heartbeat."""
+        """Schedule the next heartbeat of a member."""
         if client.is_beating:
             at_ms = client.next_beat(self.world.now_ms)
             self.world.at(at_ms, lambda: self._beat(client))
 
     def _beat(self, client: Client) -> None:
-        """Tell a member what to give up, or else what it gets."""
+        """Respond to a heartbeat with the partitions to revoke, or else to take."""
         if client.row not in self.book or not client.is_beating:
             return
         at_ms = self.world.next_poll(client, self.world.now_ms)
@@ -149,13 +150,13 @@ class Consumer:
         self.world.at(at_ms, lambda: self._expire(client, told_ms))
 
     def _expire(self, client: Client, told_ms: int) -> None:
-        """Put a member out that has not given up what it was told to."""
+        """Remove a member that has not revoked its partitions in time."""
         if self.revoking.get(client.row) == told_ms and client.row in self.book:
             self.world.expel(client, LATE)
             self.remove(client, f"{client.spec.member_id} is put out")
 
     def _give_up(self, client: Client) -> None:
-        """Let a member stop reading what is another's, and say so."""
+        """Revoke a member's partitions outside of its target, and acknowledge that."""
         if client.row not in self.book or not client.is_reading:
             return
         self.revoking.pop(client.row, None)
@@ -167,7 +168,7 @@ class Consumer:
         self._beat(client)
 
     def _take(self, client: Client) -> None:
-        """Let a member read what is meant for it, and nobody has."""
+        """Assign a member the partitions of its target that no member holds."""
         if client.row not in self.book or not client.is_reading:
             return
         is_free = np.equal(self.world.reading.holder, ABSENT)

@@ -1,4 +1,4 @@
-"""What a coordinator is asked, whichever protocol its group speaks."""
+"""Interface of a coordinator, common to all protocols of groups."""
 
 from typing import Protocol
 
@@ -7,38 +7,38 @@ from assignment.rebalance.client import Client
 
 
 class Coordinator(Protocol):
-    """Keeps the book of members, and has them assigned."""
+    """Coordinator that registers members and assigns partitions to them."""
 
     book: dict[int, Client]
 
     def seat(self, client: Client) -> None:
-        """Let a member be in from the start."""
+        """Register a member at the start of the simulation."""
         ...
 
     def settle(self, given: IndexArray) -> None:
-        """Let an assignment stand from the start."""
+        """Set the assignment at the start of the simulation."""
         ...
 
     def is_waiting(self, client: Client) -> bool:
-        """Return whether the coordinator owes the member an answer."""
+        """Return whether the member waits for a join response without heartbeats."""
         ...
 
     def join(self, client: Client, cause: str) -> None:
-        """Let a member in."""
+        """Add a member to the group."""
         ...
 
     def replace(self, old: Client, new: Client) -> None:
-        """Let a static member go on where it was."""
+        """Replace a static member by its new instance."""
         ...
 
     def remove(self, client: Client, cause: str) -> None:
-        """Put a member out."""
+        """Remove a member from the group."""
         ...
 
     def resume(self, client: Client) -> None:
-        """Let a member that was silent hear what it missed."""
+        """Deliver the assignment that a silent member missed."""
         ...
 
     def look(self, cause: str, topic: str) -> None:
-        """Have new partitions seen."""
+        """Schedule the discovery of new partitions."""
         ...

@@ -1,4 +1,4 @@
-"""What became of a group: every rebalance, every standstill, every message behind."""
+"""Result of a simulation: rebalances, times without a reader, and consumer lag."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,28 +14,31 @@ from assignment.rebalance.timers import Protocol
 @dataclass(slots=True, eq=False, kw_only=True)
 class Step:
     """
-    One assignment: a generation of the classic protocols, a group epoch of the new one.
+    Assignment, a generation of the classic protocols or an epoch of the consumer one.
 
     Parameters
     ----------
     started_ms
-        When the coordinator called for it.
+        Time at which the rebalance started, in milliseconds.
     cause
-        Why.
+        Reason for the rebalance.
     assigned_ms
-        When it was made.
+        Time at which the partitions were assigned, in milliseconds.
     ended_ms
-        When everybody had what it gives, or the next one began.
+        Time at which the last member had revoked and taken its partitions, in
+        milliseconds; no later than the next assignment.
     epoch
-        Its number, from 1.
+        Number of the assignment, from 1.
     group
-        The members and what they owned, as the assignor saw them.
+        Members and their owned partitions, as passed to the assignor.
     assignment
-        What it answered; with cooperative, what changes hands is nobody's.
+        Result of the assignor; with the cooperative protocol, partitions that change
+        owner are unassigned.
     revoked
-        Partitions that each member had to stop reading for it, as names.
+        Partitions that each member revoked for it, as topic and number by member id.
     num_moved, num_back
-        Partitions taken up by another member than had them, and by the same one again.
+        Number of partitions taken by another member than before, and by the same
+        member again.
     """
 
     started_ms: int
@@ -51,11 +54,11 @@ class Step:
 
     @property
     def num_revoked(self) -> int:
-        """Partitions that members had to stop reading."""
+        """Number of partitions that members had to revoke."""
         return sum(len(names) for names in self.revoked.values())
 
     def idle_members(self) -> list[str]:
-        """Return the members that were given nothing."""
+        """Return the ids of the members without partitions."""
         counts = self.assignment.counts(self.group.num_members)
         idle = np.nonzero(np.equal(counts, 0))[0].tolist()
         return [self.group.members.ids[member] for member in idle]
@@ -63,7 +66,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saying:
-    """One line of the story."""
+    """One line of the event log."""
 
     at_ms: int
     text: str
@@ -72,19 +75,19 @@ class Saying:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Lag:
     """
-    Messages behind.
+    Consumer lag in messages.
 
     Parameters
     ----------
     peak
-        The most at one time, of all partitions together.
+        Largest total lag of all partitions at one time.
     peak_of
-        ``(U,)`` the most of each partition.
+        ``(U,)`` largest lag of each partition.
     end
-        What is left at the end.
+        Total lag at the end.
     behind_until_ms
-        When the group had caught up for the last time; 0 if it was never behind,
-        ``inf`` if it does not catch up.
+        Time at which the group caught up for the last time, in milliseconds; 0 if it
+        was never behind, ``inf`` if it does not catch up.
     """
 
     peak: float
@@ -96,36 +99,39 @@ class Lag:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Course:
     """
-    The whole story. ``U`` partitions, of all topics as large as they grow.
+    Result of the whole simulation.
+
+    ``U`` counts the partitions of all topics at their largest size.
 
     Parameters
     ----------
     protocol, assignor
-        Under which it was played.
+        Protocol of the group, and name of its assignor.
     start, steps
-        The assignment that stood at the start, and those that followed.
+        Assignment at the start, and the assignments that followed.
     num_elsewhere
-        Partitions that stood with another member before the start.
+        Number of partitions that another member owned before the start.
     topics
-        Names and sizes, in the order of the partitions.
+        Largest number of partitions by topic name, in the order of the partitions.
     still_ms, longest_ms
-        ``(U,)`` how long nobody read each partition: in all, and at a stretch.
+        ``(U,)`` time that each partition had no reader, in milliseconds: in total, and
+        the longest uninterrupted period.
     changes
-        ``(U,)`` how often another member took it up.
+        ``(U,)`` number of times another member took the partition.
     holder
-        ``(U,)`` who has it at the end, by row of `members`.
+        ``(U,)`` member that holds the partition at the end, as a row of `members`.
     is_still_at_end
-        ``(U,)`` true where nobody reads at the end.
+        ``(U,)`` true where the partition has no reader at the end.
     members
-        Ids of all that were ever there.
+        Ids of all members, past ones included.
     put_out
-        Ids of members that the coordinator put out, each with why.
+        Ids of members that the coordinator removed, each with the reason.
     lag
-        `None` where no rates are known.
+        Consumer lag; `None` where no rates are known.
     story
-        What happened, in order.
+        Event log, in order of time.
     until_ms
-        When it ends.
+        End of the simulation, in milliseconds.
     """
 
     protocol: Protocol
@@ -147,5 +153,5 @@ class Course:
 
     @property
     def last(self) -> Step:
-        """The assignment that stands at the end."""
+        """Assignment in force at the end."""
         return self.steps[-1] if self.steps else self.start

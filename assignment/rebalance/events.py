@@ -1,16 +1,16 @@
-"""What may happen to a group."""
+"""Events of a simulated group; times are in milliseconds."""
 
 from dataclasses import dataclass
 
 from assignment.make_group import MemberSpec
 
 FOREVER = None
-"""For so long does a member stay away that does not come back."""
+"""Duration of an absence without return."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Join:
-    """A new member starts; `spec.member_id` is the name that later events use."""
+    """Start of a new member; later events refer to `spec.member_id`."""
 
     at_ms: int
     spec: MemberSpec
@@ -19,7 +19,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leave:
-    """A member is shut down in order; a static one does not tell the coordinator."""
+    """Clean shutdown of a member; a static member sends no leave request."""
 
     at_ms: int
     member: str
@@ -27,7 +27,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Return:
-    """A member that left is started again."""
+    """Restart of a member that left."""
 
     at_ms: int
     member: str
@@ -35,7 +35,7 @@ class Return:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Freeze:
-    """A member crashes, hangs or is cut off: no heartbeats, and nothing is read."""
+    """Crash, hang or disconnection of a member: no heartbeats, and no reading."""
 
     at_ms: int
     member: str
@@ -44,7 +44,7 @@ class Freeze:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopPolling:
-    """A member hangs in its own code: heartbeats go on, polls do not."""
+    """Hang of a member in its own code: heartbeats continue, polls stop."""
 
     at_ms: int
     member: str
@@ -54,15 +54,15 @@ class StopPolling:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slow:
     """
-    A member takes longer from now on.
+    Permanent slowdown of a member.
 
     Parameters
     ----------
     poll_ms
-        Between its polls; `None`: as before. More than ``max.poll.interval.ms``, and
-        it is put out whenever it has something to read.
+        Time between polls in milliseconds; `None` keeps the current one. If it exceeds
+        ``max.poll.interval.ms``, the member is removed whenever it has partitions.
     reads_per_s
-        Messages per second that it reads at most; `None`: as before.
+        Largest number of messages read per second; `None` keeps the current one.
     """
 
     at_ms: int
@@ -73,7 +73,7 @@ class Slow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetPartitions:
-    """A topic gets partitions, or appears with them."""
+    """Growth of a topic to a number of partitions, or creation of a topic."""
 
     at_ms: int
     topic: str

@@ -1,4 +1,4 @@
-"""Play a story: events happen to a group, and its protocol answers."""
+"""Simulation of the events of a group and of its protocol's reactions."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -30,31 +30,32 @@ from assignment.rebalance.timers import Protocol, Timers
 from assignment.rebalance.world import World
 
 MAX_STARTING_ROUNDS = 4
-"""A cooperative assignor hands everything out in two."""
+"""Rounds to reach the initial assignment; a cooperative assignor needs two."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Run:
     """
-    A group, and how it is played.
+    Group and settings of a simulation.
 
     Parameters
     ----------
     topics, members
-        At the start. What members own is where the assignor starts from.
+        Topics and members at the start. The first assignment starts from the partitions
+        that members own.
     protocol, assignor
-        How partitions change hands, and who decides.
+        Rebalance protocol, and the assignor.
     timers
-        Of everybody.
+        Timers of all members and of the coordinator.
     rates
-        Messages per second of each partition, by topic; of what is not named, none
-        arrive. `None`: unknown, and no lag is computed.
+        Messages per second of each partition, by topic; 0 for partitions that are not
+        listed. `None`: unknown, and no lag is computed.
     lags
-        Messages behind at the start, by topic.
+        Consumer lag of each partition at the start in messages, by topic.
     reads_per_s
-        Messages per second that a member of capacity 1 reads at most.
+        Largest number of messages per second that a member of capacity 1 reads.
     is_java_order
-        Whether members stand in the order of Java's HashMap before the assignor.
+        Whether the assignor receives members in the order of a Java ``HashMap``.
     """
 
     topics: Sequence[TopicSpec]
@@ -70,36 +71,36 @@ class Run:
 
 def play(run: Run, events: Sequence[Event], until_ms: int) -> Course:
     """
-    Play a story to its end.
+    Simulate a group to the end.
 
-    At the start the group is at rest, with what its assignor gives it, starting from
-    what members own. Heartbeats, polls and looks at the metadata of the members are
-    spread evenly over their periods: nothing is drawn, so the same story is always the
-    same.
+    At the start the group is stable: its assignor has assigned the partitions, starting
+    from those that members own. Heartbeats, polls and metadata refreshes of the members
+    are spread evenly over their periods. The simulation uses no random numbers, so it
+    is reproducible.
 
     Parameters
     ----------
     run
-        The group, and how it is played.
+        Group and settings of the simulation.
     events
-        What happens.
+        Events of the simulation.
     until_ms
-        When the story ends.
+        End of the simulation in milliseconds.
 
     Returns
     -------
-    What became of it.
+    Result of the simulation.
 
     Raises
     ------
     AssignorError
-        If the assignor refuses the group.
+        If the assignor rejects the group.
     """
     return _Play(run, events).course(until_ms)
 
 
 def _sizes(run: Run, events: Sequence[Event]) -> dict[str, int]:
-    """Return how large each topic gets."""
+    """Return the largest number of partitions of each topic."""
     sizes = {topic.name: topic.num_partitions for topic in run.topics}
     for event in events:
         if isinstance(event, SetPartitions):
@@ -111,7 +112,7 @@ def _sizes(run: Run, events: Sequence[Event]) -> dict[str, int]:
 def _spread(
     sizes: dict[str, int], values: dict[str, Sequence[float]] | None
 ) -> RateArray:
-    """Return ``(U,)`` values of all partitions; 0 where none is said."""
+    """Return ``(U,)`` values of all partitions; 0 where none is given."""
     parts = [np.zeros(0)]
     for name, size in sizes.items():
         part = np.zeros(size)
@@ -122,7 +123,7 @@ def _spread(
 
 
 class _Play:
-    """One story under way."""
+    """Simulation in progress."""
 
     def __init__(self, run: Run, events: Sequence[Event]) -> None:
         self.run = run
@@ -136,7 +137,7 @@ class _Play:
             self.world.at(event.at_ms, partial(self._happen, event))
 
     def course(self, until_ms: int) -> Course:
-        """Play to the end, and tell."""
+        """Simulate to the end, and return the result."""
         self.world.run_until(until_ms)
         reading, world = self.world.reading, self.world
         return Course(
@@ -187,7 +188,7 @@ class _Play:
         return world
 
     def _wanted(self, world: World, events: Sequence[Event]) -> BoolArray:
-        """Return ``(U,)`` which partitions anybody reads, ever."""
+        """Return ``(U,)`` true for partitions that any member ever subscribes to."""
         joined = [event.spec for event in events if isinstance(event, Join)]
         specs = [*self.run.members, *joined]
         wanted = [
@@ -197,7 +198,7 @@ class _Play:
         return np.concatenate([*wanted, np.zeros(0, dtype=np.bool_)])
 
     def _seat(self) -> None:
-        """Let the members of the start have what the assignor gives them."""
+        """Register the initial members, and assign their partitions."""
         world, reading = self.world, self.world.reading
         given: IndexArray = np.full(len(reading.holder), ABSENT, dtype=np.int32)
         size = len(self.run.members)
@@ -215,7 +216,7 @@ class _Play:
         self.coordinator.settle(given)
 
     def _rest(self, owned: IndexArray) -> tuple[Step, IndexArray]:
-        """Return what the group comes to if nothing happens."""
+        """Return the assignment that the group converges to without events."""
         if not self.run.members:
             return self.world.nothing(), owned
         is_withheld = self.run.protocol is Protocol.COOPERATIVE
@@ -231,7 +232,7 @@ class _Play:
         return step, given
 
     def _happen(self, event: Event) -> None:
-        """Let an event happen."""
+        """Apply an event."""
         match event:
             case SetPartitions():
                 self._set_partitions(event)
@@ -290,13 +291,13 @@ class _Play:
             self.world.at(self.world.now_ms + for_ms, lambda: self._wake(client))
 
     def _still(self, client: Client) -> None:
-        """Let a member read and beat no more."""
+        """Stop the heartbeats and the reading of a member."""
         client.silence += 1
         client.is_beating = False
         self.world.reading.set_running(client.row, is_running=False)
 
     def _silence(self, client: Client) -> None:
-        """Let a member go silent; after the session timeout it is put out."""
+        """Stop a member, and schedule its removal after the session timeout."""
         last_ms = client.previous_beat(self.world.now_ms)
         self._still(client)
         alarm = client.silence
@@ -307,7 +308,7 @@ class _Play:
         if client.silence != alarm or client.row not in self.coordinator.book:
             return
         if self.coordinator.is_waiting(client):
-            # It has asked to join: until it is answered nobody expects a heartbeat.
+            # A member that waits for a join response need not send heartbeats.
             due_ms = self.world.now_ms + self.run.timers.session_timeout_ms
             self.world.at(due_ms, lambda: self._session_over(client, alarm))
             return
@@ -318,7 +319,7 @@ class _Play:
         self.coordinator.remove(client, f"{client.spec.member_id} is put out")
 
     def _wake(self, client: Client) -> None:
-        """Let a silent member go on: in its place, or as a new one."""
+        """Resume a silent member, in its old place or as a new member."""
         if self.world.by_name[client.name] is not client or client.is_reading:
             return
         client.silence += 1
@@ -336,7 +337,7 @@ class _Play:
         self._stop_polling(client, for_ms)
 
     def _stop_polling(self, client: Client, for_ms: int | None) -> None:
-        """Let a member hang; after max.poll.interval.ms it leaves."""
+        """Stop the polls of a member; it leaves after ``max.poll.interval.ms``."""
         last_ms = client.previous_poll(self.world.now_ms)
         client.silence += 1
         client.is_polling = False
@@ -348,7 +349,7 @@ class _Play:
             self.world.at(self.world.now_ms + for_ms, lambda: self._wake(client))
 
     def _poll_over(self, client: Client, alarm: int) -> None:
-        """Let a member that did not poll leave; a static one only goes silent."""
+        """Remove a member that did not poll; a static member only stops heartbeats."""
         if client.silence != alarm or client.row not in self.coordinator.book:
             return
         if client.is_static:
@@ -369,14 +370,14 @@ class _Play:
                 self._begin_batch(client)
 
     def _begin_batch(self, client: Client) -> None:
-        """Let a member work on what it got; nothing comes of what takes too long."""
+        """Start a batch of a member, which hangs if the batch takes too long."""
         if client.poll_ms > self.run.timers.max_poll_interval_ms:
             client.set_poll(client.poll_ms, self.world.now_ms)
             self._stop_polling(client, client.poll_ms)
 
 
 def _lag(reading: Reading) -> Lag:
-    """Return what the group is and was behind with."""
+    """Return the current and the past consumer lag of the group."""
     left_s = reading.drained_s()
     until = reading.behind_until_ms
     return Lag(

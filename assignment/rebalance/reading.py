@@ -1,4 +1,4 @@
-"""Who reads each partition, how long nobody does, and what piles up meanwhile."""
+"""Current reader of each partition, time without a reader, and consumer lag."""
 
 from collections.abc import Sequence
 
@@ -12,22 +12,24 @@ Rows = npt.NDArray[np.int64]
 
 class Reading:
     """
-    The partitions of the whole story, ``U`` of them, as they are at one time.
+    State of all ``U`` partitions of the simulation at one time.
 
-    Between two times messages flow evenly. A member that can read less than arrives
-    falls behind on all its partitions alike; one that can read more works off what it
-    is behind with what it can spare, in proportion.
+    Between two times messages arrive at constant rates. A member with less throughput
+    than the arrival rate falls behind on all its partitions in proportion to their
+    rates. A member with more throughput reduces the lag of its partitions by its spare
+    throughput, in proportion to the lags.
 
     Parameters
     ----------
     exists
-        ``(U,)`` which partitions are there at the start.
+        ``(U,)`` true for partitions that exist at the start.
     is_wanted
-        ``(U,)`` which anybody subscribes to, ever; the others are not looked at.
+        ``(U,)`` true for partitions with a subscriber at any time; the others never
+        count as unread.
     rate
-        ``(U,)`` messages per second that arrive.
+        ``(U,)`` arrival rate in messages per second.
     lag
-        ``(U,)`` messages behind at the start.
+        ``(U,)`` consumer lag at the start in messages.
     """
 
     def __init__(
@@ -50,37 +52,38 @@ class Reading:
         self._reads_per_s: list[float] = []
 
     def add_client(self, reads_per_s: float) -> None:
-        """Know one more member; it reads at most so many messages per second."""
+        """Add a member with its largest number of messages read per second."""
         self._is_running.append(True)
         self._reads_per_s.append(reads_per_s)
 
     def set_running(self, client: int, *, is_running: bool) -> None:
-        """Let a member go on with what it has, or stop."""
+        """Start or stop the reading of a member."""
         self._is_running[client] = is_running
 
     def set_speed(self, client: int, reads_per_s: float) -> None:
-        """Let a member read at most so many messages per second."""
+        """Set the largest number of messages per second that a member reads."""
         self._reads_per_s[client] = reads_per_s
 
     def speed(self, client: int) -> float:
-        """Return how many messages per second a member reads at most."""
+        """Return the largest number of messages per second that a member reads."""
         return self._reads_per_s[client]
 
     def held(self, client: int) -> Rows:
-        """Return what a member holds."""
+        """Return the rows of the partitions that a member holds."""
         return np.nonzero(np.equal(self.holder, client))[0]
 
     def release(self, rows: Rows) -> None:
-        """Let nobody read these partitions."""
+        """Remove the holder of partitions."""
         self.holder[rows] = ABSENT
 
     def take(self, client: int, rows: Rows) -> tuple[int, int]:
         """
-        Let a member read these partitions.
+        Set the holder of partitions.
 
         Returns
         -------
-        How many another member read before, and how many it read itself.
+        Number of partitions that another member read before, and number that the same
+        member read before.
         """
         was = self.last[rows]
         is_back = np.equal(was, client)
@@ -91,18 +94,18 @@ class Reading:
         return int(is_moved.sum()), int(is_back.sum())
 
     def is_read(self) -> BoolArray:
-        """Return ``(U,)`` true where a member reads, and gets on."""
+        """Return ``(U,)`` true where the holder of the partition is running."""
         running = np.array([*self._is_running, False], dtype=np.bool_)
         found: BoolArray = running[self.holder] & self.exists
         return found
 
     def is_still(self) -> BoolArray:
-        """Return ``(U,)`` true where somebody should read, and nobody does."""
+        """Return ``(U,)`` true where a partition with subscribers has no reader."""
         found: BoolArray = self.exists & self.is_wanted & ~self.is_read()
         return found
 
     def advance(self, now_ms: int) -> None:
-        """Let time pass."""
+        """Advance the clock."""
         elapsed = now_ms - self.now_ms
         if elapsed <= 0:
             return
@@ -114,7 +117,7 @@ class Reading:
         self.now_ms = now_ms
 
     def _flow(self, is_read: BoolArray, is_still: BoolArray, seconds: float) -> None:
-        """Let messages arrive and be read."""
+        """Update the lag by the messages that arrive and are read."""
         done_s = self.drained_s()
         self.lag[is_still] += self.rate[is_still] * seconds
         rows = np.nonzero(is_read)[0]
@@ -142,14 +145,14 @@ class Reading:
     def _spare(
         self, rows: Rows, at: IndexArray
     ) -> tuple[RateArray, RateArray, RateArray]:
-        """Return ``(C,)`` each what members can spare, get, and are behind with."""
+        """Return ``(C,)`` spare throughput, arrival rate and lag of each member."""
         size = len(self._is_running)
         demand = np.bincount(at, self.rate[rows], size).astype(np.float64)
         behind = np.bincount(at, self.lag[rows], size).astype(np.float64)
         return np.array(self._reads_per_s) - demand, demand, behind
 
     def drained_s(self) -> float:
-        """Return after how many seconds nobody is behind; ``inf`` for never."""
+        """Return the seconds until the lag is 0; ``inf`` if it never is."""
         if not self.lag.any():
             return 0.0
         if (self.is_still() & ((self.lag > 0) | (self.rate > 0))).any():
@@ -162,5 +165,5 @@ class Reading:
         return float(needed.max(initial=0.0))
 
     def appear(self, rows: Sequence[int] | Rows) -> None:
-        """Let partitions be there from now on."""
+        """Mark partitions as existing from now on."""
         self.exists[rows] = True

@@ -1,18 +1,19 @@
-"""The protocols, and the timers that decide how long a rebalance takes."""
+"""Rebalance protocols, and the timers that determine the time of a rebalance."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Protocol(StrEnum):
-    """How partitions change hands."""
+    """Protocol by which partitions change owner."""
 
     EAGER = "eager"
-    """Classic: everybody gives up everything, then all is handed out."""
+    """Classic: all members revoke all partitions, then all are assigned anew."""
     COOPERATIVE = "cooperative"
-    """Classic, KIP-429: only what changes hands is given up, in a round of its own."""
+    """Classic, KIP-429: only partitions that change owner are revoked, one round
+    before they are assigned."""
     CONSUMER = "consumer"
-    """KIP-848: the coordinator assigns, and moves partitions one by one."""
+    """KIP-848: the coordinator assigns, and members hand partitions over one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,19 +24,21 @@ class Timers:
     Parameters
     ----------
     session_timeout_ms
-        After so long without a heartbeat a member is out. Positive.
+        Time without a heartbeat after which a member is removed. Positive.
     heartbeat_interval_ms
-        Between heartbeats, by which a member hears of a rebalance. Positive, and less
-        than the session timeout.
+        Time between heartbeats, by which a member learns of a rebalance. Positive, and
+        less than the session timeout.
     max_poll_interval_ms
-        A member that does not poll for so long leaves. Positive. It is also how long a
-        rebalance waits for its members.
+        Time without a poll after which a member leaves, also the rebalance timeout.
+        Positive.
     metadata_max_age_ms
-        How often members look for new partitions and topics. Positive.
+        Time between metadata refreshes, by which members discover new partitions and
+        topics. Positive.
     initial_delay_ms
-        How long an empty group waits for more members; classic only. Not negative.
+        Time that an empty group waits for more members; classic protocols only. Not
+        negative.
     poll_ms
-        Between the polls of a member: what it takes to process a batch. Positive.
+        Time between polls of a member, which is its time to process a batch. Positive.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The clock, the members as processes, and what the coordinator is told of them."""
+"""Clock, members as processes, and the group as the coordinator sees it."""
 
 import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,24 +23,25 @@ Value = TypeVar("Value")
 
 class World:
     """
-    What there is, and what time it is.
+    State of the simulation: clock, topics, partitions and members.
 
     Parameters
     ----------
     topics
-        At the start. Of those that appear later see `sizes`.
+        Topics at the start; `sizes` includes topics that appear later.
     sizes
-        How large each topic ever gets, by name: the order of the partitions.
+        Largest number of partitions of each topic, by name, in the order of the
+        partitions.
     timers
-        Of everybody.
+        Timers of all members and of the coordinator.
     protocol
-        How partitions change hands.
+        Rebalance protocol of the group.
     assignor
-        Who decides.
+        Assignor of the group.
     reading
-        The partitions.
+        State of the partitions.
     is_java_order
-        Whether members stand in the order of Java's HashMap before the assignor.
+        Whether the assignor receives members in the order of a Java ``HashMap``.
     """
 
     def __init__(
@@ -71,15 +72,15 @@ class World:
 
     @property
     def now_ms(self) -> int:
-        """What time it is."""
+        """Current time in milliseconds."""
         return self.reading.now_ms
 
     def at(self, at_ms: int, action: Callable[[], None]) -> None:
-        """Do something at a time; what is due together is done in this order."""
+        """Schedule an action; actions due at one time run in order of scheduling."""
         heapq.heappush(self._queue, (at_ms, next(self._number), action))
 
     def run_until(self, until_ms: int) -> None:
-        """Do what is due, up to a time."""
+        """Run all actions that are due up to a time."""
         while self._queue and self._queue[0][0] <= until_ms:
             at_ms, _, action = heapq.heappop(self._queue)
             self.reading.advance(at_ms)
@@ -87,18 +88,18 @@ class World:
         self.reading.advance(until_ms)
 
     def say(self, text: str) -> None:
-        """Note what happens."""
+        """Append a line to the event log."""
         self.story.append(Saying(at_ms=self.now_ms, text=text))
 
     def expel(self, client: Client, why: str) -> None:
-        """Note that a member is put out."""
+        """Record that the coordinator removes a member."""
         self.put_out.append((client.spec.member_id, why))
         self.say(f"{client.spec.member_id} is put out: {why}")
 
     def add_client(
         self, name: str, spec: MemberSpec, reads_per_s: float, phase: float = 0.0
     ) -> Client:
-        """Start a member."""
+        """Start the process of a member."""
         client = Client(
             row=len(self.clients),
             name=name,
@@ -113,7 +114,7 @@ class World:
         return client
 
     def next_life(self, client: Client) -> Client:
-        """Start a member again; a static one keeps its id, as it keeps its place."""
+        """Restart a member; a static member keeps its id."""
         lives = sum(each.name == client.name for each in self.clients)
         spec = client.spec
         if not client.is_static:
@@ -123,17 +124,17 @@ class World:
         return again
 
     def next_poll(self, client: Client, at_ms: int) -> int:
-        """Return when a member polls from a time on; an idle one always does."""
+        """Return the time of a member's next poll; `at_ms` without partitions."""
         is_busy = bool(np.equal(self.reading.holder, client.row).any())
         return client.next_poll(at_ms) if is_busy else at_ms
 
     def set_partitions(self, name: str, num_partitions: int) -> None:
-        """Let a topic be so large."""
+        """Grow or create a topic."""
         topic = self.topics.get(name) or TopicSpec(name=name, num_partitions=0)
         first = self.first_row[name]
         rows = np.arange(first + topic.num_partitions, first + num_partitions)
         self.reading.appear(rows)
-        # What was said of each partition is not said of the new ones.
+        # New partitions have no weights and racks of their own: use defaults.
         weights = _longer(topic.weights, 1.0, num_partitions)
         racks = _longer(topic.racks, (), num_partitions)
         self.topics[name] = replace(
@@ -151,7 +152,7 @@ class World:
         return topic in self.topics and self.topics[topic].num_partitions > 0
 
     def rows(self) -> Rows:
-        """Return the partitions there are now, in the order of a group's columns."""
+        """Return rows of the existing partitions, in the order of a group's columns."""
         spans = [
             np.arange(first, first + self.topics[name].num_partitions)
             for name, first in self.first_row.items()
@@ -163,14 +164,14 @@ class World:
         self, book: Iterable[Client], owner: IndexArray
     ) -> tuple[Group, list[Client]]:
         """
-        Return the group as an assignor sees it, and whose rows its members are.
+        Return the group as an assignor sees it, and the client of each member row.
 
         Parameters
         ----------
         book
-            Who is in.
+            Current members.
         owner
-            ``(U,)`` who owned what, by row of a client.
+            ``(U,)`` previous owner of each partition, as a row of a client.
         """
         clients = list(book)
         if self.is_java_order:
@@ -184,7 +185,7 @@ class World:
         owned = self.names(np.nonzero(np.equal(owner, client.row))[0])
         named = client.spec.topics
         if self.protocol is Protocol.CONSUMER:
-            # The coordinator leaves topics out that do not exist.
+            # The coordinator ignores topics that do not exist.
             named = [name for name in named if self.exists(name)]
         by_topic: dict[str, list[int]] = {}
         for topic, number in owned:
@@ -199,9 +200,9 @@ class World:
         )
 
     def names(self, rows: Rows) -> list[tuple[str, int]]:
-        """Return partitions by topic and number."""
+        """Return the topic and number of each partition."""
         topics, firsts = list(self.first_row), np.array([*self.first_row.values()])
-        # Of topics that do not exist yet and have no rows, the last counts.
+        # Of topics with equal first rows, only the last has rows.
         at = np.searchsorted(firsts, rows, side="right") - 1
         numbers = (rows - firsts[at]).tolist() if len(rows) else []
         return [(topics[t], n) for t, n in zip(at.tolist(), numbers, strict=True)]
@@ -216,11 +217,11 @@ class World:
         is_withheld: bool,
     ) -> IndexArray:
         """
-        Have the partitions assigned, and keep the answer as a step.
+        Assign the partitions, and record the assignment as a step.
 
         Returns
         -------
-        ``(U,)`` whose each partition is now, by row of a client.
+        ``(U,)`` new owner of each partition, as a row of a client.
         """
         step, target = self.answer(book, owner, is_withheld=is_withheld)
         step.cause, step.started_ms = cause, started_ms
@@ -231,7 +232,7 @@ class World:
     def answer(
         self, book: Iterable[Client], owner: IndexArray, *, is_withheld: bool
     ) -> tuple[Step, IndexArray]:
-        """Ask the assignor, without that anything comes of it."""
+        """Compute an assignment without recording it."""
         group, clients = self.group(book, owner)
         assignment = self.assignor.assign(group)
         if is_withheld:
@@ -242,7 +243,7 @@ class World:
         return self._step(group, assignment), target
 
     def nothing(self) -> Step:
-        """Return the step of a group that nobody is in."""
+        """Return the step of a group without members."""
         group, _ = self.group([], self.reading.holder)
         nobody = np.full(group.num_partitions, ABSENT, dtype=np.int32)
         return self._step(group, Assignment(nobody))
@@ -260,15 +261,15 @@ class World:
 
     def revoke(self, client: Client, rows: Rows, *, is_ahead: bool) -> None:
         """
-        Let a member give partitions up.
+        Revoke partitions of a member.
 
         Parameters
         ----------
         client, rows
-            Who gives up what.
+            The member, and the rows of its partitions to revoke.
         is_ahead
-            Whether it is for an assignment that is yet to be made, as in the eager
-            protocol, rather than because of the last one.
+            Whether the partitions are revoked before the next assignment, as in the
+            eager protocol, rather than because of the last one.
         """
         if not len(rows):
             return
@@ -279,7 +280,7 @@ class World:
             self.steps[-1].ended_ms = self.now_ms
 
     def take(self, client: Client, rows: Rows) -> None:
-        """Let a member read partitions."""
+        """Assign partitions to a member, and count the moved ones."""
         moved, back = self.reading.take(client.row, rows)
         if self.steps:
             step = self.steps[-1]
@@ -297,7 +298,7 @@ def _longer(
 
 
 def withhold(group: Group, assignment: Assignment) -> Assignment:
-    """Return an assignment without what another member owns: it gives it up first."""
+    """Return an assignment without partitions that another member has to revoke."""
     member_idx = assignment.member_idx.copy()
     rows, owners = group.owned.idx, group.owned.owner
     member_idx[rows[member_idx[rows] != owners]] = ABSENT

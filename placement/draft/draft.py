@@ -23,93 +23,98 @@ from placement.model.reassignment import Reassignment
 __all__ = ["DEFAULT_THRESHOLDS", "Draft", "Note", "Settings", "mean_use", "start_draft"]
 
 LEAST_KNOWN = 0.95
-"""A resource known for less than this fraction is not balanced unless asked for."""
+"""Least known fraction of a resource that is balanced without being requested."""
 
 
 @dataclass(slots=True, eq=False)
 class Draft:
     """
-    What may move where, in Kafka's words; filled in turn by the rules.
+    Allowed moves in Kafka's terms, filled by the rules one after the other.
 
     Parameters
     ----------
     state, weights, settings
-        The cluster, what its replicas weigh, and the wishes.
+        The cluster, the weights of its replicas, and the settings of the plan.
     leaves
-        ``(B,)`` brokers to be emptied.
+        ``(B,)`` brokers to empty.
     to_empty
-        ``(B,)`` brokers that shall hold nothing at all in the end: those removed.
+        ``(B,)`` brokers that must hold nothing after the plan: removed ones.
     is_new
-        ``(B,)`` brokers to be filled.
+        ``(B,)`` brokers to fill.
     holds
-        ``(B,)`` brokers that stay, and among which load is shared: ``A``.
+        ``(B,)`` brokers that stay and share the load: ``A``.
     leads
-        ``(B,)`` those of them that may lead.
+        ``(B,)`` brokers that may lead.
     may_receive
-        ``(B,)`` brokers that may get replicas they have not.
+        ``(B,)`` brokers that may receive further replicas.
     must_release
-        ``(B,)`` brokers that must hand on leadership.
+        ``(B,)`` brokers that must give up leadership.
     movability
-        ``(R,)`` a `Movability` per replica.
+        ``(R,)`` `Movability` of each replica.
     may_lead_anew
-        ``(P,)`` whether leadership may change hands inside the partition.
+        ``(P,)`` whether the leader of the partition may change.
     is_left_alone
-        ``(P,)`` partitions of which nothing may change.
+        ``(P,)`` partitions that must not change.
     lacks_source
-        ``(P,)`` partitions that had to change, and of which no copy can be fetched.
+        ``(P,)`` partitions that have to change and have no source for copies.
     old_may_be_low
         Whether brokers that are not new may stay below their band.
     has_plain_counts
-        Whether replicas and leaders are shared out equally whatever the capacities, in
-        bands whose ends are rounded outwards.
+        Whether replicas and leaders are shared equally, independent of capacities, in
+        bands with ends rounded outwards.
     may_balance
-        Resources that the operation can balance, of those that are wished for.
+        Resources that the operation can balance, of those requested.
     is_order_only
-        Whether nothing is copied, and leaders are shared out exactly.
+        Whether nothing is copied, and leaders are balanced exactly.
     is_emptied_dir
-        ``(D,)`` log dirs that shall hold nothing in the end, where replicas change
-        their log dir inside their broker; `None`: they do not.
+        ``(D,)`` log dirs to empty, if replicas change their log dir inside their
+        broker; `None` if they do not.
     orders_followers
-        Whether any list may be reordered to spread those who lead next; otherwise
-        only lists that change anyway.
+        Whether any list may be reordered to spread the next leaders; otherwise only
+        lists that change anyway.
     evens_positions
-        Whether lists are reordered so that each broker stands equally often at every
+        Whether lists are reordered so that each broker occurs equally often at every
         position.
     notes
-        What the plan will say.
+        Notes of the plan.
     shortfalls
-        What the operation already knows to be missing.
+        Shortfalls that are known before the search.
     decided
-        What the operation has decided by itself, apart from the bands: `state` is
-        the cluster as that leaves it. `None`: nothing, `state` is the cluster as it
-        is.
+        Reassignment that the operation has decided itself, independent of the bands;
+        `state` is the cluster after it. `None` if nothing is decided: `state` is the
+        present cluster.
     is_unplaced
-        ``(R,)`` copies of `state` whose broker stands for none: one is to be found.
+        ``(R,)`` copies of `state` on placeholder brokers, whose broker is still to be
+        found.
     eligibility
-        Which brokers may get replicas of which partitions, rule by rule.
+        Eligible brokers of each partition, one table for each rule.
     columns
         Loads besides the six resources.
     rack_cap
-        ``(P,)`` most replicas per rack, in place of the rack rule; `None`, and 0: that
-        one.
+        ``(P,)`` maximum number of replicas per rack, in place of the rack rule; the
+        rack rule applies where it is 0, and everywhere if `None`.
     most_replicas
-        ``(B,)`` most replicas that each broker may hold, besides the caps of the
-        cluster; `None`: no more than these.
+        ``(B,)`` maximum number of replicas of each broker, besides the caps of the
+        cluster; `None` for these caps alone.
     bundles
-        Partitions that go together, those of a bundle at the places of its first one.
+        Partitions that belong together; all partitions of a bundle get the list of its
+        first one.
     stands_for
-        ``(B,)`` the broker in whose place each comes, or -1; `None`: none does.
+        ``(B,)`` the broker that each broker replaces, or -1; `None` if no broker is
+        replaced.
     most_of_topic
-        ``(T,)`` most replicas of each topic that the search brings to a broker, in
-        place of its share and the slack, and of any cap on leaders; `None`: these.
+        ``(T,)`` maximum number of replicas of each topic that the search brings to a
+        broker, in place of share plus slack and of any cap on leaders; `None` for
+        those.
     repairs_racks, repairs_capacity
-        Whether the operation is there to repair what breaks the rack rule, or is over
-        a capacity: what it cannot repair then counts although it was so before.
+        Whether the operation is meant to repair violations of the rack rule, or of
+        capacities: a violation that it cannot repair then counts even if it existed
+        before.
     racks_as_before
-        ``(P,)`` partitions to which the rack rule does not apply: what stays breaks it,
-        as before; `None`: none.
+        ``(P,)`` partitions without the rack rule, because fixed replicas break it as
+        before; `None` if there are none.
     pool_of_broker, pool_of_partition
-        ``(B,)`` and ``(P,)`` sets among which load is shared out each by itself.
+        ``(B,)`` and ``(P,)`` sets, each of which shares its load among its own brokers.
     """
 
     state: ClusterState
@@ -154,14 +159,14 @@ class Draft:
         self, decided: Reassignment, is_unplaced: BoolArray | None = None
     ) -> None:
         """
-        Go on from where a reassignment leads, in which nothing else may move yet.
+        Continue from the result of a reassignment, with all replicas fixed so far.
 
         Parameters
         ----------
         decided
-            What is done in any case.
+            Reassignment that is made in any case.
         is_unplaced
-            ``(M,)`` places of its lists for whose copies a broker is to be found.
+            ``(M,)`` places in its lists whose copies still need a broker.
         """
         state = decided.after()
         self.decided, self.state = decided, state
@@ -175,32 +180,32 @@ class Draft:
 
     @property
     def is_there(self) -> BoolArray:
-        """``(M,)`` false for copies to come, on whatever broker they stand."""
+        """``(M,)`` false for unplaced copies on placeholder brokers."""
         if self.is_unplaced is None:
             return np.ones(len(self.movability), dtype=np.bool_)
         return ~self.is_unplaced
 
     def open_to(self, p: int) -> BoolArray:
-        """Return ``(B,)`` true for brokers that may get a replica of a partition."""
+        """Return ``(B,)`` true for brokers that may receive replicas of a partition."""
         is_open: BoolArray = self.may_receive & self.holds
         for table in self.eligibility:
             is_open = is_open & table.allowed[table.partition_class[p]]
         return is_open
 
     def note(self, note: Note) -> None:
-        """Say something, once."""
+        """Add a note unless the draft has it already."""
         if note not in self.notes:
             self.notes.append(note)
 
     def freeze_partitions(self, chosen: BoolArray) -> None:
-        """Let nothing of the chosen partitions change but where copies to come go."""
+        """Freeze the chosen partitions, except for the brokers of unplaced copies."""
         stays = chosen[self.state.replicas.partition_idx] & self.is_there
         self.movability[stays] = Movability.NEVER
         self.may_lead_anew[chosen] = False
         self.is_left_alone |= chosen
 
     def balanced_resources(self) -> tuple[Resource, ...]:
-        """Return the resources to balance, and note those left out."""
+        """Return the resources to balance, and add notes on those left out."""
         if self.settings.resources is not None:
             return tuple(r for r in self.settings.resources if r in self.may_balance)
         known = self.weights.is_known
@@ -228,7 +233,7 @@ class Draft:
         return tuple(chosen)
 
     def _is_little_used(self, r: int) -> bool:
-        """Return whether too little of a resource is used to balance it, and note it."""
+        """Return whether a resource has too little use to balance; add a note if so."""
         resource = RESOURCES[r]
         least = self.settings.low_utilization.get(resource)
         use = mean_use(self.state, self.weights, self.holds, resource)
@@ -251,10 +256,11 @@ def _with_room(
     decided: Reassignment, is_unplaced: BoolArray, weights: Weights
 ) -> ClusterState:
     """
-    Return where a reassignment leads, with room for copies that lie nowhere yet.
+    Return the cluster after a reassignment, with room for unplaced copies.
 
-    They take nothing of what is free where they only stand: a log dir of that broker
-    is larger by them, so that what no replica explains stays what it is.
+    An unplaced copy takes no free space on its placeholder broker: a log dir of this
+    broker is enlarged by its size, so that the bytes unexplained by replicas are
+    unchanged.
     """
     state, without = decided.after(), decided.without(is_unplaced).after()
     rows = np.nonzero(is_unplaced)[0]
@@ -275,16 +281,16 @@ def mean_use(
     state: ClusterState, weights: Weights, holds: BoolArray, resource: Resource
 ) -> float | None:
     """
-    Return which fraction of all capacities is used; `None` where one is unknown.
+    Return the used fraction of all capacities; `None` if a capacity is unknown.
 
     Parameters
     ----------
     state, weights
-        The cluster, and what its replicas weigh.
+        The cluster, and the weights of its replicas.
     holds
-        ``(B,)`` the brokers whose capacities count.
+        ``(B,)`` brokers whose capacities count.
     resource
-        One of those that have capacities; `None` for the others.
+        A resource with capacities; the result is `None` for other resources.
     """
     brokers = state.brokers
     columns = {
@@ -305,7 +311,7 @@ def mean_use(
 
 
 def start_draft(state: ClusterState, settings: Settings) -> Draft:
-    """Return a draft in which everything on live brokers may move."""
+    """Return a draft in which every replica may move to any live broker."""
     brokers = state.brokers
     excluded = np.isin(brokers.ids, sorted(settings.excluded_for_replicas))
     wanted = np.ones(len(brokers), dtype=np.bool_)

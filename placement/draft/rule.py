@@ -1,4 +1,4 @@
-"""What a rule of the user's choice is."""
+"""The interface of rules that hold on request."""
 
 from typing import TYPE_CHECKING, Protocol
 
@@ -7,13 +7,13 @@ if TYPE_CHECKING:
 
 
 class Rule(Protocol):
-    """A rule that holds where it is asked for."""
+    """A rule that holds on request."""
 
     @property
     def name(self) -> str:
-        """Name of its option, without dashes before it."""
+        """Name of the rule's option, without leading dashes."""
         ...
 
     def fill(self, draft: "Draft") -> None:
-        """Say in the draft's tables what may move where."""
+        """Mark the allowed moves in the tables of the draft."""
         ...

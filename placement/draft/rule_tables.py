@@ -1,4 +1,4 @@
-"""Tables that rules hand to the core: who may go where, and columns of their own."""
+"""Tables that rules pass to the core: eligible brokers, and columns of their own."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from placement.model.load import WeightArray
 
 ClassArray = npt.NDArray[np.int64]
 MOST_CELLS = 20_000_000
-"""Classes of partitions times brokers up to which a table says who may go where."""
+"""Maximum number of cells, classes of partitions times brokers, of such a table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Eligibility:
     """
-    Which brokers may get replicas of which partitions.
+    Eligible brokers of each partition.
 
     Parameters
     ----------
     partition_class
         ``(P,)`` row of `allowed`.
     allowed
-        ``(C, B)`` brokers that partitions of the class may go to.
+        ``(C, B)`` true for brokers that may receive partitions of the class.
     name
-        Of the rule, where moves are explained by it.
+        Name of the rule, for the explanation of moves; empty if it explains none.
     """
 
     partition_class: ClassArray
@@ -42,15 +42,15 @@ class SoftColumn:
     Parameters
     ----------
     name
-        For messages.
+        Name of the column, for messages.
     weight, role_weight
-        ``(P,)`` what each replica adds to its broker, and the leader besides.
+        ``(P,)`` load of each replica on its broker, and additional load of the leader.
     lower, upper
-        ``(B,)`` the band. Soft.
+        ``(B,)`` ends of the band. Soft.
     unit
-        ``(B,)`` in which distances from it are measured; 0: no band.
+        ``(B,)`` unit of distances from the band; 0 for brokers without a band.
     capacity
-        ``(B,)`` hard; `None`: none.
+        ``(B,)`` hard limit of the load; `None` if there is no limit.
     """
 
     name: str
@@ -64,7 +64,7 @@ class SoftColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassTables:
-    """The same for the core: classes of groups and of bins, and who may go where."""
+    """Eligibility for the core: classes of groups and of bins, and their pairs."""
 
     group_class: IndexArray
     bin_class: IndexArray
@@ -75,14 +75,14 @@ def class_tables(
     rules: Sequence[Eligibility], num_partitions: int, num_brokers: int
 ) -> ClassTables:
     """
-    Join what several rules allow: a broker must be allowed by each of them.
+    Join the eligibility tables of rules: a broker must be eligible in each of them.
 
     Parameters
     ----------
     rules
-        Of each rule.
+        Table of each rule.
     num_partitions, num_brokers
-        Of the cluster.
+        Number of partitions and brokers of the cluster.
     """
     if not rules:
         return ClassTables(

@@ -1,4 +1,4 @@
-"""What changes a plan apart from the operation and the cluster, and what it says."""
+"""Settings of a plan besides operation and cluster, and the notes of a plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,20 +20,20 @@ DEFAULT_THRESHOLDS = {
 @dataclass(frozen=True, slots=True)
 class Note:
     """
-    Something that a reader of the plan should know.
+    A remark for the reader of a plan.
 
     Parameters
     ----------
     what
-        A short name: ``not-balanced``, ``left-alone``, ``band-widened``.
+        Kind of the note: ``not-balanced``, ``left-alone``, ``band-widened``.
     message
         One sentence.
     where
         Topic, partition, broker, rack, log_dir or resource, by these names.
     have, need
-        Amounts, where there are any.
+        Actual and required amount, if there are amounts.
     is_existing
-        Whether something was wrong before the plan, and is no worse with it.
+        Whether the note is on a violation that existed before the plan and is no worse.
     """
 
     what: str
@@ -47,64 +47,66 @@ class Note:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Settings:
     """
-    What changes a plan, apart from the operation and the cluster.
+    Settings of a plan, apart from the operation and the cluster.
 
     Parameters
     ----------
     bands
-        Width of the band per resource, as a fraction; absent: 0.10.
+        Width of the band of each resource, as a fraction of the target; 0.10 if absent.
     resources
-        Which to balance; `None`: all that are known well enough.
+        Resources to balance; `None` for all that are sufficiently known.
     capacity_thresholds
-        Fraction of a capacity that may be used, per resource.
+        Usable fraction of the capacity of each resource.
     host_thresholds
-        Fraction that the brokers of a host together may use of what they have
-        together, per resource; none by default.
+        Usable fraction of the joint capacity of the brokers of a host, for each
+        resource; none by default.
     destination_brokers
-        Broker ids that may receive replicas; `None`: all.
+        Ids of brokers that may receive replicas; `None` for all.
     excluded_for_replicas, excluded_for_leaders
-        Broker ids that get no replicas, or no leaders, that they have not.
+        Ids of brokers that receive no further replicas, or no further leaders.
     excluded_topics
-        ``(T,)`` topics whose replicas and leaders stay; `None`: none.
+        ``(T,)`` topics whose replicas and leaders stay; `None` for none.
     frees_the_rest
-        Whether an operation may also move what it need not.
+        Whether an operation may also move replicas that need not move.
     price_per_move_bytes
-        What a move costs besides its bytes.
+        Price of a move besides its bytes, in bytes.
     prefers_moves
-        Whether few moves count as well as few bytes: a move is then priced at the
-        mean size of a replica, unless a price is given.
+        Whether few moves count as well as few bytes: a move then costs the mean size of
+        a replica, unless a price is given.
     max_moves, max_bytes, max_cross_rack_bytes
-        Caps on the copies, their bytes, and the bytes of those that cross racks,
-        altogether; `None`: none.
+        Caps on the number of copies, their bytes, and their bytes across racks, in
+        total; `None` for no cap.
     effort
         ``quick``, ``normal``, ``thorough`` or ``exact``.
     seed
-        Of the random numbers.
+        Seed of the random numbers.
     topic_slack
-        Replicas of one topic above a broker's share of it that a plan may bring there
-        without need; `None`: any.
+        Number of replicas of one topic that a plan may bring to a broker above its
+        share without need; `None` for any number.
     is_disk_transient
-        Whether a replica that leaves still fills its old disk until all is copied, so
-        that disks keep to their threshold even if all copies are made at once.
+        Whether a leaving replica fills its old disk until all copies are made, so that
+        disks keep to their threshold even if all copies are made at once.
     deadline_s
-        Seconds after which the search ends with what it has; `None`: none.
+        Seconds after which the search ends with the incumbent; `None` for no limit.
     names_log_dirs
-        Whether copies are given a log dir of their broker, and log dirs are balanced
-        where copies may come; `None`: where the choice of a broker would overfill one.
+        Whether the plan names the log dirs of copies, and balances log dirs that copies
+        may enter; if `None`, only where a broker's own choice would overfill a log dir.
     lifted
-        Hard rules that are not kept: ``rack``, ``max-replicas``, ``log-dirs``.
+        Hard rules that are not applied: ``rack``, ``max-replicas``, ``log-dirs``.
     soft
-        Names of rules that give way where a plan cannot keep all, the first one first.
+        Names of rules that may be relaxed if a plan cannot keep all, the first one
+        first.
     hard
-        Names of goals without which there is no plan: ``band-disk``, ``leader-in``, ….
+        Names of goals that every plan has to meet: ``band-disk``, ``leader-in``, ….
     eased
-        How they do, where that is so.
+        Relaxations of soft rules; `None` if no rule is relaxed.
     is_rack_strict
-        Whether a rack holds one replica of a partition at most, however few racks.
+        Whether a rack holds at most one replica of a partition, however few racks
+        exist.
     max_replicas
-        Most replicas of any broker, besides what the brokers themselves say.
+        Maximum number of replicas of any broker, besides the brokers' own limits.
     low_utilization
-        Resources of which less than this fraction is used are not balanced.
+        Least utilization at which a resource is balanced, as a fraction.
     rules
         Further rules, in the order in which they fill the draft.
     """
@@ -141,14 +143,14 @@ class Settings:
     rules: tuple[Rule, ...] = ()
 
     def gives_way(self, rule: str) -> bool:
-        """Return whether a rule is soft, and gives way in this plan."""
+        """Return whether a rule is soft and relaxed in this plan."""
         return self.eased is not None and rule in self.eased.rules
 
     def is_measured(self, rule: str) -> bool:
-        """Return whether a rule is a goal, to find out how far it has to give way."""
+        """Return whether a relaxed rule is a goal, to measure its relaxation."""
         eased = self.eased
         return eased is not None and eased.is_measured and rule in eased.rules
 
     def band(self, resource: Resource) -> float:
-        """Return the width of one resource's band."""
+        """Return the width of the band of a resource."""
         return self.bands.get(resource, DEFAULT_BAND)

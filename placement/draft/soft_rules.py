@@ -1,4 +1,4 @@
-"""Rules that give way where the user lets them, and how far they have to."""
+"""Soft rules, hard goals, and the relaxations of soft rules in a plan."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ CAPS: Mapping[str, str] = {
     "max-bytes": "max_bytes",
     "max-cross-rack-bytes": "max_cross_rack_bytes",
 }
-"""Caps on the plan as a whole, with the names that settings have for them."""
+"""Caps on the plan as a whole, with their fields in the settings."""
 
 SOFT: Mapping[str, tuple[str, ...]] = {
     "rack": ("rack",),
@@ -28,7 +28,7 @@ SOFT: Mapping[str, tuple[str, ...]] = {
     "locality-scoped": ("locality-scoped",),
     **{name: (name,) for name in CAPS},
 }
-"""The hard rules that may be soft, by the names that users have for them."""
+"""Hard rules that may be soft, by their names in options."""
 
 BAND = "band-"
 GOALS = (
@@ -46,7 +46,7 @@ HARD: Mapping[str, tuple[str, ...]] = {
     "bands": _BANDS,
     **{name: (name,) for name in (*_BANDS, *GOALS)},
 }
-"""The goals that may be hard, by the names that users have for them."""
+"""Goals that may be hard, by their names in options."""
 
 _TOUCH = "says what a plan may touch, which is no goal"
 ALWAYS_HARD: Mapping[str, str] = {
@@ -68,42 +68,42 @@ ALWAYS_HARD: Mapping[str, str] = {
         _TOUCH,
     ),
 }
-"""Those that may not, and why."""
+"""Rules that may not be soft, with the reason."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Eased:
     """
-    Soft rules that give way because a plan cannot keep them all.
+    Relaxations of soft rules that a plan cannot keep.
 
     Parameters
     ----------
     rules
-        Their names.
+        Names of the relaxed rules.
     is_measured
-        Whether it is to be found out how far they have to: they are goals then, and
-        there are no bands. Otherwise they are as hard as ever, with the room that
-        the tables give besides.
+        Whether the plan measures the necessary relaxation: the rules are then goals,
+        and there are no bands. Otherwise they are hard, with the limits of these
+        tables.
     rack_most
-        ``(P,)`` replicas that a rack may hold of a partition; 0: as the rule says.
+        ``(P,)`` replicas of a partition that a rack may hold; 0 for the rack rule.
     capacity
-        ``(B, R)`` load that a broker may carry, where that is more than the rule says.
+        ``(B, R)`` load that a broker may carry, if that exceeds the rule.
     host_capacity
-        ``(H, R)`` the same of hosts.
+        ``(H, R)`` load that a host may carry, if that exceeds the rule.
     dir_capacity
-        ``(D,)`` bytes that a log dir may hold, where that is more than the rule says.
+        ``(D,)`` bytes that a log dir may hold, if that exceeds the rule.
     strays
-        ``(B, sets)`` replicas of each broker set's topics that a broker of another
-        set may hold.
+        ``(B, sets)`` replicas of each broker set's topics that a broker of another set
+        may hold.
     more_shared
-        Brokers that topics kept apart may share besides those that they cannot do
-        without.
+        Number of brokers that topics apart may share, in addition to the fewest
+        possible.
     parted
-        ``(P,)`` partitions that need not lie with those they belong together with.
+        ``(P,)`` partitions that need not be with those they belong together with.
     far
         ``(P,)`` partitions whose replicas may change their racks.
     movers
-        ``(R,)`` replicas of these that may move though they need not.
+        ``(R,)`` replicas of these partitions that may move though they need not.
     """
 
     rules: frozenset[str]
@@ -121,7 +121,7 @@ class Eased:
 
 def rules_named(names: Iterable[str]) -> frozenset[str]:
     """
-    Return the rules that users mean by some names.
+    Return the rules that option names stand for.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def rules_named(names: Iterable[str]) -> frozenset[str]:
 
 def goals_named(names: Iterable[str]) -> frozenset[str]:
     """
-    Return the goals that users mean by some names.
+    Return the goals that option names stand for.
 
     Examples
     --------

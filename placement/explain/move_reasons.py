@@ -1,11 +1,12 @@
 """
-Which rule or goal pays for a move, and what is worse once it alone is undone.
+Reason of each move, and the consequence of undoing this move alone.
 
-The first reason that applies is given: another replication factor; what must leave its
-broker or log dir; the rack rule, where the partition broke it; a threshold that the
-source was over; a band that the source was above, or the target below (a new broker's
-first). What remains is needed for the sake of other moves: undone alone it would push
-a broker out of its band (`MAKES_ROOM`), or not even that (`WITH_OTHERS`).
+The first reason that applies is given: another replication factor; a replica that must
+leave its broker or log dir; the rack rule, if the partition broke it; a threshold that
+the source exceeded; a band that the source was above, or the target below (a new
+broker's first). The remaining moves are needed for other moves: undone alone, such a
+move would push a broker out of its band (`MAKES_ROOM`), or not even that
+(`WITH_OTHERS`).
 """
 
 from collections.abc import Callable
@@ -30,11 +31,11 @@ from placement.rules.colocation import is_gathered
 
 NONE = -1
 PART = 8192
-"""Moves looked at together."""
+"""Number of moves that are processed together."""
 
 
 class Reason(StrEnum):
-    """Why a move is made; the first that applies."""
+    """Reason of a move; the first that applies."""
 
     NEW_FACTOR = "new-factor"
     BROKER_DEAD = "broker-dead"
@@ -58,7 +59,7 @@ REASONS = tuple(Reason)
 
 
 class Undone(IntEnum):
-    """What is worse once a move alone is undone; the gravest."""
+    """The gravest consequence of undoing one move alone."""
 
     NOTHING = 0
     NOT_EMPTY = 1
@@ -70,14 +71,14 @@ class Undone(IntEnum):
 
     @property
     def word(self) -> str:
-        """Its name in files."""
+        """Name of the consequence in files."""
         return self.name.lower().replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Standing:
     """
-    The brokers before or after: loads, and the bands that they are held to.
+    Loads and bands of the brokers before or after a plan.
 
     Parameters
     ----------
@@ -91,21 +92,21 @@ class Standing:
     targets: Targets
 
     def above(self, load: WeightArray, rows: IndexArray) -> RateArray:
-        """Return ``(M, R)`` how far loads of brokers are above their bands."""
+        """Return ``(M, R)`` distance of loads above the brokers' bands, in targets."""
         return self._outside(load.astype(np.float64) - self.targets.upper[rows], rows)
 
     def below(self, load: WeightArray, rows: IndexArray) -> RateArray:
-        """Return ``(M, R)`` how far loads of brokers are below their bands."""
+        """Return ``(M, R)`` distance of loads below the brokers' bands, in targets."""
         return self._outside(self.targets.lower[rows] - load, rows)
 
     @property
     def above_now(self) -> RateArray:
-        """``(B, R)`` how far each broker is above its bands."""
+        """``(B, R)`` distance of each broker above its bands, in targets."""
         return self.above(self.load, np.arange(len(self.load), dtype=np.int32))
 
     @property
     def below_now(self) -> RateArray:
-        """``(B, R)`` how far each broker is below its bands."""
+        """``(B, R)`` distance of each broker below its bands, in targets."""
         return self.below(self.load, np.arange(len(self.load), dtype=np.int32))
 
     def _outside(self, distance: RateArray, rows: IndexArray) -> RateArray:
@@ -118,21 +119,21 @@ class Standing:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Explained:
     """
-    Why each move is made, a row each.
+    Reasons and consequences of moves, one row each.
 
     Parameters
     ----------
     reason
         ``(M,)`` row of `REASONS`.
     resource
-        ``(M,)`` column of `RESOURCES` that the reason is about, or -1.
+        ``(M,)`` column of `RESOURCES` that the reason refers to, or -1.
     undone
         ``(M,)`` an `Undone`.
     undone_broker, undone_resource
-        ``(M,)`` of which broker and resource, or -1.
+        ``(M,)`` broker and resource of the consequence, or -1.
     undone_outside
-        ``(M,)`` how far out of its band, in targets, or over its capacity, as a
-        fraction of it, that broker would be.
+        ``(M,)`` distance of that broker from its band, in targets, or its excess over
+        the capacity, as a fraction of the capacity.
     """
 
     reason: WeightArray
@@ -145,7 +146,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Case:
-    """What is looked at for every move."""
+    """Inputs for the reasons of all moves."""
 
     draft: Draft
     moves: Moves
@@ -157,7 +158,7 @@ class _Case:
     is_balanced: BoolArray
 
     def part(self, rows: slice) -> Self:
-        """Return the same about some of the moves."""
+        """Return the inputs of some of the moves."""
         return replace(
             self,
             moves=self.moves.part(rows),
@@ -167,7 +168,7 @@ class _Case:
 
     @property
     def returned(self) -> WeightArray:
-        """``(M, R)`` what the source carries again once a move is undone."""
+        """``(M, R)`` load that returns to the source if a move is undone."""
         weight = self.moves.weight.copy()
         weight[:, 0] += self.moves.own
         return weight
@@ -189,11 +190,11 @@ def explain_moves(
     Parameters
     ----------
     draft
-        What was allowed.
+        Draft with the moves that the operation allows.
     reassignment, moves
-        What changes, and the same as rows.
+        Replica lists before and after, and the moves between them.
     before, after
-        How the brokers stand.
+        Loads and bands of the brokers before and after.
     capacity
         ``(B, R)`` hard capacities.
     balanced
@@ -201,7 +202,7 @@ def explain_moves(
 
     Notes
     -----
-    Takes time in proportion to the moves (times resources and racks).
+    Takes time proportional to the number of moves, times resources and racks.
     """
     racks = RackCounts(draft, reassignment, moves)
     case = _Case(
@@ -234,7 +235,7 @@ def explain_moves(
 def _by_part(
     case: _Case, work: Callable[[_Case], tuple[npt.NDArray[Any], ...]]
 ) -> tuple[npt.NDArray[Any], ...]:
-    """Work on a part of the moves after the other: arrays that caches hold."""
+    """Process the moves part by part, with arrays that fit into caches."""
     starts = range(0, max(len(case.moves), 1), PART)
     parts = [work(case.part(slice(start, start + PART))) for start in starts]
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
@@ -244,7 +245,7 @@ def _reasons(case: _Case) -> tuple[WeightArray, WeightArray]:
     """Return ``(M,)`` the first reason from before the move, and its resource."""
     reason, resource = _by_part(case, _by_bands)
     mends = case.moves.is_copy & case.mends_rack
-    # What leaves no choice comes before bands, the gravest first.
+    # Forced moves come before bands, the gravest reason first.
     for name, applies in reversed([*_forced(case), (Reason.RACK, mends)]):
         reason[applies] = REASONS.index(name)
         resource[applies] = NONE
@@ -252,7 +253,7 @@ def _reasons(case: _Case) -> tuple[WeightArray, WeightArray]:
 
 
 def _by_bands(case: _Case) -> tuple[WeightArray, WeightArray]:
-    """Return ``(M,)`` the reason that loads give, and the resource it is about."""
+    """Return ``(M,)`` the reason by loads, and the resource that it refers to."""
     count = len(case.moves)
     reason, resource = np.full(count, NONE), np.full(count, NONE)
     brings = (case.moves.weight > 0) & case.is_balanced
@@ -273,7 +274,7 @@ def _by_bands(case: _Case) -> tuple[WeightArray, WeightArray]:
 
 
 def _forced(case: _Case) -> list[tuple[Reason, BoolArray]]:
-    """Return what leaves no choice, gravest first."""
+    """Return the reasons of forced moves, gravest first."""
     draft, moves = case.draft, case.moves
     is_dead = np.equal(draft.state.brokers.state, BrokerState.DEAD)
     must = np.zeros(len(moves), dtype=np.bool_)
@@ -297,7 +298,7 @@ def _forced(case: _Case) -> list[tuple[Reason, BoolArray]]:
 
 
 def _is_stray(case: _Case) -> BoolArray:
-    """Return ``(M,)`` true where a replica lies on another set than its topic's."""
+    """Return ``(M,)`` true for replicas outside the broker set of their topic."""
     draft, moves = case.draft, case.moves
     if draft.pool_of_broker is None or draft.pool_of_partition is None:
         return np.zeros(len(moves), dtype=np.bool_)
@@ -306,7 +307,7 @@ def _is_stray(case: _Case) -> BoolArray:
 
 
 def _is_kept_apart(case: _Case) -> BoolArray:
-    """Return ``(M,)`` true where a replica lies on a broker of another side."""
+    """Return ``(M,)`` true for replicas on a broker of another side."""
     moves = case.moves
     found = np.zeros(len(moves), dtype=np.bool_)
     for table in case.draft.eligibility:
@@ -317,13 +318,13 @@ def _is_kept_apart(case: _Case) -> BoolArray:
 
 
 def _over(load: WeightArray, capacity: WeightArray) -> RateArray:
-    """Return ``(M, R)`` how far loads are over capacities, as fractions of them."""
+    """Return ``(M, R)`` excess of loads over capacities, as fractions of these."""
     over = np.where(capacity < NO_LIMIT, load - capacity, 0)
     return np.where(over > 0, over / np.maximum(capacity, 1), 0.0)
 
 
 def _undo(case: _Case) -> tuple[WeightArray, WeightArray, WeightArray, RateArray]:
-    """Return ``(M,)`` what is worse without each move, where, in what, and how far."""
+    """Return ``(M,)`` consequences of undoing: kind, broker, resource, amount."""
     moves, after = case.moves, case.after
     count = len(moves)
     kind = np.zeros(count, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What a reassignment does, a row per copy and per change of the first replica."""
+"""Moves of a reassignment, a row per copy and per change of the first replica."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Self
@@ -14,32 +14,32 @@ from placement.model.reassignment import Reassignment, RowArray
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Moves:
     """
-    Copies, replicas dropped and changes of the first one, ``M`` of them, by partition.
+    Copies, dropped replicas and changes of the first replica: ``M`` moves by partition.
 
     Parameters
     ----------
     partition_idx
         ``(M,)`` row of the partition.
     is_copy
-        ``(M,)`` true for copies; false where another replica comes first.
+        ``(M,)`` true for copies; false if another replica comes first.
     is_drop
-        ``(M,)`` true for replicas that nothing replaces.
+        ``(M,)`` true for replicas that are removed without a replacement.
     place
-        ``(M,)`` place of the target lists that is meant; `ABSENT` of what is dropped.
+        ``(M,)`` place in the target lists; `ABSENT` for dropped replicas.
     origin
-        ``(M,)`` replica row before, `ABSENT` of a copy that replaces none.
+        ``(M,)`` replica row before; `ABSENT` for a copy that replaces none.
     source, target
-        ``(M,)`` rows of brokers: the one that gives the replica, or led by the list
-        before, and the one that gets it. `ABSENT` where a list grows or shrinks.
+        ``(M,)`` rows of brokers: the one that gives up the replica, or led by the list
+        before, and the one that gets it. `ABSENT` if a list grows or shrinks.
     copied_bytes
-        ``(M,)`` bytes. 0 but for copies.
+        ``(M,)`` bytes. 0 except for copies.
     weight
-        ``(M, R)`` what comes to the target and leaves the source.
+        ``(M, R)`` load that the target gains and the source loses.
     own
         ``(M,)`` bytes by which the replica on the source differs from the leader's.
     is_free
-        ``(M,)`` whether the move could be left out by itself: not where leadership
-        goes because the replica goes.
+        ``(M,)`` whether the move could be left out alone: false if leadership changes
+        because the replica leaves.
     """
 
     partition_idx: RowArray
@@ -66,23 +66,23 @@ class Moves:
 
     @property
     def is_resizing(self) -> BoolArray:
-        """``(M,)`` true where a list grows or shrinks."""
+        """``(M,)`` true if a list grows or shrinks."""
         return np.equal(self.source, ABSENT) | np.equal(self.target, ABSENT)
 
 
 def list_moves(reassignment: Reassignment, weights: Weights) -> Moves:
     """
-    List what a reassignment does, by partition: copies in the order of places first.
+    List the moves of a reassignment by partition: copies in the order of places first.
 
     A reassignment does not pair removed with added replicas. Each copy is paired with a
-    removed replica of the same rack where possible.
+    removed replica of the same rack if possible.
 
     Parameters
     ----------
     reassignment
-        What changes.
+        Replica lists before and after.
     weights
-        What the replicas of the cluster before weigh.
+        Weights of the replicas of the cluster before.
     """
     replicas = reassignment.before.replicas
     copied = np.nonzero(reassignment.is_copied)[0]
@@ -123,7 +123,7 @@ def list_moves(reassignment: Reassignment, weights: Weights) -> Moves:
 
 def replaced_in_rack(reassignment: Reassignment, copied: RowArray) -> RowArray:
     """
-    Return the replica row that each copy replaces, in the same rack where possible.
+    Return the replica row that each copy replaces, in the same rack if possible.
 
     Pairs within one rack are kept. The other copies are paired within racks as often as
     possible, and the remaining ones in the order of their places.
@@ -137,7 +137,7 @@ def replaced_in_rack(reassignment: Reassignment, copied: RowArray) -> RowArray:
     """
     before = reassignment.before
     origin = reassignment.origin[copied].astype(np.int64)
-    # A row more for copies that replace none: they are in no rack.
+    # One more row for copies that replace none: they are in no rack.
     rack = np.append(before.brokers.rack_idx, ABSENT).astype(np.int64)
     source_rack = rack[before.replicas.broker_idx_at(origin)]
     target_rack = rack[reassignment.broker_idx[copied]]

@@ -19,7 +19,7 @@ from placement.rules.hard_levels import hard_capacities
 
 
 def explain_planned(placed: PlannedPlacement) -> tuple[Moves, Explained]:
-    """Return what a plan does, and why."""
+    """Return the moves of a plan, with their reasons."""
     return explain_reassignment(
         placed.draft, placed.reassignment, placed.shares, placed.balanced
     )
@@ -32,21 +32,21 @@ def explain_reassignment(
     balanced: tuple[Resource, ...],
 ) -> tuple[Moves, Explained]:
     """
-    Return what a reassignment does, and why an operation would do it.
+    Return the moves of a reassignment, with the reasons of an operation for them.
 
     Parameters
     ----------
     draft
-        What the operation allows and forces.
+        Draft with the moves that the operation allows and forces.
     reassignment
-        What changes, whoever made it.
+        Replica lists before and after, from any source.
     shares
-        What targets are computed from.
+        Fair shares, from which targets are computed.
     balanced
         Resources whose bands count.
     """
     if draft.decided is not None:
-        # What the operation has decided is a part of what is explained.
+        # The decisions of the operation are moves to be explained too.
         draft = replace(
             draft, state=reassignment.before, weights=weigh(reassignment.before)
         )
@@ -66,7 +66,7 @@ def explain_reassignment(
 
 
 def _standing_before(draft: Draft, shares: Shares) -> Standing:
-    """Return the brokers as planning meets them: the first live replicas lead."""
+    """Return the brokers at the start of planning: the first live replicas lead."""
     state, weights = draft.state, draft.weights
     leader = state.replicas.broker_idx_at(leading_replicas(draft))
     load, heaviest = loads_led(state, weights, leader)

@@ -12,9 +12,9 @@ from placement.model.reassignment import Reassignment, RowArray
 from placement.model.targets import rack_limit
 
 CHUNK = 16_384
-"""Moves looked at together: a row of counts each, a column per rack."""
+"""Number of moves processed together: a row of counts each, a column per rack."""
 MANY = np.iinfo(np.int64).max - 2
-"""More replicas than any rack holds."""
+"""Number above the replicas of any rack."""
 
 Counts = npt.NDArray[np.int64]
 
@@ -26,9 +26,9 @@ class RackCounts:
     Parameters
     ----------
     draft
-        What was allowed; brokers that do not stay count for no rack.
+        Draft of the plan; brokers that do not stay count for no rack.
     reassignment, moves
-        What changes, and the same as rows.
+        Replica lists before and after, and the moves between them.
     """
 
     def __init__(self, draft: Draft, reassignment: Reassignment, moves: Moves) -> None:
@@ -44,11 +44,11 @@ class RackCounts:
         self._limit = rack_limit(factor, self._open)
 
     def is_mended(self) -> BoolArray:
-        """Return ``(M,)`` true where a move leaves a rack that held too many."""
+        """Return ``(M,)`` true if a move leaves a rack that held too many replicas."""
         return self._by_chunk(self._is_mended)
 
     def is_broken_undone(self) -> BoolArray:
-        """Return ``(M,)`` true where the rack rule is broken if a move is undone."""
+        """Return ``(M,)`` true if undoing a move breaks the rack rule."""
         return self._by_chunk(self._is_broken_undone)
 
     def _by_chunk(self, work: Callable[[RowArray], BoolArray]) -> BoolArray:
@@ -97,7 +97,7 @@ class RackCounts:
         return counts.reshape(len(rows), width)
 
     def _is_broken(self, counts: Counts, limit: npt.NDArray[np.int64]) -> BoolArray:
-        """Return true where a rack holds too many, or two more than one with room."""
+        """Return true if a rack holds too many, or two more than a rack with room."""
         most = counts.max(axis=1, initial=0)
         with_room = np.where(counts < self._open, counts, MANY)
         least = with_room.min(axis=1, initial=MANY)

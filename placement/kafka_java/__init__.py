@@ -1,5 +1,5 @@
 """
-Java's hash codes and random numbers, bit for bit, as Kafka's placement depends on them.
+Java's hash codes and random numbers, bit for bit, as Kafka's placement uses them.
 
 Imports nothing.
 """

@@ -1,9 +1,9 @@
 """
-Hash codes of Java, and the order in which its hash maps iterate.
+Hash codes of Java, and the iteration order of its hash maps.
 
-A ``HashMap`` walks its buckets: an entry of hash code ``h`` lies in bucket
+A ``HashMap`` iterates over its buckets. An entry of hash code ``h`` is in bucket
 ``(h ^ h >>> 16) & (n - 1)`` of ``n``, a power of two that doubles once more than three
-quarters are used, and entries of a bucket keep the order in which they came in.
+quarters are used. Entries of a bucket keep the order of insertion.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -44,7 +44,7 @@ def partition_hash(topic: str, partition: int) -> int:
 
 
 def table_size(num_entries: int) -> int:
-    """Return how many buckets a map has that grew entry by entry."""
+    """Return the number of buckets of a map that grew entry by entry."""
     size = SMALLEST_TABLE
     while num_entries * 4 > size * 3:
         size *= 2
@@ -52,7 +52,7 @@ def table_size(num_entries: int) -> int:
 
 
 def bucket(code: int, size: int) -> int:
-    """Return the bucket of a hash code without sign in a table of a size."""
+    """Return the bucket of an unsigned hash code in a table of `size` buckets."""
     return (code ^ code >> 16) & (size - 1)
 
 
@@ -63,15 +63,15 @@ def map_order(keys: Iterable[Key], hash_of: Callable[[Key], int]) -> list[Key]:
     Parameters
     ----------
     keys
-        In the order in which they are put in.
+        Keys in the order of insertion.
     hash_of
-        Their ``hashCode()``.
+        Function that returns the ``hashCode()`` of a key.
 
     Notes
     -----
-    The map starts with 16 buckets and doubles them when it is more than three
-    quarters full; a bucket keeps the order of arrival. Java turns a bucket of more
-    than eight keys into a tree, which may put one of them first: not done here.
+    The map starts with 16 buckets and doubles them when it is more than three quarters
+    full; a bucket keeps the order of insertion. Java turns a bucket of more than eight
+    keys into a tree, which may put one of them first: this is not modelled.
     """
     distinct = list(dict.fromkeys(keys))
     size = table_size(len(distinct))

@@ -16,12 +16,12 @@ class JavaRandom:
     Parameters
     ----------
     seed
-        Any integer; the same seed gives the numbers that Java gives.
+        Any integer; the same seed gives the same numbers as in Java.
 
     Notes
     -----
-    Its numbers decide where Kafka's own placers put replicas, and are good for that
-    alone: nothing else here draws from it.
+    These numbers determine the placement by Kafka's own placers, and serve only this
+    purpose: nothing else in the package uses them.
 
     References
     ----------

@@ -1,19 +1,20 @@
 """
-Follower order: who leads next, so that leaders stay even when brokers are lost.
+Follower order: the next leader of each partition, for the loss of brokers.
 
-*Goals.* When a broker dies, the second replica of each partition it led takes over.
-The partitions that one broker leads shall have their second replicas spread over the
-others as evenly as their replicas allow, and so shall those that one rack leads.
-*Constraints.* Nothing is copied; the first replica stays; where a replica lies outside
-the leader's rack, one such comes second, so that it serves when the whole rack is lost.
-*Algorithm.* Racks are independent, since what a rack leads goes elsewhere. For each,
-least-cost flows (`successor_flow`): counts after the loss of the rack are as even as
-can be; among such choices those after the loss of one broker are, each pair (broker
-that is lost, heir) counting the square of its partitions; among these the fewest lists
-change.
+*Goals.* When a broker dies, the second replica of each partition that it led becomes
+the leader. The second replicas of the partitions that one broker leads should be spread
+over the other brokers as evenly as their replicas allow, and likewise those of the
+partitions that one rack leads. *Constraints.* Nothing is copied. The first replica
+stays. If a replica is outside the leader's rack, one such replica comes second, so that
+it can lead when the whole rack is lost. *Algorithm.* Racks are independent, because
+partitions led in a rack are taken over elsewhere. Each rack takes least-cost flows
+(`successor_flow`): counts after the loss of the rack are as even as possible; among
+such choices, counts after the loss of one broker are as even as possible, where each
+pair (lost broker, successor) costs the square of its partitions; among these, the
+fewest lists change.
 
-Example: broker 1 leads [1,2,3], [1,2,3], [1,3,2] and [1,2,3]; with the second list
-changed to [1,3,2] brokers 2 and 3 each take two of them over.
+Example: broker 1 leads [1,2,3], [1,2,3], [1,3,2] and [1,2,3]. With the second list
+changed to [1,3,2], brokers 2 and 3 take over two partitions each.
 """
 
 from dataclasses import replace
@@ -33,16 +34,17 @@ def spread_heirs(
     draft: Draft, reassignment: Reassignment, targets: Targets
 ) -> Reassignment:
     """
-    Put behind each leader who shall lead next, nothing being copied.
+    Put the next leader of each partition second in its list, without copies.
 
     Parameters
     ----------
     draft
-        Whether any list may be reordered, or only those that change anyway.
+        Draft, which determines whether any list may be reordered, or only lists that
+        change anyway.
     reassignment
-        Lists with the leaders in front.
+        Lists with the leaders first.
     targets
-        Shares of leaders.
+        Targets with the shares of leaders.
     """
     state = draft.state
     leading = first_live_replica(reassignment.after())
@@ -76,17 +78,17 @@ def choose_heirs(
     Parameters
     ----------
     reassignment
-        Lists with the leaders in front, nothing copied.
+        Lists with the leaders first, nothing copied.
     leading
-        ``(P,)`` replica row of the cluster that leads, or `ABSENT`.
+        ``(P,)`` replica row of the leader, or `ABSENT`.
     is_free
         ``(P,)`` partitions whose order may change; the others keep theirs.
     share
-        ``(B,)`` share of leaders that each broker should have; 0: none.
+        ``(B,)`` share of leaders that each broker should have; 0 if none.
 
     Returns
     -------
-    ``(P,)`` replica row that comes second, or `ABSENT` where there is none to choose.
+    ``(P,)`` replica row that comes second, or `ABSENT` if there is none to choose.
     """
     state = reassignment.before
     replicas, brokers = state.replicas, state.brokers
@@ -140,7 +142,7 @@ def _candidates(state: ClusterState, leading: IntArray, share: FloatArray) -> Bo
 
 
 def _first_listed(reassignment: Reassignment, flags: BoolArray) -> IntArray:
-    """Return ``(P,)`` the flagged row that stands first in each list, or `ABSENT`."""
+    """Return ``(P,)`` the first flagged row of each list, or `ABSENT`."""
     origin = reassignment.origin
     first = first_true(flags[origin], reassignment.before.replicas.start)
     return np.where(first == ABSENT, ABSENT, origin[first])

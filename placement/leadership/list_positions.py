@@ -1,19 +1,19 @@
 r"""
-Positions: each broker stands first, second, third, … in lists about equally often.
+Even list positions: each broker is first, second, third, … about equally often.
 
-*Goal.* Of the partitions of one replication factor :math:`r`, a broker that holds
-:math:`d` replicas stands at each of the :math:`r` positions in :math:`\lfloor d / r
-\rfloor` or :math:`\lceil d / r \rceil` of them. With counts of replicas that differ by
-one at most, so do those of every position.
-*Constraints.* Nothing is copied. Brokers that may not lead are not put in front.
-*Algorithm.* Position by position a flow of least cost from partitions through their
-replicas to brokers, as many as are due there: of what a broker still holds, the part
-that is one over the places left, rounded down or up. As fractions these are a flow, so
-there is one in integers (an equitable edge colouring of a bipartite graph [1]_); by the
-next position the same is true of the rest. Of all such orders the first position is
-taken by the fewest new leaders; further ones keep as many replicas as they can.
-
-Example: brokers 1 and 2 hold [1,2] four times; twice it becomes [2,1].
+*Goal.* Among the partitions of one replication factor :math:`r`, a broker with
+:math:`d` replicas is at each of the :math:`r` positions in :math:`\lfloor d / r
+\rfloor` or :math:`\lceil d / r \rceil` of them. If counts of replicas differ by at most
+one, so do the counts of every position.
+*Constraints.* Nothing is copied. Brokers that may not lead are not put first.
+*Algorithm.* For each position, a least-cost flow from partitions through their replicas
+to brokers. The number due to a broker is the number of its remaining replicas divided
+by the remaining positions, rounded down or up. The unrounded numbers are a flow, so an
+integer flow exists (an equitable edge colouring of a bipartite graph [1]_), and for the
+next position the same holds for the remaining replicas. Among all such orders, the
+first position changes the fewest leaders, and further positions keep as many replicas
+as they can.
+Example: brokers 1 and 2 hold [1,2] four times; two lists become [2,1].
 
 References
 ----------
@@ -40,23 +40,23 @@ from placement.model.load import first_true
 from placement.model.reassignment import Reassignment
 
 ROUNDING = 1e-9
-"""Sums of thirds and quarters are whole numbers but for this."""
+"""Rounding error of sums of fractions that are integers."""
 
 
 def spread_positions(
     draft: Draft, reassignment: Reassignment, *, keeps_leaders: bool
 ) -> Reassignment:
     """
-    Reorder lists so that each broker stands equally often at every position.
+    Reorder lists so that each broker is equally often at every position.
 
     Parameters
     ----------
     draft
-        Which partitions may change, and who may lead.
+        Draft with the partitions that may change and the brokers that may lead.
     reassignment
-        Lists with the leaders in front.
+        Lists with the leaders first.
     keeps_leaders
-        Whether the first replica of every list stays the first.
+        Whether the first replica of every list stays first.
     """
     of = reassignment.partition_idx
     is_free = ~draft.is_left_alone & ~_has(reassignment, ~draft.state.brokers.is_live)
@@ -81,10 +81,11 @@ def with_even_positions(
     draft: Draft, problem: Problem, reassignment: Reassignment, solution: Solution
 ) -> tuple[Reassignment, Solution]:
     """
-    Return lists in even order, and what their leaders come to.
+    Return lists with even positions, and the solution with their leaders.
 
-    New leaders must break no rule and take no broker further out of its bands than the
-    answer does; otherwise the leaders stay, and only followers change places.
+    New leaders must not break a rule, and must not bring a broker further out of its
+    bands than the solution. Otherwise the leaders stay, and only followers change
+    places.
     """
     if draft.decided is None and not draft.is_order_only:
         ordered = spread_positions(draft, reassignment, keeps_leaders=False)
@@ -99,7 +100,7 @@ def with_even_positions(
 
 
 def _led_by(solution: Solution, at: Arrangement, deviation: float) -> Solution:
-    """Return the solution with other leaders, and the deviation that they leave."""
+    """Return the solution with other leaders, and their deviation."""
     proven = solution.certificate
     bound = min(proven.deviation.lower_bound, deviation)
     return replace(
@@ -114,10 +115,10 @@ def _led_by(solution: Solution, at: Arrangement, deviation: float) -> Solution:
 
 def uneven_positions(draft: Draft, reassignment: Reassignment) -> IntArray:
     """
-    Return ``(B,)`` by how much the counts of each broker's positions are uneven.
+    Return ``(B,)`` sum of the deviations of each broker's counts from even counts.
 
-    Of partitions that are excluded, or have a replica where none may lead, nothing is
-    counted.
+    Excluded partitions are not counted, nor are partitions with a replica on a broker
+    that may not lead.
     """
     of = reassignment.partition_idx
     length = np.diff(reassignment.start)
@@ -138,7 +139,7 @@ def uneven_positions(draft: Draft, reassignment: Reassignment) -> IntArray:
 
 
 def _has(reassignment: Reassignment, brokers: BoolArray) -> BoolArray:
-    """Return ``(P,)`` true for lists with one of some brokers in them."""
+    """Return ``(P,)`` true for lists that contain one of some brokers."""
     found = first_true(brokers[reassignment.broker_idx], reassignment.start)
     return np.not_equal(found, ABSENT)
 
@@ -146,14 +147,14 @@ def _has(reassignment: Reassignment, brokers: BoolArray) -> BoolArray:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Slots:
     """
-    The lists, place by place.
+    Places in the replica lists.
 
     Parameters
     ----------
     of, broker, slot
         ``(M,)`` partition, broker and position of each place.
     length, is_bound
-        ``(P,)`` replicas of each partition, and whether its first one stays in front.
+        ``(P,)`` number of replicas of each partition, and whether its first one stays.
     """
 
     of: IntArray
@@ -163,7 +164,7 @@ class _Slots:
     is_bound: BoolArray
 
     def places(self, is_free: BoolArray) -> IntArray:
-        """Return ``(M,)`` the new position of each place; that of others as it is."""
+        """Return ``(M,)`` the position of each place, new in free partitions."""
         found = self.slot.copy()
         is_left = is_free[self.of] & (~self.is_bound[self.of] | (self.slot > 0))
         found[is_left] = ABSENT
@@ -179,7 +180,7 @@ class _Slots:
         return found
 
     def _chosen(self, asked: IntArray, position: int) -> IntArray:
-        """Return the places that come to a position, one of each partition."""
+        """Return the places that get a position, one of each partition."""
         partitions, tail = np.unique(self.of[asked], return_inverse=True)
         kind = self.length * 2 + self.is_bound
         width = int(self.broker.max()) + 1
@@ -210,10 +211,10 @@ class _Slots:
 def _add_within(
     arcs: Arcs, supplies: IntArray, ends: tuple[IntArray, IntArray], due: FloatArray
 ) -> None:
-    """Add arcs that carry what is due, rounded down or up."""
+    """Add arcs that carry the number due, rounded down or up."""
     low = np.floor(due + ROUNDING).astype(np.int64)
     high = np.ceil(due - ROUNDING).astype(np.int64)
-    # The least is sent at once, by what the ends supply.
+    # The lower bound is sent in advance, as supply and demand of the ends.
     arcs.add(*ends, np.maximum(high - low, 0), 0)
     np.subtract.at(supplies, ends[0], low)
     np.add.at(supplies, ends[1], low)

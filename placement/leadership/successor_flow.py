@@ -1,16 +1,17 @@
 """
-Who takes over what one rack leads: three goals, one exactly before the next.
+Successors of the leaders in one rack: three lexicographic goals.
 
 Groups are the partitions that the rack leads, items the replicas that could come
-second. First the heirs' counts are made as even as can be: a flow of least cost
-through heirs alone, where each further leader costs its rank. Prices of the heirs
-(shortest distances in its residual network) then tell all flows that are as even: those
-that use no item, and no count, which is dearer than need be (complementary slackness).
-Among these a second flow makes each further partition of a pair (broker that is lost,
-heir) dearer than all changes, and each list that changes dearer than none. So no cost
-has to be larger than all that comes after it, which is what such flows take long for.
+second. First the successors' counts are made as even as possible: a least-cost flow
+through successors alone, where each further leader costs its rank. The potentials of
+the successors (shortest distances in the residual network) then characterise all flows
+that are as even: those that use no item, and no count, with a positive reduced cost
+(complementary slackness). Among these flows, a second flow makes each further partition
+of a pair (lost broker, successor) cost more than all changes, and each changed list
+cost more than none. No cost therefore has to exceed the sum of all lower goals, which
+would make such flows slow.
 
-Where a partition has two heirs to choose from, it is one arc from the one to the other.
+A partition with two possible successors is one arc from one to the other.
 """
 
 from dataclasses import dataclass
@@ -21,27 +22,27 @@ from placement.core.flow.equitable_flow import Arcs
 from placement.core.model.problem import BoolArray, FloatArray, IntArray
 
 FIRST_WINDOW = 16
-"""Counts around an even share that are told apart at first."""
+"""Initial number of counts on each side of an even share with costs of their own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Asked:
     """
-    The partitions that one rack leads, and who could take each of them over.
+    The partitions that one rack leads, with the possible successors of each.
 
     Parameters
     ----------
     group_start
         ``(G + 1,)`` items of partition ``g`` are ``group_start[g]:group_start[g + 1]``,
-        one at least.
-    lost, heir
-        ``(I,)`` broker that leads the item's partition, and that of the item.
+        at least one.
+    lost, `heir`
+        ``(I,)`` broker that leads the item's partition, and broker of the item.
     is_now
-        ``(I,)`` the item that comes second now, one of each partition.
+        ``(I,)`` true for the item that comes second now, one of each partition.
     held
-        ``(B,)`` leaders of each broker, with those it is bound to take over.
+        ``(B,)`` number of leaders of each broker, fixed successors included.
     share
-        ``(B,)`` share of leaders; positive for every heir.
+        ``(B,)`` share of leaders; positive for every successor.
     """
 
     group_start: IntArray
@@ -67,11 +68,11 @@ class Asked:
         return np.repeat(np.arange(self.num_groups), size)
 
     def counts(self, items: IntArray) -> IntArray:
-        """Return ``(B,)`` how many of some items each broker has."""
+        """Return ``(B,)`` number of the given items on each broker."""
         return np.bincount(self.heir[items], minlength=self.num_brokers)
 
     def of(self, is_open: BoolArray) -> "Asked":
-        """Return the same partitions with some of their items, `is_now` among any."""
+        """Return the same partitions with some of their items, perhaps not `is_now`."""
         size = np.bincount(self.group()[is_open], minlength=self.num_groups)
         return Asked(
             group_start=np.append(0, np.cumsum(size)),
@@ -85,7 +86,7 @@ class Asked:
 
 def even_heirs(asked: Asked) -> IntArray:
     """
-    Choose who comes second.
+    Choose the second replica of each partition.
 
     Returns
     -------
@@ -105,16 +106,17 @@ def even_heirs(asked: Asked) -> IntArray:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _EvenCounts:
     """
-    One choice whose counts are as even as can be, and what tells all others.
+    One choice with the most even counts, and the data that characterise all others.
 
     Parameters
     ----------
     chosen
         ``(G,)`` the item of each partition.
     prices
-        ``(B,)`` of an heir: a partition never goes to a cheaper one than it could.
+        ``(B,)`` price of each successor: a partition always uses one of its successors
+        with the highest price.
     low, high
-        ``(B,)`` the least and the most partitions that each heir takes over.
+        ``(B,)`` least and greatest number of partitions that each successor takes over.
     """
 
     chosen: IntArray
@@ -123,7 +125,7 @@ class _EvenCounts:
     high: IntArray
 
     def is_open(self, asked: Asked) -> BoolArray:
-        """Return ``(I,)`` items that some choice as even has."""
+        """Return ``(I,)`` true for items of some equally even choice."""
         price = self.prices[asked.heir]
         best = np.maximum.reduceat(price, asked.group_start[:-1])
         found: BoolArray = price == best[asked.group()]
@@ -131,7 +133,7 @@ class _EvenCounts:
 
 
 def _even_counts(asked: Asked) -> _EvenCounts:
-    """Make counts as even as can be, whatever pairs and changes are."""
+    """Make counts as even as possible, without regard to pairs and changes."""
     start, width = np.nonzero(asked.is_now)[0], FIRST_WINDOW
     while True:
         steps, arcs = _Steps(asked, width), Arcs()
@@ -147,7 +149,7 @@ def _even_counts(asked: Asked) -> _EvenCounts:
 
 
 def _told_apart(asked: Asked, steps: "_Steps", chosen: IntArray) -> _EvenCounts:
-    """Return the prices of heirs that an even choice has, and what these allow."""
+    """Return the prices of an even choice's successors, and the counts they allow."""
     size = asked.num_brokers
     other = np.ones(len(asked.heir), dtype=np.bool_)
     other[chosen] = False
@@ -159,7 +161,7 @@ def _told_apart(asked: Asked, steps: "_Steps", chosen: IntArray) -> _EvenCounts:
     costs = np.concatenate([np.zeros(len(ends), dtype=np.int64), costs])
     prices = np.zeros(size + 1, dtype=np.int64)
     while True:
-        # Bellman and Ford: an optimal flow leaves no negative cycle.
+        # Bellman-Ford: an optimal flow leaves no negative cycle.
         nearer = prices.copy()
         np.minimum.at(nearer, heads, prices[tails] + costs)
         if np.array_equal(nearer, prices):
@@ -170,7 +172,7 @@ def _told_apart(asked: Asked, steps: "_Steps", chosen: IntArray) -> _EvenCounts:
 
 
 class _Steps:
-    """What one more leader of an heir costs: the rank of its count among all."""
+    """Cost of one more leader of a successor: the rank of its count among all."""
 
     def __init__(self, asked: Asked, width: int) -> None:
         most = asked.counts(np.arange(len(asked.heir)))
@@ -186,12 +188,12 @@ class _Steps:
         step = np.arange(len(self.of)) - np.repeat(np.cumsum(window) - window, window)
         self.count = self.low[self.of] + step + 1
         worth = (held[self.of] + self.count) / share[self.of]
-        # Equal ones alike but for the noise of floats.
+        # Rounding makes equal values equal despite floating-point errors.
         rank = np.unique(np.round(worth, 9), return_inverse=True)[1]
         self.rank: IntArray = rank.ravel() + 1
 
     def add_to(self, arcs: Arcs, sink: int) -> None:
-        """Add arcs from heirs to a sink."""
+        """Add arcs from successors to a sink."""
         none = np.zeros(len(self.heirs), dtype=np.int64)
         dearest = none + int(self.rank.max(initial=0)) + 1
         tails = np.concatenate([self.heirs, self.heirs[self.of], self.heirs])
@@ -202,7 +204,7 @@ class _Steps:
         arcs.add(tails[some], np.full(len(some), sink), room[some], price[some])
 
     def is_inside(self, counts: IntArray) -> bool:
-        """Return whether the steps on either side of every count are told apart."""
+        """Return whether the steps around every count have their own costs."""
         found = counts[self.heirs]
         above = (found > self.low) | (self.low == 0)
         below = (found < self.high) | (self.high == self.most)
@@ -211,7 +213,7 @@ class _Steps:
     def residual(
         self, counts: IntArray, sink: int
     ) -> tuple[IntArray, IntArray, IntArray]:
-        """Return the arcs of a next step to the sink, and of a last one from it."""
+        """Return the arcs of a next step to the sink, and of a last step from it."""
         found = counts[self.heirs][self.of]
         heirs = self.heirs[self.of]
         ends = np.full(len(heirs), sink)
@@ -223,7 +225,7 @@ class _Steps:
         )
 
     def bounds(self, worth: IntArray) -> tuple[IntArray, IntArray]:
-        """Return ``(B,)`` the least and the most steps that cost no more than this."""
+        """Return ``(B,)`` least and greatest number of steps within the given costs."""
         low, high = np.zeros((2, self.size), dtype=np.int64)
         low[self.heirs], high[self.heirs] = self.low, self.low
         asked = worth[self.heirs[self.of]]
@@ -234,18 +236,18 @@ class _Steps:
 
 class _Choices:
     """
-    What partitions could have instead of what they start with, as arcs of a network.
+    Alternatives of partitions to their initial items, as arcs of a network.
 
     Parameters
     ----------
     asked
         The partitions.
     start
-        ``(G,)`` item that each has at first.
+        ``(G,)`` initial item of each partition.
     node
-        ``(I,)`` the node at which each item's partition flows in.
+        ``(I,)`` node at which the partition of each item enters the network.
     first_own
-        Number of the first node that no other arc has.
+        Number of the first node without other arcs.
     """
 
     def __init__(
@@ -256,12 +258,12 @@ class _Choices:
         is_other[start] = False
         self.rows = np.nonzero(is_other)[0]
         self.group = asked.group()[self.rows]
-        # Of several others one node makes sure that only one is taken.
+        # With several alternatives, an extra node ensures that only one is used.
         self.several = np.nonzero(np.diff(asked.group_start) > 2)[0]
         self.first_own = first_own
 
     def add_to(self, arcs: Arcs, price: IntArray) -> None:
-        """Add the arcs; ``(I,)`` prices of the items."""
+        """Add the arcs, with ``(I,)`` prices of the items."""
         own = self.first_own + np.arange(len(self.several))
         arcs.add(self.node[self.start[self.several]], own, 1, 0)
         tails = self.node[self.start]
@@ -270,12 +272,12 @@ class _Choices:
         self.place = arcs.add(tails[self.group], self.node[self.rows], 1, change)
 
     def supplies(self, sink: int) -> IntArray:
-        """Return what flows in at each node; `sink` comes before the first own one."""
+        """Return the supply of each node; `sink` comes right before extra nodes."""
         size = sink + 1 + len(self.several)
         return np.bincount(self.node[self.start], minlength=size)
 
     def solve(self, arcs: Arcs, supplies: IntArray) -> IntArray:
-        """Return the item of each partition in a flow of least cost."""
+        """Return the item of each partition in a least-cost flow."""
         flow = arcs.solve(supplies)
         assert flow is not None  # noqa: S101 - what they start with is a flow
         taken = flow[self.place] > 0
@@ -289,7 +291,7 @@ def _even_pairs(asked: Asked, start: IntArray, even: _EvenCounts) -> IntArray:
     width = asked.num_brokers
     pairs, pair = np.unique(asked.lost * width + asked.heir, return_inverse=True)
     most = np.bincount(pair, minlength=len(pairs))
-    # A pair of one partition needs no node of its own.
+    # A pair with one partition needs no node of its own.
     shared = np.nonzero(most > 1)[0]
     sink = width + len(shared)
     node = pairs % width

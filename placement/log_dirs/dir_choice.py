@@ -1,22 +1,22 @@
 r"""
-Log dirs that brokers choose for copies which name none.
+Log dirs that brokers choose for copies without a named log dir.
 
 Kafka puts a new replica into the log dir with the fewest partitions, whatever their
-size (`LogManager.nextLogDirs`): current and future replicas count, offline and cordoned
-log dirs are left out, a broker with one live log dir takes that one, and one whose live
-log dirs are all cordoned takes the first of them. Equal counts go by the order of
-`log.dirs`, which no snapshot has.
+size (`LogManager.nextLogDirs`). Current and future replicas count, and offline and
+cordoned log dirs are left out. A broker with one live log dir uses that one, and a
+broker whose live log dirs are all cordoned uses the first of them. Ties are broken by
+the order of `log.dirs`, which no snapshot has.
 
-The sequence of log dirs depends on the counts alone, never on which copy comes next. So
-log dir ``d`` gets its ``k``-th copy only once every other log dir ``o`` holds at least
-as many partitions, which takes
+The sequence of log dirs depends on the counts alone, never on the order of the copies.
+Log dir ``d`` therefore gets its ``k``-th copy only after every other log dir ``o``
+holds at least as many partitions, which takes
 
 .. math:: k + \sum_{o \ne d} \max(0, low_d + k - 1 - high_o) \le n
 
 of the ``n`` copies that come to the broker. The largest such ``k`` bounds the copies of
-``d`` for every order of creation, every way that ties are broken, and whatever leaves
-meanwhile, where ``low`` counts what stays and ``high`` what is there at any time. Any
-``k`` of the copies may be the ones, so the largest ``k`` bound their bytes.
+``d`` for every order of creation, every tie-break and every removal meanwhile, where
+``low`` counts the partitions that stay and ``high`` those present at any time. Any
+``k`` of the copies may enter ``d``, so the largest ``k`` copies bound their bytes.
 """
 
 from dataclasses import dataclass
@@ -38,13 +38,13 @@ RowArray = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DirCounts:
     """
-    Partitions in the log dirs of a cluster while copies arrive.
+    Number of partitions in the log dirs of a cluster while copies arrive.
 
     Parameters
     ----------
     low, high
-        ``(D,)`` least and most partitions in each log dir, copies without a named log
-        dir left out.
+        ``(D,)`` least and greatest number of partitions in each log dir, without copies
+        that name no log dir.
     is_candidate
         ``(D,)`` log dirs that a broker may choose.
     """
@@ -57,17 +57,17 @@ class DirCounts:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DirChoice:
     """
-    Copies without a named log dir that may arrive in each log dir.
+    Bounds on the copies without a named log dir that may enter each log dir.
 
     Parameters
     ----------
     most
-        ``(D,)`` most copies.
+        ``(D,)`` maximum number of copies.
     most_bytes
-        ``(D,)`` most bytes: those of the largest copies of the broker.
+        ``(D,)`` maximum bytes: the sum of the largest copies of the broker.
     certain_dir
-        ``(C,)`` row of the log dir that each copy goes to in every order; `ABSENT`
-        where the order decides.
+        ``(C,)`` row of the log dir that each copy enters in every order; `ABSENT` if
+        that depends on the order.
     """
 
     most: RowArray
@@ -106,7 +106,7 @@ def choose_dirs(
     state
         The cluster.
     counts
-        Partitions in its log dirs.
+        Number of partitions in its log dirs.
     broker_idx, size
         ``(C,)`` broker and bytes of each copy without a named log dir.
     """
@@ -136,14 +136,14 @@ def choose_dirs(
 
 def most_arrivals(low: RowArray, high: RowArray, num_copies: int) -> RowArray:
     """
-    Return ``(N,)`` the most of some copies that each log dir of a broker may get.
+    Return ``(N,)`` the maximum number of copies that each log dir may get.
 
     Parameters
     ----------
     low, high
-        ``(N,)`` least and most partitions in each log dir.
+        ``(N,)`` least and greatest number of partitions in each log dir of one broker.
     num_copies
-        Copies that come to the broker.
+        Number of copies that come to the broker.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def most_arrivals(low: RowArray, high: RowArray, num_copies: int) -> RowArray:
 
 
 def _per_broker(dirs: LogDirs, chosen: BoolArray, count: int) -> RowArray:
-    """Return ``(B,)`` how many log dirs of each broker are chosen."""
+    """Return ``(B,)`` number of chosen log dirs of each broker."""
     return np.bincount(dirs.broker_idx[chosen], minlength=count).astype(np.int64)
 
 

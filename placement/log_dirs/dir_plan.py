@@ -1,15 +1,15 @@
 r"""
-Which log dir of its broker each replica lies in.
+Plans of the log dirs of replicas inside their brokers.
 
-*Goals.* Emptied log dirs first; then every log dir within a band of its share of its
-broker's bytes, in proportion to the sizes of their file systems; then the fewest bytes
-copied. *Constraints.* No replica changes its broker; nothing new comes to a log dir
-that is offline, cordoned or emptied; none is pushed over the disk threshold.
-*Algorithm.* Brokers are independent: each is a problem of the core of its own, with a
-replica as an item and a log dir as a bin.
+*Goals.* Emptied log dirs first; then every log dir within a band around its share of
+its broker's bytes, in proportion to the sizes of the file systems; then the fewest
+bytes copied. *Constraints.* No replica changes its broker; no replica enters a log dir
+that is offline, cordoned or being emptied; no log dir is filled beyond the disk
+threshold. *Algorithm.* Brokers are independent: each is a separate problem of the core,
+with replicas as items and log dirs as bins.
 
-What a log dir's file system holds besides replicas (`usable_bytes` tells) is a fixed
-load of it. A replica whose log dir is not known is part of that, and stays.
+Bytes in a log dir's file system besides replicas (known from `usable_bytes`) are a
+fixed load. A replica in an unknown log dir belongs to them, and stays.
 """
 
 from collections.abc import Iterator, Sequence
@@ -50,42 +50,41 @@ from placement.model.targets import Targets
 
 Column = TypeVar("Column", IntArray, FloatArray)
 MAX_BAND_ROUNDS = 4
-"""How often bands are computed anew after heavy replicas have moved."""
+"""Maximum number of rounds in which bands are recomputed after heavy replicas moved."""
 MOST_LISTED = 20
-"""Brokers that the proof of a plan names."""
+"""Maximum number of brokers listed in the proof of a plan."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PlannedDirs:
     """
-    Where replicas lie inside their brokers, and what that costs.
+    Log dirs of replicas inside their brokers, with the costs.
 
     Parameters
     ----------
     log_dir_idx
-        ``(R,)`` row of the log dir that each replica goes to; `ABSENT` where it stays
-        or any will do.
+        ``(R,)`` row of the new log dir of each replica; `ABSENT` if it stays or if any
+        log dir will do.
     before, after
-        ``(D,)`` bytes on each log dir, what no replica explains included.
+        ``(D,)`` bytes on each log dir, bytes besides replicas included.
     targets_before, targets
-        Shares and bands of the log dirs, before and after: of their bytes, the first
-        of the resources.
+        Shares and bands of the log dirs, before and after, in the first resource: disk.
     is_member
-        ``(D,)`` log dirs that share their broker's bytes.
+        ``(D,)`` log dirs that share the bytes of their broker.
     cost, deviation
         Bytes copied between log dirs, and the largest distance outside a band, with
-        what is proven of them.
+        their lower bounds.
     status
-        As of a solution.
+        Status of the solution.
     shortfalls
-        What is missing where an emptied log dir is not empty, or one is too full;
-        their bins are rows of log dirs, their items rows of replicas.
+        Emptied log dirs that are not empty, and overfull log dirs; their bins are rows
+        of log dirs, their items rows of replicas.
     is_homeless
         ``(R,)`` copies for which no log dir of their broker has room.
     seconds
-        Spent on ``solve`` and ``bound``.
+        Time spent on ``solve`` and ``bound``.
     notes
-        What a reader should know: which log dirs a soft rule gives way in.
+        Notes on the log dirs in which a soft rule is relaxed.
     """
 
     log_dir_idx: IndexArray
@@ -110,23 +109,23 @@ class PlannedDirs:
 
     @property
     def outside(self) -> FloatArray:
-        """``(D,)`` distances outside their bands, in targets."""
+        """``(D,)`` distances from the bands, as fractions of the targets."""
         return self.targets.outside(disk_alone(self.after))[:, 0]
 
 
 def plan_dirs(draft: Draft, effort: Effort, deadline: Deadline) -> PlannedDirs:
     """
-    Plan inside all brokers.
+    Plan the log dirs inside all brokers.
 
     Parameters
     ----------
     draft
-        Which replicas must, may or must not leave their log dir, and which log dirs
-        are emptied.
+        Draft with the movability of replicas and the log dirs to empty.
     effort
-        How much work the search may do for each broker.
+        Amount of work of the search for each broker.
     deadline
-        When to end with what there is; what must move is seen to first.
+        Time at which the search ends with its incumbent; brokers with replicas that
+        must move are planned in any case.
     """
     now = as_now(draft)
     return _plan(draft, (now, now), effort, deadline)
@@ -136,16 +135,16 @@ def plan_dirs_after(
     draft: Draft, reassignment: Reassignment, effort: Effort, deadline: Deadline
 ) -> PlannedDirs:
     """
-    Plan the log dirs of what a reassignment copies, and inside the brokers it may use.
+    Plan log dirs for the copies of a reassignment, and inside the brokers it may use.
 
     Parameters
     ----------
     draft
-        What the operation lets move.
+        Draft with the allowed moves of the operation.
     reassignment
-        Where replicas go; rows of the answer are its places.
+        New replica lists; rows of the result are places in these lists.
     effort, deadline
-        As in `plan_dirs`; copies are seen to whatever the time.
+        Arguments of `plan_dirs`; copies are planned even after the deadline.
     """
     before = as_before(draft, reassignment)
     after = as_reassigned(draft, reassignment)
@@ -156,9 +155,9 @@ def _plan(
     draft: Draft, lying: tuple[Lying, Lying], effort: Effort, deadline: Deadline
 ) -> PlannedDirs:
     """
-    Plan all log dirs, over a threshold where that is soft and has to be.
+    Plan all log dirs, beyond a threshold if it is soft and has to be relaxed.
 
-    `lying`: how replicas lie before, and what is to be planned.
+    `lying` is the replicas' log dirs before, and those to plan.
     """
     before, after = lying
     now = Tables(draft, before)
@@ -181,12 +180,12 @@ def _plan_once(
 
 def are_dirs_impossible(draft: Draft) -> bool:
     """
-    Return whether it is proven that log dirs cannot keep the hard rules.
+    Return whether log dirs are proven to be unable to keep the hard rules.
 
     Parameters
     ----------
     draft
-        What may move inside brokers, as for `plan_dirs`.
+        Draft of log dirs inside brokers, as for `plan_dirs`.
     """
     table, settings = Tables(draft, as_now(draft)), draft.settings
     if next(kept_in(table, table.home), None) is not None:
@@ -208,7 +207,7 @@ def are_dirs_impossible(draft: Draft) -> bool:
 def _plan_broker(
     table: Tables, broker: int, found: "_Found", effort: Effort, deadline: Deadline
 ) -> tuple[IntArray, IntArray, Solution]:
-    """Solve one broker; return its items, its log dirs, and the answer."""
+    """Solve one broker; return its items, its log dirs and the solution."""
     rows, items = table.rows_of(broker), table.items[broker]
     targets, best = table.targets, None
     for _ in range(MAX_BAND_ROUNDS):
@@ -251,12 +250,12 @@ def _same_bands(aimed: Targets, reached: Targets, rows: IntArray) -> bool:
 
 
 def _rows_at(rows: IntArray, bin_of: IndexArray) -> IntArray:
-    """Return the log dirs of bins; nowhere is `ABSENT`."""
+    """Return the log dirs of bins; `ABSENT` for items without a bin."""
     return np.where(bin_of < 0, ABSENT, rows[bin_of])
 
 
 class _Found:
-    """What has been found for the brokers so far."""
+    """Solutions of the brokers solved so far."""
 
     def __init__(self, table: Tables) -> None:
         self.table = table
@@ -266,10 +265,11 @@ class _Found:
         self.capped: dict[str, Shortfall] = {}
 
     def caps_left(self, broker: int) -> dict[str, Any]:
-        """Return what is left of the caps, but for what must move in other brokers."""
+        """Return what other brokers and their necessary moves leave of the caps."""
         table, settings = self.table, self.table.draft.settings
         values = [one.certificate for one in self.solutions.values()]
-        # What may move in one broker must not take the place of what must in another.
+        # Optional moves in one broker must not use the caps for necessary moves in
+        # another.
         on = table.state.replicas.broker_idx
         waits = table.must & ~np.isin(on, [broker, *self.solutions])
         spent = {
@@ -289,7 +289,7 @@ class _Found:
         }
 
     def add(self, broker: int, answer: tuple[IntArray, IntArray, Solution]) -> None:
-        """Keep the answer for one broker."""
+        """Store the solution of one broker."""
         items, rows, solution = answer
         self.solutions[broker] = solution
         self.place[items] = _rows_at(rows, solution.best.bin_of)
@@ -310,7 +310,7 @@ class _Found:
             )
 
     def conclude(self, now: Tables) -> PlannedDirs:
-        """Return all answers as one, beside what there is now."""
+        """Return all solutions as one, with the present log dirs."""
         table = self.table
         targets = table.targets_at(self.place)
         after = table.loads(self.place)
@@ -337,7 +337,7 @@ class _Found:
         )
 
     def _caps(self) -> Iterator[Shortfall]:
-        """Yield the caps that were too low, with what all of the plan may copy."""
+        """Yield a shortfall for each cap that was too low, for the whole plan."""
         settings = self.table.draft.settings
         most = {"moves": settings.max_moves, "cost": settings.max_bytes}
         for what, shortfall in self.capped.items():
@@ -357,7 +357,7 @@ class _Found:
         return Status.OPTIMAL
 
     def _cost(self, value: int) -> Bounded:
-        """Return the bytes copied, and the sum of what each broker must copy."""
+        """Return the bytes copied, with the sum of the brokers' lower bounds."""
         ids = self.table.state.brokers.ids
         bounds = {
             int(ids[broker]): one.certificate.cost

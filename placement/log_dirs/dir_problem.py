@@ -1,4 +1,4 @@
-"""What the problems of log dirs are cut from: one for each broker."""
+"""Data of the log dirs of all brokers, and the core's problem of each broker."""
 
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -38,30 +38,31 @@ from placement.model.targets import TOLERANCE, Members, Shares, Targets, find_ta
 
 Column = TypeVar("Column", IntArray, FloatArray)
 LOG_DIR = "log dir"
-"""Name of the level of log dirs, and of what is missing there."""
+"""Name of the level of log dirs, also in shortfalls."""
 DISK_RULE = "capacity-disk"
-"""The rule that limits what log dirs hold, too."""
+"""Rule that also limits the bytes in log dirs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Lying:
     """
-    Replicas on their brokers, and what may happen to them inside.
+    Replicas on their brokers, with their log dirs and allowed moves between these.
 
     Parameters
     ----------
     before
-        The cluster as it is.
+        The present cluster.
     state
-        The same, replicas on the brokers where they end.
+        The same cluster with replicas on their final brokers.
     home
-        ``(R,)`` log dir of each replica, `ABSENT` where unknown or none yet.
+        ``(R,)`` log dir of each replica; `ABSENT` if it is unknown or still to be
+        chosen.
     is_coming
         ``(R,)`` copies that need a log dir.
     size, cost
-        ``(R,)`` bytes each takes, and what another log dir costs.
+        ``(R,)`` bytes of each replica, and bytes copied if its log dir changes.
     movability
-        ``(R,)`` a `Movability` each.
+        ``(R,)`` `Movability` of each replica.
     """
 
     before: ClusterState
@@ -74,7 +75,7 @@ class Lying:
 
 
 def as_now(draft: Draft) -> Lying:
-    """Return the replicas as they lie; a copy between log dirs has arrived."""
+    """Return the present replicas; a copy between log dirs counts as completed."""
     replicas = draft.state.replicas
     future = replicas.future_log_dir_idx
     size = draft.weights.copy_bytes[replicas.partition_idx]
@@ -92,7 +93,7 @@ def as_now(draft: Draft) -> Lying:
 
 
 def as_before(draft: Draft, reassignment: Reassignment) -> Lying:
-    """Return the replicas as they lie before anything that an operation decides."""
+    """Return the replicas before the decisions of an operation."""
     if draft.decided is None:
         return as_now(draft)
     before = reassignment.before
@@ -102,7 +103,7 @@ def as_before(draft: Draft, reassignment: Reassignment) -> Lying:
 
 
 def as_reassigned(draft: Draft, reassignment: Reassignment) -> Lying:
-    """Return the replicas as they will lie; copies have no log dir yet."""
+    """Return the replicas after a reassignment; copies have no log dir yet."""
     now, origin = as_before(draft, reassignment), reassignment.origin
     before = reassignment.before
     state = replace(before, replicas=reassignment.after().replicas)
@@ -112,13 +113,13 @@ def as_reassigned(draft: Draft, reassignment: Reassignment) -> Lying:
     has_dirs[state.log_dirs.broker_idx] = True
     is_coming = copied & has_dirs[on]
     size = draft.weights.copy_bytes[reassignment.partition_idx]
-    # What an operation lets leave its broker may leave its log dir, where copies come.
+    # A replica that may leave its broker may leave its log dir, if copies may enter.
     may = ~copied & draft.may_receive[on]
     may &= _may_move(draft, reassignment)
     home = np.where(copied, ABSENT, now.home[origin])
     online = np.append(np.equal(state.log_dirs.state, LogDirState.ONLINE), False)
     may &= online[home]
-    # No list that names a broker which is not live is touched, as no file may.
+    # Lists with a broker that is not live do not change, nor do their log dirs.
     of, off = reassignment.partition_idx, ~state.brokers.is_live[on]
     may &= np.equal(first_true(off, reassignment.start), ABSENT)[of]
     may &= before.replicas.future_log_dir_idx[origin] == ABSENT
@@ -136,19 +137,19 @@ def as_reassigned(draft: Draft, reassignment: Reassignment) -> Lying:
 
 
 def _may_move(draft: Draft, reassignment: Reassignment) -> BoolArray:
-    """Return ``(M,)`` true for places whose replica the operation lets move."""
+    """Return ``(M,)`` true for places whose replica the operation allows to move."""
     may: BoolArray = np.equal(draft.movability, Movability.MAY)
     if draft.decided is None:
         return may[reassignment.origin]
-    # Lists have the same places as those that the operation decided on, in another
-    # order: what it frees it frees of a whole partition.
+    # Decided lists have the same places in another order: the operation frees all
+    # replicas of a partition or none.
     is_freed = first_true(may, draft.state.replicas.start) != ABSENT
     freed: BoolArray = is_freed[reassignment.partition_idx]
     return freed
 
 
 class Tables:
-    """What all brokers' problems are cut from."""
+    """Data of all brokers, from which the problem of each broker is built."""
 
     def __init__(self, draft: Draft, lying: Lying) -> None:
         state, replicas = lying.state, lying.state.replicas
@@ -166,7 +167,7 @@ class Tables:
         self.is_coming = lying.is_coming
         self.size, self.cost = lying.size, lying.cost
         self.movability = lying.movability
-        # What no replica explains now stays, whatever comes and goes.
+        # Bytes besides the present replicas are fixed, whatever moves.
         located, _ = bytes_by_place(lying.before)
         self.fixed: IntArray = np.maximum(
             taken_bytes(lying.before.log_dirs) - located, 0
@@ -190,14 +191,14 @@ class Tables:
         return np.nonzero(np.equal(self.dirs.broker_idx, broker))[0]
 
     def loads(self, place: IntArray) -> IntArray:
-        """Return ``(D,)`` bytes on the log dirs, replicas being where they are said."""
+        """Return ``(D,)`` bytes on the log dirs with replicas at `place`."""
         load = self.fixed.copy()
         known = np.nonzero(place != ABSENT)[0]
         np.add.at(load, place[known], self.size[known])
         return load
 
     def heaviest(self, place: IntArray) -> IntArray:
-        """Return ``(D,)`` the heaviest replica on each log dir."""
+        """Return ``(D,)`` size of the heaviest replica on each log dir."""
         found = np.zeros(len(self.dirs), dtype=np.int64)
         known = np.nonzero(place != ABSENT)[0]
         np.maximum.at(found, place[known], self.size[known])
@@ -210,7 +211,7 @@ class Tables:
         sizes = np.maximum(dirs.size_bytes, 1).astype(np.float64)
         capacity = np.where(all_known[dirs.broker_idx], sizes, 1.0)
         member = self.is_member
-        # All of a broker's log dirs together hold what they hold, wherever it lies.
+        # The sum over a broker's log dirs is the same for every distribution.
         held = self.loads(self._gathered())
         most = np.bincount(
             dirs.broker_idx, weights=np.where(member, held, 0), minlength=count
@@ -224,7 +225,7 @@ class Tables:
         )
 
     def _gathered(self) -> IntArray:
-        """Return the homes, what must move put on the first log dir that may get it."""
+        """Return the homes, with replicas that must move on the first open log dir."""
         count = self.state.num_brokers
         first = np.full(count, ABSENT, dtype=np.int64)
         members = np.nonzero(self.is_member)[0][::-1]
@@ -233,7 +234,7 @@ class Tables:
         return np.where(self.must & (to != ABSENT), to, self.home)
 
     def targets_at(self, place: IntArray) -> Targets:
-        """Return targets and bands for replicas that lie where they are said."""
+        """Return targets and bands for replicas at `place`."""
         load = disk_alone(self.loads(place))
         gathered = disk_alone(self.loads(self._gathered()))
         incoming = (gathered - load)[self.is_member].sum(axis=0)
@@ -241,7 +242,7 @@ class Tables:
         return find_targets(self.shares, load, heaviest, incoming)
 
     def worst_first(self) -> list[int]:
-        """Return the brokers in which something should move, worst first."""
+        """Return brokers with moves to make: necessary ones first, then by distance."""
         outside = self.targets.outside(disk_alone(self.load))[:, 0]
         worst = np.zeros(self.state.num_brokers)
         np.maximum.at(worst, self.dirs.broker_idx, outside)
@@ -255,7 +256,7 @@ class Tables:
         return (self.load > self.ruled_capacity()) & self.is_member
 
     def capacity(self) -> IntArray:
-        """Return ``(D,)`` bytes that no log dir may exceed; more where that is soft."""
+        """Return ``(D,)`` maximum bytes of each log dir, with relaxed rules applied."""
         most, eased = self.ruled_capacity(), self.draft.settings.eased
         if self.draft.settings.is_measured(DISK_RULE):
             return np.full(len(most), NO_LIMIT, dtype=np.int64)
@@ -279,7 +280,7 @@ class Tables:
         targets: Targets,
         caps: dict[str, Any],
     ) -> Problem:
-        """Return one broker as the core's problem: replicas on log dirs."""
+        """Return the core's problem of one broker: replicas on log dirs."""
         count, width = len(items), len(rows)
         place_of = np.full(len(self.dirs), NOWHERE, dtype=np.int32)
         place_of[rows] = np.arange(width)
@@ -319,7 +320,7 @@ class Tables:
     def _level(self, rows: IntArray, targets: Targets) -> Level:
         eased = self.draft.settings.eased
         has_band = self.is_member[rows] & (targets.target[rows, 0] > 0)
-        # While it is found out how far rules give way there are no bands.
+        # There are no bands while the relaxation of soft rules is measured.
         has_band &= eased is None or not eased.is_measured
         target = np.where(has_band, targets.target[rows, 0], 0.0)
         slack = TOLERANCE * np.maximum(target, 1.0)
@@ -348,7 +349,7 @@ class Tables:
 
 
 def disk_alone(column: Column) -> Column:
-    """Return ``(n, R)`` resources of which only the disk is there."""
+    """Return ``(n, R)`` loads that are zero in all resources but disk."""
     table = np.zeros((len(column), len(RESOURCES)), dtype=column.dtype)
     table[:, RESOURCES.index(Resource.DISK)] = column
     return table

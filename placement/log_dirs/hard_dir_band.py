@@ -1,4 +1,4 @@
-"""The band of log dirs as a hard goal: what is outside it, and whether it has to be."""
+"""The band of log dirs as a hard goal: violations, and proofs that none fits."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -16,23 +16,24 @@ if TYPE_CHECKING:
 
 GOAL = "band-disk"
 MOST_LISTED = 20
-"""Log dirs that are named."""
+"""Maximum number of log dirs listed."""
 NEAR = 1e-9
 
 
 def missed_dirs(found: "PlannedPlacement", settings: Settings) -> Iterator[Shortfall]:
     """
-    Yield the log dirs outside their band, where that is hard.
+    Yield shortfalls of log dirs outside their band, if the band is a hard goal.
 
     Parameters
     ----------
     found
-        The plan; where replicas may leave their brokers the band is that of brokers.
+        The plan. If replicas may leave their brokers, the band applies to brokers and
+        the result is empty.
     settings
-        What is wished for.
+        Settings of the plan with the hard goals.
     """
     dirs, draft = found.log_dirs, found.draft
-    # Bands do not count where only what is over a threshold moves.
+    # Bands do not count if replicas move only to relieve brokers over a threshold.
     names = {rule.name for rule in settings.rules}
     if GOAL not in settings.hard or "only-over-threshold" in names:
         return
@@ -60,11 +61,12 @@ def missed_dirs(found: "PlannedPlacement", settings: Settings) -> Iterator[Short
 
 def dirs_are_out_of_reach(found: "PlannedPlacement") -> bool:
     """
-    Return whether the band of log dirs is proven to be missed, whatever moves.
+    Return whether it is proven that no plan keeps the band of log dirs.
 
-    That is so where a bound says it and every share is larger than any replica of
-    its broker: then no band depends on where heavy replicas end. Caps on all moves are
-    given out to one broker after the other, so bounds within them say nothing.
+    This is the case if the lower bound is positive and every share is larger than any
+    replica of its broker, so that no band depends on where heavy replicas end. Caps on
+    all moves are distributed to brokers one after the other, so bounds under caps prove
+    nothing.
     """
     dirs, settings = found.log_dirs, found.draft.settings
     is_capped = settings.max_moves is not None or settings.max_bytes is not None
@@ -74,7 +76,7 @@ def dirs_are_out_of_reach(found: "PlannedPlacement") -> bool:
 
 
 def _may_widen(found: "PlannedPlacement") -> BoolArray:
-    """Return ``(D,)`` log dirs whose band goes by the replicas that end there."""
+    """Return ``(D,)`` log dirs whose band depends on the replicas that end there."""
     dirs, state = found.log_dirs, found.draft.state
     assert dirs is not None  # noqa: S101 - as the caller made sure
     heaviest = np.zeros(state.num_brokers, dtype=np.int64)

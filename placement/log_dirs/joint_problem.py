@@ -1,8 +1,8 @@
 """
-Log dirs as parts of the brokers, for plans that choose both together.
+Log dirs as parts of brokers, for plans that choose brokers and log dirs together.
 
-A log dir takes a replica where it has room for all of it, so a broker with room in sum
-may have none for it.
+A log dir takes a replica only if it has room for all of it. A broker with enough room
+in sum may therefore have no room for a replica.
 """
 
 from dataclasses import dataclass
@@ -28,21 +28,22 @@ from placement.model.reassignment import Reassignment
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DirParts:
     """
-    What the brokers are divided in: their log dirs, and a part for what lies in none.
+    Parts of the brokers: their log dirs, and one part for replicas in no log dir.
 
     Parameters
     ----------
     broker_idx
-        ``(D + B,)`` the broker of each.
+        ``(D + B,)`` broker of each part.
     home
-        ``(R,)`` part that each replica of the draft lies in.
+        ``(R,)`` part of each replica of the draft.
     may_receive
-        ``(D + B,)`` log dirs that take replicas, and brokers without any log dir.
+        ``(D + B,)`` log dirs that may receive replicas, and brokers without any log
+        dir.
     fixed_bytes, capacity_bytes
-        ``(D + B,)`` bytes that no replica explains, and the most there may be.
+        ``(D + B,)`` bytes besides replicas, and the capacity in bytes.
     is_exact
-        Whether it is known in which log dir each replica lies that may leave; what
-        lies in an unknown one counts as bytes that stay.
+        Whether the log dir of each replica that may leave is known; replicas in unknown
+        log dirs count as bytes that stay.
     """
 
     broker_idx: IndexArray
@@ -60,9 +61,9 @@ class DirParts:
         Parameters
         ----------
         draft
-            What may move.
+            Draft with the allowed moves.
         reassignment
-            Any that the draft led to: it knows the cluster as it is.
+            Any reassignment made from the draft, the source of the present cluster.
         """
         table = Tables(draft, as_before(draft, reassignment))
         count = draft.state.num_brokers
@@ -82,7 +83,7 @@ class DirParts:
         )
 
     def parts(self, problem: Problem) -> Parts | None:
-        """Return the parts of a draft's problem; `None` where disks do not count."""
+        """Return the parts of a draft's problem; `None` if it has no disk column."""
         if Resource.DISK not in problem.resources:
             return None
         shape = (len(self.broker_idx), problem.num_resources)
@@ -102,7 +103,7 @@ class DirParts:
 
 
 def _home(draft: Draft, num_dirs: int) -> IndexArray:
-    """Return ``(R,)`` the part that each replica of a draft lies in."""
+    """Return ``(R,)`` the part of each replica of a draft."""
     replicas = draft.state.replicas
     future = replicas.future_log_dir_idx
     home = np.where(future != ABSENT, future, replicas.log_dir_idx)

@@ -1,4 +1,4 @@
-"""Shortfalls for replicas that stay in log dirs which were to be emptied."""
+"""Shortfalls of replicas that stay in log dirs to be emptied."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from placement.model.cluster import ClusterState, LogDirState
 
 FAILED_LOG_DIR = "failed-log-dir"
 MOST_LISTED = 20
-"""Replicas that are named one by one."""
+"""Maximum number of replicas listed one by one."""
 
 
 def kept_in(table: Tables, place: IntArray) -> Iterator[Shortfall]:
@@ -34,7 +34,7 @@ def kept_in(table: Tables, place: IntArray) -> Iterator[Shortfall]:
 
 
 def _failed(state: ClusterState, log_dir: int, count: int) -> Shortfall:
-    """Return that nothing can be read from a failed log dir, and what to do."""
+    """Return the shortfall of an unreadable failed log dir, with the remedy."""
     broker = int(state.log_dirs.broker_idx[log_dir])
     broker_id, path = int(state.brokers.ids[broker]), state.log_dirs.paths[log_dir]
     noun = "replica" if count == 1 else "replicas"

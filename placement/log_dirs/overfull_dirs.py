@@ -1,8 +1,8 @@
 """
 Log dirs that a broker's own choice would overfill.
 
-Copies without a named log dir go where the broker puts them
-(`placement.log_dirs.dir_choice`). A log dir is overfull where some order of creation
+A broker chooses the log dirs of copies that name none
+(`placement.log_dirs.dir_choice`). A log dir is overfull if some order of creation
 brings it over the disk threshold.
 """
 
@@ -21,7 +21,7 @@ from placement.model.reassignment import Reassignment
 from placement.model.targets import TOLERANCE
 
 MOST_NAMED = 20
-"""Log dirs that notes name one by one."""
+"""Maximum number of log dirs with a note of their own."""
 GB = 1e9
 
 
@@ -37,12 +37,12 @@ class OverfullDirs:
     log_dir_idx
         ``(N,)`` rows of the log dirs.
     copies
-        ``(N,)`` most copies that the broker may put into each.
+        ``(N,)`` maximum number of copies that the broker may put into each.
     bytes_after, limit_bytes
-        ``(N,)`` most bytes in each, and the bytes that the threshold allows.
+        ``(N,)`` maximum bytes in each, and bytes that the threshold allows.
     can_be_named
-        ``(N,)`` true where all log dirs of the broker have a known size, so that a
-        plan can choose among them.
+        ``(N,)`` true if all log dirs of the broker have a known size, so that a plan
+        can choose among them.
     """
 
     state: ClusterState
@@ -62,9 +62,9 @@ class OverfullDirs:
         Parameters
         ----------
         what
-            Name of the notes.
+            Kind of the notes.
         ending
-            End of each message: what the plan does about it.
+            End of each message: the remedy in the plan.
         """
         over = self.bytes_after - self.limit_bytes
         order = np.lexsort((self.log_dir_idx, -over)).tolist()
@@ -100,13 +100,13 @@ def overfull_dirs(draft: Draft, reassignment: Reassignment) -> OverfullDirs:
     """
     Return the log dirs that a reassignment without named log dirs may overfill.
 
-    A log dir that gets no fuller than before is not among them, nor is one whose load
-    or size is not known.
+    Log dirs that get no fuller than before are left out, as are those of unknown load
+    or size.
 
     Parameters
     ----------
     draft
-        Weights and thresholds.
+        Draft with weights and thresholds.
     reassignment
         Lists of replicas, without log dirs.
     """
@@ -136,7 +136,7 @@ def overfull_dirs(draft: Draft, reassignment: Reassignment) -> OverfullDirs:
 
 def dir_counts(state: ClusterState, home: IntArray | IndexArray) -> DirCounts:
     """
-    Return the partitions in each log dir while a reassignment runs.
+    Return the number of partitions in each log dir while a reassignment runs.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def dir_counts(state: ClusterState, home: IntArray | IndexArray) -> DirCounts:
     np.add.at(low, home[stays], 1)
     for rows in (replicas.log_dir_idx, replicas.future_log_dir_idx):
         np.add.at(high, rows[np.not_equal(rows, ABSENT)], 1)
-    # A replica in an unknown log dir may be in any of its broker's.
+    # A replica in an unknown log dir may be in any log dir of its broker.
     lost = np.equal(replicas.log_dir_idx, ABSENT) & ~replicas.is_failed
     on = np.bincount(replicas.broker_idx[lost], minlength=state.num_brokers)
     high += on[state.log_dirs.broker_idx]
@@ -159,14 +159,14 @@ def dir_counts(state: ClusterState, home: IntArray | IndexArray) -> DirCounts:
 
 
 def _choosing_brokers(state: ClusterState) -> BoolArray:
-    """Return ``(B,)`` brokers that have several log dirs."""
+    """Return ``(B,)`` true for brokers with several log dirs."""
     owners = state.log_dirs.broker_idx
     several: BoolArray = np.bincount(owners, minlength=state.num_brokers) > 1
     return several
 
 
 def _loads(before: Lying, lying: Lying) -> IntArray:
-    """Return ``(D,)`` bytes in each log dir, copies without one left out."""
+    """Return ``(D,)`` bytes in each log dir, without copies that have no log dir."""
     dirs = before.before.log_dirs
     located, _ = bytes_by_place(before.before)
     load = np.maximum(taken_bytes(dirs) - located, 0)
@@ -178,9 +178,10 @@ def _loads(before: Lying, lying: Lying) -> IntArray:
 
 def _has_known_load(state: ClusterState) -> BoolArray:
     """
-    Return ``(D,)`` log dirs whose bytes are known.
+    Return ``(D,)`` true for log dirs with a known number of bytes.
 
-    What is free of them tells, or where each replica of the broker lies.
+    The number is known from the free bytes, or if the log dirs of all replicas of the
+    broker are known.
     """
     replicas = state.replicas
     lost = np.equal(replicas.log_dir_idx, ABSENT) & ~replicas.is_failed

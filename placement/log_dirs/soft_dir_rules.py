@@ -1,10 +1,11 @@
 """
-Soft rules of log dirs: the threshold of their disks, and caps on a whole plan of them.
+Soft rules of log dirs: the disk threshold, and caps on a whole plan of log dirs.
 
-Log dirs are planned with them as hard as ever. Where that cannot be, they are planned
-without bands, and how far a log dir is over the threshold is what counts: so it is
-broken by as little as the search can. What each holds then is its new limit, what is
-copied that of the caps that give way, and the plan is made again with its bands.
+Log dirs are first planned with these rules hard. If no plan keeps them, log dirs are
+planned without bands, with the excess over the threshold as the goal, so that it is
+violated by as little as the search can. The bytes of each log dir in this plan become
+its new limit, the copies of the plan the new values of the relaxed caps, and the plan
+is made again with its bands.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,16 +35,16 @@ def soften_dirs(
     draft: Draft,
 ) -> "PlannedDirs":
     """
-    Plan log dirs, beyond what soft rules say where they cannot be kept.
+    Plan log dirs; relax soft rules if they cannot be kept.
 
     Parameters
     ----------
     planned
-        Plans log dirs under the settings of a draft.
+        Function that plans log dirs under the settings of a draft.
     tables
-        Returns what the problems are cut from.
+        Function that returns the data of all brokers for a draft.
     draft
-        What may move; the settings say what is soft.
+        Draft with the allowed moves, and settings with the soft rules.
     """
     found = planned(draft)
     if found.status in MET:
@@ -65,11 +66,11 @@ def soften_dirs(
 def _measured(
     planned: Callable[[Draft], "PlannedDirs"], draft: Draft
 ) -> tuple[Eased, "PlannedDirs | None"]:
-    """Return a plan without bands in which the fewest rules give way, if there is."""
+    """Return a plan without bands with the fewest relaxed rules, if one exists."""
     settings, nothing = draft.settings, Eased(rules=frozenset(), is_measured=True)
     known = {DISK_RULE}
     if draft.is_emptied_dir is not None:
-        # Beside moves between brokers it is these that count.
+        # These caps count here only if the plan has no moves between brokers.
         known |= {"max-moves", "max-bytes"}
     tried = {nothing.rules}
     for last in range(len(settings.soft)):
@@ -90,7 +91,7 @@ def _used(found: "PlannedDirs") -> dict[str, int]:
 
 
 def _raised(settings: Settings, eased: Eased, found: "PlannedDirs") -> Settings:
-    """Return settings whose caps that give way leave room for what a plan copies."""
+    """Return settings with the relaxed caps raised to the copies of a plan."""
     caps: dict[str, Any] = {
         CAPS[name]: max(getattr(settings, CAPS[name]), used)
         for name, used in _used(found).items()
@@ -109,7 +110,7 @@ def _cap_notes(
 
 
 def _peak(table: Tables, found: "PlannedDirs") -> IntArray:
-    """Return ``(D,)`` bytes on the log dirs, with what leaves where that counts."""
+    """Return ``(D,)`` bytes on the log dirs, with leaving replicas if those count."""
     left = found.is_moved & (table.home >= 0)
     peak = found.after.copy()
     if table.draft.settings.is_disk_transient:

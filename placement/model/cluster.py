@@ -1,7 +1,8 @@
 """
-The state of a cluster: where every replica lives, who leads, what everything weighs.
+The state of a cluster: replicas, leaders, loads and sizes.
 
-Columns only (see `placement.model.columns`), checked for consistency when put together.
+It consists of columns only (see `placement.model.columns`), checked for consistency on
+construction.
 """
 
 from dataclasses import dataclass, replace
@@ -57,7 +58,7 @@ __all__ = [
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True, weakref_slot=True)
 class ClusterState:
     """
-    Where every replica lives, who leads, and what everything weighs.
+    Brokers, log dirs and replicas of a cluster, with leaders, loads and sizes.
 
     Parameters
     ----------
@@ -69,8 +70,8 @@ class ClusterState:
     Raises
     ------
     InvalidClusterError
-        If rows point nowhere, are out of order, or a partition has no replica, or
-        two on one broker.
+        If a row index is out of range, rows are out of order, or a partition has no
+        replica, or two on one broker.
     """
 
     cluster_id: str | None
@@ -96,31 +97,31 @@ class ClusterState:
 
     @property
     def num_racks(self) -> int:
-        """Number of racks, brokers without one counting each for itself."""
+        """Number of racks; each broker without a rack counts as one."""
         return len(self.brokers.racks)
 
     @property
     def num_replicas(self) -> npt.NDArray[np.int64]:
-        """``(P,)`` replicas of each partition as listed, adding ones included."""
+        """``(P,)`` number of listed replicas of each partition, with adding ones."""
         return np.diff(self.replicas.start)
 
     @property
     def replication_factor(self) -> npt.NDArray[np.int64]:
-        """``(P,)`` replicas of each partition, less those still being added."""
+        """``(P,)`` number of replicas of each partition, without those being added."""
         return self.num_replicas - sum_rows(
             self.replicas.is_adding, self.replicas.start
         )
 
     @property
     def target_factor(self) -> npt.NDArray[np.int64]:
-        """``(P,)`` replicas of each partition once its reassignment is done."""
+        """``(P,)`` number of replicas of each partition after its reassignment."""
         return self.num_replicas - sum_rows(
             self.replicas.is_removing, self.replicas.start
         )
 
     @property
     def is_offline(self) -> BoolArray:
-        """``(R,)`` true where broker or log dir is not live, or the replica failed."""
+        """``(R,)`` true if broker or log dir is not live, or the replica failed."""
         replicas, dirs = self.replicas, self.log_dirs
         found: BoolArray = (
             ~self.brokers.is_live[replicas.broker_idx] | replicas.is_failed
@@ -135,8 +136,8 @@ class ClusterState:
         """
         ``(R,)`` true for replicas that Kafka may elect without losing records.
 
-        Those of the ISR that are not offline, and the leader; where a partition has
-        none, those of the ELR that are not offline (KIP-966).
+        Those are replicas of the ISR that are not offline, and the leader. If a
+        partition has none, those of the ELR that are not offline (KIP-966).
         """
         serves = ~self.is_offline
         in_sync: BoolArray = serves & self.replicas.is_in_sync
@@ -152,7 +153,7 @@ class ClusterState:
 
     @property
     def has_source(self) -> BoolArray:
-        """``(P,)`` true where a copy can be fetched now: some replica can lead."""
+        """``(P,)`` true if a partition has a source for copies: a replica can lead."""
         can_lead = self.can_lead
         if can_lead.all():
             return np.ones(self.num_partitions, dtype=np.bool_)
@@ -160,7 +161,7 @@ class ClusterState:
 
     @property
     def is_reassigning(self) -> BoolArray:
-        """``(P,)`` true where a reassignment is going on."""
+        """``(P,)`` true while a reassignment of the partition runs."""
         changing = self.replicas.is_adding | self.replicas.is_removing
         return np.greater(sum_rows(changing, self.replicas.start), 0)
 
@@ -265,7 +266,7 @@ def twice_on_a_broker(
     broker_idx
         ``(R,)`` broker of each replica.
     start
-        ``(P + 1,)`` where the replicas of each partition start.
+        ``(P + 1,)`` start of the replicas of each partition.
 
     Returns
     -------

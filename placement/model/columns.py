@@ -2,7 +2,7 @@
 The columns of a cluster: brokers, log dirs, topics, partitions, replicas.
 
 ``B`` brokers, ``D`` log dirs, ``T`` topics, ``P`` partitions, ``R`` replicas of all
-partitions together. An ``*_idx`` is a row; an ``*_id`` is a name that Kafka gave.
+partitions together. An ``*_idx`` is a row; an ``*_id`` is a name given by Kafka.
 Replicas are compressed rows: those of partition ``p``, preferred leader first, are rows
 ``start[p]:start[p + 1]``; nothing is padded to the largest replication factor. Arrays
 are kept, not copied, and become read-only.
@@ -26,11 +26,11 @@ CodeArray = npt.NDArray[np.int8]
 ABSENT = -1
 """No row: an unknown log dir, no leader, no broker set."""
 UNKNOWN = -1
-"""An integer nobody measured. Unknown rates are NaN."""
+"""An integer that was not measured. Unknown rates are NaN."""
 
 
 class BrokerState(IntEnum):
-    """What a broker may do; the last three are not live."""
+    """State of a broker; brokers in the last three states are not live."""
 
     ALIVE = 0
     NEW = 1
@@ -41,12 +41,12 @@ class BrokerState(IntEnum):
 
     @property
     def words(self) -> str:
-        """The state as files and screens write it: ``shutting-down``."""
+        """The state as written in files and on screens: ``shutting-down``."""
         return self.name.lower().replace("_", "-")
 
 
 class LogDirState(IntEnum):
-    """Whether a log dir serves (`ONLINE`, `CORDONED`) and takes new replicas."""
+    """State of a log dir: it serves (`ONLINE`, `CORDONED`), may take new replicas."""
 
     ONLINE = 0
     OFFLINE = 1
@@ -54,7 +54,7 @@ class LogDirState(IntEnum):
 
 
 class Storage(IntEnum):
-    """Where the bytes of a topic lie; `SHARED` ones weigh nothing on a disk."""
+    """Storage of a topic's bytes; `SHARED` topics take no bytes on a disk."""
 
     LOCAL = 0
     TIERED = 1
@@ -79,20 +79,20 @@ class Brokers:
     ids
         ``(B,)`` Kafka's broker ids, ascending.
     rack_idx
-        ``(B,)`` row of `racks`. A broker without a rack has one of its own.
+        ``(B,)`` row of `racks`. A broker without a rack has a row of its own.
     racks
-        Names, sorted; `None` for the rack of a broker that has none (these come
-        last, in the order of their brokers).
+        Names, sorted; `None` for the rack of a broker without one (these come last, in
+        the order of their brokers).
     host_idx
-        ``(B,)`` row of `hosts`. A broker without a host has one of its own.
+        ``(B,)`` row of `hosts`. A broker without a host has a row of its own.
     hosts
-        Names; `None` for the host of a broker that has none.
+        Names; `None` for the host of a broker without one.
     broker_set_idx
         ``(B,)`` row of `broker_sets`, or `ABSENT`.
     broker_sets
         Names, sorted.
     state
-        ``(B,)`` a `BrokerState` each.
+        ``(B,)`` `BrokerState` of each broker.
     disk_bytes
         ``(B,)`` bytes. Capacity, or `UNKNOWN`.
     in_bytes_per_s, out_bytes_per_s
@@ -100,7 +100,7 @@ class Brokers:
     cpu_cores
         ``(B,)`` cores, or NaN.
     max_replicas
-        ``(B,)`` most replicas it may hold, or `UNKNOWN`.
+        ``(B,)`` maximum number of replicas, or `UNKNOWN`.
     """
 
     ids: IndexArray
@@ -134,7 +134,7 @@ class Brokers:
         return np.less(self.state, BrokerState.DEMOTED)
 
     def rows_of(self, ids: Sequence[int] | npt.NDArray[np.integer[Any]]) -> IndexArray:
-        """Return the row of each broker id, `ABSENT` where there is none."""
+        """Return the row of each broker id; `ABSENT` for unknown ids."""
         wanted = np.asarray(ids, dtype=np.int64)
         if not len(self.ids):
             return np.full(wanted.shape, ABSENT, dtype=np.int32)
@@ -151,13 +151,13 @@ class LogDirs:
     Parameters
     ----------
     broker_idx
-        ``(D,)`` the broker each belongs to, ascending.
+        ``(D,)`` row of the broker of each log dir, ascending.
     paths
         Absolute paths, sorted inside a broker.
     size_bytes, usable_bytes
-        ``(D,)`` bytes of the file system and what is free of it, or `UNKNOWN`.
+        ``(D,)`` bytes of the file system, and free bytes of it, or `UNKNOWN`.
     state
-        ``(D,)`` a `LogDirState` each.
+        ``(D,)`` `LogDirState` of each log dir.
     """
 
     broker_idx: IndexArray
@@ -183,13 +183,13 @@ class Topics:
     names
         Names, sorted.
     topic_ids
-        Kafka's topic ids; `None` where not known.
+        Kafka's topic ids; `None` if unknown.
     storage
-        ``(T,)`` a `Storage` each.
+        ``(T,)`` `Storage` of each topic.
     min_insync_replicas
         ``(T,)`` min.insync.replicas of the topic, else of the cluster, else 1.
     configs
-        Per topic, what differs from the default.
+        Configs of each topic that differ from the default.
     """
 
     names: tuple[str, ...]
@@ -219,12 +219,12 @@ class Partitions:
     leader_idx
         ``(P,)`` row of the broker that leads now, or `ABSENT`.
     size_bytes
-        ``(P,)`` bytes. What a copy costs: the leader's local bytes, or `UNKNOWN`.
+        ``(P,)`` bytes. Size of a copy: the leader's local bytes, or `UNKNOWN`.
     remote_bytes
         ``(P,)`` bytes in tiered storage, or `UNKNOWN`.
     in_bytes_per_s, out_bytes_per_s
-        ``(P,)`` bytes/s that producers write and consumers read; replication is
-        not counted. NaN where unknown.
+        ``(P,)`` bytes/s that producers write and consumers read, without replication.
+        NaN if unknown.
     leader_cpu_cores, follower_cpu_cores
         ``(P,)`` cores used on the leader and on each follower, or NaN.
     """
@@ -255,25 +255,26 @@ class Replicas:
     ----------
     start
         ``(P + 1,)`` replicas of partition ``p`` are rows ``start[p]:start[p + 1]``,
-        preferred leader first; during a reassignment the target, then those removed.
+        preferred leader first; during a reassignment the target, then the removing
+        replicas.
     broker_idx
         ``(R,)`` row of the broker.
     is_in_sync
         ``(R,)`` true for members of the ISR.
     is_adding, is_removing
-        ``(R,)`` true where an ongoing reassignment adds or removes the replica.
+        ``(R,)`` true if an ongoing reassignment adds or removes the replica.
     is_eligible, is_last_known_eligible
         ``(R,)`` true for members of the ELR and of the last known ELR (KIP-966).
     is_failed
         ``(R,)`` true for replicas that a live broker cannot serve for a reason that no
-        log dir explains: the metadata lists them as offline, or they lie in an unknown
+        log dir explains: the metadata lists them as offline, or they are in an unknown
         one of several failed log dirs.
     log_dir_idx, future_log_dir_idx
-        ``(R,)`` row of the log dir it lies in, or is being copied to inside its
-        broker; `ABSENT` where unknown or none.
+        ``(R,)`` row of the log dir of the replica, and of the log dir inside the broker
+        to which it is being copied; `ABSENT` if unknown or none.
     own_bytes
-        ``(R,)`` bytes it takes on its disk where that differs from the leader's,
-        else `UNKNOWN`.
+        ``(R,)`` bytes of the replica on its disk if they differ from the leader's, else
+        `UNKNOWN`.
     """
 
     start: OffsetArray
@@ -317,7 +318,7 @@ def sum_rows(values: npt.NDArray[Any], start: OffsetArray) -> npt.NDArray[np.int
     values
         ``(R,)`` integers or flags.
     start
-        ``(P + 1,)`` where each row starts.
+        ``(P + 1,)`` start of each row.
 
     Returns
     -------

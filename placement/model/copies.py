@@ -1,4 +1,4 @@
-"""The copies of a reassignment: where from, where to, and what each replaces."""
+"""The copies of a reassignment: source, target and replaced replica of each."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
@@ -20,18 +20,18 @@ INTERNAL = frozenset(
         "__cluster_metadata",
     }
 )
-"""Topics of Kafka itself: they move last."""
+"""Kafka's internal topics, which move last."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Copies:
     """
-    One row per copy, by partition; what is only dropped has rows of its own.
+    One row per copy, by partition; replicas that are only dropped have own rows.
 
-    A copy replaces a replica, or none where a list grows, or is the same replica in
-    another log dir of its broker. Of one partition those inside brokers come first,
-    then those that replace what is dead, the one that replaces the leader after the
-    others, and what is only dropped last.
+    A copy replaces a replica, or none if a list grows, or is the same replica in
+    another log dir of its broker. The rows of one partition have this order: copies
+    inside brokers; copies that replace dead replicas; other copies, the one that
+    replaces the leader last; then replicas that are only dropped.
 
     Parameters
     ----------
@@ -39,19 +39,19 @@ class Copies:
         ``(E,)`` ascending.
     source_idx
         ``(E,)`` row of the broker that leads, from which Kafka copies (`sent_by`);
-        `ABSENT` where none can, or nothing passes between brokers.
+        `ABSENT` if there is no source, or if nothing is copied between brokers.
     target_idx
-        ``(E,)`` row of the broker that gets the copy; `ABSENT` for what is dropped.
+        ``(E,)`` row of the broker that gets the copy; `ABSENT` for dropped replicas.
     drops_idx
-        ``(E,)`` row of the broker that deletes a replica when the copy is done;
-        `ABSENT` where none does.
+        ``(E,)`` row of the broker that deletes a replica after the copy; `ABSENT` if no
+        broker does.
     size_bytes
         ``(E,)`` bytes of the copy.
     freed_bytes
-        ``(E,)`` bytes that the deleted replica took.
+        ``(E,)`` bytes of the deleted replica.
     target_dir, drops_dir
-        ``(E,)`` row of the log dir the copy goes to, and of the one that is freed;
-        `ABSENT` where not known.
+        ``(E,)`` row of the log dir of the copy, and of the deleted replica; `ABSENT` if
+        unknown.
     """
 
     partition_idx: RowArray
@@ -67,23 +67,23 @@ class Copies:
         return len(self.partition_idx)
 
     def of(self, rows: RowArray) -> Self:
-        """Return some of the copies."""
+        """Return the copies in the given rows."""
         columns = {c.name: getattr(self, c.name)[rows] for c in fields(self)}
         return replace(self, **columns)
 
     @property
     def is_drop(self) -> BoolArray:
-        """``(E,)`` true for what is dropped and nothing replaces."""
+        """``(E,)`` true for replicas that are dropped without a replacement."""
         return np.equal(self.target_idx, ABSENT)
 
     @property
     def is_inside(self) -> BoolArray:
-        """``(E,)`` true for what only changes its log dir."""
+        """``(E,)`` true for replicas that only change their log dir."""
         return np.equal(self.target_idx, self.drops_idx)
 
     @property
     def passes(self) -> BoolArray:
-        """``(E,)`` true for copies that pass from one broker to another."""
+        """``(E,)`` true for copies from one broker to another."""
         return ~self.is_drop & ~self.is_inside
 
     @property
@@ -93,10 +93,10 @@ class Copies:
 
     @property
     def previous(self) -> RowArray:
-        """``(E,)`` the copy of the same partition before it, -1 for the first."""
+        """``(E,)`` the preceding copy of the same partition, -1 for the first."""
         rows = np.arange(len(self))
         before = np.full(len(self), -1, dtype=np.int64)
-        # What is dropped follows the last copy, not what else is dropped.
+        # A dropped replica follows the last copy, not other dropped replicas.
         last = np.maximum.accumulate(np.where(self.is_drop, -1, rows))
         before[1:] = last[:-1]
         same = np.equal(self.partition_idx[before], self.partition_idx) & (before >= 0)
@@ -105,30 +105,30 @@ class Copies:
 
 def copies_apart(copies: Copies, most: int) -> RowArray:
     """
-    Return ``(E,)`` groups of copies of which no two may run in one wave.
+    Return ``(E,)`` groups of copies; no two copies of a group may share a wave.
 
-    The copies that a partition gets from other brokers are dealt to `most` groups; any
-    other row is a group of its own.
+    The copies of a partition from other brokers are dealt to `most` groups; every other
+    row is a group of its own.
 
     Parameters
     ----------
     copies
         The copies.
     most
-        Replicas that a partition may get in one wave.
+        Maximum number of new replicas of a partition in one wave.
     """
     count = len(copies)
     group = np.arange(count, dtype=np.int64)
     rows = np.nonzero(copies.passes)[0]
     of = copies.partition_idx[rows]
     turn = np.arange(len(rows)) - np.searchsorted(of, of)
-    # The first copy of a group gives it its number.
+    # A group has the number of its first copy.
     group[rows] = rows[np.searchsorted(of, of) + turn % most]
     return group
 
 
 def is_internal(state: ClusterState) -> BoolArray:
-    """Return ``(P,)`` true for partitions of Kafka's own topics."""
+    """Return ``(P,)`` true for partitions of Kafka's internal topics."""
     own = np.array([name in INTERNAL for name in state.topics.names], dtype=np.bool_)
     if not len(own):
         return np.zeros(state.num_partitions, dtype=np.bool_)
@@ -138,10 +138,10 @@ def is_internal(state: ClusterState) -> BoolArray:
 
 def sent_by(state: ClusterState) -> RowArray:
     """
-    Return ``(P,)`` the broker that copies come from, `ABSENT` where none can.
+    Return ``(P,)`` the broker that copies come from; `ABSENT` without a source.
 
-    That is who leads; else who must, before any copy comes to its end: the first live
-    replica in sync, or where none is the first live one.
+    That is the leader. Without a leader it is the broker that must lead before any copy
+    completes: the first live replica in sync, else the first live replica.
     """
     replicas, leader = state.replicas, state.partitions.leader_idx.astype(np.int64)
     is_live = np.append(state.brokers.is_live, False)
@@ -157,14 +157,14 @@ def sent_by(state: ClusterState) -> RowArray:
 
 def copies_of(reassignment: Reassignment, weights: Weights) -> Copies:
     """
-    Return the copies that a reassignment makes, and what it only drops.
+    Return the copies of a reassignment, and the replicas that it only drops.
 
     Parameters
     ----------
     reassignment
-        What changes.
+        Replica lists before and after.
     weights
-        What the replicas weigh.
+        Weights of the replicas.
     """
     reassignment = as_members(reassignment)
     places = np.nonzero(reassignment.is_copied | reassignment.is_moved_inside)[0]
@@ -184,10 +184,11 @@ def copies_of(reassignment: Reassignment, weights: Weights) -> Copies:
 
 def as_members(reassignment: Reassignment) -> Reassignment:
     """
-    Return the same lists, with what each place replaces as Kafka would see it.
+    Return the same lists, with the replica that each place replaces in Kafka's view.
 
-    Who is a member before and after is not copied: where one replica took the place of
-    a second one that took that of a third, the first has gone to the third's.
+    A broker in the lists before and after gets no copy. In a chain, where one replica
+    takes the place of a second one and the second that of a third, the copy of the
+    first therefore replaces the third.
     """
     replicas = reassignment.before.replicas
     copied = np.nonzero(reassignment.is_copied)[0]
@@ -209,7 +210,7 @@ def as_members(reassignment: Reassignment) -> Reassignment:
         free = [row for row in rows if row not in own]
         for place, row in zip(places, own, strict=True):
             kept = row if row is not None else ABSENT
-            # Of those that replace something the first ones that come.
+            # Free replicas are assigned to the first places that replace a replica.
             if row is None and origin[place] != ABSENT and free:
                 kept = free.pop(0)
             origin[place] = kept
@@ -219,18 +220,18 @@ def as_members(reassignment: Reassignment) -> Reassignment:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Table:
     """
-    What becomes a row each.
+    Rows of copies and dropped replicas.
 
     Parameters
     ----------
     reassignment, weights
-        What changes, and what the replicas weigh.
+        Replica lists before and after, and the weights of the replicas.
     partition
-        ``(E,)`` the partition.
+        ``(E,)`` partition of each row.
     place
-        ``(E,)`` place in the target lists; `ABSENT` for what is dropped.
+        ``(E,)`` place in the target lists; `ABSENT` for dropped replicas.
     origin
-        ``(E,)`` replica that is replaced or dropped, `ABSENT` where none is.
+        ``(E,)`` replica that is replaced or dropped; `ABSENT` if none is.
     """
 
     reassignment: Reassignment
@@ -251,11 +252,11 @@ class _Table:
         return _at(self.reassignment.broker_idx, self.place)
 
     def ordered(self) -> Self:
-        """Return the rows by partition, in the order that `Copies` tells."""
+        """Return the rows by partition, in the order defined by `Copies`."""
         before = self.reassignment.before
         drops, is_dropped = self.drops, np.equal(self.place, ABSENT)
         drops_leader = np.equal(drops, sent_by(before)[self.partition])
-        # Moves inside a broker delete nothing that leads, nor what is dead.
+        # Moves inside a broker delete neither a leader nor a dead replica.
         drops_leader &= np.not_equal(drops, self.target)
         drops_live = np.append(before.brokers.is_live, True)[drops]
         order = np.lexsort(
@@ -283,7 +284,7 @@ class _Table:
         size = weights.copy_bytes[self.partition]
         own = _at(weights.own, self.origin, 0) if len(weights.own) else 0
         held = np.where(np.equal(drops, ABSENT), 0, size + own)
-        # Inside its broker a replica is copied as it is.
+        # A copy inside a broker has the size of the replica itself.
         size = np.where(is_inside, held, np.where(is_dropped, 0, size))
         passes = ~is_dropped & ~is_inside
         goes = self.reassignment.log_dir_idx
@@ -304,10 +305,10 @@ class _Table:
 def _at(
     column: npt.NDArray[np.integer[Any]], rows: RowArray, absent: int = ABSENT
 ) -> RowArray:
-    """Return the values of some rows, and what stands for none where there is none."""
+    """Return the values of some rows, and `absent` for rows that are `ABSENT`."""
     if not len(column):
         return np.full(len(rows), absent, dtype=np.int64)
-    # Of a million replicas few are looked up: the column is not copied.
+    # Few of a million replicas are looked up: the column is not copied.
     found: RowArray = column[rows].astype(np.int64)
     found[np.equal(rows, ABSENT)] = absent
     return found

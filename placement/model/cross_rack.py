@@ -1,9 +1,9 @@
 """
 Copies that cross racks.
 
-Kafka copies a replica from the partition's leader, wherever the replica was before: a
-copy crosses racks where its broker stands in another rack than the one that leads. A
-broker without a rack is a rack of its own.
+Kafka copies a replica from the partition's leader, independent of the replica's
+previous broker. A copy crosses racks if its broker is in another rack than the
+leader's. Each broker without a rack is a rack of its own.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ RowArray = npt.NDArray[np.int64]
 
 
 def source_racks(state: ClusterState) -> RowArray:
-    """Return ``(P,)`` the rack that copies come from, `ABSENT` where none can."""
+    """Return ``(P,)`` the rack that copies come from; `ABSENT` without a source."""
     source = sent_by(state)
     rack = state.brokers.rack_idx.astype(np.int64)
     return np.where(source == ABSENT, ABSENT, rack[source])
@@ -31,9 +31,9 @@ def crossing_copies(reassignment: Reassignment, weights: Weights) -> WeightArray
     Parameters
     ----------
     reassignment
-        What changes.
+        Replica lists before and after.
     weights
-        What the replicas weigh.
+        Weights of the replicas.
     """
     state, of = reassignment.before, reassignment.partition_idx
     source = source_racks(state)[of]

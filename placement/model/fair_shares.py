@@ -1,8 +1,9 @@
 """
-What the shares of brokers are computed from: who counts, capacities, full racks.
+Inputs of fair shares: counted brokers, capacities, and limits of racks.
 
-A rack can hold no more of a partition than the rack rule lets it; what that makes of
-each resource is the most of the rack, up to which `placement.model.targets` pours.
+A rack can hold only as many replicas of a partition as the rack rule allows. The
+resulting limit of each resource per rack is the level up to which
+`placement.model.targets` fills the rack.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +30,7 @@ COUNTS = (Resource.REPLICAS, Resource.LEADERS)
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Members:
     """
-    The brokers among which load is shared out.
+    The brokers that share the load.
 
     Parameters
     ----------
@@ -51,19 +52,20 @@ def rack_limit(
     replication_factor: npt.NDArray[np.int64], brokers_in_rack: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
     r"""
-    Return the most replicas of a partition that the rack rule lets a rack hold.
+    Return the most replicas of a partition that the rack rule allows in a rack.
 
     Parameters
     ----------
     replication_factor
-        ``(P,)`` of each partition.
+        ``(P,)`` replication factor of each partition.
     brokers_in_rack
-        ``(K,)`` brokers of each rack among those that count.
+        ``(K,)`` number of brokers of each rack that count.
 
     Returns
     -------
     ``(P,)`` the least :math:`\kappa` with
-    :math:`\sum_k \min(\kappa, n_k) \ge RF`; the largest rack where none is enough.
+    :math:`\sum_k \min(\kappa, n_k) \ge RF`; the size of the largest rack if none is
+    sufficient.
     """
     largest = int(brokers_in_rack.max(initial=0))
     steps = np.arange(largest + 1)
@@ -107,16 +109,16 @@ def _first_known(columns: list[RateArray], member: BoolArray) -> RateArray:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Pool:
     """
-    Brokers among which the load of some partitions is shared out by itself.
+    Brokers that share the load of some partitions among themselves.
 
     Parameters
     ----------
     holds
-        ``(B,)`` the brokers.
+        ``(B,)`` true for the brokers.
     rack_most
-        ``(K, R)`` the most of each resource that a rack can hold of it.
+        ``(K, R)`` maximum load of each resource that a rack can hold.
     total
-        ``(R,)`` the load; `None`: what the brokers hold now.
+        ``(R,)`` the load; `None` for the present load of the brokers.
     """
 
     holds: BoolArray
@@ -127,25 +129,25 @@ class Pool:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Shares:
     """
-    What shares are computed from, whatever the placement.
+    Inputs from which fair shares are computed, independent of the placement.
 
     Parameters
     ----------
     members
         The brokers that count.
     capacity
-        ``(B, R)`` what shares are proportional to.
+        ``(B, R)`` capacities to which shares are proportional.
     rack_idx
         ``(B,)`` rack of each broker.
     rack_most
-        ``(K, R)`` the most of each resource that a rack can hold.
+        ``(K, R)`` maximum load of each resource that a rack can hold.
     bands
         ``(R,)`` width of the bands, as fractions.
     pools
-        Sets of brokers that share load out each by itself; none: all together.
+        Sets of brokers that each share their own load; empty if all brokers share one.
     has_plain_counts
-        Whether replicas and leaders are shared out equally whatever the capacities, in
-        bands whose ends are rounded outwards, as Cruise Control's are.
+        Whether replicas and leaders are shared equally, independent of capacities, in
+        bands with ends rounded outwards, as Cruise Control's are.
     """
 
     members: Members
@@ -158,7 +160,7 @@ class Shares:
 
     @property
     def every_pool(self) -> tuple[Pool, ...]:
-        """The pools, or one of all brokers."""
+        """The pools, or one pool of all brokers."""
         whole = Pool(holds=self.members.holds, rack_most=self.rack_most)
         return self.pools or (whole,)
 
@@ -174,23 +176,22 @@ def share_out(
     has_plain_counts: bool = False,
 ) -> Shares:
     """
-    Return what targets are computed from, for one cluster and one choice of A.
+    Return the inputs of fair shares for one cluster and one choice of ``A``.
 
     Parameters
     ----------
     state, weights
-        The cluster, and what its replicas weigh.
+        The cluster, and the weights of its replicas.
     members
         The brokers that count.
     bands
         Width of the bands by resource.
     pools
-        ``(B,)`` and ``(P,)`` which pool brokers and partitions belong to; `None`:
-        all are one.
+        ``(B,)`` and ``(P,)`` pool of each broker and partition; `None` for one pool.
     spreads_racks
-        Whether the rack rule holds, which limits what a rack can hold.
+        Whether the rack rule holds, which limits the load of a rack.
     has_plain_counts
-        As for `Shares`.
+        Value of this field in `Shares`.
     """
     capacity = share_capacities(state, members)
     if has_plain_counts:
@@ -219,7 +220,7 @@ RackLimit = Callable[
 def _brokers_alone(
     replication_factor: npt.NDArray[np.int64], brokers_in_rack: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Return ``(P,)`` the most replicas in a rack where only its brokers limit it."""
+    """Return ``(P,)`` the most replicas in a rack limited only by its brokers."""
     largest = int(brokers_in_rack.max(initial=0))
     return np.minimum(replication_factor, largest).astype(np.int64)
 
@@ -231,7 +232,7 @@ def _rack_most(
     chosen: BoolArray,
     rack_limit: RackLimit,
 ) -> RateArray:
-    """Return ``(K, R)`` the most that racks can hold of chosen partitions."""
+    """Return ``(K, R)`` the maximum load of chosen partitions in each rack."""
     in_rack = np.bincount(state.brokers.rack_idx[holds], minlength=state.num_racks)
     limit = rack_limit(state.replication_factor, in_rack)
     most = np.zeros((state.num_racks, len(RESOURCES)))
@@ -241,7 +242,7 @@ def _rack_most(
         for r in np.nonzero(~LEADING)[0]:
             held = float(weights.replica[here, r].sum())
             most[:, r] += held * np.minimum(value, in_rack)
-    # The leader's extra load is not spread by the rack rule.
+    # The rack rule does not spread the additional load of leaders.
     cpu = RESOURCES.index(Resource.CPU)
     most[:, cpu] += float(weights.leader[chosen, cpu].sum())
     most[:, 0] += np.bincount(
@@ -261,7 +262,7 @@ def _pools(
 ) -> Iterator[Pool]:
     """Yield a pool for each set of brokers that counts."""
     of_broker, of_partition = pools
-    # As many as weigh: those that are being added, too.
+    # Replicas that are being added have weights too.
     fixed, count = fixed_disk_bytes(state), state.num_replicas
     for pool in np.unique(of_broker[members.holds]).tolist():
         holds = members.holds & np.equal(of_broker, pool)

@@ -1,5 +1,5 @@
 """
-What a controller makes of a reassignment: its start, its end, and its cancellation.
+A controller's view of a reassignment: its start, its end and its cancellation.
 
 One partition at a time, as KRaft's ``PartitionReassignmentReplicas`` and
 ``PartitionReassignmentRevert`` do it. For people and tests: plans are columns.
@@ -17,10 +17,10 @@ class OngoingReassignment:
     Parameters
     ----------
     replicas
-        Broker ids as Kafka lists them: the target, then those that are removed.
+        Broker ids as Kafka lists them: the target, then the removing replicas.
     adding, removing
-        Broker ids that the target has and the list before had not, and the other way
-        round; ascending.
+        Broker ids of the target that are not in the previous list, and broker ids of
+        the previous list that are not in the target; ascending.
     target
         The list wanted, preferred leader first.
     """
@@ -32,14 +32,14 @@ class OngoingReassignment:
 
     @property
     def is_in_progress(self) -> bool:
-        """Whether anything is to be copied or dropped: a new order alone is at once."""
+        """Whether replicas are added or removed; a new order alone is done at once."""
         return bool(self.adding or self.removing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettledReplicas:
     """
-    A partition once its reassignment has ended.
+    A partition after the end of its reassignment.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ def start_reassignment(
     current: Sequence[int], target: Sequence[int]
 ) -> OngoingReassignment:
     """
-    Return the partition right after its reassignment was asked for.
+    Return the partition right after the request of its reassignment.
 
     Parameters
     ----------
     current, target
-        Broker ids before, and those wanted, preferred leader first.
+        Present and wanted broker ids, preferred leader first.
 
     Examples
     --------
@@ -86,16 +86,16 @@ def complete_reassignment(
     """
     Return the partition if this ISR ends its reassignment, else `None`.
 
-    Every replica that is added must be in sync, and something must be left in sync;
-    where fewer are added than removed, the whole target must be. (Since KAFKA-19975;
-    before, the whole target in any case.)
+    Every added replica must be in sync, and at least one remaining replica must be in
+    sync. If fewer replicas are added than removed, the whole target must be in sync.
+    (Since KAFKA-19975; before, the whole target in any case.)
 
     Parameters
     ----------
     ongoing
         The partition.
     isr
-        Broker ids in sync, in the order that Kafka keeps.
+        Broker ids in sync, in Kafka's order.
     """
     stays = tuple(broker for broker in isr if broker not in ongoing.removing)
     needed = set(ongoing.adding)
@@ -109,10 +109,10 @@ def cancel_reassignment(
     ongoing: OngoingReassignment, isr: Sequence[int]
 ) -> SettledReplicas:
     """
-    Return the partition after its reassignment was cancelled.
+    Return the partition after the cancellation of its reassignment.
 
-    Replicas that were being added go; the others keep the order they have by then,
-    which need not be the one before.
+    Adding replicas are removed. The others keep their current order, which may differ
+    from the order before the reassignment.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """
-What every replica weighs, and what that makes on every broker.
+Weights of replicas, and loads of brokers.
 
 Weights are integers, so that sums are exact and the same on every machine: bytes,
-millibytes per second, nanocores, counts. `UNITS` says how many make one of the unit
-that people read.
+millibytes per second, nanocores, counts. `UNITS` gives the number of them in one unit
+of display.
 """
 
 from dataclasses import dataclass, fields
@@ -29,11 +29,11 @@ from placement.model.cluster import (
 WeightArray = npt.NDArray[np.int64]
 
 MOST_LOAD = 2**61
-"""Sums of weights stay below this, so that no integer overflows on the way."""
+"""Sums of weights stay below this value, so that no intermediate integer overflows."""
 
 
 class Resource(StrEnum):
-    """What is balanced."""
+    """A resource that plans balance."""
 
     DISK = "disk"
     IN = "in"
@@ -58,28 +58,29 @@ UNITS = {
 
 UNIT_ROW = np.array([UNITS[resource] for resource in RESOURCES], dtype=np.int64)
 EXACT = 2**53
-"""Up to here integers as floats are exact."""
+"""Integers below this value are exact as floats."""
 LEADING = np.array([r in {Resource.OUT, Resource.LEADERS} for r in RESOURCES])
-"""``(R,)`` true for resources that the leader alone takes."""
+"""``(R,)`` true for resources that the leader alone uses."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Weights:
     """
-    What the replicas of each partition weigh.
+    Weights of the replicas of each partition.
 
     Parameters
     ----------
     replica
-        ``(P, R)`` of each replica, leader or not.
+        ``(P, R)`` weight of each replica, leader or not.
     leader
-        ``(P, R)`` what the leader takes besides.
+        ``(P, R)`` additional weight of the leader.
     own
-        ``(replicas,)`` bytes by which a replica differs from its leader's size.
+        ``(replicas,)`` bytes by which a replica differs from its leader's size; empty
+        if none differs.
     copy_bytes
-        ``(P,)`` bytes. What copying one replica moves.
+        ``(P,)`` bytes. Size of one copied replica.
     is_known
-        ``(P, R)`` false where nobody measured; such weights are 0.
+        ``(P, R)`` false for weights that were not measured, which are 0.
     """
 
     replica: WeightArray
@@ -100,9 +101,9 @@ def weigh(state: ClusterState) -> Weights:
     """
     Weigh the replicas of every partition (docs/theory.md, "Load of a replica").
 
-    disk: its bytes; in: what producers write, on every replica; out, on the leader:
-    what consumers read and what its followers fetch; cpu as given; replicas 1; leaders
-    1 on the leader. Topics on shared storage weigh nothing on a disk.
+    disk: the bytes of the replica; in: the writes of producers, on every replica; out:
+    reads of consumers and fetches of followers, on the leader; cpu as given; replicas
+    1; leaders 1 on the leader. Topics on shared storage have no weight on a disk.
 
     Raises
     ------
@@ -111,7 +112,7 @@ def weigh(state: ClusterState) -> Weights:
 
     Notes
     -----
-    Worked out once for each cluster.
+    Computed once for each cluster.
     """
     if state not in _weighed:
         _weighed[state] = _weigh(state)
@@ -130,7 +131,7 @@ def _weigh(state: ClusterState) -> Weights:
 
     inbound, outbound = partitions.in_bytes_per_s, partitions.out_bytes_per_s
     replica[:, 1], is_known[:, 1] = _scaled(inbound, Resource.IN)
-    # Without followers nobody fetches: what comes in need not be known.
+    # Without followers there are no fetches: the incoming rate may be unknown.
     served = outbound + np.where(factor > 1, (factor - 1) * inbound, 0.0)
     leader[:, 2], is_known[:, 2] = _scaled(served, Resource.OUT)
 
@@ -155,10 +156,10 @@ def _weigh(state: ClusterState) -> Weights:
 
 
 def _scaled(rates: RateArray, resource: Resource) -> tuple[WeightArray, BoolArray]:
-    """Turn rates into integers, rounded up: no sum is below that of the rates."""
+    """Convert rates to integers, rounded up: no sum is below that of the rates."""
     known = np.isfinite(rates)
     scaled = np.minimum(np.where(known, rates, 0.0) * UNITS[resource], MOST_LOAD)
-    # What is an integer but for float noise stays it.
+    # A value that is an integer up to floating-point error is not rounded up.
     return np.ceil(scaled * (1 - 1e-12)).astype(np.int64), known
 
 
@@ -194,11 +195,11 @@ def _refuse_overflow(
 
 def fixed_disk_bytes(state: ClusterState) -> WeightArray:
     """
-    Return ``(B,)`` bytes on each broker's disks that its replicas do not explain.
+    Return ``(B,)`` bytes on the disks of each broker besides its replicas.
 
-    Stray and deleted directories, indexes, the metadata log: what of each serving log
-    dir whose free space is known is neither free nor taken by replicas. Replicas whose
-    log dir is not known may lie in any of their broker's.
+    Stray and deleted directories, indexes, the metadata log: the bytes of each serving
+    log dir with known free space that are neither free nor used by replicas. Replicas
+    in an unknown log dir may be in any log dir of their broker.
     """
     if not taken_bytes(state.log_dirs).any():
         return np.zeros(state.num_brokers, dtype=np.int64)
@@ -209,7 +210,7 @@ def fixed_disk_bytes(state: ClusterState) -> WeightArray:
 def unexplained_bytes(
     log_dirs: LogDirs, located: WeightArray, elsewhere: WeightArray
 ) -> WeightArray:
-    """Return ``(B,)`` `fixed_disk_bytes`, from what `bytes_by_place` says."""
+    """Return ``(B,)`` `fixed_disk_bytes`, from the results of `bytes_by_place`."""
     left = np.maximum(taken_bytes(log_dirs) - located, 0)
     fixed = np.zeros(len(elsewhere), dtype=np.int64)
     np.add.at(fixed, log_dirs.broker_idx, left)
@@ -218,7 +219,7 @@ def unexplained_bytes(
 
 
 def taken_bytes(log_dirs: LogDirs) -> WeightArray:
-    """Return ``(D,)`` bytes taken of each file system; 0 where nobody can tell."""
+    """Return ``(D,)`` used bytes of each file system; 0 if unknown."""
     is_known = (
         np.not_equal(log_dirs.usable_bytes, UNKNOWN)
         & np.not_equal(log_dirs.size_bytes, UNKNOWN)
@@ -232,12 +233,12 @@ def taken_bytes(log_dirs: LogDirs) -> WeightArray:
 
 def bytes_by_place(state: ClusterState) -> tuple[WeightArray, WeightArray]:
     """
-    Return the bytes of replicas where they lie.
+    Return the bytes of replicas by log dir and broker.
 
     Returns
     -------
     ``(D,)`` per log dir, copies between log dirs included; ``(B,)`` per broker, of
-    replicas whose log dir is not known.
+    replicas with an unknown log dir.
     """
     replicas = state.replicas
     size, own = _disk_weights(state)
@@ -286,7 +287,7 @@ def broker_loads(
     Parameters
     ----------
     state, weights
-        The cluster and what its replicas weigh.
+        The cluster, and the weights of its replicas.
     leader_idx
         ``(P,)`` row of the broker that leads each partition, or `ABSENT`.
 
@@ -313,8 +314,8 @@ def disk_loads(state: ClusterState, weights: Weights) -> WeightArray:
     Parameters
     ----------
     state, weights
-        The cluster and what its replicas weigh. A leader's disk holds no more than a
-        follower's.
+        The cluster, and the weights of its replicas. The disk of a leader holds no more
+        than that of a follower.
     """
     load = np.zeros(state.num_brokers, dtype=np.int64)
     broker, of = state.replicas.broker_idx, state.replicas.partition_idx
@@ -327,7 +328,7 @@ def disk_loads(state: ClusterState, weights: Weights) -> WeightArray:
 def add_to(
     total: WeightArray, rows: IndexArray | WeightArray, values: WeightArray
 ) -> None:
-    """Add ``values`` to the ``rows`` of a total, exactly, past what floats hold."""
+    """Add ``values`` to the ``rows`` of a total, exact even beyond float precision."""
     if not len(rows):
         return
     most = max(int(values.max()), -int(values.min()))
@@ -344,7 +345,7 @@ def add_to(
 def heaviest_replicas(
     state: ClusterState, weights: Weights, leader_idx: IndexArray
 ) -> WeightArray:
-    """Return ``(B, R)`` the heaviest single replica on each broker."""
+    """Return ``(B, R)`` the weight of the heaviest replica on each broker."""
     heaviest = np.zeros((state.num_brokers, len(RESOURCES)), dtype=np.int64)
     broker, of = state.replicas.broker_idx, state.replicas.partition_idx
     leading = np.nonzero(np.equal(broker, leader_idx[of]))[0]
@@ -369,8 +370,8 @@ def loads_of(state: ClusterState) -> tuple[WeightArray, WeightArray]:
     """
     Return ``(B, R)`` loads and heaviest replicas under the leaders of a cluster.
 
-    Worked out once for each cluster: its plan, its score and the reasons of its moves
-    all start from these.
+    Computed once for each cluster: its plan, its score and the reasons of its moves use
+    the same arrays.
     """
     if state not in _carried:
         _carried[state] = _loads_led(state, weigh(state), state.partitions.leader_idx)
@@ -380,7 +381,7 @@ def loads_of(state: ClusterState) -> tuple[WeightArray, WeightArray]:
 def loads_led(
     state: ClusterState, weights: Weights, leader_idx: IndexArray
 ) -> tuple[WeightArray, WeightArray]:
-    """Return the same as `loads_of` under other leaders, or with other weights."""
+    """Return the result of `loads_of` under other leaders, or with other weights."""
     is_usual = weights is weigh(state)
     if is_usual and np.array_equal(leader_idx, state.partitions.leader_idx):
         return loads_of(state)
@@ -408,6 +409,6 @@ def known_fractions(state: ClusterState, weights: Weights) -> RateArray:
 
 
 def as_units(load: WeightArray | RateArray) -> RateArray:
-    """Return loads in the units people read: bytes, bytes/s, cores, counts."""
+    """Return loads in units of display: bytes, bytes/s, cores, counts."""
     readable: RateArray = load / UNIT_ROW
     return readable

@@ -16,9 +16,9 @@ class MixedFactors:
     Parameters
     ----------
     topic
-        Its name.
+        Name of the topic.
     partitions
-        Partition numbers by replication factor, the factor of most of them first.
+        Partition numbers by replication factor, the most frequent factor first.
     """
 
     topic: str
@@ -34,7 +34,7 @@ def mixed_factors(state: ClusterState) -> Iterator[MixedFactors]:
     """
     Yield the topics with more than one replication factor.
 
-    Partitions that are being reassigned are on their way to a factor, and left out.
+    Partitions being reassigned are left out, because their factor may be changing.
     """
     settled = np.nonzero(~state.is_reassigning)[0]
     if not len(settled):

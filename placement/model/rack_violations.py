@@ -1,4 +1,4 @@
-"""Which partitions break the rack rule; brokers in few words."""
+"""Violations of the rack rule, and compact lists of broker ids."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -11,7 +11,7 @@ from placement.model.targets import rack_limit
 
 IntArray = npt.NDArray[np.int64]
 MOST_COUNTED = 20_000_000
-"""Partitions times racks that are counted at once."""
+"""Maximum number of cells, partitions times racks, that are counted at once."""
 
 
 def rack_broken(state: ClusterState, holds: BoolArray) -> BoolArray:
@@ -25,7 +25,7 @@ def rack_broken(state: ClusterState, holds: BoolArray) -> BoolArray:
     state
         The cluster.
     holds
-        ``(B,)`` brokers that count; replicas elsewhere are not looked at.
+        ``(B,)`` brokers that count; replicas on other brokers are ignored.
     """
     racks, num_racks = state.brokers.rack_idx, state.num_racks
     in_rack = np.bincount(racks[holds], minlength=num_racks)
@@ -38,7 +38,7 @@ def rack_broken(state: ClusterState, holds: BoolArray) -> BoolArray:
     of = keys // max(num_racks, 1)
     broken = np.zeros(state.num_partitions, dtype=np.bool_)
     broken[of[counts > limit[of]]] = True
-    # With κ = 1 no rack can hold two more than another; only wider rows need a look.
+    # With κ = 1 no rack can hold two more than another; only fuller racks need a check.
     fullest = np.zeros(state.num_partitions, dtype=np.int64)
     np.maximum.at(fullest, of, counts)
     for p in np.nonzero((fullest > 1) & ~broken)[0]:
@@ -58,9 +58,9 @@ class Crowding:
     Parameters
     ----------
     excess
-        ``(n,)`` replicas above what a rack may hold, over all racks.
+        ``(n,)`` replicas above the limit of a rack, summed over all racks.
     unevenness
-        ``(n,)`` by how many replicas racks differ beyond the one allowed.
+        ``(n,)`` difference of replicas between racks beyond the one allowed.
     """
 
     excess: IntArray
@@ -82,14 +82,14 @@ class Crowding:
         Parameters
         ----------
         held, used
-            ``(n, K)`` replicas of each partition per rack, and those of them on
-            brokers that count.
+            ``(n, K)`` replicas of each partition per rack, and those of them on brokers
+            that count.
         in_rack
-            ``(K,)`` brokers that count.
+            ``(K,)`` number of brokers that count.
         limit
             ``(n,)`` replicas that a rack may hold.
         is_even
-            Whether racks may differ by one only.
+            Whether racks may differ by only one replica.
         """
         excess = np.maximum(held - limit[:, None], 0).sum(axis=1)
         if not is_even:
@@ -100,12 +100,12 @@ class Crowding:
 
     @property
     def is_broken(self) -> BoolArray:
-        """``(n,)`` true where the rule is broken."""
+        """``(n,)`` true if the rule is broken."""
         broken: BoolArray = (self.excess > 0) | (self.unevenness > 0)
         return broken
 
     def is_worse_than(self, other: "Crowding") -> BoolArray:
-        """Return ``(n,)`` true where either half of the rule is broken by more."""
+        """Return ``(n,)`` true if either part of the rule is broken by more."""
         worse: BoolArray = (self.excess > other.excess) | (
             self.unevenness > other.unevenness
         )
@@ -118,7 +118,7 @@ def crowding(
     """
     Return the distance of some partitions from the rack rule.
 
-    Replicas count wherever they are, free places on brokers that stay alone.
+    Replicas count on any broker, free places only on brokers that stay.
 
     Parameters
     ----------
@@ -127,9 +127,9 @@ def crowding(
     holds
         ``(B,)`` brokers that stay.
     rows
-        The partitions, in rising order.
+        Rows of the partitions, ascending.
     is_strict
-        Whether a rack may hold one replica at most.
+        Whether a rack may hold at most one replica.
     """
     in_rack = np.bincount(state.brokers.rack_idx[holds], minlength=state.num_racks)
     step = max(MOST_COUNTED // max(state.num_racks, 1), 1)
@@ -163,9 +163,9 @@ def replicas_in_racks(
     state
         The cluster.
     rows
-        The partitions.
+        Rows of the partitions.
     counted
-        ``(R,)`` replicas that count; `None`: all.
+        ``(R,)`` replicas that count; `None` for all.
     """
     replicas, num_racks = state.replicas, state.num_racks
     place = np.full(state.num_partitions, -1, dtype=np.int64)

@@ -1,8 +1,8 @@
 """
 A reassignment: the difference between two placements of one cluster.
 
-Both have the same partitions; what differs is the broker of a replica, the order of a
-partition's list and, where a replication factor changes, its length.
+Both placements have the same partitions. They differ in the broker of a replica, the
+order of a partition's list and, if a replication factor changes, its length.
 """
 
 from collections.abc import Callable
@@ -38,23 +38,23 @@ _Table = TypeVar("_Table", bound=npt.NDArray[Any])
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Reassignment:
     """
-    What changes from one placement to another; ``M`` replicas after.
+    Target lists of a reassignment, with ``M`` replicas, and the cluster before it.
 
     Parameters
     ----------
     before
-        The cluster as it is.
+        The present cluster.
     broker_idx
         ``(M,)`` row of the broker in each place of the target lists, by partition.
     origin
-        ``(M,)`` the replica row of `before` that each place keeps or replaces;
-        `ABSENT` where it replaces none: the list has grown.
+        ``(M,)`` the replica row of `before` that each place keeps or replaces; `ABSENT`
+        if it replaces none: the list has grown.
     target_start
-        ``(P + 1,)`` where the target list of each partition starts; `None`: where its
-        replicas start now, no list being longer or shorter than it was.
+        ``(P + 1,)`` start of the target list of each partition; `None` if no list
+        changes its length, so that the starts are those of `before`.
     log_dir_idx
-        ``(M,)`` row of the log dir that each place is to lie in, `ABSENT`: any, or
-        where it lies; `None`: so of all.
+        ``(M,)`` row of the new log dir of each place; `ABSENT` for any log dir, or the
+        present one; `None` if that applies to all places.
     """
 
     before: ClusterState
@@ -68,7 +68,7 @@ class Reassignment:
     )
 
     def _once(self, name: str, find: Callable[[], _Table]) -> _Table:
-        """Return a table that is worked out once, and that nobody may write to."""
+        """Return a table that is computed once and is read-only."""
         if name not in self._known:
             table = find()
             table.setflags(write=False)
@@ -77,7 +77,7 @@ class Reassignment:
 
     @property
     def start(self) -> RowArray:
-        """``(P + 1,)`` where the target list of each partition starts."""
+        """``(P + 1,)`` start of the target list of each partition."""
         own = self.target_start
         return self.before.replicas.start if own is None else own
 
@@ -101,14 +101,14 @@ class Reassignment:
 
     @property
     def is_dropped(self) -> BoolArray:
-        """``(R,)`` true for replicas that go and that nothing replaces."""
+        """``(R,)`` true for replicas that are removed without a replacement."""
         dropped = np.ones(len(self.before.replicas), dtype=np.bool_)
         dropped[self.origin[np.not_equal(self.origin, ABSENT)]] = False
         return dropped
 
     @property
     def is_changed(self) -> BoolArray:
-        """``(P,)`` true for partitions whose list differs, or a log dir in it."""
+        """``(P,)`` true for partitions whose list changes, or a log dir in it."""
         return self._once("is_changed", self._find_changed)
 
     def _find_changed(self) -> BoolArray:
@@ -155,16 +155,16 @@ class Reassignment:
         return np.not_equal(np.diff(self.start), np.diff(self.before.replicas.start))
 
     def copied_bytes(self, weights: Weights) -> int:
-        """Return the bytes of all copies made."""
+        """Return the sum of the bytes of all copies."""
         return int(weights.copy_bytes[self.partition_idx[self.is_copied]].sum())
 
     def after(self) -> ClusterState:
         """
-        Return the cluster once every reassignment and preferred election is done.
+        Return the cluster after all reassignments and preferred elections.
 
-        Changed partitions: replicas := target, in sync where live, nothing being
-        added, removed or moved between log dirs. All partitions: the first live
-        replica leads; nobody where no live replica is in sync, and no copy is made.
+        Changed partitions: replicas := target, in sync if live, with no replica being
+        added, removed or moved between log dirs. All partitions: the first live replica
+        leads; without a live replica in sync there is no leader, and no copy is made.
         """
         if self._after is None:
             object.__setattr__(self, "_after", self._made())
@@ -185,10 +185,10 @@ class Reassignment:
     def _replicas_after(self) -> Replicas:
         replicas, brokers = self.before.replicas, self.before.brokers
         changed = self.is_changed[self.partition_idx]
-        # Places that replace nothing are copies in changed partitions: what their
-        # origin says is never asked for.
+        # Places that replace nothing are copies in changed partitions: the values at
+        # their origin are not used.
         copied, origin = self.is_copied, self.origin
-        # What stays in a failed log dir stays offline.
+        # A replica that stays in a failed log dir stays offline.
         is_failed = self.before.is_offline[origin] & ~copied
         is_live = brokers.is_live[self.broker_idx] & ~is_failed
         catches_up = changed & self._has_source[self.partition_idx]
@@ -215,14 +215,15 @@ class Reassignment:
 
     def then(self, second: "Reassignment") -> Self:
         """
-        Return this reassignment and another one after it as one.
+        Return this reassignment and a second one after it as one.
 
-        What the first takes off a broker and the second brings back stays there.
+        A replica that the first removes from a broker and the second brings back stays
+        there.
 
         Parameters
         ----------
         second
-            Of the cluster that this one leads to.
+            Reassignment of the cluster after this one.
         """
         origin = np.where(
             np.equal(second.origin, ABSENT), ABSENT, self.origin[second.origin]
@@ -242,7 +243,8 @@ class Reassignment:
         Parameters
         ----------
         is_dropped
-            ``(M,)`` true for the places that go; one of each partition stays.
+            ``(M,)`` true for the places to remove; at least one of each partition
+            stays.
         """
         counts = np.diff(self.start) - sum_rows(is_dropped, self.start)
         return replace(
@@ -254,12 +256,12 @@ class Reassignment:
 
     def grown(self, partition_idx: RowArray, broker_idx: IndexArray) -> Self:
         """
-        Return the lists with copies at their ends that replace nothing.
+        Return the lists with further copies at their ends that replace nothing.
 
         Parameters
         ----------
         partition_idx, broker_idx
-            ``(X,)`` partition and broker of each.
+            ``(X,)`` partition and broker of each copy.
         """
         of = np.concatenate([self.partition_idx, partition_idx])
         order = np.argsort(of, kind="stable")
@@ -276,12 +278,12 @@ class Reassignment:
 
     def reverted(self, is_reverted: BoolArray) -> Self:
         """
-        Return the lists with some of them as they were.
+        Return the lists with those of some partitions as before.
 
         Parameters
         ----------
         is_reverted
-            ``(P,)`` true for partitions of which nothing changes after all.
+            ``(P,)`` true for partitions that do not change.
         """
         if not is_reverted.any():
             return self
@@ -315,7 +317,7 @@ def _starts(counts: RowArray) -> RowArray:
 
 
 def _unless_same(before: ClusterState, start: RowArray) -> RowArray | None:
-    """Return where lists start, `None` where no list has another length than before."""
+    """Return the starts of lists; `None` if no list changes its length."""
     return None if np.array_equal(start, before.replicas.start) else start
 
 
@@ -332,14 +334,14 @@ def led_by(state: ClusterState) -> RowArray:
 
 def _origin_by_stayers(found: Reassignment) -> RowArray:
     """
-    Return ``(M,)`` origins in which no place is copied whose broker has a replica.
+    Return ``(M,)`` origins such that no broker with a replica gets a copy.
 
-    That replica stays, and what it would have become is what the copy replaces.
+    That replica stays, and the copy replaces the replica whose place it would take.
     """
     replicas, of = found.before.replicas, found.partition_idx
     origin = found.origin.copy()
     places = np.nonzero(found.is_copied)[0]
-    # One copy alone, where none is dropped, comes to where no replica was.
+    # A single copy, with no replica dropped, goes to a broker without a replica.
     has_more = np.bincount(of[places], minlength=found.before.num_partitions) > 1
     has_more |= np.diff(found.start) < found.before.num_replicas
     places = places[has_more[of[places]]]
@@ -354,7 +356,7 @@ def _origin_by_stayers(found: Reassignment) -> RowArray:
         here = replicas.broker_idx[old] == found.broker_idx[place]
         stays = old.start + int(np.argmax(here))
         new = slice(*found.start[p : p + 2].tolist())
-        # Who came from there, if anybody, now comes from where this one did.
+        # A place with that origin, if any, gets the origin of this place instead.
         taker = np.nonzero(origin[new] == stays)[0] + new.start
         origin[taker], origin[place] = origin[place], stays
     return origin
@@ -369,20 +371,20 @@ def reassign(
     before: ClusterState, broker_of: IndexArray, leading: RowArray
 ) -> Reassignment:
     """
-    Turn a new broker per replica, and who leads, into lists.
+    Return lists from the new broker of each replica and the leaders.
 
-    A copy takes the place of the replica that it replaces; then the leading one goes
-    to the front and the rest keep their order. Partitions in which no replica moves
-    and the leading one is what it was keep their list as it is.
+    A copy takes the place of the replica that it replaces. Then the leader moves to the
+    front, and the rest keep their order. If no replica of a partition moves and its
+    leader is unchanged, its list is unchanged.
 
     Parameters
     ----------
     before
-        The cluster as it is.
+        The present cluster.
     broker_of
         ``(R,)`` new broker of each replica.
     leading
-        ``(P,)`` replica row that leads in the end, or `ABSENT`.
+        ``(P,)`` replica row of the leader after the reassignment, or `ABSENT`.
     """
     replicas = before.replicas
     rows = np.arange(len(replicas), dtype=np.int64)
@@ -400,11 +402,11 @@ def reassign(
 
 def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
     """
-    Return ``(D,)`` free bytes of the log dirs once replicas have come and gone.
+    Return ``(D,)`` free bytes of the log dirs after a reassignment.
 
-    What left a log dir frees it; what lies in an unknown one fills those of its broker
-    that serve, the emptiest first. So the load that no replica explains stays what it
-    was.
+    A replica that leaves a log dir frees its bytes there. Replicas with an unknown log
+    dir fill the serving log dirs of their broker, the emptiest first. The bytes besides
+    replicas therefore stay the same.
 
     Parameters
     ----------
@@ -424,7 +426,7 @@ def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
     usable = np.where(is_known, np.clip(usable + freed, 0, most), usable)
     more = elsewhere - elsewhere_before
     serves = is_known & np.not_equal(before.log_dirs.state, LogDirState.OFFLINE)
-    # What is known to lie in a log dir is not what has left it.
+    # A replica known to be in a log dir cannot be among those that left it.
     room = before.log_dirs.size_bytes - located
     for broker in np.nonzero(more)[0]:
         dirs = np.nonzero(serves & np.equal(before.log_dirs.broker_idx, broker))[0]
@@ -433,7 +435,7 @@ def usable_after(before: ClusterState, after: ClusterState) -> BytesArray:
 
 
 def _fill(usable: BytesArray, most: BytesArray, dirs: RowArray, more: int) -> None:
-    """Take bytes from the free space of a broker's dirs, or give back up to a most."""
+    """Take bytes from the free space of a broker's dirs, or return up to `most`."""
     for log_dir in dirs[np.argsort(-usable[dirs], kind="stable")]:
         room = (
             int(usable[log_dir]) if more > 0 else int(most[log_dir] - usable[log_dir])

@@ -1,13 +1,14 @@
 r"""
-The share of the load that each broker should have, and the band around it.
+Targets: the share of the load that each broker should have, with a band around it.
 
 Formulas of docs/theory.md, "Fair share" and "Band". With :math:`W` the load on the
-brokers that count (``A``), :math:`C_b` capacities and :math:`L_k` the most that rack
-``k`` can hold, :math:`u` solves :math:`\sum_k \min(u C_k, L_k) = W` and
-:math:`T_b = C_b \min(u, L_k / C_k)`: water poured into racks until those that are full
-by the rack rule take no more. Where no :math:`u` does, as what lies there is more than
-replication factors say (replicas being added, or larger than their leader), all racks
-are full and what is too much is spread over them in proportion.
+brokers that count (``A``), :math:`C_b` capacities and :math:`L_k` the maximum load of
+rack ``k``, :math:`u` solves :math:`\sum_k \min(u C_k, L_k) = W` and
+:math:`T_b = C_b \min(u, L_k / C_k)`: racks are filled like vessels, up to one level,
+until those that are full by the rack rule take no more. If no :math:`u` solves this,
+because the load is larger than replication factors imply (replicas being added, or
+larger than their leader), all racks are full and the excess is spread over them in
+proportion.
 """
 
 from dataclasses import dataclass
@@ -42,9 +43,9 @@ __all__ = [
 ]
 
 MARGIN = 0.9
-"""Part of Cruise Control's balance thresholds that its bands are."""
+"""Ratio of Cruise Control's bands to its balance thresholds."""
 TOLERANCE = 1e-9
-"""Relative slack of float comparisons: a band's end itself is inside the band."""
+"""Relative tolerance of float comparisons: the end of a band is inside the band."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -55,13 +56,13 @@ class Targets:
     Parameters
     ----------
     capacity
-        ``(B, R)`` shares are proportional to these; 0 outside ``A``.
+        ``(B, R)`` capacities to which shares are proportional; 0 outside ``A``.
     target
-        ``(B, R)`` floats; 0 where a broker does not count.
+        ``(B, R)`` floats; 0 for brokers that do not count.
     lower, upper
         ``(B, R)`` floats. In band: ``lower <= load <= upper``.
     heaviest
-        ``(B, R)`` the heaviest single replica on each broker.
+        ``(B, R)`` the weight of the heaviest replica on each broker.
     is_aside
         ``(B, R)`` true for brokers set aside for a replica heavier than their band.
     """
@@ -87,7 +88,7 @@ class Targets:
         return np.where((off > slack) & (self.target > 0), off / unit, 0.0)
 
     def is_out(self, load: WeightArray) -> BoolArray:
-        """Return ``(B, R)`` true where a load lies outside its band."""
+        """Return ``(B, R)`` true for loads outside their band."""
         return self.outside(load) > 0
 
 
@@ -103,18 +104,18 @@ def find_targets(
     Parameters
     ----------
     shares
-        What does not depend on the placement.
+        Inputs that do not depend on the placement.
     load
-        ``(B, R)`` loads of the brokers; their sum over A is shared out.
+        ``(B, R)`` loads of the brokers; their sum over ``A`` is shared.
     heaviest
-        ``(B, R)`` the heaviest single replica on each broker.
+        ``(B, R)`` the weight of the heaviest replica on each broker.
     incoming
-        ``(R,)`` load on brokers outside A that must move to A, shared out with it.
+        ``(R,)`` load on brokers outside ``A`` that must move to ``A``, shared with it.
 
     Notes
     -----
-    A broker with a replica heavier than its band is set aside with its load; for the
-    counts, where every replica weighs one, floor and ceiling of the target do instead.
+    A broker with a replica heavier than its band is set aside with its load. Counts,
+    where every replica weighs one, use floor and ceiling of the target instead.
     """
     if incoming is None:
         incoming = np.zeros(load.shape[1], dtype=np.int64)
@@ -146,10 +147,10 @@ def find_targets(
 
 def _rounded_outwards(target: RateArray, band: float) -> tuple[RateArray, RateArray]:
     """
-    Return the ends of a band of counts as Cruise Control has them.
+    Return the ends of a band of counts as computed by Cruise Control.
 
-    It takes a margin of 0.9 off its threshold, 1.10, in doubles: of a mean of 100 it
-    accepts 90 to 110, for 109.00000000000001 is rounded up.
+    It multiplies the excess of its threshold, 1.10, by a margin of 0.9, in doubles. Of
+    a mean of 100 it accepts 90 to 110, because 109.00000000000001 is rounded up.
     """
     part = ((1 + band / MARGIN) - 1) * MARGIN
     return np.floor(target * max(0.0, 1 - part)), np.ceil(target * (1 + part))
@@ -166,7 +167,7 @@ def _ceil(values: RateArray) -> RateArray:
 def _targets_of(
     shares: Shares, load: WeightArray, heaviest: WeightArray, incoming: int, r: int
 ) -> tuple[RateArray, BoolArray]:
-    """Share one resource out; brokers with too heavy a replica keep what they have."""
+    """Share one resource; brokers with too heavy a replica keep their load."""
     target = np.zeros(len(load))
     aside = np.zeros(len(load), dtype=np.bool_)
     for pool in shares.every_pool:
@@ -194,7 +195,7 @@ def _targets_of(
 def _most_of_all(
     shares: Shares, pool: Pool, member: BoolArray, total: float, r: int
 ) -> RateArray:
-    """Return ``(K,)`` the most of each rack, which together hold what there is."""
+    """Return ``(K,)`` the maximum load of each rack, scaled up to hold the total."""
     most = pool.rack_most[:, r]
     has_capacity = member & (shares.capacity[:, r] > 0)
     held = float(most[np.unique(shares.rack_idx[has_capacity])].sum())

@@ -1,5 +1,5 @@
 """
-Operations: one module each, with what it may move and what it decides by itself.
+Operations: one module for each, with its allowed moves and its own decisions.
 
 An operation is data: it fills a draft. Imports `model`, `draft`, `rules` and
 `operations.steps`.

@@ -1,4 +1,4 @@
-"""Fill brokers that are new."""
+"""Fill new brokers."""
 
 from dataclasses import dataclass
 
@@ -10,21 +10,22 @@ from placement.draft.draft import Draft
 @dataclass(frozen=True, slots=True)
 class AddBrokers:
     """
-    Fill brokers that are new; copies go nowhere else, leadership anywhere.
+    Fill new brokers: copies go to these alone, leadership to any broker.
 
     Parameters
     ----------
     broker_ids
-        The brokers to fill besides those whose state is `new`.
+        Ids of the brokers to fill. If empty, the brokers whose state is `new` are
+        filled.
     """
 
     broker_ids: tuple[int, ...] = ()
     goal: str = "add-brokers"
 
     def fill(self, draft: Draft) -> None:
-        """Let copies go to the new brokers alone."""
+        """Restrict copies to the new brokers."""
         added = np.isin(draft.state.brokers.ids, self.broker_ids)
-        # Named brokers are the ones added; without names, those whose state is new.
+        # Named brokers are the new ones; without names, those whose state is new.
         draft.is_new = added if self.broker_ids else draft.is_new
         if not draft.settings.frees_the_rest:
             draft.may_receive &= draft.is_new

@@ -1,4 +1,4 @@
-"""Take leadership off brokers, or off single log dirs, without moving anything."""
+"""Take leadership off brokers or single log dirs without copying replicas."""
 
 from dataclasses import dataclass
 
@@ -25,19 +25,19 @@ RowArray = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True)
 class Demote:
     """
-    Let brokers, or replicas in some log dirs, lead nothing, and follow last.
+    Demote brokers, or replicas in some log dirs: they lead nothing and come last.
 
-    *Goals*: demoted replicas stand at the end of every list, and others lead.
-    *Constraints*: no copies; only live replicas in sync become leaders, and none where
-    that broker may not lead or would go over a capacity. *Algorithm*: among the
-    replicas that may lead the bands choose; the others keep their order.
+    *Goals*: demoted replicas are at the end of every list, and others lead.
+    *Constraints*: no copies; only live replicas in sync become leaders, and only on
+    brokers that may lead and stay within their capacities. *Algorithm*: the bands
+    choose among the replicas that may lead; the other replicas keep their order.
 
     Parameters
     ----------
     broker_ids
-        The brokers to demote.
+        Ids of the brokers to demote.
     log_dirs
-        Broker id and path of the log dirs to demote.
+        Broker id and path of each log dir to demote.
     """
 
     broker_ids: tuple[int, ...] = ()
@@ -45,7 +45,7 @@ class Demote:
     goal: str = "demote"
 
     def fill(self, draft: Draft) -> None:
-        """Decide on the order of every list that names a demoted replica."""
+        """Decide the order of every list that names a demoted replica."""
         state = draft.state
         demoted = self._is_demoted(state)
         is_demoted = np.isin(state.brokers.ids, self.broker_ids)
@@ -62,20 +62,20 @@ class Demote:
         draft.decide(_ordered(state, chosen, demoted, leading))
 
     def _is_demoted(self, state: ClusterState) -> BoolArray:
-        """Return ``(R,)`` true for the replicas that shall not lead."""
+        """Return ``(R,)`` true for the replicas to demote."""
         replicas, dirs = state.replicas, state.log_dirs
         demoted = np.isin(state.brokers.ids, self.broker_ids)[replicas.broker_idx]
         wanted = set(self.log_dirs)
         owners = state.brokers.ids[dirs.broker_idx].tolist()
         named = [key in wanted for key in zip(owners, dirs.paths, strict=True)]
-        # A row more, false, for replicas whose log dir is not known.
+        # One more row, false, for replicas whose log dir is unknown.
         is_named = np.array([*named, False], dtype=np.bool_)
         found: BoolArray = demoted | is_named[replicas.log_dir_idx]
         return found
 
 
 def _may_lead(draft: Draft, demoted: BoolArray) -> BoolArray:
-    """Return ``(R,)`` true for replicas that may take leadership over."""
+    """Return ``(R,)`` true for replicas that may become leader."""
     replicas = draft.state.replicas
     return replicas.is_in_sync & draft.leads[replicas.broker_idx] & ~demoted
 
@@ -84,10 +84,10 @@ def _choose_leaders(
     draft: Draft, chosen: BoolArray, demoted: BoolArray, may_lead: BoolArray
 ) -> RowArray:
     """
-    Return ``(P,)`` the replica that leads in the end.
+    Return ``(P,)`` the replica that leads after the plan.
 
-    A first replica that is in sync and not demoted stays; without any that may lead,
-    the first live one leads on.
+    A first replica that is in sync and not demoted stays first. If no replica may lead,
+    the first live one remains the leader.
     """
     state = draft.state
     replicas, first = state.replicas, first_live_replica(state)
@@ -116,7 +116,7 @@ def _choose_leaders(
 def _keep_capacities(
     draft: Draft, of: IndexArray, leading: RowArray, first: RowArray, most: WeightArray
 ) -> None:
-    """Give leadership back that brings its broker over a capacity, and say so."""
+    """Restore leaders whose successor would exceed a capacity; report shortfalls."""
     replicas, weights = draft.state.replicas, draft.weights.leader
     load = broker_loads(draft.state, draft.weights, replicas.broker_idx_at(leading))
     is_over = np.any(load > most, axis=1)
@@ -135,7 +135,7 @@ def _keep_capacities(
 def _too_much(
     draft: Draft, p: int, broker: int, r: int, loads: tuple[WeightArray, WeightArray]
 ) -> Shortfall:
-    """Say that a broker cannot lead a partition within its capacity."""
+    """Return the shortfall of a broker without capacity to lead a partition."""
     need, have = (int(load[broker, r]) for load in loads)
     return Shortfall(
         what="capacity",
@@ -151,11 +151,11 @@ def _too_much(
 def _still_leading(
     draft: Draft, concerned: BoolArray, demoted: BoolArray, may_lead: BoolArray
 ) -> list[Shortfall]:
-    """Name the partitions that a demoted replica leads, for no other can."""
+    """Return a shortfall for each partition whose demoted leader has no successor."""
     state = draft.state
     replicas, leader = state.replicas, state.partitions.leader_idx
     leads = np.equal(replicas.broker_idx, leader[replicas.partition_idx])
-    # Who leads now, and who would by the list as it is: what nobody leads, too.
+    # The present leader, and the leader by the list, for partitions without a leader.
     for leading in (first_live_replica(state), led_by(state)):
         leads[leading[leading != ABSENT]] = True
     is_led = first_true(leads & demoted, replicas.start) != ABSENT
@@ -178,7 +178,7 @@ def _still_leading(
 def _ordered(
     state: ClusterState, chosen: BoolArray, demoted: BoolArray, leading: RowArray
 ) -> Reassignment:
-    """Return lists: who leads, the others as they stood, the demoted ones last."""
+    """Return lists in the order: leader, other replicas, demoted replicas."""
     rows = np.arange(len(state.replicas), dtype=np.int64)
     of = state.replicas.partition_idx
     leads = np.equal(rows, leading[of])

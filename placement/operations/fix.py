@@ -1,4 +1,4 @@
-"""Mend what is broken, and nothing else."""
+"""Repair defects and change nothing else."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,11 +26,11 @@ from placement.rules.rack_rules import crowded, may_leave_racks
 
 RowArray = npt.NDArray[np.int64]
 LEFT_OFFLINE = "left-offline"
-"""The note of offline replicas that `fix` leaves alone."""
+"""Kind of the note on offline replicas that `fix` leaves alone."""
 
 
 class Defect(StrEnum):
-    """What can be mended."""
+    """A kind of defect that `fix` repairs."""
 
     OFFLINE = "offline"
     """Replicas on dead brokers."""
@@ -39,24 +39,25 @@ class Defect(StrEnum):
     LOG_DIRS = "log-dirs"
     """Replicas in log dirs that are offline."""
     REPLICATION_FACTOR = "replication-factor"
-    """Partitions with other factors than most of their topic."""
+    """Partitions whose replication factor differs from most of their topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
     """
-    Copy what dead brokers and log dirs have lost, and mend racks and factors.
+    Copy replicas off dead brokers and failed log dirs; repair racks and factors.
 
-    *Goals*: as few copies as that takes; where they go is chosen by the bands.
-    *Constraints*: nothing moves that is not broken. *Algorithm*: factors are mended
-    first, then what must leave its broker is told, of crowded racks no more than must.
+    *Goals*: the fewest copies for the repair; the bands choose their brokers.
+    *Constraints*: only defective partitions change. *Algorithm*: replication factors
+    are repaired first; then the replicas that must leave their broker are marked, in
+    crowded racks as few as possible.
 
     Parameters
     ----------
     only
-        What is mended.
+        Kinds of defects to repair.
     lost
-        Ids of brokers that are not live and are taken as gone for good. Kafka keeps a
+        Ids of brokers that are not live and count as lost for good. Kafka keeps a
         broker that died as fenced until it is unregistered.
     """
 
@@ -65,14 +66,15 @@ class Fix:
     goal: str = "fix"
 
     def fill(self, draft: Draft) -> None:
-        """Make what is broken move."""
+        """Mark the replicas with defects as those that must move."""
         draft.repairs_racks |= Defect.RACKS in self.only
         self._leave_the_dead(draft)
         self._mark_log_dirs(draft)
         UsableLogDirs().fill(draft)
         self._note_left_offline(draft)
         has_source = draft.state.has_source
-        # A partition without a source that had to change is reported by its own rule.
+        # The rule `NeedSource` reports partitions that need a change and have no
+        # source.
         untouchable = is_untouchable(draft) & has_source
         changed = self._mend_factors(draft, untouchable, has_source)
         must = self._must_move(draft, untouchable, has_source)
@@ -98,7 +100,7 @@ class Fix:
             those_that_stay[draft.leaves] = False
 
     def _note_left_offline(self, draft: Draft) -> None:
-        """Name the brokers whose offline replicas stay, for they may come back."""
+        """Add notes on brokers whose offline replicas stay, as they may come back."""
         if Defect.OFFLINE not in self.only:
             return
         state = draft.state
@@ -114,14 +116,15 @@ class Fix:
     def _mend_factors(
         self, draft: Draft, untouchable: BoolArray, has_source: BoolArray
     ) -> BoolArray:
-        """Give partitions the factor of most of their topic; return ``(P,)`` which."""
+        """Change deviating factors to the usual one; return ``(P,)`` those changed."""
         state = draft.state
         if Defect.REPLICATION_FACTOR not in self.only:
             return np.zeros(state.num_partitions, dtype=np.bool_)
         wanted = usual_factors(state)
         least = state.topics.min_insync_replicas[state.partitions.topic_idx]
-        # Nothing is dropped below min.insync.replicas, nor while what is left might be
-        # fewer in sync: that is no mending.
+        # No replica is dropped if the factor would fall below min.insync.replicas, or
+        # if
+        # fewer than that might remain in sync: this would not be a repair.
         in_sync = sum_rows(state.replicas.is_in_sync, state.replicas.start)
         left = in_sync - np.maximum(state.num_replicas - wanted, 0)
         is_safe = (wanted > state.num_replicas) | ((wanted >= least) & (left >= least))
@@ -137,7 +140,7 @@ class Fix:
     def _must_move(
         self, draft: Draft, untouchable: BoolArray, has_source: BoolArray
     ) -> BoolArray:
-        """Return ``(R,)`` true for replicas that cannot stay where they are."""
+        """Return ``(R,)`` true for replicas that must leave their broker or log dir."""
         replicas = draft.state.replicas
         must: BoolArray = draft.leaves[replicas.broker_idx]
         if Defect.LOG_DIRS in self.only:
@@ -152,7 +155,7 @@ class Fix:
 
 
 def _left_offline(state: ClusterState, broker: int, count: int) -> Note:
-    """Return the note of a broker that is not live and not taken as gone."""
+    """Return the note on a broker that is not live and not lost for good."""
     broker_id = int(state.brokers.ids[broker])
     word = BrokerState(state.brokers.state[broker]).words
     verb, noun = ("is", "replica") if count == 1 else ("are", "replicas")
@@ -169,7 +172,7 @@ def _left_offline(state: ClusterState, broker: int, count: int) -> Note:
 
 
 def _out_of_racks(draft: Draft, movers: BoolArray) -> BoolArray:
-    """Return those that may leave their racks; say which partitions have others."""
+    """Return the movers that may leave their racks; report partitions with others."""
     of = draft.state.replicas.partition_idx
     may: BoolArray = movers & may_leave_racks(draft)[of]
     draft.shortfalls += crowded(draft, np.unique(of[movers & ~may]))
@@ -178,9 +181,9 @@ def _out_of_racks(draft: Draft, movers: BoolArray) -> BoolArray:
 
 def usual_factors(state: ClusterState) -> RowArray:
     """
-    Return ``(P,)`` the factor that most partitions of the topic have.
+    Return ``(P,)`` the most frequent replication factor of the topic.
 
-    Of factors that are as frequent the largest.
+    Of equally frequent factors, the largest.
     """
     factor, topic = state.replication_factor, state.partitions.topic_idx
     if not len(factor):
@@ -193,7 +196,7 @@ def usual_factors(state: ClusterState) -> RowArray:
 
 
 def _loses_leader(draft: Draft, must: BoolArray) -> BoolArray:
-    """Return ``(P,)`` true where the first live replica, or the first, must move."""
+    """Return ``(P,)`` true where the first live replica, or else the first, leaves."""
     start = draft.state.replicas.start
     led = first_live_replica(draft.state)
     led = np.where(led == ABSENT, start[:-1], led)

@@ -1,4 +1,4 @@
-"""Share leadership out, nothing copied."""
+"""Balance leadership without copying replicas."""
 
 from dataclasses import dataclass
 
@@ -9,30 +9,30 @@ from placement.draft.draft import Draft
 from placement.model.load import Resource
 
 LED = (Resource.OUT, Resource.CPU, Resource.LEADERS)
-"""Resources that depend on who leads."""
+"""Resources whose load depends on the leader."""
 USUAL = (Resource.OUT, Resource.LEADERS)
-"""Those that the leader alone takes: balanced unless others are asked for."""
+"""Resources with load on the leader alone: balanced unless others are requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaders:
     """
-    The order of replicas may change, nothing else.
+    Change the order of replicas in their lists, and nothing else.
 
     Parameters
     ----------
     orders_followers
-        Whether any list may be reordered to spread those who lead next; otherwise
-        only lists whose leader changes.
+        Whether any list may be reordered to spread the next leaders; otherwise only
+        lists whose leader changes.
     """
 
     orders_followers: bool = False
     goal: str = "leaders"
 
     def fill(self, draft: Draft) -> None:
-        """Keep every replica where it is, and balance what leaders take."""
+        """Keep every replica on its broker, and balance the load of leaders."""
         draft.movability[:] = Movability.NEVER
-        # Who has no replica cannot lead, so the others share what there is.
+        # A broker without replicas cannot lead; the others share all leadership.
         held = np.bincount(
             draft.state.replicas.broker_idx, minlength=draft.state.num_brokers
         )

@@ -12,19 +12,19 @@ from placement.model.cluster import ABSENT, LogDirState
 @dataclass(frozen=True, slots=True)
 class LogDirs:
     """
-    Directories inside brokers may change, no broker and no order.
+    Change the log dirs of replicas; brokers and list order stay.
 
     Parameters
     ----------
     to_empty
-        Rows of the log dirs that shall hold nothing in the end.
+        Rows of the log dirs to empty.
     """
 
     to_empty: tuple[int, ...] = ()
     goal: str = "log-dirs"
 
     def fill(self, draft: Draft) -> None:
-        """Let replicas leave their log dir for another of the same broker."""
+        """Allow replicas to leave their log dir for another one of the same broker."""
         state, replicas = draft.state, draft.state.replicas
         dirs = state.log_dirs
         draft.may_balance = ()
@@ -36,7 +36,7 @@ class LogDirs:
         serves = np.append(np.not_equal(dirs.state, LogDirState.OFFLINE), False)[row]
         is_emptied = np.append(draft.is_emptied_dir, False)[row]
         is_free = np.append(np.equal(dirs.state, LogDirState.ONLINE), False)[row]
-        # A copy that is on its way to another log dir is left to arrive.
+        # A replica on its way to another log dir is not redirected.
         settled = is_known & serves & (replicas.future_log_dir_idx == ABSENT)
         draft.movability[:] = np.where(
             settled & is_emptied,

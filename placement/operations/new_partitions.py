@@ -1,4 +1,4 @@
-"""Place partitions that do not exist yet; what exists stays."""
+"""Place partitions that do not exist yet; existing partitions stay."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,20 +11,20 @@ from placement.draft.draft import Draft
 from placement.model.cluster import BoolArray
 
 MOST_LISTED = 1000
-"""Partitions that are looked at: those of a topic are much alike."""
+"""Maximum number of new partitions examined: those of a topic are much alike."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewPartitions:
     """
-    New replicas alone have no place yet.
+    Place new replicas; everything else stays.
 
     Parameters
     ----------
     is_new
-        ``(P,)`` partitions of the cluster as it will be that do not exist yet.
+        ``(P,)`` true for partitions of the future cluster that do not exist yet.
     is_fixed
-        Whether somebody has said where these lie.
+        Whether the brokers of the new partitions are given.
     """
 
     is_new: BoolArray
@@ -32,7 +32,7 @@ class NewPartitions:
     goal: str = "new-topic"
 
     def fill(self, draft: Draft) -> None:
-        """Let new replicas go anywhere, for nothing: there are no bytes yet."""
+        """Allow new replicas on any broker at no cost, as they hold no bytes yet."""
         replicas = draft.state.replicas
         may = self.is_new & (not self.is_fixed)
         draft.movability[:] = np.where(
@@ -47,22 +47,22 @@ class NewPartitions:
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacesForNew:
     """
-    New replicas need brokers that may get them, one of which may lead.
+    Require enough brokers for new replicas, at least one of which may lead.
 
-    To the search they lie somewhere already, and may stay there. Comes after all rules
-    that say who may get what.
+    To the search, new replicas are on placeholder brokers and may stay there. This rule
+    comes after all rules that decide which brokers may receive replicas.
 
     Parameters
     ----------
     is_new
-        ``(P,)`` partitions that do not exist yet.
+        ``(P,)`` true for partitions that do not exist yet.
     """
 
     is_new: BoolArray
     name: str = "places-for-new"
 
     def fill(self, draft: Draft) -> None:
-        """Say which partitions have too few."""
+        """Add a shortfall for each new partition with too few brokers."""
         known: dict[tuple[int, ...], tuple[int, int]] = {}
         for p in np.nonzero(self.is_new)[0][:MOST_LISTED].tolist():
             kind = tuple(int(table.partition_class[p]) for table in draft.eligibility)
@@ -73,7 +73,7 @@ class PlacesForNew:
 
 
 def _lacking(draft: Draft, p: int, places: int, leaders: int) -> Iterator[Shortfall]:
-    """Yield what a new partition lacks, of places and of brokers that may lead."""
+    """Yield the brokers, and the potential leaders, that a new partition lacks."""
     factor = int(draft.state.replication_factor[p])
     for what, have, need in (("bins", places, factor), ("roles", leaders, 1)):
         if have < need:

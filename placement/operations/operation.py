@@ -1,4 +1,4 @@
-"""What every operation is."""
+"""The interface of every operation."""
 
 from typing import Protocol
 
@@ -6,13 +6,13 @@ from placement.draft.draft import Draft
 
 
 class Operation(Protocol):
-    """What is to be done with a cluster."""
+    """A kind of plan: the movable replicas, and decisions made before the search."""
 
     @property
     def goal(self) -> str:
-        """Name of the operation, as the command line has it."""
+        """Name of the operation on the command line."""
         ...
 
     def fill(self, draft: Draft) -> None:
-        """Say which brokers leave or are filled, and what may move."""
+        """Mark the brokers that leave or are filled, and the replicas that may move."""
         ...

@@ -1,4 +1,4 @@
-"""Balance a cluster: anything not excluded may move."""
+"""Balance a cluster: every replica that is not excluded may move."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ from placement.operations.steps.evacuate import evacuate
 
 @dataclass(frozen=True, slots=True)
 class Rebalance:
-    """Anything not excluded may move; dead brokers are evacuated."""
+    """Allow every replica that is not excluded to move, and evacuate dead brokers."""
 
     goal: str = "rebalance"
 
     def fill(self, draft: Draft) -> None:
-        """Empty dead brokers; leave the rest free."""
+        """Evacuate dead brokers; leave all other replicas free to move."""
         draft.repairs_racks = draft.repairs_capacity = True
         draft.leaves |= np.equal(draft.state.brokers.state, BrokerState.DEAD)
         evacuate(draft, rest=Movability.MAY)

@@ -13,19 +13,19 @@ from placement.operations.steps.evacuate import evacuate
 @dataclass(frozen=True, slots=True)
 class RemoveBrokers:
     """
-    Empty brokers: only what must is copied; leadership may change anywhere.
+    Empty brokers: only their replicas are copied; leadership may change anywhere.
 
     Parameters
     ----------
     broker_ids
-        The brokers to empty, whatever their state.
+        Ids of the brokers to empty, in any state.
     """
 
     broker_ids: tuple[int, ...]
     goal: str = "remove-brokers"
 
     def fill(self, draft: Draft) -> None:
-        """Make every replica on the leaving brokers move."""
+        """Mark every replica on the leaving brokers as one that must move."""
         brokers = draft.state.brokers
         draft.to_empty |= np.isin(brokers.ids, self.broker_ids)
         draft.leaves |= draft.to_empty

@@ -1,4 +1,4 @@
-"""Put one broker in the place of another."""
+"""Replace brokers by others."""
 
 from dataclasses import dataclass
 
@@ -18,24 +18,24 @@ from placement.rules.pinning import kept_leaders
 @dataclass(frozen=True, slots=True)
 class ReplaceBroker:
     """
-    Put brokers in the places of others: the same replicas, in the same positions.
+    Replace brokers by others: the same replicas in the same list positions.
 
     *Goals*: every list names the new broker where it named the old one. *Constraints*:
-    a list does not name a broker twice; racks are as even as they can be; nobody goes
-    over a capacity. *Algorithm*: pair by pair, largest replicas first; one that cannot
-    go to its new broker stays, and that is a shortfall.
+    a list does not name a broker twice; racks are as even as possible; no broker
+    exceeds a capacity. *Algorithm*: pair by pair, largest replicas first; a replica
+    that cannot go to its new broker stays, and is reported as a shortfall.
 
     Parameters
     ----------
     pairs
-        Ids of the old broker and of the new one, all different.
+        Ids of the old and the new broker of each pair, all different.
     """
 
     pairs: tuple[tuple[int, int], ...]
     goal: str = "replace-broker"
 
     def fill(self, draft: Draft) -> None:
-        """Decide where every replica of the old brokers goes."""
+        """Decide the new broker of every replica on the old brokers."""
         rows = draft.state.brokers.rows_of
         olds, news = (rows([pair[side] for pair in self.pairs]) for side in (0, 1))
         _say_who_leaves(draft, olds, news)
@@ -43,7 +43,7 @@ class ReplaceBroker:
         before, untouchable = draft.state, is_untouchable(draft)
         pairs = list(zip(olds.tolist(), news.tolist(), strict=True))
         placing = Replacing(draft, untouchable, pairs)
-        # What one pair frees may let another one go on.
+        # One pair may free capacity for another pair.
         while sum(placing.replace(*pair) for pair in pairs):
             pass
         was_on = np.isin(before.replicas.broker_idx, olds)
@@ -78,18 +78,18 @@ def _leading(draft: Draft, placing: Replacing) -> RowArray:
     first = first_true(is_live, replicas.start)
     allowed = first_true(placing.can_lead(), replicas.start)
     touched = first_true(placing.is_replaced, replicas.start) != ABSENT
-    # A new broker that may not lead hands on what it would lead by its position.
+    # A new broker that may not lead passes leadership by position on to another.
     barred = placing.is_replaced & ~draft.leads[placing.broker_of]
     by_new = touched & barred[first]
     moved = np.where(by_new & (allowed != ABSENT), allowed, first)
-    # Who leads for a dead broker leads on, where leaders stay.
+    # With leaders kept, the replica that leads for a dead broker remains the leader.
     now = first_live_replica(draft.state)
     stays = (now != ABSENT) & (kept_leaders(draft) & placing.can_lead())[now]
     return np.where(touched & ~stays, moved, now)
 
 
 def _free_the_rest(draft: Draft, was_on: BoolArray, is_replaced: BoolArray) -> None:
-    """Let all others move; what could not be replaced has to go somewhere else."""
+    """Free all other replicas; those that could not be replaced must go elsewhere."""
     assert draft.decided is not None  # noqa: S101 - decided by the caller
     origin = draft.decided.origin
     kinds = np.where(was_on, Movability.MUST, Movability.MAY)

@@ -1,4 +1,4 @@
-"""Give topics another replication factor."""
+"""Change the replication factor of topics."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,19 +23,19 @@ RowArray = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True)
 class SetReplicationFactor:
     """
-    Add copies, or drop some, until partitions have as many as wanted.
+    Add or drop copies until partitions have the wanted number of replicas.
 
-    *Goals*: brokers come near their bands. *Constraints*: no copy that exists moves;
-    racks are as even as they can be; the last copy in sync stays. *Algorithm*: copies
-    are dropped one by one from the fullest rack, where the bands want it; new ones go
-    where the bands want them.
+    *Goals*: brokers come near their bands. *Constraints*: no existing copy moves; racks
+    are as even as possible; the last copy in sync stays. *Algorithm*: copies are
+    dropped one by one from the fullest rack, new ones are added; the bands choose which
+    copies and which brokers.
 
     Parameters
     ----------
     factors
-        Replication factor by topic; others keep theirs.
+        Replication factor by topic; other topics keep theirs.
     notes
-        What is to be said about the wish.
+        Notes on the requested factors, added to the plan.
     """
 
     factors: Mapping[str, int]
@@ -43,13 +43,13 @@ class SetReplicationFactor:
     goal: str = "set-replication-factor"
 
     def fill(self, draft: Draft) -> None:
-        """Decide on what is dropped; let the bands find brokers for what is added."""
+        """Decide the copies to drop; the search finds brokers for the copies to add."""
         draft.notes += self.notes
         change_factors(draft, wanted_factors(draft.state, self.factors))
 
 
 def wanted_factors(state: ClusterState, factors: Mapping[str, int]) -> RowArray:
-    """Return ``(P,)`` the factor wanted of each partition; 0: that which it has."""
+    """Return ``(P,)`` wanted replication factors; 0 keeps the present one."""
     of_topic = np.array(
         [factors.get(name, 0) for name in state.topics.names], dtype=np.int64
     )
@@ -60,14 +60,14 @@ def wanted_factors(state: ClusterState, factors: Mapping[str, int]) -> RowArray:
 
 def change_factors(draft: Draft, wanted: RowArray) -> None:
     """
-    Give partitions other factors, as far as they may be touched.
+    Change the replication factor of partitions that may change.
 
     Parameters
     ----------
     draft
         The draft, in which nothing has been decided yet.
     wanted
-        ``(P,)`` factors; 0: that of now.
+        ``(P,)`` replication factors; 0 keeps the present one.
     """
     state = draft.state
     UsableLogDirs().fill(draft)
@@ -95,9 +95,10 @@ def change_factors(draft: Draft, wanted: RowArray) -> None:
 
 def _bring_back_nothing_behind(draft: Draft, lists: Reassignment) -> None:
     """
-    Let no replica take the place of one that was dropped and is not in sync.
+    Exclude brokers of dropped copies out of sync as destinations of other replicas.
 
-    There nothing would be copied, so that one in sync would go and none would come.
+    Such a broker still has the copy, so that nothing would be copied: a replica in sync
+    would leave and none would arrive.
     """
     before = lists.before
     replicas, num_brokers = before.replicas, before.num_brokers

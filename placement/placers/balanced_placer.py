@@ -1,21 +1,21 @@
 r"""
-Our own placement of new partitions, aware of what the cluster already holds.
+The planner's own placement of new partitions, based on the loads of the cluster.
 
 *Goals.* Racks as even as for every plan; no broker over a capacity; each topic spread
-over the brokers by their shares; among the brokers left, those where the new load
-hurts least: :math:`\sum_r ((x_r + w_r) / T_r)^2` grows the least, with loads :math:`x`
-and shares :math:`T` of every resource that is balanced.
+over the brokers by their shares; among the remaining brokers, the one with the smallest
+increase of :math:`\sum_r (x_r / T_r)^2` by the new load, with loads :math:`x` and
+shares :math:`T` of every balanced resource.
 
-*Constraints.* New replicas alone are placed; brokers that are excluded, not live, or
-without an open log dir get none, and none leads that may not.
+*Constraints.* Only new replicas are placed. Brokers that are excluded, not live, or
+without an open log dir receive none, and brokers that may not lead get no leader.
 
-*Algorithm.* Partition by partition, replica by replica, the best broker by these in
-turn, the first one where a broker may lead; then the replica leads whose broker leads
-the topic least, and where leading hurts least. Greedy choices are exact for one rack
-and equal partitions.
+*Algorithm.* Partition by partition, replica by replica, the best broker by these goals
+in lexicographic order, the first one on a broker that may lead. Then the leader is the
+replica on the broker that leads the topic least, with the smallest increase of the sum.
+Greedy choices are exact for one rack and equal partitions.
 
-Example: brokers 0 to 2 hold 4, 4 and 0 replicas. Of a topic with three partitions of
-RF 1 each broker gets one, as Kafka would do; a topic of one partition goes to broker 2.
+Example: brokers 0 to 2 hold 4, 4 and 0 replicas. Of a topic with three partitions of RF
+1 each broker gets one, as in Kafka; a topic of one partition goes to broker 2.
 """
 
 import numpy as np
@@ -36,16 +36,17 @@ FloatArray = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 class Placer:
     """
-    Chooses brokers for the replicas of new partitions.
+    Choose brokers for the replicas of new partitions.
 
     Parameters
     ----------
     draft
-        The cluster with the new partitions lying anywhere, and what may be used.
+        The cluster with the new partitions on placeholder brokers, and the brokers that
+        may be used.
     targets
         Shares of all resources in that cluster.
     balanced
-        Resources that count, besides the counts.
+        Resources to balance, besides replicas and leaders.
     is_new
         ``(P,)`` true for the new partitions.
     """
@@ -95,7 +96,7 @@ class Placer:
         Returns
         -------
         ``(R,)`` broker of each replica, the leader first in the rows of its partition;
-        those that exist where they are.
+        existing replicas stay on their brokers.
         """
         state = self.state
         broker_idx = state.replicas.broker_idx.copy()
@@ -147,13 +148,13 @@ class Placer:
             np.maximum(held + 1 - most, 0),
             (after > self.capacity).any(axis=1),
             in_rack[self.rack],
-            # The first replica of each partition makes sure that somebody may lead.
+            # The first replica of each partition ensures that one broker may lead.
             ~self.draft.leads & (not taken),
             ~self.draft.open_to(p),
             ~self.draft.may_receive,
             is_taken,
         )
-        # The last key counts first; the lowest row of those that are as good.
+        # np.lexsort sorts by the last key first; ties go to the lowest row.
         return int(np.lexsort(keys)[0])
 
     def _hurt(self, after: WeightArray) -> FloatArray:
@@ -164,7 +165,7 @@ class Placer:
     def _choose_leader(
         self, p: int, chosen: list[int], led: WeightArray, most: FloatArray
     ) -> int:
-        """Return which of the chosen brokers leads, and count it there."""
+        """Return the index of the chosen broker that leads, and count it as leader."""
         brokers = np.array(chosen)
         weight = self.weights.leader[p]
         after = self.load + weight
@@ -181,7 +182,7 @@ class Placer:
 
 
 def _part(target: FloatArray, chosen: BoolArray) -> FloatArray:
-    """Return ``(B,)`` what part of a whole each of the chosen brokers should have."""
+    """Return ``(B,)`` the fraction of the total that each chosen broker should have."""
     part = np.where(chosen, np.maximum(target, 0.0), 0.0)
     if not part.sum():
         part = chosen.astype(np.float64)

@@ -14,7 +14,7 @@ from placement.kafka_java.java_random import JavaRandom
 from placement.placers.usable_brokers import BrokerIdArray, PlacerBrokers
 
 DRAWN = -1
-"""A start that is drawn at random."""
+"""Marker of a start drawn at random."""
 
 LongArray = npt.NDArray[np.int64]
 
@@ -32,31 +32,31 @@ def place_classic(
     Place partitions as Kafka up to 4.0 did, bit for bit.
 
     Goals: every broker leads and holds about as many replicas of the topic; the
-    followers of one broker's partitions are spread over all others; racks differ as
-    far as there are enough of them.
+    followers of one broker's partitions are spread over all others; racks differ as far
+    as there are enough of them.
 
     Constraints: one replica of a partition per broker; one per rack as long as some
-    rack has none. Fenced brokers and what brokers hold already are not looked at.
+    rack has none. Fenced states and present replicas are ignored.
 
-    Algorithm: first replicas go round robin from a start; followers go to the brokers
-    behind the first one, shifted by one more each time the round robin has come round.
-    With racks the same is done on a list in which racks take turns, and brokers of a
-    rack that is used already are skipped while another rack is free. Five brokers and
-    start 0 give 0,1,2 then 1,2,3 then 2,3,4 then 3,4,0 then 4,0,1; the shift grows, and
-    it goes on with 0,2,3 then 1,3,4 and so on.
+    Algorithm: first replicas go round robin from a start. Followers go to the brokers
+    behind the first one, shifted by one more each time the round robin completes a
+    round. With racks the same is done on a list in which racks alternate, and brokers
+    of a rack that is used already are skipped while another rack is free. Five brokers
+    and start 0 give 0,1,2 then 1,2,3 then 2,3,4 then 3,4,0 then 4,0,1; then the shift
+    grows, and the lists are 0,2,3 then 1,3,4 and so on.
 
     Parameters
     ----------
     brokers
         Brokers to choose from. Without racks their order decides.
     num_partitions, replication_factor
-        How many partitions to place, and how many replicas each.
+        Number of partitions to place, and number of replicas of each.
     fixed_start_index
         Start of the round robin and first shift; `DRAWN`: both from `random`.
     start_partition_id
         Number of the first partition placed; −1 counts as 0.
     random
-        Drawn from where there is no fixed start; seed 1 where left out.
+        Generator used without a fixed start; seed 1 if omitted.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def place_classic(
 
     Notes
     -----
-    Kafka removed it in 4.1; until then it served ``--generate`` and clusters with
+    Kafka removed this placer in 4.1. Before, it served ``--generate`` and clusters with
     ZooKeeper.
 
     Examples
@@ -118,7 +118,7 @@ def _refuse(
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """Where the round robin starts, and how far followers are shifted at first."""
+    """Start of the round robin, and initial shift of followers."""
 
     num_brokers: int
     start: int
@@ -135,8 +135,8 @@ class _Turn:
     def of(self, numbers: LongArray) -> tuple[LongArray, LongArray]:
         """Return ``(P,)`` the place of the first replica, and the shift."""
         count = self.num_brokers
-        # The shift grows at every partition number that is a multiple of the brokers,
-        # but 0; the first number placed may be one.
+        # The shift grows at every positive partition number that is a multiple of the
+        # number of brokers; the first number placed may be one.
         rounds = numbers // count - (max(int(numbers[0]), 1) - 1) // count
         return (numbers + self.start) % count, self.shift + rounds
 
@@ -144,7 +144,7 @@ class _Turn:
 def _unaware(
     first: LongArray, shift: LongArray, num_brokers: int, replication_factor: int
 ) -> LongArray:
-    """Return ``(P, R)`` places of the replicas, wherever the racks are."""
+    """Return ``(P, R)`` places of the replicas, without regard to racks."""
     others = max(num_brokers - 1, 1)
     slot = np.arange(replication_factor - 1, dtype=np.int64)
     behind = 1 + (shift[:, None] + slot) % others
@@ -154,7 +154,7 @@ def _unaware(
 
 def arrange_by_rack(brokers: PlacerBrokers) -> PlacerBrokers:
     """
-    Order brokers so that racks take turns, in the order of their names.
+    Return the brokers with alternating racks, in the order of rack names.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def arrange_by_rack(brokers: PlacerBrokers) -> PlacerBrokers:
 
 
 class _RackAware:
-    """Places on brokers whose racks take turns."""
+    """Placement on brokers with alternating racks."""
 
     def __init__(self, arranged: PlacerBrokers) -> None:
         self.racks = arranged.racks
@@ -194,7 +194,7 @@ class _RackAware:
         used_racks = {self.racks[first]}
         count, tries = len(self.racks), 0
         while len(chosen) < replication_factor:
-            # Tries go on counting from one follower to the next.
+            # The number of tries is not reset between followers.
             behind = 1 + (shift * self.num_racks + tries) % (count - 1)
             place = (first + behind) % count
             tries += 1

@@ -1,11 +1,11 @@
 """
-Topics spread evenly over a list of brokers by the fewest moves.
+Even spread of topics over a list of brokers by the fewest moves.
 
-What Kafka's ``--generate`` is asked for, but from where the replicas are: counts as
-even as racks allow, in total over the topics; as few copies as that takes; of these,
-replicas of each topic as even as can be, the smaller partitions moved, and followers
-rather than leaders. Leaders are shared out afterwards, evenly and by the fewest
-changes, with nothing copied.
+The purpose is that of Kafka's ``--generate``, but it starts from the present replicas.
+Goals in lexicographic order: total counts over the topics as even as racks allow; the
+fewest copies; the replicas of each topic as even as possible; small partitions and
+followers moved rather than large partitions and leaders. Leaders are then balanced by
+the fewest changes, without copies.
 """
 
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ from placement.model.reassignment import Reassignment, RowArray, reassign
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class EvenSpread:
     """
-    A placement with even counts, and how few moves lead to it.
+    A placement with even counts, with a flag for the minimal number of moves.
 
     Parameters
     ----------
     reassignment
-        What changes.
+        Replica lists before and after.
     is_placed
-        ``(P,)`` partitions that were spread: those of the topics, without those that
-        are being reassigned already.
+        ``(P,)`` partitions that were spread: those of the topics, without those being
+        reassigned already.
     is_least
-        Whether no placement as even takes fewer copies; false only for problems so
-        large that they were solved in pieces.
+        Whether no equally even placement takes fewer copies; false only for problems so
+        large that they were solved in parts.
     """
 
     reassignment: Reassignment
@@ -56,12 +56,12 @@ def spread_topics(
     state
         The cluster.
     is_chosen
-        ``(T,)`` the topics.
+        ``(T,)`` true for the topics to spread.
     is_open
-        ``(B,)`` the brokers: all replicas of the topics shall be on them.
+        ``(B,)`` true for the brokers that hold all replicas of the topics afterwards.
     is_rack_aware
-        Whether replicas of a partition are spread over racks, as evenly as the racks
-        of these brokers allow. A broker without a rack is one of its own.
+        Whether replicas of a partition are spread over racks, as evenly as the racks of
+        these brokers allow. Each broker without a rack is a rack of its own.
 
     Raises
     ------
@@ -70,8 +70,8 @@ def spread_topics(
 
     Notes
     -----
-    Replicas that other topics have on the brokers count for nothing, nor do sizes:
-    for these, `placement.planning.plan` makes plans.
+    Replicas of other topics on the brokers are ignored, as are sizes:
+    `placement.planning.plan` makes plans for these.
     """
     is_placed = is_chosen[state.partitions.topic_idx] & ~state.is_reassigning
     rows = np.nonzero(is_placed[state.replicas.partition_idx])[0]

@@ -1,8 +1,8 @@
 """
-Kafka's own proposal for topics as a whole: what ``--generate`` of its tool prints.
+Kafka's own proposal for whole topics: the output of ``--generate`` of its tool.
 
-It places every topic anew on the brokers given, wherever its replicas are now; see
-`placement.placers.even_spread` for the one that moves little.
+It places every topic anew on the given brokers, without regard to its present replicas;
+see `placement.placers.even_spread` for a proposal with few moves.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,28 +29,28 @@ def propose_from_scratch(
     Parameters
     ----------
     current
-        Per topic, the broker ids of each partition; partitions are numbered from 0.
-        Of a topic whose replication factors differ, that of the first partition in
-        Java's hash map holds for all, as in Kafka's tool.
+        Broker ids of each partition by topic; partitions are numbered from 0. If the
+        replication factors of a topic differ, the factor of its first partition in
+        Java's hash map applies to all, as in Kafka's tool.
     brokers
-        The brokers to use. With racks: each must have one, or none.
+        The brokers to use. Either each broker has a rack, or none has.
     random
-        Kafka's tool takes one without a seed.
+        Random generator; Kafka's tool uses one without a seed.
     place
-        How one topic is placed; striped where left out, as from 4.1 on.
+        Placer of one topic; `striped` if omitted, as from 4.1 on.
 
     Returns
     -------
-    As `current`, by topic name.
+    Broker ids as in `current`, by topic name.
 
     Raises
     ------
     KafkaRefusalError
-        What the placer refuses.
+        If the placer refuses the arguments.
     """
     place = place or striped
     factor_of = proposed_factors(current)
-    # Topics come in the order of a hash map too: it decides who draws first.
+    # The hash map also determines the order of topics, and so their random numbers.
     proposed = {
         topic: place(brokers, len(current[topic]), factor_of[topic], random).tolist()
         for topic in map_order(factor_of, string_hash)
@@ -59,7 +59,7 @@ def propose_from_scratch(
 
 
 def proposed_factors(current: Mapping[str, ReplicaLists]) -> dict[str, int]:
-    """Return the replication factor that each topic's partitions are to have."""
+    """Return the proposed replication factor of each topic."""
     keys = [(topic, p) for topic, lists in current.items() for p in range(len(lists))]
     found: dict[str, int] = {}
     for topic, partition in map_order(keys, lambda key: partition_hash(*key)):

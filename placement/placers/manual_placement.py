@@ -1,8 +1,8 @@
 """
-Placement by hand: ``0:1,1:0,0:1``, as ``kafka-topics --replica-assignment`` takes it.
+Placement by hand: ``0:1,1:0,0:1``, as in ``kafka-topics --replica-assignment``.
 
-Partitions are divided by commas, the replicas of one by colons, preferred leader first.
-What is refused, and in which words, is what Kafka's tool and its controller refuse.
+Commas separate partitions, and colons the replicas of a partition, preferred leader
+first. Refusals and their messages are those of Kafka's tool and its controller.
 """
 
 from collections import Counter
@@ -25,14 +25,14 @@ MAX_INT32 = 2**31 - 1
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """
-    One thing that is wrong with a placement by hand.
+    One error in a placement by hand.
 
     Parameters
     ----------
     place
-        Which partition, as counted in the text from 0; `None`: all of it.
+        Position of the partition in the text, from 0; `None` for the whole text.
     error
-        What Kafka would throw.
+        The exception that Kafka would throw.
     """
 
     place: int | None
@@ -42,15 +42,15 @@ class Refusal:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManualAssignment:
     """
-    A placement by hand as it was read, with all that is wrong with it.
+    A placement by hand as it was read, with all its errors.
 
     Parameters
     ----------
     lists
-        Broker ids per partition; empty for a partition that could not be read.
+        Broker ids of each partition; empty for a partition that could not be read.
     refusals
-        Everything that is wrong, in the order in which Kafka would find it: the
-        first is what Kafka says.
+        All errors, in the order in which Kafka would find them: Kafka reports the
+        first.
     """
 
     lists: ReplicaLists
@@ -63,7 +63,7 @@ class ManualAssignment:
         Raises
         ------
         KafkaRefusalError
-            What Kafka would throw, if anything is wrong.
+            The error that Kafka would throw, if there is any.
         """
         if self.refusals:
             raise self.refusals[0].error
@@ -72,12 +72,12 @@ class ManualAssignment:
 
 def read_replica_assignment(text: str) -> ManualAssignment:
     """
-    Read a placement by hand, as Kafka's tool does before it asks the cluster.
+    Read a placement by hand, as Kafka's tool does before it connects to the cluster.
 
     Parameters
     ----------
     text
-        Such as ``0:1,1:0,0:1``. Commas at the end count for nothing, as in Java.
+        Text such as ``0:1,1:0,0:1``. Trailing commas are ignored, as in Java.
 
     Examples
     --------
@@ -131,14 +131,14 @@ def check_new_topic(
     assignment: ManualAssignment, brokers: PlacerBrokers
 ) -> ManualAssignment:
     """
-    Add what a controller would refuse when a topic is created so.
+    Add the errors that a controller would report when it creates the topic.
 
     Parameters
     ----------
     assignment
-        As read.
+        The placement as read.
     brokers
-        The registered brokers; those fenced or shutting down as fenced.
+        The registered brokers; those fenced or shutting down count as fenced.
     """
     return _with_controllers(assignment, brokers, first_number=0)
 
@@ -152,21 +152,21 @@ def check_added_partitions(
     num_partitions: int,
 ) -> ManualAssignment:
     """
-    Return the lists of the partitions that are added, and what would be refused.
+    Return the lists of the added partitions, with all errors.
 
     Parameters
     ----------
     assignment
-        As read: one list for every partition of the topic, those it has included.
-        Kafka's tool passes over as many lists as the topic has partitions.
+        The placement as read: one list for every partition of the topic, existing ones
+        included. Kafka's tool skips as many lists as the topic has partitions.
     brokers
-        The registered brokers; those fenced or shutting down as fenced.
+        The registered brokers; those fenced or shutting down count as fenced.
     topic
-        Its name.
+        Name of the topic.
     current
-        Replication factor of each partition that the topic has.
+        Replication factor of each existing partition of the topic.
     num_partitions
-        How many it shall have.
+        New number of partitions of the topic.
     """
     count = len(current)
     growth = growth_refusal(topic, count, num_partitions)
@@ -191,7 +191,7 @@ def growth_refusal(
     topic: str, current: int, wanted: int
 ) -> InvalidPartitionsError | None:
     """
-    Return what Kafka says to a number of partitions that is no growth, else `None`.
+    Return Kafka's error if the number of partitions does not grow, else `None`.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def _with_controllers(
     first_number: int,
     factor: int | None = None,
 ) -> ManualAssignment:
-    """Add the controller's refusals; a list that the tool refused says no more."""
+    """Add the controller's errors, except for lists that the tool refused already."""
     told = {refusal.place for refusal in assignment.refusals}
     found = list(assignment.refusals)
     for row, listed in enumerate(assignment.lists):
@@ -241,7 +241,7 @@ def _registered_once(
 ) -> str | None:
     if not listed:
         return f"{_SUBJECT} an empty replica list."
-    # By ascending id, as the controller walks them.
+    # In ascending order of ids, as in the controller.
     for broker, count in sorted(Counter(listed).items()):
         if broker not in brokers.ids:
             return f"{_SUBJECT} broker {broker}, but no such broker is registered."

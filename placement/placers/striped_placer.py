@@ -10,7 +10,7 @@ from placement.kafka_java.java_random import JavaRandom
 from placement.placers.usable_brokers import BrokerIdArray, PlacerBrokers
 
 NONE_LEFT = -1
-"""A list has given each of its brokers to this partition."""
+"""Marker of a ring that has no further broker for a partition."""
 
 
 def place_striped(
@@ -27,30 +27,30 @@ def place_striped(
     Goals: leaders spread evenly over the brokers that are not fenced; replicas of a
     partition spread over racks, as evenly as they allow, before brokers repeat a rack.
 
-    Constraints: one replica of a partition per broker; no leader on a fenced broker;
-    a fenced broker is used only where its rack has no other left.
+    Constraints: one replica of a partition per broker; no leader on a fenced broker; a
+    fenced broker is used only if its rack has no other left.
 
-    Algorithm: each rack is a ring of brokers, entered at a random place, and racks
-    are a ring themselves. Every partition takes its leader from the next rack, and
-    each further replica from the rack after; a ring moves on by one broker with each
-    partition that asks it. The rack that gave the leader is passed over once, so that
-    it does not get its second replica before others have their first. After as many
-    partitions as there are brokers to lead, racks and rings are shuffled.
-    Four brokers without racks, entered at 2, give 2,3,0 then 3,0,1 then 0,1,2 then
-    1,2,3, and after the shuffle perhaps 1,0,2.
+    Algorithm: each rack is a ring of brokers, entered at a random place, and the racks
+    form a ring themselves. Every partition takes its leader from the next rack, and
+    each further replica from the following rack; a ring advances by one broker with
+    each partition that uses it. The rack of the leader is skipped once, so that it does
+    not get its second replica before others have their first. After as many partitions
+    as there are brokers to lead, racks and rings are shuffled. Four brokers without
+    racks, entered at 2, give 2,3,0 then 3,0,1 then 0,1,2 then 1,2,3, and after the
+    shuffle perhaps 1,0,2.
 
     Parameters
     ----------
     brokers
-        All registered brokers, whatever their order.
+        All registered brokers, in any order.
     num_partitions, replication_factor
-        How many partitions to place, and how many replicas each.
+        Number of partitions to place, and number of replicas of each.
     random
-        What the controller, or Kafka's tool, draws from; it is drawn from even where
-        the topic is refused.
+        Random generator of the controller, or of Kafka's tool; numbers are drawn even
+        if the topic is refused.
     rack_order
-        Racks in the order of Java's hash map, which decides who draws first; worked
-        out where left out.
+        Racks in the order of Java's hash map, which determines the order of draws;
+        computed if omitted.
 
     Returns
     -------
@@ -64,8 +64,8 @@ def place_striped(
 
     Notes
     -----
-    Nothing is remembered from one topic to the next: many topics of few partitions
-    end up uneven. Messages are those of Kafka 4.3.
+    No state is kept from one topic to the next: many topics of few partitions are
+    placed unevenly. Messages are those of Kafka 4.3.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def place_striped(
 
 def check_replication_factor(brokers: PlacerBrokers, replication_factor: int) -> None:
     """
-    Refuse what the brokers cannot hold, in Kafka's words.
+    Refuse a replication factor that the brokers cannot hold, in Kafka's words.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def check_replication_factor(brokers: PlacerBrokers, replication_factor: int) ->
 
 
 class _Ring:
-    """Brokers of one rack in a circle; each is given at most once per partition."""
+    """Ring of the brokers of one rack; each is used at most once per partition."""
 
     def __init__(self, ids: Sequence[int], random: JavaRandom) -> None:
         self.ids = sorted(ids)
@@ -156,7 +156,7 @@ class _Rack:
 
 
 class _RackRings:
-    """The racks in a circle."""
+    """The ring of racks."""
 
     def __init__(
         self,
@@ -166,7 +166,8 @@ class _RackRings:
     ) -> None:
         self.random = random
         self.num_unfenced = brokers.is_fenced.count(False)
-        # Draws come in this order: each rack of the hash map, then the racks' own.
+        # Order of draws: each rack in the order of the hash map, then the ring of
+        # racks.
         self.of = {
             rack: self._rack(brokers, rack)
             for rack in rack_order or hash_order(brokers.racks)
@@ -211,7 +212,7 @@ class _RackRings:
         self.offset %= len(self.names)
 
     def _lead(self) -> tuple[list[int], int]:
-        """Return the leader, and the rack that gave it."""
+        """Return the leader, and the place of its rack."""
         place = self.offset
         while True:
             leader = self._rack_at(place).next_leader(self.epoch)

@@ -1,4 +1,4 @@
-"""The brokers that a placer may choose from, as Kafka hands them to it."""
+"""The brokers from which a placer may choose, in Kafka's form."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -21,9 +21,9 @@ class PlacerBrokers:
     ids
         Kafka's broker ids, each once.
     racks
-        Rack of each; `None` where a broker has none.
+        Rack of each broker; `None` for a broker without a rack.
     is_fenced
-        Whether each is fenced; none is where left out.
+        Whether each broker is fenced; if omitted, none is.
 
     Raises
     ------
@@ -60,8 +60,8 @@ class PlacerBrokers:
         state
             The cluster.
         chosen
-            Rows of the brokers to take; the live ones where left out. Those that
-            are not live count as fenced.
+            Rows of the brokers to use; the live ones if omitted. Brokers that are not
+            live count as fenced.
         """
         brokers = state.brokers
         rows = np.nonzero(brokers.is_live)[0] if chosen is None else np.sort(chosen)
@@ -72,7 +72,7 @@ class PlacerBrokers:
         )
 
     def without_racks(self) -> Self:
-        """Return the same brokers as if no rack were known."""
+        """Return the same brokers without racks."""
         return type(self)(
             ids=self.ids, racks=(None,) * len(self), is_fenced=self.is_fenced
         )

@@ -1,8 +1,9 @@
 """
-Solve until the bands that were aimed at are those of the answer.
+Solve again until the bands aimed at are the bands of the answer.
 
-Bands depend on the heaviest replica of each broker, so the answer's own bands are
-computed and, where a heavy replica has moved, the problem is solved again with these.
+The band of a broker depends on the broker's heaviest replica. The bands of each answer
+are therefore computed, and where a heavy replica has moved, the problem is solved again
+with the new bands.
 """
 
 import time
@@ -56,9 +57,9 @@ from placement.rules.hard_levels import hard_capacities
 Solver = Callable[[Problem], Solution]
 
 NEAR = 1e-9
-"""Targets that are no distance."""
+"""Distances up to this value count as zero."""
 MAX_BAND_ROUNDS = 4
-"""How often bands are computed anew after heavy replicas have moved."""
+"""Maximum number of rounds in which bands are recomputed after heavy replicas moved."""
 
 
 def settle(
@@ -71,7 +72,7 @@ def settle(
     """
     Solve until the bands that were aimed at are those of the answer.
 
-    With `log_dirs` every replica that comes has room in one of its broker's.
+    With `log_dirs`, each incoming replica fits into a log dir of its new broker.
     """
     load, heaviest, incoming = _loads_before(draft)
     best: PlannedPlacement | None = None
@@ -79,7 +80,7 @@ def settle(
     spent = {"solve": 0.0, "bound": 0.0}
     effort = EFFORTS[draft.settings.effort]
     hasty = _hasty(draft, effort, log_dirs)
-    # However often it is solved, what exact models take is what one plan may.
+    # All rounds share the work limit that exact models have for one plan.
     work = ExactWork.of(effort)
     for _ in range(MAX_BAND_ROUNDS):
         targets = find_targets(shares, load, heaviest, incoming)
@@ -97,11 +98,12 @@ def settle(
         spent = _added(spent, found)
         if best is None or _outside(found) < _outside(best):
             best, is_settled, is_proven = found, is_same, hasty.leaves == effort.leaves
-        # Other bands give no log dir more room.
+        # Other bands do not give a log dir more room.
         is_short = log_dirs is not None and not found.has_met_rules
         if is_same or is_short or _is_impossible(found) or deadline.is_over():
             break
-        # Bands go by the heaviest replica where it ends, not where it was.
+        # Bands depend on the heaviest replica of a broker after the plan, not before
+        # it.
         load, heaviest = _loads_after(found)
         incoming = np.zeros_like(incoming)
     assert best is not None  # noqa: S101 - there is at least one round
@@ -118,18 +120,18 @@ def settle(
 
 
 def _loads_before(draft: Draft) -> tuple[WeightArray, WeightArray, WeightArray]:
-    """Return ``(B, R)`` loads and heaviest replicas, and ``(R,)`` what is evacuated."""
+    """Return ``(B, R)`` loads and heaviest replicas, and ``(R,)`` evacuated load."""
     leader = draft.state.replicas.broker_idx_at(leading_replicas(draft))
     load, heaviest = loads_led(draft.state, draft.weights, leader)
     return load - unplaced_load(draft), heaviest, evacuated_load(draft, leader)
 
 
 def _hasty(draft: Draft, effort: Effort, log_dirs: DirParts | None) -> Effort:
-    """Return the effort of all rounds but the last, which asks more of its answer."""
+    """Return the effort of the early rounds; the last round runs with full effort."""
     if draft.is_order_only or log_dirs is not None:
         return effort
-    # How near to its bands a cluster can come is asked once these are settled, and
-    # small problems are proven by cases once it is known which answer counts.
+    # The minimal distance from the bands is computed once the bands are settled. Small
+    # problems are proven by cases once the final answer is known.
     leaves = effort.leaves if draft.bundles else 0
     return replace(effort, near_cells=0, leaves=leaves)
 
@@ -140,7 +142,8 @@ def _by_bands_reached(
     """
     Return an answer with its distance from its own bands, which were not aimed at.
 
-    `solver` is asked how near to these anything comes. Seconds are what that took.
+    If `solver` is given, it computes a lower bound on this distance. `seconds` of the
+    result is the time spent here.
     """
     problem = build_problem(best.draft, best.targets, best.balanced)
     solution = by_bands(problem, best.solution)
@@ -168,10 +171,10 @@ def _by_bands_reached(
 def _proven_by_cases(
     best: PlannedPlacement, effort: Effort
 ) -> tuple[PlannedPlacement, float]:
-    """Return an answer with a bound on its cost by cases, and the seconds it took."""
+    """Return an answer with a bound on its cost by cases, and the seconds spent."""
     state, known = best.draft.state, best.solution.best
     is_small = state.num_partitions * state.num_brokers <= MANY_CELLS
-    # What a solver alone has proven is worth a proof that can be checked again.
+    # A bound claimed by a solver alone is worth a proof that can be verified.
     is_open = best.has_met_rules and best.solution.certificate.cost.gap != 0
     if not (is_small and is_open):
         return best, 0.0
@@ -230,7 +233,7 @@ def _answer(
     targets: Targets,
     solver: Solver,
 ) -> tuple[Reassignment, Solution]:
-    """Solve where anything is left to choose; return the lists, and what they cost."""
+    """Solve the problem if it has a choice; return the lists and their solution."""
     if has_choice(problem):
         solution = _solved(draft, problem, solver)
     else:
@@ -257,13 +260,13 @@ def _solver(
     known: Arrangement | None = None,
     log_dirs: DirParts | None = None,
 ) -> Solver:
-    """Return what solves problems of a draft; `known`: from where it got to before."""
+    """Return the solver for problems of a draft, with `known` as its start."""
     seed = draft.settings.seed
     if log_dirs is not None:
         return partial(
             _solved_in_dirs, log_dirs, effort=effort, seed=seed, deadline=deadline
         )
-    # What goes together is arranged as one group.
+    # Partitions that belong together are arranged as one group.
     start = None if draft.bundles else known
     searched = partial(solve_keeping_rules, known=start, work=work)
     to_solve = solve_order if draft.is_order_only else searched
@@ -278,7 +281,7 @@ def _solved_in_dirs(
     seed: int,
     deadline: Deadline,
 ) -> Solution:
-    """Solve so that log dirs have room, where what they hold counts."""
+    """Solve within the room of log dirs, where their contents are limited."""
     parts = log_dirs.parts(problem)
     if parts is None:
         return solve(problem, effort=effort, seed=seed, deadline=deadline)
@@ -286,7 +289,7 @@ def _solved_in_dirs(
 
 
 def _solved(draft: Draft, problem: Problem, solver: Solver) -> Solution:
-    """Solve, what goes together being one group."""
+    """Solve with each bundle of partitions as one group."""
     if not draft.bundles:
         return solver(problem)
     bundled = bundle_groups(problem, draft.bundles)
@@ -314,7 +317,7 @@ def _is_impossible(found: PlannedPlacement) -> bool:
 
 
 def _excess(found: PlannedPlacement) -> tuple[float, float]:
-    """Return the largest excess over a capacity that is broken, and their sum."""
+    """Return the largest relative excess over a capacity, and the sum of all."""
     if found.has_met_rules:
         return 0.0, 0.0
     load, _ = _loads_after(found)
@@ -324,7 +327,7 @@ def _excess(found: PlannedPlacement) -> tuple[float, float]:
 
 
 def _same_bands(aimed: Targets, reached: Targets) -> bool:
-    """Return whether bands are alike; ends alike may be of targets that are not."""
+    """Return whether two sets of bands are equal, targets as well as both ends."""
     counts = (aimed.target > 0) | (reached.target > 0)
     return all(
         np.allclose(one[counts], other[counts], rtol=1e-9)

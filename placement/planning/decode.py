@@ -1,4 +1,4 @@
-"""From the core's answer to lists of replicas, and to what these lists cost."""
+"""Decode the core's answer: lists of replicas, their costs and their shortfalls."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,14 +35,14 @@ MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
 
 
 def has_choice(problem: Problem) -> bool:
-    """Return whether any item, or any role, may be anywhere else than it is."""
+    """Return whether any item or role can leave its present bin."""
     may_move = np.not_equal(problem.movability, Movability.NEVER)
     homeless = np.equal(problem.home, NOWHERE)
     return bool((may_move | homeless).any() or problem.is_role_movable.any())
 
 
 def without_choice(problem: Problem) -> Solution:
-    """Say what the only arrangement there is comes to."""
+    """Return the solution of a problem that has only one arrangement."""
     at = home_arrangement(problem)
     value = evaluate(problem, at)
     shortfalls = find_shortfalls(problem, at)
@@ -66,10 +66,10 @@ def without_choice(problem: Problem) -> Solution:
 
 def by_bands(problem: Problem, solution: Solution) -> Solution:
     """
-    Return a solution whose distance is that from a problem's own bands.
+    Return a solution with its distance from the bands of `problem`.
 
-    Where bands that go by the heaviest replica are not the ones that were aimed at,
-    nothing is proven of them.
+    The lower bound of this distance is 0: nothing is proven if the search aimed at
+    other bands, which depend on the heaviest replica of a broker.
     """
     value = evaluate(problem, solution.best).deviation
     deviation = Bounded(value=value, lower_bound=0.0)
@@ -80,9 +80,10 @@ def by_bands(problem: Problem, solution: Solution) -> Solution:
 
 def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
     """
-    Return the lists; a partition that would still name a dead broker stays.
+    Return the lists; a partition that would still name a dead broker is unchanged.
 
-    Copies for which no broker was found are left out, the rest of their list is done.
+    New copies without a broker are left out of their list; the rest of the list is
+    kept.
     """
     state = draft.state
     is_homeless = np.equal(at.bin_of, NOWHERE)
@@ -91,7 +92,7 @@ def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
     is_new = np.zeros_like(is_homeless)
     if draft.is_unplaced is not None:
         is_new = draft.is_unplaced
-    # The broker of a copy that found none stands for nothing, dead or not.
+    # The broker of an unplaced new copy is a placeholder, live or not.
     off = ~state.brokers.is_live[broker_of] & ~(is_new & is_homeless)
     stays = first_true(off, state.replicas.start) != ABSENT
     of = state.replicas.partition_idx
@@ -111,10 +112,10 @@ def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
 
 def as_bundled(found: Reassignment, bundles: Sequence[Bundle]) -> Reassignment:
     """
-    Return the same lists, those of a bundle in the order of its first one.
+    Return the lists with each bundle in the order of its first partition.
 
-    A bundle of which some found no place, and stay apart, is left as it is; and so is
-    one that keeps a replica on a broker that is not live: no list names that anew.
+    A bundle stays as it is if its partitions are not on the same brokers, or if it
+    keeps a replica on a broker that is not live: no new list may name such a broker.
     """
     if not bundles:
         return found
@@ -136,7 +137,7 @@ def as_bundled(found: Reassignment, bundles: Sequence[Bundle]) -> Reassignment:
 
 
 def without_order(draft: Draft) -> Draft:
-    """Return a draft in which the lists of bundles keep the order that they have."""
+    """Return a draft in which the lists of bundles keep their present order."""
     if not draft.bundles:
         return draft
     is_left_alone = draft.is_left_alone.copy()
@@ -146,9 +147,9 @@ def without_order(draft: Draft) -> Draft:
 
 def _is_crowded_anew(draft: Draft, found: Reassignment) -> BoolArray:
     """
-    Return ``(P,)`` true for lists that break the rack rule and did not before.
+    Return ``(P,)`` true for lists that break the rack rule and kept it before.
 
-    Copies that were found places for more replicas may stand too close for fewer.
+    Brokers chosen for more replicas may be too close together for fewer replicas.
     """
     was_crowded = rack_broken(found.before, draft.holds)
     is_crowded: BoolArray = rack_broken(found.after(), draft.holds) & ~was_crowded
@@ -156,13 +157,13 @@ def _is_crowded_anew(draft: Draft, found: Reassignment) -> BoolArray:
 
 
 def _names_dead(found: Reassignment) -> BoolArray:
-    """Return ``(P,)`` true for lists that name a broker which is not live."""
+    """Return ``(P,)`` true for lists that name a broker that is not live."""
     off = ~found.before.brokers.is_live[found.broker_idx]
     return np.not_equal(first_true(off, found.start), ABSENT)
 
 
 def as_listed(draft: Draft, solution: Solution, reassignment: Reassignment) -> Solution:
-    """Count what the lists do, and what is missing that the core cannot know."""
+    """Count the copies and bytes of the lists; add shortfalls unknown to the core."""
     proven = solution.certificate
     copies = int(reassignment.is_copied.sum())
     copied = reassignment.copied_bytes(draft.weights)
@@ -188,10 +189,10 @@ def _filled_by_decision(
     draft: Draft, solution: Solution, reassignment: Reassignment
 ) -> list[Shortfall]:
     """
-    Return the brokers over a capacity that what is decided before the search fills.
+    Return the brokers that decisions before the search fill beyond a capacity.
 
-    To the core that was so before: it starts from what the operation has decided, and
-    from bundles that lie together.
+    The core takes these loads as given: it starts from the operation's decisions and
+    from bundles that are already together.
     """
     if draft.decided is None and not draft.bundles:
         return []
@@ -221,7 +222,7 @@ def _status(status: Status, missing: tuple[Shortfall, ...]) -> Status:
 
 
 def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:
-    """Return what the lists do, which may be less than was solved, and its bound."""
+    """Return the value of the lists, perhaps below the solved one, and its bound."""
     if value == bounded.value and not forced:
         return bounded
     least = int(min(bounded.lower_bound + forced, value, NO_LIMIT))
@@ -238,7 +239,7 @@ def _counted(bounded: Bounded, value: int, forced: int) -> Bounded:
 
 
 def kept_on_removed(draft: Draft) -> list[Shortfall]:
-    """Return the replicas on brokers to be emptied that are left alone."""
+    """Return shortfalls of replicas left alone on brokers to empty."""
     state, replicas = draft.state, draft.state.replicas
     stays = draft.to_empty[replicas.broker_idx]
     is_named = draft.lacks_source[replicas.partition_idx]

@@ -1,4 +1,4 @@
-"""A draft as the core's problem: replicas are items, brokers bins, leading a role."""
+"""Encode a draft as the core's problem: replicas are items, brokers are bins."""
 
 from typing import Any, NamedTuple
 
@@ -38,9 +38,10 @@ def build_problem(
     draft: Draft, targets: Targets, balanced: tuple[Resource, ...]
 ) -> Problem:
     """
-    Turn a draft into the core's problem: replicas are items, brokers are bins.
+    Encode a draft as the core's problem: replicas are items, brokers are bins.
 
-    Only resources that have a band or a capacity become columns.
+    Leadership is the role of a group. Only resources with a band or a capacity become
+    columns.
     """
     state, weights = draft.state, draft.weights
     limits = broker_limits(draft, targets, balanced)
@@ -89,7 +90,7 @@ def build_problem(
         bin_class=classes.bin_class,
         is_eligible=classes.is_eligible,
         levels=(brokers, RackSpread().level(draft), *more),
-        # Else appending nothing at all makes numbers of truth values.
+        # np.append with an empty list would turn the booleans into floats.
         is_transient=np.append(
             _is_transient(draft)[keep], np.zeros(len(soft), dtype=np.bool_)
         ),
@@ -104,11 +105,11 @@ def build_problem(
 
 def leading_replicas(draft: Draft) -> npt.NDArray[np.int64]:
     """
-    Return ``(P,)`` the replica that leads, or will where all of them must move.
+    Return ``(P,)`` the leading replica, or the future leader if all must move.
 
-    That is the first live one; none where no copy can be fetched. Where none is live
-    and the partition is not left alone, its replicas are evacuated, and the first of
-    them will lead where it ends.
+    This is the first live replica, or none if no copy can be fetched. If no replica is
+    live and the partition is not left alone, its replicas are evacuated and the first
+    one leads on its new broker.
     """
     state = draft.state
     leading = np.where(state.has_source, first_live_replica(state), ABSENT)
@@ -117,13 +118,13 @@ def leading_replicas(draft: Draft) -> npt.NDArray[np.int64]:
 
 
 def _is_transient(draft: Draft) -> npt.NDArray[np.bool_]:
-    """Return ``(6,)`` what a replica that leaves takes up until all copies are made."""
+    """Return ``(6,)`` true for resources that leaving replicas use until the end."""
     is_held = draft.settings.is_disk_transient
     return np.array([is_held and r == Resource.DISK for r in RESOURCES])
 
 
 def price_per_move(draft: Draft) -> int:
-    """Return the price of a move in bytes, as given or the mean of a replica."""
+    """Return the price of a move in bytes: the given one, or the mean replica size."""
     settings = draft.settings
     if settings.price_per_move_bytes or not settings.prefers_moves:
         return settings.price_per_move_bytes
@@ -133,7 +134,7 @@ def price_per_move(draft: Draft) -> int:
 
 
 def _caps(draft: Draft) -> dict[str, Any]:
-    """Return what the operation's own copies leave of the caps on all of them."""
+    """Return the caps on all copies, less the copies that the operation has decided."""
     settings, own = draft.settings, decided_copies(draft)
     most = {
         "max_moves": (settings.max_moves, own.copies),
@@ -155,7 +156,7 @@ def _caps(draft: Draft) -> dict[str, Any]:
 
 
 class DecidedCopies(NamedTuple):
-    """Copies that an operation makes in any case, and their bytes."""
+    """Number and bytes of the copies that an operation makes in any case."""
 
     copies: int = 0
     size_bytes: int = 0
@@ -163,7 +164,7 @@ class DecidedCopies(NamedTuple):
 
 
 def decided_copies(draft: Draft) -> DecidedCopies:
-    """Return the copies that the operation makes in any case, where it decides."""
+    """Return the copies that the operation has decided; zeros if it decides nothing."""
     decided = draft.decided
     if decided is None:
         return DecidedCopies()
@@ -178,12 +179,12 @@ def decided_copies(draft: Draft) -> DecidedCopies:
 
 def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
     """
-    Return ``(R,)`` the load of what must move, shared out among those that stay.
+    Return the ``(R,)`` load of replicas that must move, shared by remaining brokers.
 
     Parameters
     ----------
     draft
-        What must move.
+        Draft with the movability of each replica.
     leader
         ``(P,)`` row of the broker that leads each partition.
     """
@@ -199,7 +200,7 @@ def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
 
 
 def unplaced_load(draft: Draft) -> WeightArray:
-    """Return ``(B, R)`` loads of copies that lie where they do for want of a broker."""
+    """Return ``(B, R)`` loads that unplaced copies put on their placeholder brokers."""
     load = np.zeros((draft.state.num_brokers, len(RESOURCES)), dtype=np.int64)
     if draft.is_unplaced is not None:
         rows = np.nonzero(draft.is_unplaced)[0]

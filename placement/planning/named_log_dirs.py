@@ -1,4 +1,4 @@
-"""Plans of brokers with the log dirs that their copies go to."""
+"""Plans of brokers that also name the log dirs of their copies."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from placement.rules.hard_levels import hard_capacities
 
 
 def with_dirs_named(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
-    """Give copies their log dirs, and balance those where copies may come."""
+    """Choose a log dir for each copy, and balance log dirs that copies may enter."""
     draft, solution = found.draft, found.solution
     effort = EFFORTS[draft.settings.effort]
     dirs = plan_dirs_after(draft, found.reassignment, effort, deadline)
@@ -44,12 +44,12 @@ def with_dirs_named(found: PlannedPlacement, deadline: Deadline) -> PlannedPlace
 
 def without_homeless(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
     """
-    Leave partitions as they are of which a copy has no room in any log dir.
+    Leave partitions unchanged if one of their copies has no room in any log dir.
 
-    Without a name Kafka would put the copy into a log dir that it overfills.
+    Without a named log dir, Kafka would choose one and overfill it.
     """
     first = found
-    # Each round leaves at least one partition more as it is.
+    # Each round leaves at least one more partition unchanged.
     while found.log_dirs is not None and found.log_dirs.is_homeless.any():
         found = _without_partitions(first, found, deadline)
     return found
@@ -77,10 +77,10 @@ def _without_partitions(
 
 def _reverted(draft: Draft, whole: Reassignment, chosen: IndexArray) -> Reassignment:
     """
-    Return the lists with some of them as they were.
+    Return the lists with the `chosen` partitions as they were.
 
-    Besides what goes together with these, and what fills brokers that are not relieved
-    then.
+    The other partitions of their bundles are reverted too, and partitions whose copies
+    then overfill a broker that is not relieved.
     """
     is_back: BoolArray = np.zeros(draft.state.num_partitions, dtype=np.bool_)
     is_back[chosen] = True
@@ -100,7 +100,7 @@ def _reverted(draft: Draft, whole: Reassignment, chosen: IndexArray) -> Reassign
 
 
 def _counted(proven: Certificate, draft: Draft, found: PlannedPlacement) -> Certificate:
-    """Return what the lists cost, with bounds that are no higher."""
+    """Return the certificate with the costs of the lists; no bound increases."""
     copies = int(found.reassignment.is_copied.sum())
     copied = found.reassignment.copied_bytes(draft.weights)
     return replace(

@@ -1,8 +1,9 @@
 """
 From a cluster and an operation to a reassignment with its certificate.
 
-The operation and the rules fill a draft; the draft becomes the core's problem; the
-core's answer becomes lists of replicas (`placement.planning.band_fixpoint`).
+The operation and the rules fill a draft. The draft is encoded as the core's problem,
+and the core's answer is decoded to lists of replicas
+(`placement.planning.band_fixpoint`).
 """
 
 import time
@@ -52,15 +53,15 @@ RULES = (
     UsableLogDirs(),
     SayUnknownRacks(),
 )
-"""What every operation keeps to, besides the levels of the problem."""
+"""Rules of every operation, besides the levels of the problem."""
 
 _REMEDY = {
     True: "--with-log-dirs names the log dirs instead",
     False: "give the sizes of all its log dirs, and the plan names them",
 }
-"""What to do about log dirs that may be overfilled, by whether names are refused."""
+"""Remedy for overfull log dirs, by whether the settings refuse to name log dirs."""
 SHORTEST_S = 1e-3
-"""What is left of a deadline that is over."""
+"""Seconds granted after a deadline is over."""
 
 
 def plan(
@@ -74,13 +75,13 @@ def plan(
     state
         The cluster.
     operation
-        What is to be done; see `placement.operations`.
+        One of `placement.operations`.
     settings
-        Options of the plan; the defaults where `None`.
+        Options of the plan; the defaults if `None`.
 
     Returns
     -------
-    The best plan found; always one, if only one that changes nothing.
+    The best plan found. There is always one, possibly without any change.
     """
     wishes, began = settings or Settings(), time.monotonic()
 
@@ -92,7 +93,7 @@ def plan(
 
     def softened(settings: Settings) -> PlannedPlacement:
         found = once(settings)
-        # What is soft of log dirs has given way where these were planned.
+        # Soft rules of log dirs are relaxed by the planner of log dirs itself.
         is_inside = found.draft.is_emptied_dir is not None
         if settings.soft and not found.has_met_rules and not is_inside:
             return soften(once, settings, found)
@@ -113,7 +114,7 @@ def plan(
 def _plan_once(
     state: ClusterState, operation: Operation, settings: Settings
 ) -> PlannedPlacement:
-    """Plan with every rule as hard as the settings have it."""
+    """Plan with every rule as hard as in the settings."""
     draft = make_draft(state, operation, settings)
     balanced = draft.balanced_resources()
     deadline = Deadline(draft.settings.deadline_s)
@@ -128,7 +129,7 @@ def _plan_once(
 def _with_log_dirs_where_needed(
     found: PlannedPlacement, deadline: Deadline
 ) -> PlannedPlacement:
-    """Name log dirs, or warn, where the choice of a broker would overfill one."""
+    """Name log dirs, or warn, if a broker's own choice would overfill one."""
     overfull = overfull_dirs(found.draft, found.reassignment)
     if not len(overfull):
         return found
@@ -143,20 +144,20 @@ def _with_log_dirs_where_needed(
 
 def _with_log_dirs(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
     """
-    Give copies their log dirs, where there is room for them, and balance these.
+    Choose log dirs with enough room for copies, and balance the log dirs.
 
-    Brokers come first. Where their log dirs have no room for what comes, both are
-    chosen together, and the plan that finds places for more is kept. What still has no
-    room stays where it is.
+    Brokers are chosen first. If the log dirs of a broker have no room for its new
+    replicas, brokers and log dirs are chosen together, and the plan that places more
+    replicas is kept. Replicas that still have no room stay where they are.
     """
     return without_homeless(_with_room(found, deadline), deadline)
 
 
 def _with_room(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
-    """Give copies their log dirs, with other brokers where these have no room."""
+    """Choose log dirs for copies, and other brokers where log dirs have no room."""
     first = with_dirs_named(found, deadline)
     draft, dirs = found.draft, first.log_dirs
-    # What goes together is arranged as one, and would have to share a log dir.
+    # A bundle is arranged as one group, and would have to share one log dir.
     is_choosable = found.has_met_rules and not draft.bundles
     is_short = dirs is not None and (dirs.is_homeless.any() or dirs.notes)
     if not is_choosable or not is_short or deadline.is_over():
@@ -167,22 +168,22 @@ def _with_room(found: PlannedPlacement, deadline: Deadline) -> PlannedPlacement:
     spent = {name: first.seconds[name] + second.seconds[name] for name in first.seconds}
     best = min(first, second, key=_left_out)
     if again.solution.status is Status.INFEASIBLE and not best.has_met_rules:
-        # Whatever is kept, none that keeps the rules is there.
+        # No plan keeps the rules, whichever of the two is returned.
         best = replace(best, solution=replace(best.solution, status=Status.INFEASIBLE))
     return replace(best, seconds=spent)
 
 
 def _left_out(found: PlannedPlacement) -> tuple[bool, int, int]:
-    """Return whether rules are broken, for how many replicas, and the soft ones."""
+    """Return whether rules are broken, replicas concerned, and soft rules relaxed."""
     given_way = 0 if found.log_dirs is None else len(found.log_dirs.notes)
-    # Several reasons may be given for one replica, and some are of none.
+    # One replica may have several shortfalls, and some shortfalls have no replica.
     shortfalls = enumerate(found.solution.shortfalls, 1)
     left_out = {short.item if short.item >= 0 else -row for row, short in shortfalls}
     return not found.has_met_rules, len(left_out), given_way
 
 
 def _inside_brokers(draft: Draft, deadline: Deadline) -> PlannedPlacement:
-    """Plan log dirs alone; brokers and lists stay."""
+    """Plan log dirs alone; brokers and replica lists stay."""
     state = draft.state
     found = plan_dirs(draft, EFFORTS[draft.settings.effort], deadline)
     reassignment = Reassignment(
@@ -217,7 +218,7 @@ def _inside_brokers(draft: Draft, deadline: Deadline) -> PlannedPlacement:
 
 
 def make_draft(state: ClusterState, operation: Operation, settings: Settings) -> Draft:
-    """Return what an operation and the rules let move."""
+    """Return the draft of an operation, filled by the operation and by all rules."""
     draft = start_draft(state, settings)
     operation.fill(draft)
     rules: tuple[Rule, ...] = (*RULES, *settings.rules, RacksAsBefore())
@@ -227,7 +228,7 @@ def make_draft(state: ClusterState, operation: Operation, settings: Settings) ->
 
 
 def draft_shares(draft: Draft) -> Shares:
-    """Return what targets are computed from, for the brokers that stay."""
+    """Return the fair shares of the brokers that stay, from which targets follow."""
     bands = {resource: draft.settings.band(resource) for resource in RESOURCES}
     members = Members(holds=draft.holds, leads=draft.leads)
     pools = None

@@ -1,4 +1,4 @@
-"""What a reader of a plan should know: what was widened, capped, cut or left."""
+"""Notes of a plan: widened bands, effective caps, a cut search, failed log dirs."""
 
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ def _cut_note(seconds: float | None) -> Note:
 
 
 def _cap_notes(found: "PlannedPlacement") -> list[Note]:
-    """Say that a cap left brokers out of band, or replicas where they must not be."""
+    """Return notes on caps of a plan with brokers out of band or broken rules."""
     draft, value = found.draft, found.solution.certificate
     settings = draft.settings
     if value.deviation.value <= 0 and found.has_met_rules:
@@ -76,13 +76,13 @@ def _cap_notes(found: "PlannedPlacement") -> list[Note]:
             need=float(cap),
         )
         for name, (unit, cap, used) in caps.items()
-        # Of caps that give way it is told what was asked for, and how far they do.
+        # Notes on soft caps are made elsewhere: the cap asked for, and the excess.
         if cap is not None and not settings.gives_way(name)
     ]
 
 
 def _position_notes(found: "PlannedPlacement") -> list[Note]:
-    """Say where brokers stand more often at a position of the lists than is even."""
+    """Return a note if brokers occur too often or too rarely at a list position."""
     draft = found.draft
     if not draft.evens_positions:
         return []
@@ -105,7 +105,7 @@ def _position_notes(found: "PlannedPlacement") -> list[Note]:
 
 
 def _band_notes(found: "PlannedPlacement") -> list[Note]:
-    """Say which bands were widened for a heavy replica."""
+    """Return a note for each band that was widened for a heavy replica."""
     targets, brokers = found.targets, found.draft.state.brokers
     notes = []
     for r, resource in enumerate(RESOURCES):

@@ -1,4 +1,4 @@
-"""What was wrong before a plan and is no worse with it: listed, and no fault of it."""
+"""Violations that exist before a plan and that the plan does not make worse."""
 
 from dataclasses import replace
 
@@ -21,20 +21,20 @@ def without_existing(
     draft: Draft, problem: Problem, solution: Solution, lists: Reassignment
 ) -> Solution:
     """
-    Return a solution without the shortfalls that were there before and are no worse.
+    Return a solution without the shortfalls that existed before and are no worse.
 
-    They stay where repairing them is what the operation is for.
+    Shortfalls that the operation is meant to repair are kept.
 
     Parameters
     ----------
     draft
-        What the operation is for.
+        Draft of the operation, with the violations that the operation repairs.
     problem
-        What was solved.
+        The problem that was solved.
     solution
-        Its answer.
+        Its solution.
     lists
-        The plan that comes of it.
+        The replica lists decoded from the solution.
     """
     if solution.status in MET or not solution.shortfalls:
         return solution
@@ -46,7 +46,7 @@ def without_existing(
     ]
     is_open = evaluate(problem, solution.best).unmet > 0
     if not is_open and all(_is_reason(one) for one in rest):
-        # Why something cannot be kept says nothing where it need not be.
+        # The reason of a broken rule is irrelevant where the rule need not hold.
         rest = []
     return replace(solution, status=_status(solution, rest), shortfalls=tuple(rest))
 
@@ -62,7 +62,7 @@ def _status(solution: Solution, rest: list[Shortfall]) -> Status:
 
 
 def _is_reason(one: Shortfall) -> bool:
-    """Return whether this explains others: room of a set of brokers, or caps."""
+    """Return whether a shortfall explains others: room of a broker set, or a cap."""
     is_of_set = one.what == "capacity" and one.bin < 0 and one.group < 0
     is_cap = one.what in {"moves", "cost", "crossing"}
     return one.is_proven and not one.message and (is_of_set or is_cap)
@@ -71,7 +71,7 @@ def _is_reason(one: Shortfall) -> bool:
 def _are_existing(
     draft: Draft, shortfalls: tuple[Shortfall, ...], lists: Reassignment
 ) -> BoolArray:
-    """Return which were there before, no less, and are not to be repaired."""
+    """Return which shortfalls existed before, are no worse, and need no repair."""
     found = np.zeros(len(shortfalls), dtype=np.bool_)
     if not draft.repairs_racks:
         found |= _old_racks(draft, shortfalls, lists)
@@ -104,7 +104,7 @@ def _old_racks(
 def worse_racks(
     draft: Draft, lists: Reassignment, rows: np.ndarray[tuple[int], np.dtype[np.int64]]
 ) -> BoolArray:
-    """Return ``(n,)`` partitions that break the rack rule by more than before."""
+    """Return ``(n,)`` true for `rows` whose rack violation is worse than before."""
     is_strict = draft.settings.is_rack_strict
     was = crowding(lists.before, draft.holds, rows, is_strict=is_strict)
     now = crowding(lists.after(), draft.holds, rows, is_strict=is_strict)
@@ -129,7 +129,7 @@ def _old_loads(
 
 
 def _carried(one: Shortfall, was: WeightArray, on_hosts: WeightArray) -> int:
-    """Return what the place of a shortfall carried before, or -1."""
+    """Return the load before the plan at the broker or host of a shortfall, or -1."""
     columns = [str(resource) for resource in RESOURCES]
     if one.resource not in columns:
         return -1

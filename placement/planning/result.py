@@ -1,4 +1,4 @@
-"""What planning one operation came to."""
+"""The result of planning one operation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ class PlannedPlacement:
     Parameters
     ----------
     draft
-        What was allowed, with its notes.
+        Tables of what the plan may move, and the notes on them.
     reassignment
-        What changes.
+        The replica lists before and after.
     solution
-        The core's answer with its certificate and shortfalls.
+        The core's solution with its certificate and shortfalls.
     balanced
         Resources that were balanced.
     shares
-        What targets are computed from, for the brokers that stay.
+        Fair shares of the brokers that stay, from which targets are computed.
     targets
-        Targets and bands in the state after.
+        Targets and bands in the state after the plan.
     columns
-        Resources that the core saw, in the order of its columns.
+        Resources of the core's problem, in the order of its columns.
     notes
-        What a reader should know.
+        Remarks for the reader of the plan.
     seconds
-        Time spent on ``solve`` and ``bound``, for people; no part of the plan.
+        Time spent on ``solve`` and ``bound``, for information; no part of the plan.
     log_dirs
-        Where replicas lie inside their brokers, where that was planned.
+        Plan of the log dirs, if log dirs were planned.
     """
 
     draft: Draft
@@ -53,18 +53,18 @@ class PlannedPlacement:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether no partition's list changes."""
+        """Whether no replica list changes."""
         return not self.reassignment.is_changed.any()
 
     @property
     def weights_before(self) -> Weights:
-        """What the replicas of the cluster before weigh, row by row."""
+        """Weights of the replicas of the cluster before the plan."""
         draft = self.draft
-        # What an operation has decided has rows, and factors, of its own.
+        # An operation that decides lists changes rows and replication factors.
         is_as_before = draft.decided is None
         return draft.weights if is_as_before else weigh(self.reassignment.before)
 
     @property
     def has_met_rules(self) -> bool:
-        """Whether all hard rules hold that this operation could see to."""
+        """Whether all hard rules hold that the operation controls."""
         return self.solution.status in {Status.OPTIMAL, Status.FEASIBLE}

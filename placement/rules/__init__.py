@@ -1,7 +1,7 @@
 """
 Rules: each a small class that fills the tables of a draft or of the core's problem.
 
-`hard_levels` has the hard rules of placement and `frozen_partitions` what no plan
-touches; these always hold, the others on request. Imports `model`, `draft` and the
-core.
+`hard_levels` has the hard rules of placement, and `frozen_partitions` the partitions
+that no plan changes; these rules always hold, the others on request. Imports `model`,
+`draft` and the core.
 """

@@ -21,7 +21,7 @@ from placement.rules.pinning import keep_still
 
 APART = "topics-apart"
 BALANCES = (1.0, 0.9, 0.75, 0.5, 0.0)
-"""Part of the brokers that the load of a side asks for, as much as can be had."""
+"""Fractions of its fair share of brokers required for each side, tried in order."""
 
 SideTable = npt.NDArray[np.float64]
 
@@ -31,23 +31,24 @@ class TopicsApart:
     """
     No broker holds replicas of topics of two sides.
 
-    *Goals*: each broker gets a side, so that the fewest bytes have to leave; each side
-    as large a part of the brokers as its part of the load. *Constraints*: what may not
-    move pins its broker; every partition has its places, in racks as the rack rule
-    wants them; disks and other capacities hold what the side weighs. *Algorithm*: an
-    exact model of brokers and sides (`core.exact.milp.bin_labelling`), before the
-    search; what lies on a broker of another side must then leave it, and nothing else
-    comes there.
+    *Goals*: each broker gets a side so that the fewest bytes have to leave; each side
+    gets a part of the brokers in proportion to its load. *Constraints*: a replica that
+    may not move pins its broker to its side; every partition has enough brokers, in
+    racks as the rack rule requires; disks and other capacities hold the load of each
+    side. *Algorithm*: an exact model of brokers and sides
+    (`core.exact.milp.bin_labelling`), before the search; replicas on a broker of
+    another side must then leave it, and no others enter.
 
-    Where the rule is soft and gives way, as few brokers as can be are shared by all
-    sides, chosen by the same model: first how few, then which, by the fewest bytes.
+    If the rule is soft and relaxed, the fewest possible brokers are shared by all
+    sides. The same model chooses them: first their number, then the brokers with the
+    fewest bytes to move.
 
     Parameters
     ----------
     side_of_topic
-        ``(T,)`` side of each topic, -1: of none.
+        ``(T,)`` side of each topic; -1 for topics without a side.
     names
-        Of the sides, for messages.
+        Names of the sides, for messages.
     """
 
     side_of_topic: IndexArray
@@ -55,7 +56,7 @@ class TopicsApart:
     name: str = APART
 
     def fill(self, draft: Draft) -> None:
-        """Give every broker its side, and make what lies on others move."""
+        """Assign a side to every broker; replicas of other sides must leave it."""
         division = _Division(draft, self.side_of_topic, len(self.names))
         if not division.concerns_anything:
             side = division.held.argmax(axis=1).astype(np.int32)
@@ -64,7 +65,7 @@ class TopicsApart:
         side, is_proven = division.choose()
         if side is None:
             draft.shortfalls.append(self._undivided(is_proven))
-            # Balancing them would only mix them more.
+            # Balancing replicas of the sides would only mix them more.
             keep_still(draft, division.sided)
             draft.eligibility.append(division.unmixed())
             return
@@ -77,7 +78,7 @@ class TopicsApart:
         self._say_sides(draft, np.where(is_closed, NOWHERE, side))
 
     def _undivided(self, is_proven: bool) -> Shortfall:
-        """Say that the brokers cannot be shared out among the sides."""
+        """Return the shortfall of brokers that cannot be divided among the sides."""
         named = " and ".join(self.names)
         return Shortfall(
             what="sides",
@@ -90,7 +91,7 @@ class TopicsApart:
         )
 
     def _say_what_stays(self, division: "_Division", strays: BoolArray) -> None:
-        """Tell of replicas that may not leave a broker of two sides."""
+        """Report replicas that may not leave a broker of two sides."""
         draft, state = division.draft, division.draft.state
         torn = np.nonzero(division.is_torn)[0]
         if not len(torn):
@@ -136,7 +137,7 @@ class TopicsApart:
 
 
 class _Division:
-    """What decides which side a broker stands on."""
+    """The data from which the side of each broker is chosen."""
 
     def __init__(self, draft: Draft, side_of_topic: IndexArray, count: int) -> None:
         state, settings = draft.state, draft.settings
@@ -159,29 +160,29 @@ class _Division:
         is_pinned = pinned.sum(axis=1, keepdims=True) > 0
         self.may_be = np.where(is_pinned, pinned & ~others, True)
         if self.is_soft:
-            # One side more: all of them. What may not leave a broker makes it so.
+            # One extra side stands for all sides. Replicas that may not move force it.
             may_be = self.may_be & ~self.is_torn[:, None]
             self.may_be = np.column_stack([may_be, draft.holds])
 
     @property
     def concerns_anything(self) -> bool:
-        """Whether any replica of a side is to be placed or may move."""
+        """Whether any replica of a side is unplaced or may move."""
         return bool((~self.never & self.sided).any())
 
     def _on_sides(self, rows: BoolArray) -> SideTable:
-        """Return ``(B, sides)`` what chosen replicas of each side come to, in bytes."""
+        """Return ``(B, sides)`` bytes of the chosen replicas of each side."""
         table = np.zeros((self.draft.state.num_brokers, self.count))
-        # A byte more: an empty replica takes a copy, too.
+        # One byte more, as an empty replica takes a copy too.
         size = self.draft.weights.copy_bytes[self.of[rows]] + 1.0
         np.add.at(table, (self.on[rows], self.side_of[self.of[rows]]), size)
         return table
 
     def choose(self) -> tuple[IndexArray | None, bool]:
-        """Return ``(B,)`` sides; or none, and whether that is proven."""
+        """Return ``(B,)`` sides; or `None`, and whether infeasibility is proven."""
         cost = self.held.sum(axis=1, keepdims=True) - self.held
         heir = self.draft.stands_for
         if heir is not None:
-            # Who comes in the place of another takes its side.
+            # A broker that replaces another takes over its side.
             cost[heir >= 0] += cost[heir[heir >= 0]]
         cost[~self.draft.holds] = 0.0
         needs: list[Room | Places] = [*self._places(), *self._rooms()]
@@ -198,7 +199,7 @@ class _Division:
         return side, is_proven
 
     def _shared(self, needs: Sequence[Room | Places]) -> Shared:
-        """Return how many brokers sides share: as few as can be, and what is asked."""
+        """Return the number of shared brokers: the fewest possible, plus extra ones."""
         count, eased = int(self.draft.holds.sum()), self.draft.settings.eased
         more = 0 if eased is None else eased.more_shared
         any_number = Shared(side=self.count, least=0, most=len(self.may_be))
@@ -210,7 +211,7 @@ class _Division:
         return Shared(side=self.count, least=fewest, most=fewest)
 
     def _places(self) -> Iterator[Places]:
-        """Yield what each kind of partition needs, each kind once."""
+        """Yield the brokers that each kind of partition needs, each kind once."""
         draft, state = self.draft, self.draft.state
         in_rack = np.bincount(
             state.brokers.rack_idx[draft.holds], minlength=state.num_racks
@@ -219,7 +220,7 @@ class _Division:
         size = np.diff(state.replicas.start)
         concerned = (self.side_of >= 0) & (stuck < size)
         size = size - stuck
-        # What partly stays may break the rack rule, whatever is done.
+        # Partitions with fixed replicas may break the rack rule in any case.
         is_spread = self._minds_racks() & (stuck == 0)
         classes = [rule.partition_class for rule in draft.eligibility]
         keys = np.stack([self.side_of, size, is_spread, *classes], axis=1)[concerned]
@@ -253,7 +254,7 @@ class _Division:
         return may_take
 
     def _rooms(self) -> Iterator[Room]:
-        """Yield what each side must have of every capacity."""
+        """Yield the least amount of each capacity that each side needs."""
         draft, weights = self.draft, self.draft.weights
         capacity = hard_capacities(draft)
         stays: BoolArray = np.logical_or(draft.holds[self.on], ~self.never)
@@ -283,7 +284,7 @@ class _Division:
                 yield Room(side=side, amount=share, least=least)
 
     def eligibility(self, side: IndexArray) -> Eligibility:
-        """Return who may go where; nothing more of any side comes to a torn broker."""
+        """Return the eligible brokers; brokers of two sides receive no side."""
         classes: ClassArray = np.where(self.side_of >= 0, self.side_of, self.count)
         sides = np.arange(self.count)[:, None]
         allowed = np.equal(side[None, :], sides) & ~self.is_torn[None, :]
@@ -293,7 +294,7 @@ class _Division:
         return Eligibility(classes, np.concatenate([allowed, anywhere]), APART)
 
     def unmixed(self) -> Eligibility:
-        """Return who may go where so that no broker of one side gets another."""
+        """Return eligible brokers such that no broker of one side receives another."""
         classes: ClassArray = np.where(self.side_of >= 0, self.side_of, self.count)
         others = self.held.sum(axis=1, keepdims=True) - self.held
         allowed = np.equal(others, 0).T.copy()
@@ -321,9 +322,9 @@ def shared_brokers(
     state
         The cluster.
     side_of_topic
-        ``(T,)`` side of each topic, -1: of none.
+        ``(T,)`` side of each topic; -1 for topics without a side.
     count
-        Of the sides.
+        Number of sides.
     """
     replicas = state.replicas
     side = side_of_topic[state.partitions.topic_idx[replicas.partition_idx]]

@@ -1,4 +1,4 @@
-"""Each topic on the brokers of its own set."""
+"""Topics that are restricted to the brokers of one set."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,22 +16,23 @@ from placement.model.cluster import BoolArray, ClusterState
 @dataclass(frozen=True, slots=True, eq=False)
 class BrokerSets:
     """
-    All replicas of a topic lie on brokers of one set; load is shared out per set.
+    All replicas of a topic are on brokers of one set; fair shares are per set.
 
-    Brokers without a set are a set together. Replicas that lie elsewhere move where
-    the operation may move them at all; none comes to a broker of another set.
+    Brokers without a set form a set of their own. Replicas outside their set must move
+    if the operation may move them at all; no replica enters a broker of another set.
 
     Parameters
     ----------
     set_of_topic
-        ``(T,)`` row of ``brokers.broker_sets``; their number for those without one.
+        ``(T,)`` row of ``brokers.broker_sets``; the number of sets for topics of
+        brokers without one.
     """
 
     set_of_topic: npt.NDArray[np.int64]
     name: str = "broker-set"
 
     def fill(self, draft: Draft) -> None:
-        """Allow each topic its set, and make what lies elsewhere move."""
+        """Restrict each topic to its set; replicas outside it must move."""
         state = draft.state
         own = set_of_broker(state)
         wanted = self.set_of_topic[state.partitions.topic_idx]
@@ -51,7 +52,7 @@ class BrokerSets:
 
 
 def _say_unused(draft: Draft, is_unused: BoolArray) -> None:
-    """Note the brokers to be filled that are in a set of no topic."""
+    """Add a note on brokers to fill whose set has no topic."""
     brokers = draft.state.brokers
     for b in np.nonzero(draft.is_new & draft.may_receive & is_unused)[0].tolist():
         row, broker_id = int(brokers.broker_set_idx[b]), int(brokers.ids[b])
@@ -74,7 +75,7 @@ def _say_unused(draft: Draft, is_unused: BoolArray) -> None:
 def _stray_columns(
     wanted: npt.NDArray[np.int64], allowed: npt.NDArray[np.bool_], eased: Eased
 ) -> Iterator[SoftColumn]:
-    """Yield what counts the replicas of each set's topics on brokers of others."""
+    """Yield columns that count the replicas of each set's topics outside the set."""
     for row, inside in enumerate(allowed):
         weight = np.equal(wanted, row).astype(np.int64)
         if not weight.any():
@@ -96,7 +97,7 @@ def _stray_columns(
 def strays_of(
     state: ClusterState, set_of_topic: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Return ``(B, sets)`` replicas of each set's topics on brokers of others."""
+    """Return ``(B, sets)`` number of replicas of each set's topics outside the set."""
     own, replicas = set_of_broker(state), state.replicas
     wanted = set_of_topic[state.partitions.topic_idx][replicas.partition_idx]
     found = np.zeros((len(own), len(state.brokers.broker_sets) + 1), dtype=np.int64)
@@ -106,13 +107,13 @@ def strays_of(
 
 
 def set_of_broker(state: ClusterState) -> npt.NDArray[np.int64]:
-    """Return ``(B,)`` the set of each broker; those without one are the last."""
+    """Return ``(B,)`` the set of each broker; the last for brokers without one."""
     own = state.brokers.broker_set_idx.astype(np.int64)
     return np.where(own >= 0, own, len(state.brokers.broker_sets))
 
 
 def home_sets(state: ClusterState) -> npt.NDArray[np.int64]:
-    """Return ``(T,)`` the set that holds most replicas of each topic, the first one."""
+    """Return ``(T,)`` the set with most replicas of each topic, the first of equals."""
     own = set_of_broker(state)
     count = len(state.brokers.broker_sets) + 1
     topic = state.partitions.topic_idx[state.replicas.partition_idx].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Topics whose partitions of one number lie together (colocation)."""
+"""Topics whose partitions of equal number share their brokers (colocation)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,26 +20,26 @@ class TopicsTogether:
     """
     Partition n of each of some topics has the same brokers, in the same order.
 
-    *Goals*: the fewest bytes to bring together what lies apart. *Constraints*: what may
-    not move stays, and what goes with it comes there. *Algorithm*: the partitions of
+    *Goals*: the fewest bytes to bring partitions together. *Constraints*: a replica
+    that may not move stays, and its partners join it. *Algorithm*: the partitions of
     one number become a bundle, one group of the core's problem
-    (`core.presolve.aggregation`). Where they lie apart, the bundle starts from the list
-    of that one of them to which the others come by the fewest bytes.
+    (`core.presolve.aggregation`). If their lists differ, the bundle starts from the
+    list of the partition that the others reach with the fewest bytes.
 
-    Where the rule is soft and gives way, those that cannot be together, or that no plan
-    could place so, go their own ways; the rest of them lie together all the same.
+    If the rule is soft and relaxed, partitions that cannot be together, or that no plan
+    could place together, are placed independently; the others are still together.
 
     Parameters
     ----------
     topics
-        Rows of topics that lie together, of all of which each partition number counts.
+        Rows of topics that belong together; every partition number of them counts.
     """
 
     topics: tuple[int, ...]
     name: str = TOGETHER
 
     def fill(self, draft: Draft) -> None:
-        """Bundle what can be together, and say what cannot."""
+        """Bundle the partitions that can be together; add shortfalls for the others."""
         lies = _Lies(draft)
         lacking = [
             shortfall
@@ -61,7 +61,7 @@ class TopicsTogether:
 
 
 def numbered(state: ClusterState, topics: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the partitions of one number of several topics."""
+    """Yield the partitions of equal number of several topics."""
     of, numbers = state.partitions.topic_idx, state.partitions.partition
     rows_of: dict[int, list[int]] = {}
     for topic in topics:
@@ -73,7 +73,7 @@ def numbered(state: ClusterState, topics: Sequence[int]) -> Iterator[list[int]]:
 
 
 class _Lies:
-    """Where the partitions of a draft lie, and what may be done about it."""
+    """Lists and movability of the partitions of a draft, for bundling them."""
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
@@ -84,7 +84,7 @@ class _Lies:
         parted = None if settings.eased is None else settings.eased.parted
         self.parted = [] if parted is None else np.nonzero(parted)[0].tolist()
         caps = settings.max_moves, settings.max_bytes, settings.max_cross_rack_bytes
-        # What an operation copies by itself leaves a share that nobody knows here.
+        # The share of the caps that copies of the operation leave is not known here.
         closed = draft.decided is not None and draft.decided.is_copied.any()
         self.left = [NO_LIMIT if cap is None else 0 if closed else cap for cap in caps]
 
@@ -98,14 +98,14 @@ class _Lies:
         return self.draft.movability[self._rows(p)].astype(np.int32)
 
     def _is_like(self, p: int, other: int) -> bool:
-        """Return whether two lists are the same, and lack the same copies."""
+        """Return whether two lists are the same, with the same unplaced copies."""
         return np.array_equal(self._list(p), self._list(other)) and np.array_equal(
             self.unplaced[self._rows(p)],
             self.unplaced[self._rows(other)],
         )
 
     def bundle(self, rows: list[int]) -> Shortfall | None:
-        """Bundle partitions that belong together; or say why they cannot be."""
+        """Bundle partitions that belong together, or return a shortfall."""
         if not set(rows).isdisjoint(self.parted):
             return None
         if len({len(self._list(p)) for p in rows}) > 1:
@@ -122,7 +122,7 @@ class _Lies:
         return self._apart(rows, why) if why else None
 
     def _bundle_parts(self, rows: list[int]) -> None:
-        """Bundle those of some partitions that can be together all the same."""
+        """Bundle those of some partitions that can still be together."""
         sizes = [len(self._list(p)) for p in rows]
         if len(set(sizes)) > 1:
             for size in sorted(set(sizes)):
@@ -138,7 +138,7 @@ class _Lies:
                 self._keep_together(alike)
 
     def _keep_together(self, rows: list[int]) -> str:
-        """Bundle partitions with the same list; return what forbids it, if anything."""
+        """Bundle partitions with the same list; return the obstacle, if any."""
         kinds = np.stack([self._may(p) for p in rows])
         must = np.equal(kinds, Movability.MUST).any(axis=0)
         never = np.equal(kinds, Movability.NEVER).any(axis=0)
@@ -149,7 +149,7 @@ class _Lies:
         return ""
 
     def _gather(self, rows: list[int]) -> str:
-        """Bundle partitions that lie apart; return what forbids it, if anything."""
+        """Bundle partitions with different lists; return the obstacle, if any."""
         first = self._cheapest(rows)
         if first is None:
             return "lie apart, and not all of them may move"
@@ -160,11 +160,11 @@ class _Lies:
         return ""
 
     def _is_affordable(self, first: int, others: list[int]) -> bool:
-        """Take what bringing a bundle together copies off the caps, if they let it."""
+        """Deduct copies that gather a bundle from the caps, if the caps allow them."""
         size = self.draft.weights.copy_bytes
         copies = [self._num_to_copy(first, other) for other in others]
         whole = sum(n * int(size[p]) for n, p in zip(copies, others, strict=True))
-        # That all of it crosses racks is the worst that can be.
+        # In the worst case all of these copies cross racks.
         left = [
             have - need
             for have, need in zip(self.left, (sum(copies), whole, whole), strict=True)
@@ -187,7 +187,7 @@ class _Lies:
         return all(before.brokers_of(rows[0]) == before.brokers_of(p) for p in rows)
 
     def _is_decided(self, rows: list[int]) -> bool:
-        """Return whether the operation parts partitions, or copies one that is apart."""
+        """Return whether the operation separates partitions or copies separate ones."""
         decided = self.draft.decided
         if decided is None:
             return False
@@ -195,7 +195,7 @@ class _Lies:
         return self._were_together(rows) or bool(np.isin(rows, copied).any())
 
     def _apart(self, rows: list[int], why: str) -> Shortfall | None:
-        """Leave partitions as they are; where one of them moves, that is missing."""
+        """Leave partitions unchanged; return a shortfall if one of them moves."""
         draft = self.draft
         moves = any(
             np.not_equal(self._may(p), Movability.NEVER).any() for p in rows
@@ -218,7 +218,7 @@ class _Lies:
         )
 
     def _cheapest(self, rows: list[int]) -> int | None:
-        """Return the partition to whose brokers the others come by fewest bytes."""
+        """Return the partition whose brokers the others reach with the fewest bytes."""
         size = self.draft.weights.copy_bytes
         found = [
             (sum(self._num_to_copy(p, other) * int(size[other]) for other in rows), at)
@@ -229,7 +229,7 @@ class _Lies:
         return rows[min(found)[1]] if found else None
 
     def _is_torn(self, first: int, others: list[int]) -> bool:
-        """Return whether a broker must be left by some of a bundle and kept by others."""
+        """Return whether some partitions must leave a broker that others must keep."""
         goes = np.equal(self._kinds(first, others), Movability.MUST)
         left = self._list(first)[goes]
         return any(
@@ -254,7 +254,7 @@ class _Lies:
         leaves = ~np.isin(self._list(other), self._list(first))
         if (leaves & np.equal(self._may(other), Movability.NEVER)).any():
             return False
-        # A place that not all may take, and that the first one may not leave either.
+        # A broker that is not eligible for all, and that the first one may not leave.
         closed = ~self.draft.open_to(other)[self._list(first)]
         closed &= ~np.isin(self._list(first), self._list(other))
         stays = np.equal(self._may(first), Movability.NEVER)
@@ -269,11 +269,11 @@ class _Lies:
         return int(brokers[live[0] if len(live) else 0])
 
     def _can_lead(self, p: int) -> bool:
-        """Return whether who leads a partition may lead others with it."""
+        """Return whether the leader of a partition may also lead the others."""
         return bool(self.draft.leads[self._leads(p)])
 
     def _kinds(self, first: int, others: list[int]) -> IndexArray:
-        """Return what each replica of a bundle that is brought together may do."""
+        """Return the movability of each replica of a bundle being brought together."""
         kinds, brokers = self._may(first), self._list(first)
         for other in others:
             own, at = self._may(other), self._list(other)
@@ -287,7 +287,7 @@ class _Lies:
 
 def parted_rows(state: ClusterState, topics: Sequence[int]) -> list[int]:
     """
-    Return the partitions that lie apart from most of those they belong with.
+    Return the partitions whose list differs from most partitions of their number.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def parted_rows(state: ClusterState, topics: Sequence[int]) -> list[int]:
 
 
 def is_gathered(state: ClusterState, bundles: Sequence[Bundle]) -> BoolArray:
-    """Return ``(P,)`` true for partitions whose bundle does not lie together."""
+    """Return ``(P,)`` true for partitions of bundles whose lists differ."""
     found = np.zeros(state.num_partitions, dtype=np.bool_)
     for bundle in bundles:
         lists = [state.brokers_of(p) for p in bundle]

@@ -1,4 +1,4 @@
-"""Limits as Cruise Control computes them, where they differ from ours."""
+"""Limits as Cruise Control computes them, where they differ from the planner's."""
 
 from dataclasses import dataclass
 
@@ -13,12 +13,12 @@ class CruiseControlLimits:
     """
     Bands and caps as those of Cruise Control's goals.
 
-    * Bands have a lower end for the old brokers too where brokers are added: its
-      goals hold for all brokers alike.
-    * Replicas and leaders are counted against the plain mean, whatever the brokers'
-      capacities, and the ends of their bands are rounded outwards.
-    * What one broker may hold of a topic is what `SpreadTopics` says, and it may lead
-      any number of them.
+    * Bands have a lower end also for the old brokers when brokers are added: its goals
+      hold for all brokers alike.
+    * Replicas and leaders are counted against the plain mean, independent of the
+      brokers' capacities, and the ends of their bands are rounded outwards.
+    * A broker may hold as many replicas of a topic as `SpreadTopics` allows, and may
+      lead any number of them.
     """
 
     name: str = "cruise-control"

@@ -1,4 +1,4 @@
-"""Partitions of which no copy can be fetched: no live replica is in sync."""
+"""Partitions without a source for copies: no live replica is in sync."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ NO_SOURCE = "no-source"
 @dataclass(frozen=True, slots=True)
 class NeedSource:
     """
-    Leave partitions alone of which nothing can be copied.
+    Leave partitions alone that have no source for copies.
 
     A follower fetches from the leader, and only a replica in sync, or an eligible one,
     may lead without losing records. A reassignment of a partition without such a
@@ -34,7 +34,7 @@ class NeedSource:
     name: str = NO_SOURCE
 
     def fill(self, draft: Draft) -> None:
-        """Freeze them; those that had to change are shortfalls, the others a note."""
+        """Freeze partitions without a source; report those that must move."""
         lacking = ~draft.state.has_source
         if not lacking.any():
             return
@@ -47,7 +47,7 @@ class NeedSource:
 
 
 def report_no_source(draft: Draft, chosen: BoolArray) -> None:
-    """Add a proven shortfall for partitions that had to change and cannot."""
+    """Add a proven shortfall for partitions that have to change and cannot."""
     rows = np.nonzero(chosen & ~draft.lacks_source)[0]
     draft.lacks_source |= chosen
     draft.shortfalls += [
@@ -73,7 +73,7 @@ def _note(state: ClusterState, chosen: BoolArray) -> Note:
 
 
 def no_source_shortfall(state: ClusterState, p: int) -> Shortfall:
-    """Return the shortfall of one partition, with what brings its copies back."""
+    """Return the shortfall of one partition, with the remedy for its copies."""
     return Shortfall(
         what=NO_SOURCE,
         have=0,
@@ -86,10 +86,10 @@ def no_source_shortfall(state: ClusterState, p: int) -> Shortfall:
 
 def no_source_text(state: ClusterState, p: int) -> str:
     """
-    Return why nothing of a partition can be copied, and what helps.
+    Return the reason why a partition has no source, and remedies.
 
-    Names the brokers that hold the last copies, what brings them back, and what an
-    unclean election would lose.
+    The text names the brokers of the last copies, the steps that restore them, and the
+    loss by an unclean election.
     """
     rows = np.arange(*state.replicas.start[p : p + 2])
     last = last_copies(state, rows)
@@ -111,7 +111,7 @@ def no_source_text(state: ClusterState, p: int) -> str:
 
 
 def source_remedy(state: ClusterState, p: int) -> str:
-    """Return what brings the last copies of a partition back."""
+    """Return the steps that restore the last copies of a partition."""
     rows = np.arange(*state.replicas.start[p : p + 2])
     last = last_copies(state, rows)
     return " or ".join(_repair(state, int(row)) for row in last)
@@ -137,7 +137,7 @@ def last_copies(
 
 
 def _place(state: ClusterState, row: int) -> str:
-    """Return the broker of a replica, and why it is offline."""
+    """Return the broker of a replica, with the reason why the replica is offline."""
     broker = int(state.replicas.broker_idx[row])
     name = f"broker {state.brokers.ids[broker]}"
     if not state.brokers.is_live[broker]:

@@ -1,4 +1,4 @@
-"""Partitions that a plan must not touch, and why."""
+"""Partitions that a plan must not change, with the reasons."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,20 +16,21 @@ class LeaveUnsettled:
     """
     Leave partitions alone that cannot be moved safely now.
 
-    Those being reassigned; those with a replica on a broker that is fenced, shutting
-    down or dead and not being emptied (a reassignment that names it would hang); and
-    those of topics whose storage is unknown.
+    These are partitions being reassigned; those with a replica on a broker that is
+    fenced, shutting down or dead and not being emptied (a reassignment that names it
+    would hang); those with a replica in a failed log dir that stays; and those of
+    topics whose storage is unknown.
     """
 
     name: str = "leave-unsettled"
 
     def fill(self, draft: Draft) -> None:
-        """Freeze them, and note how many there are."""
+        """Freeze these partitions, and add notes with their number."""
         for chosen, why in self.found_in(draft):
             _freeze(draft, chosen, why)
 
     def found_in(self, draft: Draft) -> Iterator[tuple[BoolArray, str]]:
-        """Yield ``(P,)`` which partitions, and why."""
+        """Yield ``(P,)`` masks of partitions, each with its reason."""
         state = draft.state
         off = ~state.brokers.is_live & ~draft.leaves
         is_off = off[state.replicas.broker_idx] & draft.is_there
@@ -56,12 +57,12 @@ class LeaveUnsettled:
 
 @dataclass(frozen=True, slots=True)
 class ExcludeTopics:
-    """Leave the partitions of excluded topics alone; they count in the loads."""
+    """Leave the partitions of excluded topics alone; their loads still count."""
 
     name: str = "exclude-topics"
 
     def fill(self, draft: Draft) -> None:
-        """Freeze them."""
+        """Freeze the partitions of excluded topics."""
         excluded = draft.settings.excluded_topics
         if excluded is not None and len(excluded):
             of = draft.state.partitions.topic_idx
@@ -70,12 +71,12 @@ class ExcludeTopics:
 
 @dataclass(frozen=True, slots=True)
 class SayUnknownRacks:
-    """Brokers without a rack each count as a rack of their own, and that is said."""
+    """Report brokers without a rack, each of which counts as a rack of its own."""
 
     name: str = "unknown-racks"
 
     def fill(self, draft: Draft) -> None:
-        """Note which brokers have no rack."""
+        """Add a note on the brokers without a rack."""
         brokers = draft.state.brokers
         named = np.array([rack is not None for rack in brokers.racks], dtype=np.bool_)
         if not len(brokers) or named.all():
@@ -96,7 +97,7 @@ class SayUnknownRacks:
 
 @dataclass(frozen=True, slots=True)
 class UsableLogDirs:
-    """A broker of which no log dir is online gets nothing new (KIP-1066: cordoned)."""
+    """Close brokers without an online log dir to new replicas (KIP-1066: cordoned)."""
 
     name: str = "log-dirs"
 
@@ -124,7 +125,7 @@ class UsableLogDirs:
 
 
 def is_untouchable(draft: Draft) -> BoolArray:
-    """Return ``(P,)`` partitions to be left alone, excluded topics included."""
+    """Return ``(P,)`` partitions that must be left alone, excluded topics included."""
     found = is_excluded(draft) | ~draft.state.has_source
     for chosen, _ in LeaveUnsettled().found_in(draft):
         found |= chosen
@@ -132,7 +133,7 @@ def is_untouchable(draft: Draft) -> BoolArray:
 
 
 def is_excluded(draft: Draft) -> BoolArray:
-    """Return ``(P,)`` partitions of excluded topics: nobody asks for them."""
+    """Return ``(P,)`` partitions of excluded topics."""
     excluded, partitions = draft.settings.excluded_topics, draft.state.partitions
     if excluded is None or not len(excluded):
         return np.zeros(len(partitions), dtype=np.bool_)
@@ -143,12 +144,12 @@ def is_excluded(draft: Draft) -> BoolArray:
 @dataclass(frozen=True, slots=True)
 class Say:
     """
-    Only say something about what was asked for.
+    Add a note on the request, without any limit.
 
     Parameters
     ----------
     what, message
-        As a note has them.
+        Kind and message of the note.
     """
 
     what: str
@@ -156,7 +157,7 @@ class Say:
     name: str = "say"
 
     def fill(self, draft: Draft) -> None:
-        """Note it."""
+        """Add the note."""
         draft.note(Note(what=self.what, message=self.message))
 
 

@@ -1,4 +1,4 @@
-"""Goals about loads besides the six resources, as soft columns of the problem."""
+"""Goals on loads besides the six resources, as soft columns of the problem."""
 
 from dataclasses import dataclass
 
@@ -16,16 +16,16 @@ IN, OUT = RESOURCES.index(Resource.IN), RESOURCES.index(Resource.OUT)
 @dataclass(frozen=True, slots=True)
 class PotentialOut:
     """
-    A broker that led everything it holds would stay under its threshold of `out`.
+    Keep brokers under their threshold of `out` even if they led all their replicas.
 
-    Soft: the plan comes as near as it can. Brokers whose capacity is unknown have no
+    Soft: the plan comes as near as possible. Brokers with an unknown capacity have no
     such limit.
     """
 
     name: str = "potential-out"
 
     def fill(self, draft: Draft) -> None:
-        """Give every replica the load that it would have as leader."""
+        """Weigh every replica with its load as leader."""
         capacity = draft.state.brokers.out_bytes_per_s
         fraction = draft.settings.capacity_thresholds.get(Resource.OUT, 1.0)
         known = draft.holds & np.isfinite(capacity) & (capacity > 0)
@@ -46,22 +46,24 @@ class PotentialOut:
 @dataclass(frozen=True, slots=True)
 class LeaderIn:
     """
-    What comes in on the partitions that a broker leads is little over the mean at most.
+    Limit the bytes/s that producers write to the leaders of a broker.
 
-    Soft, an upper end only, and blind to capacities: as wide as the band of `in`.
+    Soft. There is an upper end only, independent of capacities: the mean plus the width
+    of the band of `in`.
 
     Parameters
     ----------
     margin
-        Part of a threshold that is the band of `in`: Cruise Control's bands are 0.9 of
-        its thresholds, its ``LeaderBytesInDistributionGoal`` goes by the whole one.
+        Band of `in` as a fraction of a threshold, in (0, 1]. Cruise Control's bands are
+        0.9 of its thresholds, but its ``LeaderBytesInDistributionGoal`` uses the whole
+        threshold.
     """
 
     margin: float = 1.0
     name: str = "leader-in"
 
     def fill(self, draft: Draft) -> None:
-        """Give every leader what producers write to it."""
+        """Weigh every leader with the bytes/s that producers write to it."""
         weight = draft.weights.replica[:, IN]
         leads = draft.leads & draft.holds
         mean = float(weight.sum()) / max(int(leads.sum()), 1)
@@ -81,7 +83,7 @@ class LeaderIn:
 @dataclass(frozen=True, slots=True, eq=False)
 class SpreadTopics:
     """
-    Replicas, or leaders, of some topics lie on all brokers in about equal numbers.
+    Spread replicas, or leaders, of some topics evenly over all brokers.
 
     Soft, and by count alone: the mean per broker ± `gap` of it, at least `least_gap`
     and at most `most_gap` of them. The defaults are those of Cruise Control's
@@ -92,13 +94,13 @@ class SpreadTopics:
     topics
         Rows of the topics; a column of the problem each.
     gap
-        Part of the mean; above 0.
+        Fraction of the mean; above 0.
     least_gap, most_gap
-        Replicas, or leaders.
+        Number of replicas, or leaders.
     counts_leaders
         Whether leaders are counted, on brokers that may lead, instead of replicas.
     name
-        Of the goal.
+        Name of the goal.
     """
 
     topics: tuple[int, ...]
@@ -109,7 +111,7 @@ class SpreadTopics:
     name: str = "spread-topics"
 
     def fill(self, draft: Draft) -> None:
-        """Count the replicas, or the leaders, of each topic."""
+        """Add a column that counts the replicas, or the leaders, of each topic."""
         state, none = draft.state, np.zeros(draft.state.num_partitions, dtype=np.int64)
         member = draft.holds & draft.leads if self.counts_leaders else draft.holds
         counted = none + 1 if self.counts_leaders else state.num_replicas
@@ -130,7 +132,7 @@ class SpreadTopics:
 
     def ends(self, mean: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the fewest and the most replicas of topics, by means per broker."""
-        # In its order of sums and products, whose last bits decide at whole numbers.
+        # The order of operations is Cruise Control's: at integers the last bits decide.
         floor, ceil = np.floor(mean), np.ceil(mean)
         lower = np.floor(mean * max(0.0, 1 - self.gap))
         lower = np.clip(lower, floor - self.most_gap, floor - self.least_gap)
@@ -140,7 +142,7 @@ class SpreadTopics:
 
 
 def uneven_topics(state: ClusterState) -> IntArray:
-    """Return the topics whose replicas miss `SpreadTopics`, the furthest off first."""
+    """Return the topics whose replicas miss `SpreadTopics`, the largest miss first."""
     live = np.nonzero(state.brokers.is_live)[0]
     topics, width = len(state.topics.names), state.num_brokers
     of = state.partitions.topic_idx[state.replicas.partition_idx].astype(np.int64)
@@ -160,21 +162,22 @@ def uneven_topics(state: ClusterState) -> IntArray:
 @dataclass(frozen=True, slots=True, eq=False)
 class MinTopicLeaders:
     """
-    Every broker that may lead leads some partitions of each of some topics.
+    Every broker that may lead leads a minimum number of partitions of some topics.
 
-    Soft. Where there are too few partitions for that, as many as there are for each.
+    Soft. If a topic has too few partitions, the minimum is the number that each broker
+    can have.
 
     Parameters
     ----------
     least
-        Leaders per broker by the row of the topic; a column of the problem each.
+        Pairs of topic row and leaders per broker; a column of the problem each.
     """
 
     least: tuple[tuple[int, int], ...]
     name: str = "min-topic-leaders"
 
     def fill(self, draft: Draft) -> None:
-        """Count the leaders of each topic."""
+        """Add a column that counts the leaders of each topic."""
         state = draft.state
         leads = draft.leads & draft.holds
         count = max(int(leads.sum()), 1)

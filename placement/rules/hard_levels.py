@@ -33,7 +33,7 @@ CAPACITY_RULES = (
     "max-replicas",
     "",
 )
-"""The rule that limits each resource of a broker; leaders have none."""
+"""Rule that limits each resource of a broker; leaders have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class RackSpread:
     """
     A rack holds no more replicas of a partition than it must.
 
-    At most κ, the least for which the racks can take all replicas, and not two more
-    than another rack that still has a free broker. Brokers without a rack are each a
-    rack of their own.
+    At most κ, the least number with which the racks can hold all replicas, and not two
+    more than another rack that still has a free broker. Each broker without a rack is a
+    rack of its own.
     """
 
     def level(self, draft: Draft) -> Level:
@@ -62,7 +62,7 @@ class RackSpread:
             cap, is_even, is_kept = own, False, True
         elif own is not None:
             cap = np.where(own > 0, 0, cap)
-        # Nothing can be done about partitions of which nothing may move.
+        # Partitions without a movable replica cannot be repaired.
         is_idle = draft.is_left_alone
         if draft.racks_as_before is not None:
             is_idle = is_idle | draft.racks_as_before
@@ -80,7 +80,7 @@ class RackSpread:
         )
 
     def other_levels(self, draft: Draft) -> list[Level]:
-        """Return the racks once more for partitions with a cap of another kind."""
+        """Return further rack levels for partitions with caps of other kinds."""
         caps = [eased_racks(draft)]
         if draft.rack_cap is not None and not has_one_rule(draft):
             caps.append(np.where(draft.is_left_alone, 0, draft.rack_cap))
@@ -93,12 +93,12 @@ class RackSpread:
 
 
 def has_one_rule(draft: Draft) -> bool:
-    """Return whether a cap of its own stands for the rack rule in every partition."""
+    """Return whether every partition has a rack cap of its own in place of the rule."""
     return draft.rack_cap is not None and bool((draft.rack_cap > 0).all())
 
 
 def eased_racks(draft: Draft) -> WeightArray:
-    """Return ``(P,)`` what a rack may hold where the rule gives way, else 0."""
+    """Return ``(P,)`` replicas that a rack may hold if the rule is relaxed, else 0."""
     eased = draft.settings.eased
     if eased is None or eased.rack_most is None:
         return np.zeros(draft.state.num_partitions, dtype=np.int64)
@@ -127,10 +127,11 @@ def broker_limits(
     draft: Draft, targets: Targets, balanced: tuple[Resource, ...]
 ) -> Limits:
     """
-    Turn targets, bands, thresholds and replica caps into the brokers' limits.
+    Return the brokers' limits from targets, bands, thresholds and replica caps.
 
-    Bands are rounded inwards to integers, a band's very end being inside. Brokers that
-    leave have no band; where old brokers may be low, only their upper end counts.
+    Bands are rounded inwards to integers; the ends of a band are inside. Brokers that
+    leave have no band. If old brokers may be low, only the upper ends of their bands
+    count.
     """
     counts = np.array([resource in balanced for resource in RESOURCES])
     member = np.stack(
@@ -159,7 +160,7 @@ def broker_limits(
 def _measured(
     draft: Draft, *, lower: WeightArray, upper: WeightArray, target: RateArray
 ) -> dict[str, Any]:
-    """Return bands; of capacities that are goals for now, how far one is over them."""
+    """Return bands; for a measured capacity, the band ends at the capacity itself."""
     ruled = ruled_capacities(draft)
     for r, rule in enumerate(CAPACITY_RULES):
         if draft.settings.is_measured(rule):
@@ -171,14 +172,14 @@ def _measured(
 
 def with_columns(limits: Mapping[str, Any], columns: Sequence[SoftColumn]) -> Limits:
     """
-    Return limits with those of further columns after them.
+    Return limits followed by the limits of further columns.
 
     Parameters
     ----------
     limits
         ``(B, R)`` tables by the names of `Limits`.
     columns
-        What comes besides.
+        Further columns.
     """
     count = len(limits["fixed"])
     nothing, anything = np.zeros(count, np.int64), np.full(count, NO_LIMIT)
@@ -198,7 +199,7 @@ def with_columns(limits: Mapping[str, Any], columns: Sequence[SoftColumn]) -> Li
 
 
 def capacity_units(brokers: Brokers, resource: Resource) -> RateArray:
-    """Return ``(B,)`` capacities in units of load; NaN or negative where unknown."""
+    """Return ``(B,)`` capacities in units of load; NaN or negative if unknown."""
     columns = {
         Resource.DISK: brokers.disk_bytes.astype(np.float64),
         Resource.IN: brokers.in_bytes_per_s,
@@ -211,10 +212,9 @@ def capacity_units(brokers: Brokers, resource: Resource) -> RateArray:
 
 def hard_capacities(draft: Draft) -> WeightArray:
     """
-    Return ``(B, R)`` hard capacities: thresholds of what is known, replica caps.
+    Return ``(B, R)`` hard capacities: thresholds of known capacities, replica caps.
 
-    Rules that give way have the room that they need, or none at all while that is
-    found out.
+    Relaxed rules have the capacity that they need, or none while it is measured.
     """
     capacity = ruled_capacities(draft)
     eased = draft.settings.eased
@@ -231,7 +231,7 @@ def hard_capacities(draft: Draft) -> WeightArray:
 
 
 def ruled_capacities(draft: Draft) -> WeightArray:
-    """Return ``(B, R)`` what brokers may carry as the rules say, none giving way."""
+    """Return ``(B, R)`` capacities by the rules, none of them relaxed."""
     brokers, thresholds = draft.state.brokers, draft.settings.capacity_thresholds
     capacity = np.full((len(brokers), len(RESOURCES)), NO_LIMIT, dtype=np.int64)
     for r, resource in enumerate(RESOURCES):

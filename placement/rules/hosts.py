@@ -1,4 +1,4 @@
-"""Brokers that share a host: what they may carry together."""
+"""Limits of the joint load of brokers that share a host."""
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from placement.rules.hard_levels import capacity_units
 
 def host_capacities(draft: Draft) -> WeightArray:
     """
-    Return ``(H, R)`` what the brokers of each host may carry together.
+    Return ``(H, R)`` joint capacity of the brokers of each host.
 
-    A fraction of what they have together, of those that stay; a host of which one
-    broker's capacity is unknown has no limit.
+    This is a fraction of the sum of the capacities of brokers that stay. A host with a
+    broker of unknown capacity has no limit.
     """
     brokers, thresholds = draft.state.brokers, draft.settings.host_thresholds
     capacity = np.full((len(brokers.hosts), len(RESOURCES)), NO_LIMIT, dtype=np.int64)
@@ -29,7 +29,7 @@ def host_capacities(draft: Draft) -> WeightArray:
         if resource not in thresholds:
             continue
         whole = capacity_units(brokers, resource)[draft.holds]
-        # Unknown is NaN, and so is a sum with it.
+        # An unknown capacity is NaN, and so is every sum with it.
         total = np.zeros(len(brokers.hosts))
         np.add.at(total, rows, np.where(whole >= 0, whole, np.nan))
         most = total * thresholds[resource] * (1 + TOLERANCE)
@@ -39,7 +39,7 @@ def host_capacities(draft: Draft) -> WeightArray:
 
 
 def _eased_capacities(draft: Draft, ruled: WeightArray) -> WeightArray:
-    """Return the same with the room that rules which give way need."""
+    """Return `ruled` with the capacity that relaxed rules need."""
     settings, capacity = draft.settings, ruled.copy()
     for r, resource in enumerate(RESOURCES):
         rule, eased = f"host-{resource}", settings.eased
@@ -53,7 +53,7 @@ def _eased_capacities(draft: Draft, ruled: WeightArray) -> WeightArray:
 
 
 def hard_host_capacities(draft: Draft) -> WeightArray:
-    """Return ``(H, R)`` what hosts may carry, with the room of rules that give way."""
+    """Return ``(H, R)`` hard capacities of hosts, with relaxed rules applied."""
     return _eased_capacities(draft, host_capacities(draft))
 
 
@@ -61,16 +61,16 @@ def host_level(
     draft: Draft, keep: np.ndarray[tuple[int, ...], np.dtype[np.int64]], num_soft: int
 ) -> Level | None:
     """
-    Return the level of the hosts; `None` where nothing limits any.
+    Return the level of the hosts; `None` if no host has a limit.
 
     Parameters
     ----------
     draft
-        Its brokers, and the thresholds of their hosts.
+        Draft with the brokers and the thresholds of their hosts.
     keep
         Resources that are columns of the problem.
     num_soft
-        Further columns, which hosts do not limit.
+        Number of further columns, which hosts do not limit.
     """
     capacity = host_capacities(draft)
     if not (capacity < NO_LIMIT).any():
@@ -106,7 +106,7 @@ def host_level(
 
 
 def host_loads(draft: Draft, load: WeightArray) -> WeightArray:
-    """Return ``(H, R)`` what the brokers of each host carry, of those that stay."""
+    """Return ``(H, R)`` joint load of the brokers of each host that stay."""
     brokers = draft.state.brokers
     total = np.zeros((len(brokers.hosts), len(RESOURCES)), dtype=np.int64)
     np.add.at(total, brokers.host_idx[draft.holds], load[draft.holds])
@@ -114,7 +114,7 @@ def host_loads(draft: Draft, load: WeightArray) -> WeightArray:
 
 
 def on_full_hosts(draft: Draft, load: WeightArray) -> BoolArray:
-    """Return ``(B,)`` brokers whose host carries more than it may."""
+    """Return ``(B,)`` true for brokers whose host exceeds a capacity."""
     over = np.greater(host_loads(draft, load), host_capacities(draft))
     is_full: BoolArray = over.max(axis=1)
     return is_full[draft.state.brokers.host_idx] & draft.holds

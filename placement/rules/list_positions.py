@@ -1,4 +1,4 @@
-"""Each broker equally often at every position of the lists."""
+"""Even counts of each broker at every position of the replica lists."""
 
 from dataclasses import dataclass, replace
 
@@ -12,16 +12,16 @@ EVEN_POSITIONS = "even-positions"
 @dataclass(frozen=True, slots=True)
 class EvenPositions:
     """
-    Brokers hold equally many replicas, and stand at each position equally often.
+    Spread replicas evenly, and each broker evenly over the positions of lists.
 
-    Soft. Replicas and leaders are balanced without a band, as whole numbers allow; the
-    order of lists is chosen once brokers are.
+    Soft. Replicas and leaders are balanced with a band of width 0, as closely as
+    integers allow. The order of lists is chosen after the brokers.
     """
 
     name: str = EVEN_POSITIONS
 
     def fill(self, draft: Draft) -> None:
-        """Take the bands of counts away, and let lists be reordered."""
+        """Set the bands of counts to width 0, and allow lists to be reordered."""
         settings = draft.settings
         chosen = settings.resources
         if chosen is not None:
@@ -32,5 +32,5 @@ class EvenPositions:
 
 
 def with_counts(resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
-    """Return the resources that are balanced where some are named, and positions."""
+    """Return the named resources with replicas and leaders added."""
     return (*resources, *(one for one in COUNTS if one not in resources))

@@ -22,19 +22,19 @@ class KeepTopics:
     """
     Replicas of some topics stay on their brokers; leadership may change.
 
-    Replicas that must go (off a dead or a removed broker) still go.
+    Replicas that must leave a dead or a removed broker still leave.
 
     Parameters
     ----------
     topics
-        ``(T,)`` true for those topics.
+        ``(T,)`` true for these topics.
     """
 
     topics: BoolArray
     name: str = "keep-topics"
 
     def fill(self, draft: Draft) -> None:
-        """Keep what may move."""
+        """Fix the replicas of these topics that may move and need not."""
         state = draft.state
         kept = self.topics[state.partitions.topic_idx]
         keep_still(draft, kept[state.replicas.partition_idx])
@@ -43,39 +43,40 @@ class KeepTopics:
 @dataclass(frozen=True, slots=True, eq=False)
 class KeepLeaders:
     """
-    Leadership of some topics stays where it is; followers may move.
+    Leaders of some topics stay; followers may move.
 
-    It changes where the replica that leads must go (off a dead or a removed broker, or
-    out of an offline log dir), and where its broker is to lead nothing. Where another
-    replica stands first in the list, that one leads then.
+    A leader changes only if its replica must leave (a dead or a removed broker, or an
+    offline log dir), or if its broker must lead nothing. If another replica is first in
+    the list, it then becomes the leader.
 
     Parameters
     ----------
     topics
-        ``(T,)`` true for those topics.
+        ``(T,)`` true for these topics.
     """
 
     topics: BoolArray
     name: str = "keep-leaders"
 
     def fill(self, draft: Draft) -> None:
-        """Keep who leads, and that replica on its broker."""
+        """Fix the leaders, and their replicas on their brokers."""
         state = draft.state
         kept = self.topics[state.partitions.topic_idx]
         leads = leading_rows(draft) & kept[state.replicas.partition_idx]
         goes = np.equal(draft.movability, Movability.MUST)
         goes |= draft.must_release[state.replicas.broker_idx]
-        # Where another one leads now, and goes, it is the first one's turn to lead.
+        # If the present leader leaves and is not the first replica, the first one
+        # leads.
         first = first_live_replica(state)
         must = (first != ABSENT) & goes[first]
         draft.may_lead_anew &= ~kept | must
-        # Who changes its log dir alone leads on.
+        # A leader that changes only its log dir remains the leader.
         if draft.is_emptied_dir is None:
             keep_still(draft, leads & ~goes)
 
 
 def kept_leaders(draft: Draft) -> BoolArray:
-    """Return ``(R,)`` true for the replicas that lead and whose leadership stays."""
+    """Return ``(R,)`` true for leading replicas whose leadership stays."""
     state = draft.state
     kept = topics_led_on(draft)
     of = state.partitions.topic_idx[state.replicas.partition_idx]
@@ -109,10 +110,11 @@ def leading_rows(draft: Draft) -> BoolArray:
     """
     Return ``(R,)`` true for the replicas that lead.
 
-    Those that lead now, and the first live ones of their lists, that would be elected.
+    These are the present leaders, and the first live replicas of the lists, which would
+    be elected.
     """
     state, replicas = draft.state, draft.state.replicas
-    # What an operation has decided takes the first of each list for its leader.
+    # In lists that an operation has decided, the first replica counts as leader.
     now = state if draft.decided is None else draft.decided.before
     leader = now.partitions.leader_idx
     leads: BoolArray = np.equal(replicas.broker_idx, leader[replicas.partition_idx])
@@ -124,7 +126,7 @@ def leading_rows(draft: Draft) -> BoolArray:
 @dataclass(frozen=True, slots=True)
 class OnlyOverThreshold:
     """
-    Only what relieves brokers over a capacity threshold moves, as little as that takes.
+    Move replicas only to relieve brokers over a capacity threshold, as few as possible.
 
     Bands do not count. Replicas on other brokers stay, and so does leadership there.
     """
@@ -132,7 +134,7 @@ class OnlyOverThreshold:
     name: str = "only-over-threshold"
 
     def fill(self, draft: Draft) -> None:
-        """Free what lies on brokers over a threshold, and balance nothing."""
+        """Free the replicas on brokers over a threshold, and balance nothing."""
         state = draft.state
         leader = preferred_leaders(state)
         load = broker_loads(state, draft.weights, leader)
@@ -146,17 +148,17 @@ class OnlyOverThreshold:
 @dataclass(frozen=True, slots=True)
 class OnlyTrades:
     """
-    Brokers trade replicas: none holds more of them than it did.
+    Brokers exchange replicas: no broker holds more of them than before.
 
-    As all replicas stay somewhere, none holds fewer either, but for brokers that are
+    As every replica has a broker, none holds fewer either, except brokers that are
     emptied. Counts have no bands.
     """
 
     name: str = "only-trades"
 
     def fill(self, draft: Draft) -> None:
-        """Cap every broker at what it holds."""
-        # What is still to be copied is nobody's yet.
+        """Cap every broker at its present number of replicas."""
+        # Copies that are still unplaced belong to no broker yet.
         state = draft.state if draft.decided is None else draft.decided.before
         held = state.replicas.broker_idx
         draft.most_replicas = np.bincount(held, minlength=state.num_brokers)
@@ -166,6 +168,6 @@ class OnlyTrades:
 
 
 def keep_still(draft: Draft, replicas: BoolArray) -> None:
-    """Keep replicas, ``(R,)``, that may move and need not."""
+    """Fix the ``(R,)`` chosen replicas that may move and need not."""
     may = np.equal(draft.movability, Movability.MAY)
     draft.movability[replicas & may] = Movability.NEVER

@@ -1,4 +1,4 @@
-"""Partitions that broke the rack rule before a plan that cannot repair them."""
+"""Violations of the rack rule before a plan that cannot repair them."""
 
 from dataclasses import dataclass
 
@@ -12,25 +12,25 @@ from placement.model.rack_violations import Crowding, crowding, replicas_in_rack
 from placement.model.targets import rack_limit
 
 NO_RACK = 2**31 - 1
-"""More replicas than any rack holds."""
+"""Number above the replicas of any rack."""
 
 
 @dataclass(frozen=True, slots=True)
 class RacksAsBefore:
     """
-    The rack rule does not count where only what stays breaks it.
+    Suspend the rack rule for partitions where only fixed replicas break it.
 
-    *Fixed* partitions, none of whose replicas may move, are let go where they are no
-    worse than before. Partitions of which one replica moves, and whose others break the
-    rule among themselves, are let go too where the operation is not there to repair
-    racks: that replica goes to a rack that holds the fewest of them, so that nothing
-    gets worse.
+    The rule does not apply to *fixed* partitions, of which no replica may move, if they
+    are no worse than before. Nor does it apply to partitions with one moving replica
+    whose others break the rule among themselves, unless the operation repairs racks:
+    this replica goes to a rack that holds the fewest of them, so that the violation
+    does not grow.
     """
 
     name: str = "racks-as-before"
 
     def fill(self, draft: Draft) -> None:
-        """Mark these partitions, and say where their replicas may go."""
+        """Mark these partitions, and restrict the racks of their moving replicas."""
         if "rack" in draft.settings.lifted:
             return
         moving = np.not_equal(draft.movability, Movability.NEVER)
@@ -47,7 +47,7 @@ class RacksAsBefore:
 
 
 def _let_fixed_go(draft: Draft, fixed: BoolArray) -> None:
-    """Mark the partitions of which nothing may move and that are no worse."""
+    """Mark fixed partitions that break the rule no more than before."""
     rows = _sharing(draft, fixed, np.ones(len(draft.movability), dtype=np.bool_))
     if not len(rows):
         return
@@ -59,7 +59,7 @@ def _let_fixed_go(draft: Draft, fixed: BoolArray) -> None:
 
 
 def _let_one_mover_go(draft: Draft, chosen: BoolArray, moving: BoolArray) -> None:
-    """Mark partitions whose staying replicas break the rule, one more moving."""
+    """Mark partitions with one moving replica whose fixed replicas break the rule."""
     rows = _sharing(draft, chosen, ~moving)
     brokers = draft.state.brokers
     if not len(rows) or len(rows) * max(draft.state.num_racks, 1) > MOST_CELLS:
@@ -88,7 +88,7 @@ def _let_one_mover_go(draft: Draft, chosen: BoolArray, moving: BoolArray) -> Non
 
 
 def _sharing(draft: Draft, chosen: BoolArray, counted: BoolArray) -> IntArray:
-    """Return the chosen partitions of which two counted replicas share a rack."""
+    """Return the chosen partitions with two counted replicas in one rack."""
     replicas, racks = draft.state.replicas, draft.state.brokers.rack_idx
     rows = np.nonzero(counted & chosen[replicas.partition_idx])[0]
     key = replicas.partition_idx[rows].astype(np.int64) * max(draft.state.num_racks, 1)
@@ -120,7 +120,7 @@ def _mark(draft: Draft, rows: IntArray) -> None:
 
 
 def _allow(draft: Draft, rows: IntArray, allowed: BoolArray) -> None:
-    """Let replicas of some partitions go to some racks only."""
+    """Restrict the replicas of some partitions to some racks."""
     if not len(rows):
         return
     kinds, kind = np.unique(allowed, axis=0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Rules about racks besides the spread over them."""
+"""Rules about racks besides the rack spread."""
 
 from dataclasses import dataclass
 
@@ -21,18 +21,20 @@ class WithinRack:
     """
     Replicas stay in their racks: each partition has as many per rack as before.
 
-    Where a partition has more replicas in one of its racks than in another, only what
-    must go moves, and only in its own rack, since the core could trade one rack for
-    the other; where it could do so even then, nothing of it has a legal place. Copies
-    that a longer list gets may lie in any rack, as the rack rule wants it.
+    If a partition has more replicas in one of its racks than in another, only replicas
+    that must leave their broker move, and only inside their rack, because the core
+    could exchange one rack for the other. If it could do so even then, no rack is open
+    to the partition. Additional copies of a longer list may enter any rack, as the rack
+    rule requires.
 
-    Where it is soft and gives way, chosen partitions go by the rack rule instead.
+    If the rule is soft and relaxed, the rack rule applies to the chosen partitions
+    instead.
     """
 
     name: str = "locality-scoped"
 
     def fill(self, draft: Draft) -> None:
-        """Allow each partition its own racks, with as many replicas each as now."""
+        """Restrict each partition to its racks, with as many replicas each as now."""
         state = draft.state
         far = _let_go(draft)
         _say_what_stays_uneven(draft, far)
@@ -72,9 +74,9 @@ class WithinRack:
 
 def _let_go(draft: Draft) -> BoolArray:
     """
-    Return ``(P,)`` partitions that may change racks as the rule gives way.
+    Return ``(P,)`` partitions that may change racks because the rule is relaxed.
 
-    Of these moves what must, and no more than that takes.
+    Only the replicas of these that must move, or that the relaxation names, may move.
     """
     eased = draft.settings.eased
     if eased is None or eased.far is None:
@@ -87,7 +89,7 @@ def _let_go(draft: Draft) -> BoolArray:
 
 
 def rack_changes(before: ClusterState, after: ClusterState) -> IntArray:
-    """Return ``(P,)`` replicas of each partition that are in another rack then."""
+    """Return ``(P,)`` replicas of each partition that changed their rack."""
     gained = _replicas_per_rack(after) - _replicas_per_rack(before)
     lost, won = np.maximum(-gained, 0).sum(axis=1), np.maximum(gained, 0).sum(axis=1)
     found: IntArray = np.minimum(lost, won).astype(np.int64)
@@ -96,9 +98,9 @@ def rack_changes(before: ClusterState, after: ClusterState) -> IntArray:
 
 def _say_what_stays_uneven(draft: Draft, far: BoolArray) -> None:
     """
-    Tell of partitions that could move and break the rack rule inside their racks.
+    Report movable partitions that break the rack rule inside their racks.
 
-    One replica per rack that the user asks for is then missed for certain.
+    If the settings require at most one replica per rack, each is a proven shortfall.
     """
     state, settings = draft.state, draft.settings
     if "rack" in settings.lifted:
@@ -134,7 +136,7 @@ def may_leave_racks(draft: Draft) -> BoolArray:
 
 
 def crowded(draft: Draft, partitions: IntArray) -> list[Shortfall]:
-    """Say of the first partitions that they share racks and cannot leave them."""
+    """Return shortfalls of partitions that share racks and cannot leave them."""
     return [_crowded(draft, p) for p in partitions[:MAX_SHORTFALLS].tolist()]
 
 
@@ -158,7 +160,7 @@ def _crowded(draft: Draft, p: int) -> Shortfall:
 def _replicas_per_rack(
     state: ClusterState, chosen: BoolArray | slice = slice(None)
 ) -> np.ndarray[tuple[int, ...], np.dtype[np.int32]]:
-    """Return ``(P, racks)`` replicas of each partition; of chosen ones alone."""
+    """Return ``(P, racks)`` replicas of each partition, counting `chosen` ones only."""
     counts = np.zeros((state.num_partitions, state.num_racks), dtype=np.int32)
     rack = state.brokers.rack_idx[state.replicas.broker_idx[chosen]]
     np.add.at(counts, (state.replicas.partition_idx[chosen], rack), 1)

@@ -1,10 +1,10 @@
 """
-Caps on a plan as a whole that are soft: exceeded as far as what must be copied takes.
+Soft caps on a whole plan: exceeded as little as the necessary copies require.
 
-A plan that moves only what rules and hard goals ask for, without the caps that give
-way, copies the fewest bytes that the search finds, or makes the fewest copies where the
-cap on these gave way last. Which copies cross racks it does not mind: how few bytes of
-them do is found by halving what the cap is exceeded by.
+A plan that moves only what rules and hard goals require, without the relaxed caps,
+copies the fewest bytes that the search finds, or makes the fewest copies if the cap on
+copies was relaxed last. It does not minimise the bytes that cross racks: their excess
+over the cap is reduced by bisection.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -22,23 +22,23 @@ Planner = Callable[[Settings], "PlannedPlacement"]
 
 
 class Search(Protocol):
-    """Looks for plans in which rules give way."""
+    """Search for plans with relaxed rules."""
 
     planned: Planner
 
     def is_met(self, found: "PlannedPlacement") -> bool:
-        """Return whether a plan keeps what it must."""
+        """Return whether a plan keeps the rules and goals that it must keep."""
         ...
 
     def wished(self, settings: Settings, eased: Eased) -> Settings:
-        """Return wishes for a plan without soft goals, with the caps of settings."""
+        """Return settings of a plan without soft goals, with the caps of `settings`."""
         ...
 
 
 MOST_HALVINGS = 8
-"""How often what a cap is exceeded by is halved: to less than a 250th of it."""
+"""Maximum number of bisection steps: to less than 1/250 of the initial excess."""
 MOST_COST = 2**62
-"""Of all copies together, their price included."""
+"""Upper limit of the cost of all copies together, their price included."""
 CROSSING = "max-cross-rack-bytes"
 UNITS: Mapping[str, str] = {
     "max-moves": "copies",
@@ -48,20 +48,20 @@ UNITS: Mapping[str, str] = {
 
 
 def given_up(settings: Settings) -> list[str]:
-    """Return the caps that give way in a plan."""
+    """Return the caps that are relaxed in a plan."""
     return [name for name in CAPS if settings.gives_way(name)]
 
 
 def without_caps(settings: Settings, price_bytes: int = 0) -> Settings:
     """
-    Return settings without the caps that give way.
+    Return settings without the relaxed caps.
 
     Parameters
     ----------
     settings
-        What is wished for, with the rules that give way.
+        Settings of the plan, with the relaxed rules.
     price_bytes
-        What a copy costs where copies are to be few: their cap gave way last.
+        Price of a copy in bytes, applied if the cap on copies was relaxed last.
     """
     names = given_up(settings)
     nothing: dict[str, Any] = {CAPS[name]: None for name in names}
@@ -73,20 +73,20 @@ def without_caps(settings: Settings, price_bytes: int = 0) -> Settings:
 
 
 def dear_price(draft: Draft) -> int:
-    """Return what a copy must cost so that fewer of them are cheaper, if it can be."""
+    """Return a price per copy at which fewer copies are cheaper, as far as possible."""
     every, count = int(draft.weights.copy_bytes.sum()), len(draft.state.replicas)
     return min(every, MOST_COST // (count + 1)) + 1
 
 
 def with_caps_of(settings: Settings, other: Settings) -> Settings:
-    """Return settings with the caps of others."""
+    """Return `settings` with the caps of `other`."""
     return replace(
         settings, **{field: getattr(other, field) for field in CAPS.values()}
     )
 
 
 def used_of(found: "PlannedPlacement") -> dict[str, int]:
-    """Return what a plan copies, by the name of the cap on it."""
+    """Return the copies and bytes of a plan, by the name of their cap."""
     change, weights = found.reassignment, found.draft.weights
     copied = change.is_copied
     size = weights.copy_bytes[change.partition_idx[copied]]
@@ -98,7 +98,7 @@ def used_of(found: "PlannedPlacement") -> dict[str, int]:
 
 
 def raised(settings: Settings, eased: Eased, found: "PlannedPlacement") -> Settings:
-    """Return settings whose caps that give way leave room for what a plan copies."""
+    """Return settings with relaxed caps raised to the copies of a plan."""
     used = used_of(found)
     most: dict[str, Any] = {
         field: max(getattr(settings, field), used[name])
@@ -114,16 +114,16 @@ def least_caps(
     tried: tuple["PlannedPlacement", Eased],
 ) -> tuple["PlannedPlacement", Settings]:
     """
-    Return a plan that exceeds its caps by little, and settings with room for it.
+    Return a plan that exceeds its caps by little, and settings that allow it.
 
     Parameters
     ----------
     search
-        Makes plans and judges them.
+        Search that makes plans and judges them.
     settings
-        What is wished for.
+        Settings with the original caps.
     tried
-        A plan without the caps that give way, and which rules do.
+        A plan without the relaxed caps, and the relaxations.
     """
     best, eased = tried
     capped = raised(settings, eased, best)
@@ -131,7 +131,7 @@ def least_caps(
     if CROSSING not in eased.rules or low is None or not search.is_met(best):
         return best, capped
     high = used_of(best)[CROSSING]
-    # The cap itself first: another one may be all that had to give way.
+    # The cap itself is tried first: another cap may be the only one to relax.
     aims = low
     for _ in range(MOST_HALVINGS):
         if high <= low:
@@ -148,14 +148,14 @@ def least_caps(
 
 def cap_notes(found: "PlannedPlacement", settings: Settings) -> Iterator[Note]:
     """
-    Yield by how much a plan exceeds caps that give way.
+    Yield a note for each relaxed cap that a plan exceeds.
 
     Parameters
     ----------
     found
         The plan.
     settings
-        What was wished for.
+        Settings with the original caps.
     """
     used = used_of(found)
     for name in given_up(found.draft.settings):
@@ -165,7 +165,7 @@ def cap_notes(found: "PlannedPlacement", settings: Settings) -> Iterator[Note]:
 
 
 def cap_note(name: str, used: int, most: int) -> Note:
-    """Return a note that a cap is exceeded."""
+    """Return a note on an exceeded cap."""
     text = f"{used:,} {UNITS[name]}, {most:,} are the most"
     return soft_note(name, text, {}, (float(used), float(most)))
 
@@ -173,7 +173,7 @@ def cap_note(name: str, used: int, most: int) -> Note:
 def soft_note(
     rule: str, text: str, where: dict[str, str | int], amounts: tuple[float, float]
 ) -> Note:
-    """Return a note that a soft rule gives way, by how much."""
+    """Return a note on a relaxed soft rule, with the amounts."""
     have, need = amounts
     return Note(
         what="soft-rule",

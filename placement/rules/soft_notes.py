@@ -1,4 +1,4 @@
-"""What soft rules lack in a plan, as notes."""
+"""Notes on soft rules that a plan violates."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,14 +36,14 @@ _HOST = "host-"
 
 def soft_notes(found: "PlannedPlacement", rules: frozenset[str]) -> Iterator[Note]:
     """
-    Yield what soft rules lack in a plan.
+    Yield notes on soft rules that a plan violates.
 
     Parameters
     ----------
     found
         The plan.
     rules
-        Names of those that gave way.
+        Names of the relaxed rules.
     """
     draft, after = found.draft, found.reassignment.after()
     load = loads_after(after)
@@ -76,7 +76,7 @@ def soft_notes(found: "PlannedPlacement", rules: frozenset[str]) -> Iterator[Not
 def _topic_notes(
     draft: Draft, after: ClusterState, rules: frozenset[str]
 ) -> Iterator[Note]:
-    """Yield which brokers topics share, and which partitions lie apart."""
+    """Yield notes on brokers that topics share, and on partitions that are apart."""
     for apart in rules_of(draft, TopicsApart) if "topics-apart" in rules else ():
         shared = shared_brokers(after, apart.side_of_topic, len(apart.names))
         rows = np.nonzero(shared)[0]
@@ -138,12 +138,12 @@ def _host_notes(
 
 
 def used_text(have: int, need: int, threshold: float) -> str:
-    """Return which part of a capacity is used, of which a threshold may be."""
+    """Return the used fraction of a capacity of which `need` is usable, as text."""
     return f"{threshold * have / need:.1%}" if need > 0 else "more than all"
 
 
 def rack_caps(draft: Draft) -> IntArray:
-    """Return ``(P,)`` the most replicas per rack as the rule says; 0: any."""
+    """Return ``(P,)`` replicas per rack that the rack rule allows; 0 if any number."""
     settings = replace(draft.settings, eased=None)
     ruled = replace(draft, settings=settings, rack_cap=None)
     cap = RackSpread().level(ruled).group_cap
@@ -152,7 +152,7 @@ def rack_caps(draft: Draft) -> IntArray:
 
 
 def fullest_of(after: ClusterState, draft: Draft) -> IntArray:
-    """Return ``(P,)`` the most replicas of each partition in one rack."""
+    """Return ``(P,)`` number of replicas of each partition in its fullest rack."""
     replicas, brokers = after.replicas, after.brokers
     counted = draft.holds[replicas.broker_idx]
     width = after.num_racks
@@ -165,7 +165,7 @@ def fullest_of(after: ClusterState, draft: Draft) -> IntArray:
 
 
 def rack_broken(after: ClusterState, draft: Draft) -> BoolArray:
-    """Return ``(P,)`` true where replicas are not spread over racks as asked."""
+    """Return ``(P,)`` true where replicas break the rack rule of the settings."""
     cap = rack_caps(draft)
     broken: BoolArray = np.greater(fullest_of(after, draft), cap) & (cap > 0)
     if not draft.settings.is_rack_strict:
@@ -174,7 +174,7 @@ def rack_broken(after: ClusterState, draft: Draft) -> BoolArray:
 
 
 def broker_sets(draft: Draft) -> BrokerSets | None:
-    """Return the rule about broker sets, if there is one."""
+    """Return the rule on broker sets, if there is one."""
     for rule in draft.settings.rules:
         if isinstance(rule, BrokerSets):
             return rule
@@ -182,7 +182,7 @@ def broker_sets(draft: Draft) -> BrokerSets | None:
 
 
 def rules_of(draft: Draft, kind: type[Kind]) -> Iterator[Kind]:
-    """Return the rules of one kind that a plan was made under."""
+    """Return the rules of one kind under which a plan was made."""
     return (rule for rule in draft.settings.rules if isinstance(rule, kind))
 
 

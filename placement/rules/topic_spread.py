@@ -1,4 +1,4 @@
-"""How many replicas, and leaders, of one topic a broker should hold at most: soft."""
+"""Soft caps on the replicas and leaders of one topic per broker."""
 
 from dataclasses import dataclass
 
@@ -18,14 +18,14 @@ LEADERS = RESOURCES.index(Resource.LEADERS)
 @dataclass(frozen=True, slots=True, eq=False)
 class TopicCaps:
     """
-    The most of a topic that one broker should hold; all empty: any number.
+    Caps on the replicas and leaders of a topic per broker; empty arrays: no cap.
 
     Parameters
     ----------
     topic_of
-        ``(P,)`` the topic of each partition.
+        ``(P,)`` topic of each partition.
     replicas, leaders
-        ``(T,)`` the most of each topic on one broker.
+        ``(T,)`` maximum number for each topic on one broker.
     """
 
     topic_of: IndexArray
@@ -35,10 +35,10 @@ class TopicCaps:
 
 def topic_caps(draft: Draft, targets: Targets) -> TopicCaps:
     """
-    Return the most replicas and leaders of a topic that one broker should hold.
+    Return the soft caps on replicas and leaders of a topic per broker.
 
-    That is what falls to the broker that holds most, rounded up, and the slack. A
-    strict cap would cost several times the bytes.
+    A cap is the fair share of the broker with the largest share, rounded up, plus the
+    slack. A strict cap would cost several times the bytes.
     """
     topic_of = draft.state.partitions.topic_idx.astype(np.int32)
     if draft.most_of_topic is not None:
@@ -49,7 +49,7 @@ def topic_caps(draft: Draft, targets: Targets) -> TopicCaps:
         none = np.zeros(0, dtype=np.int64)
         return TopicCaps(none.astype(np.int32), none, none)
     counts = _replicas_of_topics(draft.state), _partitions_of_topics(draft.state)
-    # A share such as 1/3 of 9 must not come out as 3.0000000004.
+    # A share such as 1/3 of 9 must not evaluate to 3.0000000004.
     replicas, leaders = (
         np.ceil(count * share - 1e-6).astype(np.int64) + slack
         for count, share in zip(counts, largest, strict=True)
@@ -58,7 +58,7 @@ def topic_caps(draft: Draft, targets: Targets) -> TopicCaps:
 
 
 def _largest_share(targets: Targets, resource: int) -> float:
-    """Return the largest part of all that falls to one broker; 0 if nothing does."""
+    """Return the largest fraction of all targets on one broker; 0 without targets."""
     total = float(targets.target[:, resource].sum())
     return float(targets.target[:, resource].max()) / total if total > 0 else 0.0
 
@@ -76,7 +76,7 @@ def _partitions_of_topics(state: ClusterState) -> IntArray:
 def spread_notes(
     draft: Draft, targets: Targets, reassignment: Reassignment
 ) -> list[Note]:
-    """Say where a plan brings more of a topic to a broker than it should."""
+    """Return notes on brokers that a plan brings above the caps on a topic."""
     caps = topic_caps(draft, targets)
     if not reassignment.is_changed.any():
         return []
@@ -99,7 +99,7 @@ def _note(
     most = np.zeros(len(cap), dtype=np.int64)
     np.maximum.at(most, was // brokers, was_counts)
     pairs, counts = np.unique(held[1], return_counts=True)
-    # Where a broker held still more of the topic, the plan has spread it.
+    # If a broker held even more of the topic before, the plan has spread the topic.
     over = counts > np.maximum(cap, most)[pairs // brokers]
     if not over.any():
         return None
@@ -126,7 +126,7 @@ def _held(state: ClusterState) -> IntArray:
 
 
 def _led(state: ClusterState) -> IntArray:
-    """Return topic and broker of each partition that is led, as one number."""
+    """Return topic and broker of each partition with a leader, as one number."""
     led = preferred_leaders(state)
     rows = np.nonzero(led >= 0)[0]
     topic = state.partitions.topic_idx[rows].astype(np.int64)

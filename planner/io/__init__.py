@@ -1,5 +1,5 @@
 """
-Files: JSON text, TOML records, moments in which an interrupt waits, folded problems.
+Input and output: JSON text, TOML records, deferred interrupts, folded problems.
 
 Imports `planner.errors` and the problems of `planner.snapshot.tables`.
 """

@@ -1,4 +1,4 @@
-"""Moments in which Ctrl-C waits: between two renames that belong together."""
+"""Deferral of Ctrl-C, for example between two renames that belong together."""
 
 import signal
 import threading
@@ -9,16 +9,16 @@ from contextlib import contextmanager
 @contextmanager
 def interrupts_wait() -> Iterator[None]:
     """
-    Hold SIGINT back for a moment; it comes right after.
+    Defer SIGINT until the end of the block.
 
-    For renames and removals only: what takes long must stay interruptible.
+    For renames and removals only: longer work must stay interruptible.
     """
     if threading.current_thread() is not threading.main_thread():
-        # Python raises in the main thread alone.
+        # Python delivers signals to the main thread only.
         yield
         return
     came: list[int] = []
-    # Masking the signal would not do: another thread may take it.
+    # Masking the signal does not suffice: another thread may receive it.
     before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
     try:
         yield

@@ -1,4 +1,4 @@
-"""Documents as JSON text, quickly: those of large clusters are megabytes."""
+"""Fast serialisation of documents as JSON text, megabytes for large clusters."""
 
 import json
 from typing import Any
@@ -13,16 +13,16 @@ def json_text(document: Any, *, indent: int) -> str:  # noqa: ANN401 - any JSON 
     Raises
     ------
     ValueError
-        If a number is not finite: JSON has none of these.
+        If a number is not finite, which JSON cannot represent.
     """
     from pydantic_core import PydanticSerializationError, to_json
 
     try:
         written = to_json(document, indent=indent, inf_nan_mode="constants")
     except PydanticSerializationError:
-        # Names of files that are no Unicode, say.
+        # For example names of files that are not Unicode.
         return json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False)
     if any(word in written for word in NOT_JSON):
-        # A number or, far more often, a name.
+        # Part of a name in most cases; a number that is not finite raises here.
         json.dumps(document, allow_nan=False)
     return written.decode()

@@ -1,4 +1,4 @@
-"""Problems of one kind told once: the first of them, and how many there are."""
+"""Folding of problems of one kind into the first one and their number."""
 
 import re
 from collections.abc import Iterable
@@ -12,10 +12,10 @@ _PARTS = re.compile(r"[.,:\s]+")
 
 def fold(problems: Iterable[InputProblem]) -> list[tuple[InputProblem, int]]:
     """
-    Return the first problem of each kind, and how many there are of it.
+    Return the first problem of each kind, and the number of problems of that kind.
 
-    Of one kind are problems of one file and column that break one rule, whatever the
-    rows and the numbers in the rule.
+    Problems of one kind have the same file, column and rule, apart from row numbers and
+    numbers in the rule.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def fold(problems: Iterable[InputProblem]) -> list[tuple[InputProblem, int]]:
 
 
 def folded(problems: Iterable[InputProblem]) -> list[InputProblem]:
-    """Return the first problem of each kind, whose rule says how many there are."""
+    """Return the first problem of each kind, with their number in its rule."""
     return [
         problem
         if count == 1

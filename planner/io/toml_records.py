@@ -1,4 +1,4 @@
-"""Files of TOML that a pydantic model describes: read, and every problem named."""
+"""Reader of TOML files with a pydantic model, which lists every problem."""
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ from planner.snapshot.tables.snapshot_problems import problem
 from planner.text.suggest import near
 
 Refusal = Callable[[str, Sequence[InputProblem]], BadInputError]
-"""Returns the error of a file with some problems."""
+"""Function that returns the error for a file name and its problems."""
 
 
 def read_toml(path: Path, refusal: Refusal) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def read_toml(path: Path, refusal: Refusal) -> dict[str, Any]:
     Raises
     ------
     BadInputError
-        From `refusal`, if the file cannot be read or is no TOML.
+        From `refusal`, if the file cannot be read or is not TOML.
     """
     file = str(path)
     try:
@@ -42,13 +42,13 @@ def shape_problems(
     Parameters
     ----------
     error
-        From pydantic.
+        Validation error of pydantic.
     file
         Name of the file in messages.
     keys
-        Known keys, the remedy of one that is unknown.
+        Known keys, for the remedy of an unknown key.
     remedy
-        Remedy of wrong values.
+        Remedy for wrong values.
     """
     known = sorted(keys)
     return [_problem(dict(each), file, known, remedy) for each in error.errors()]

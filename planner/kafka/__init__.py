@@ -1,6 +1,6 @@
 """
-The live cluster, through kafka-python 3.
+Access to a running cluster through kafka-python 3.
 
-`auth` and `client` reach it, `read`, `groups`, `actions` and `consumer` use it;
-`messages` has the fields of Kafka's messages that kafka-python does not know.
+`auth` and `client` connect to a cluster; `read`, `groups`, `actions` and `consumer` use
+the connection. `messages` defines Kafka's messages that kafka-python lacks.
 """

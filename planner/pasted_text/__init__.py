@@ -1,7 +1,7 @@
 """
-Text that operators paste: its encoding, the noise around data, and JSON in it.
+Pasted text: encoding, noise around data, and JSON documents in it.
 
-Importers of snapshots and of groups read their files through this package. It imports
+Importers of snapshots and of groups read their files with this package. It imports
 nothing else of the planner.
 """
 

@@ -1,10 +1,10 @@
 """
-Lines of pasted text sorted into data and noise.
+Classification of lines of pasted text as data or noise.
 
-Data goes first: a line that has the shape of the format is never noise, whatever else
-it looks like. Of the other lines those that are certainly no data are made blank, so
-that every other line keeps its number; so are those that say that a tool failed. The
-rest stays, and its reader refuses it.
+Data takes precedence: a line that matches the format is never noise. Of the other
+lines, those that are certainly not data and those that report the failure of a tool are
+made blank, so that all lines keep their numbers. The remaining lines stay, and the
+parser of the format rejects them.
 """
 
 import re
@@ -33,19 +33,19 @@ _FENCES = ("```", "~~~")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """
-    Shapes of the lines of one format.
+    Patterns of the lines of one format.
 
     Parameters
     ----------
     data
-        Beginning of a line that is data; matched from the start of the line.
+        Pattern of the start of a data line.
     marks
-        Matches text that never occurs in noise: a line with it is not skipped.
+        Pattern of text that never occurs in noise; a line that contains it is data.
     hints
-        Matches text that marks a possible remainder of a wrapped data line.
+        Pattern of text that may be the remainder of a wrapped data line.
     has_words
-        Whether sentences are no data. In YAML and CSV a sentence may be data, but for
-        one outside of the fences around them.
+        Whether sentences are noise. In YAML and CSV a sentence may be data, except
+        outside of the fences around the data.
     """
 
     data: re.Pattern[str]
@@ -54,29 +54,29 @@ class Form:
     has_words: bool = True
 
     def is_data(self, line: str) -> bool:
-        """Tell whether a line has the shape of data."""
+        """Return whether a line has the form of data."""
         return bool(self.data.match(line) or self.marks.search(line))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pasted:
     """
-    A text without its noise.
+    Text without noise.
 
     Parameters
     ----------
     text
-        The text; each line of noise is blank, so lines keep their numbers.
+        Text with blank lines in place of noise, so that lines keep their numbers.
     body
-        The text with its noise, but without what stands before each of its lines.
+        Text with noise, but without prefixes that tools put before every line.
     original
-        The text as it was.
+        Unchanged text.
     passed
-        Lines passed over, with their numbers.
+        Numbers and kinds of the skipped lines.
     commands
-        Command lines with the numbers of their lines, as they were typed.
+        Command lines as typed, with their line numbers.
     failures
-        Numbers of the lines that say that a tool failed.
+        Numbers of the lines that report the failure of a tool.
     """
 
     text: str
@@ -90,7 +90,7 @@ class Pasted:
 def passed_note(
     file: str, count: int, first: tuple[int, Noise] | None
 ) -> tuple[str, ...]:
-    """Return the note that counts lines passed over, with the first as example."""
+    """Return the note on the number of skipped lines, with the first as example."""
     if first is None:
         return ()
     number, noise = first
@@ -103,14 +103,14 @@ def passed_note(
 
 def clean(text: str, form: Form) -> Pasted:
     """
-    Return a text with its noise made blank.
+    Return a text with blank lines in place of noise.
 
     Parameters
     ----------
     text
-        The text, decoded.
+        Decoded text.
     form
-        Shapes of the lines that are data.
+        Patterns of the lines that are data.
     """
     wrapped = text.split("\n")
     lines = unwrapped(wrapped, form.is_data)
@@ -139,7 +139,7 @@ def clean(text: str, form: Form) -> Pasted:
 
 
 def _outside_of_fences(lines: list[str]) -> frozenset[int]:
-    """Return the lines that no fence holds; none of them where fences do not pair."""
+    """Return the lines outside of all fences; none if a fence is unpaired."""
     fences = [at for at, line in enumerate(lines) if line.lstrip().startswith(_FENCES)]
     if not fences or len(fences) % 2:
         return frozenset()
@@ -150,10 +150,10 @@ def _outside_of_fences(lines: list[str]) -> frozenset[int]:
 
 class _Sorter:
     """
-    Lines that do not have the shape of data, one after the other.
+    Classifier of the lines that do not have the form of data.
 
-    A command goes on below a line that ends in a backslash, a back-tick or a caret; a
-    log line goes on with a stack trace, or with the settings of a client.
+    A command continues after a line that ends in a backslash, a back-tick or a caret; a
+    log line continues with a stack trace, or with the settings of a client.
     """
 
     def __init__(self, form: Form, outside: frozenset[int]) -> None:
@@ -165,14 +165,14 @@ class _Sorter:
         self._goes_on = ""
 
     def sort(self, lines: list[str], others: list[int]) -> Iterator[tuple[int, Noise]]:
-        """Yield the lines that are noise, by their index."""
+        """Yield the index and the kind of each noise line."""
         for at in others:
             line = lines[at].rstrip()
             if not line:
                 continue
             if at != self._last + 1:
                 self._goes_on = ""
-            # Nothing tells whether a last line without an end was cut.
+            # A last line without a line break may be cut off.
             noise = self._noise(at, line, is_whole=at < len(lines) - 1)
             if noise is not None:
                 self._last = at
@@ -197,7 +197,7 @@ class _Sorter:
         return may_be and is_words(line) and not form.hints.search(line)
 
     def _continued(self, at: int, line: str) -> Noise | None:
-        """Return the kind of the line above if this one goes on with it."""
+        """Return the kind of noise if the line continues the noise line above it."""
         if self._goes_on == COMMAND:
             number, command = self.commands[-1]
             self.commands[-1] = (number, f"{command[:-1]} {line.strip(' >')}")

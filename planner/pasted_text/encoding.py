@@ -1,4 +1,4 @@
-"""Bytes of a text file as text: UTF-8 or UTF-16, gzipped or not."""
+"""Decoding of text files in UTF-8 or UTF-16, gzipped or not."""
 
 import codecs
 import gzip
@@ -22,12 +22,12 @@ _PAGE_BREAK = re.compile(r"^[\f\r]+(?=[^\f\r\n])|\f+$", re.MULTILINE)
 
 class EncodingProblemError(ValueError):
     """
-    Bytes that are no text.
+    Error for bytes that are not text.
 
     Parameters
     ----------
     place, rule, remedy
-        As in a problem of an input.
+        As in `InputProblem`.
     """
 
     def __init__(self, *, rule: str, remedy: str, place: str = "") -> None:
@@ -39,22 +39,22 @@ class EncodingProblemError(ValueError):
 
 def decode_bytes(data: bytes) -> str:
     """
-    Return the text of a file, without byte order mark and without colours.
+    Return the text of a file, without byte order mark and colour codes.
 
-    Blanks that do not break, as web pages have them, become blanks; not inside lines of
-    JSON, where they may be part of a name. Page breaks at either end of a line go, and
-    line ends of old Macs become line breaks.
+    No-break spaces, as in web pages, become spaces, except inside lines of JSON, where
+    they may be part of a name. Form feeds at either end of a line are removed, and
+    carriage returns become line breaks in a text without line feeds.
 
     Parameters
     ----------
     data
-        The file: UTF-8, or UTF-16 as PowerShell writes it, with its byte order mark or
-        without.
+        Content of the file: UTF-8, or UTF-16 as PowerShell writes it, with or without
+        byte order mark.
 
     Raises
     ------
     EncodingProblemError
-        If it is in another encoding, or cut in its packed form.
+        If the file has another encoding, or is truncated gzip.
     """
     data = _unpacked(data)
     codec = _utf16_codec(data)
@@ -69,7 +69,7 @@ def decode_bytes(data: bytes) -> str:
 
 
 def _with_plain_blanks(text: str) -> str:
-    """Return a text with blanks that break, and without those that have no width."""
+    """Return a text with plain spaces, and without zero-width characters."""
     if not _OTHER_BLANKS.search(text):
         return text
     return "\n".join(map(_with_plain_blanks_in, text.split("\n")))
@@ -94,12 +94,12 @@ def _unpacked(data: bytes) -> bytes:
 
 
 def _utf16_codec(data: bytes) -> str | None:
-    """Return which form of UTF-16 a file has; `None` if it is another encoding."""
+    """Return the codec of a UTF-16 file; `None` for any other encoding."""
     if data.startswith(_UTF32):
         return None
     if data.startswith(_UTF16):
         return "utf-16"
-    # Without a mark: what tools print is nearly all ASCII, so every other byte is 0.
+    # Without a mark: output of tools is mostly ASCII, so every other byte is 0.
     head = data[:_HEAD]
     even, odd = head[::2].count(0), head[1::2].count(0)
     if odd > _MOSTLY * len(head) / 2 and not even:

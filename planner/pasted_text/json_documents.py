@@ -1,4 +1,4 @@
-"""JSON documents in a text: one or several, headings before them, a prompt behind."""
+"""Splitting of text into JSON documents and the lines around them."""
 
 import json
 import re
@@ -19,18 +19,18 @@ _LINE = (
 @dataclass(frozen=True, slots=True)
 class Piece:
     """
-    A part of a text: a JSON document, or what stands outside of them on one line.
+    Part of a text: a JSON document, or text on one line outside of documents.
 
     Parameters
     ----------
     text
-        The part.
+        Text of the part.
     line
-        Number of the line that it begins on.
+        Number of the line on which the part starts.
     is_json
-        Whether it begins as JSON.
+        Whether the part starts like JSON.
     is_first
-        Whether nothing stands before it on its line.
+        Whether the part is the first on its line.
     """
 
     text: str
@@ -41,10 +41,10 @@ class Piece:
 
 def split_documents(text: str) -> Iterator[Piece]:
     r"""
-    Yield the parts of a text in their order.
+    Yield the parts of a text in order.
 
-    A document that is not whole goes to the end of the text: who parses it names what
-    is wrong with it.
+    An incomplete document extends to the end of the text, and its parser reports the
+    error.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def split_documents(text: str) -> Iterator[Piece]:
         stop = end
         if rest:
             start = text.index(rest[0], at)
-            # Behind a document a prompt may begin with a bracket, too.
+            # A prompt behind a document may start with a bracket, too.
             is_noise = not is_first and noise_of(rest) is not None
             is_json = rest[0] in "{[" and not is_noise
             if is_json:
@@ -74,7 +74,7 @@ def split_documents(text: str) -> Iterator[Piece]:
 
 
 def _end_of_document(text: str, start: int) -> int:
-    """Return the end of a document; where it is not whole JSON, that of the text."""
+    """Return the end of a document, or of the text if the JSON is incomplete."""
     try:
         return _DECODER.raw_decode(text, start)[1]
     except (ValueError, RecursionError):
@@ -83,12 +83,12 @@ def _end_of_document(text: str, start: int) -> int:
 
 def json_form(headings: str = r"(?!)") -> Form:
     """
-    Return the shapes of lines of JSON, pretty-printed or not.
+    Return the patterns of lines of JSON, pretty-printed or not.
 
     Parameters
     ----------
     headings
-        Regular expression of the lines that the tool prints around its JSON.
+        Regular expression of the lines that a tool prints around its JSON.
     """
     return Form(
         data=re.compile(rf"\s*(?:{_LINE}|{headings})"),

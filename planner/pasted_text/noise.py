@@ -1,8 +1,8 @@
 """
-Lines that terminals, loggers, JVMs and people put around the output of a tool.
+Noise: lines of terminals, loggers, JVMs and people around the output of a tool.
 
-Each kind has a pattern of the beginning of its lines. What a message shows of a line is
-what the pattern matches: the rest may hold a password.
+Each kind of noise has a pattern of the start of its lines. Messages show only the text
+that the pattern matches, because the rest of the line may contain a password.
 """
 
 import re
@@ -20,14 +20,14 @@ _MAX_SHOWN = 60
 @dataclass(frozen=True, slots=True)
 class Noise:
     """
-    A line that is no data.
+    Line that is not data.
 
     Parameters
     ----------
     kind
-        Its kind, as in ``a log line``.
+        Kind of noise, such as ``a log line``.
     shown
-        Its beginning, as far as it may be shown.
+        Start of the line, as far as messages may show it.
     """
 
     kind: str
@@ -48,7 +48,7 @@ _BEFORE = (
 )
 _COMMAND = rf"{_BEFORE}(?:[\w.~$:{{}}-]*[\\/])*{_TOOLS}(?=[ \t]|$)"
 
-# What may follow a prompt is shown only if it is the name of a known tool.
+# Text behind a prompt is shown only if it is the name of a known tool.
 _AFTER = rf"(?= |$)(?:[ \t]*{_COMMAND})?"
 
 _KINDS: tuple[tuple[str, str], ...] = (
@@ -227,7 +227,7 @@ _LOGGED_SETTING = re.compile(r"\s+[a-z][a-z0-9._-]{1,80} =(?: |$)")
 
 def noise_of(line: str) -> Noise | None:
     """
-    Return the kind of a line that is certainly no data; `None` if it may be.
+    Return the noise of a line that is certainly not data; `None` if it may be data.
 
     Examples
     --------
@@ -247,18 +247,18 @@ def noise_of(line: str) -> Noise | None:
 
 
 def shown(text: str) -> str:
-    """Return the beginning of a line as far as it may be repeated."""
+    """Return the printable start of a text, shortened for messages."""
     printable = "".join(c if c.isprintable() else " " for c in text).strip()
     return printable if len(printable) <= _MAX_SHOWN else f"{printable[:_MAX_SHOWN]}…"
 
 
 def is_words(line: str) -> bool:
     """
-    Tell whether a line is a sentence of a person or of a tool, and no data.
+    Return whether a line is a sentence of a person or of a tool, and not data.
 
-    Most of it must be plain words, one blank apart; nothing in it may be a list, a
-    setting or a sign that something was left out. One or two words must end as a
-    heading or an exclamation does.
+    At least 70 % of the tokens must be plain words, the first one included. The line
+    must not contain a list, a setting, an ellipsis, a tab or three spaces in a row. A
+    line of one or two words must end like a heading or an exclamation.
 
     Examples
     --------
@@ -280,7 +280,7 @@ def is_words(line: str) -> bool:
 
 def tool_failure(line: str) -> bool:
     """
-    Tell whether a line says that a tool failed, so that its output may be cut.
+    Return whether a line reports the failure of a tool, so that output may be cut.
 
     Examples
     --------
@@ -292,10 +292,10 @@ def tool_failure(line: str) -> bool:
 
 
 def is_stack_trace(line: str) -> bool:
-    """Tell whether a line goes on with the exception above it."""
+    """Return whether a line continues the exception above it."""
     return _TRACE.match(line[:_MAX_LINE]) is not None
 
 
 def is_logged_setting(line: str) -> bool:
-    """Tell whether a line is one of the settings that a client logs at its start."""
+    """Return whether a line is one of the settings that a client logs at start-up."""
     return _LOGGED_SETTING.match(line[:_MAX_LINE]) is not None

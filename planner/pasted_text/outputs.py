@@ -1,8 +1,8 @@
 """
-Outputs of tools and other files, recognised by their content.
+Recognition of outputs of tools and of other files by their content.
 
-A refusal says what a file seems to be, and how to get what was asked for. An importer
-leaves out its own kind, so no refusal proposes what was just given.
+Error messages state the likely kind of a file and the way to obtain the expected kind.
+An importer excludes its own kind, so that no message proposes the file that was given.
 """
 
 import re
@@ -19,12 +19,12 @@ _MOST_BEGINNINGS = 5
 @dataclass(frozen=True, slots=True)
 class Output:
     """
-    Text that some tool prints.
+    Kind of text, such as the output of a tool.
 
     Parameters
     ----------
     name
-        Name of the importer that reads it; empty where none does.
+        Name of the importer that reads the text; empty if none does.
     words
         Description and remedy, as the end of ``this looks like …``.
     """
@@ -39,7 +39,7 @@ def _known(name: str, pattern: str, words: str) -> tuple[re.Pattern[str], Output
 
 _DESCRIBE = "take kafka-topics --describe"
 _MARKED = (
-    # Texts that no importer reads, but that hold words of those that one reads.
+    # Texts without an importer that contain words of texts with an importer.
     _known(
         "",
         r"^[ \t>]*Metadata for .{1,300} \(from broker|^[ \t]*topic \"[^\"]+\" with "
@@ -144,7 +144,7 @@ _OFFSET = re.compile(r"[a-zA-Z0-9._-]{1,249}:[0-9]{1,10}:-?[0-9]{0,19}")
 _RATES = Output("rates", "a table of rates, which --rates takes")
 _BROKERS = Output("brokers", "a table of brokers, which --brokers takes")
 _HEADINGS = 30
-"""Lines among which the heading of a table stands."""
+"""Number of first lines that are searched for the heading of a table."""
 _NAMES_OF_BROKERS = frozenset(("id", "broker", "broker_id"))
 _NO_RATES = frozenset(("group", "lag", "offset"))
 _CELL = re.compile(r"[\w .:-]{0,60}")
@@ -161,10 +161,10 @@ def recognise(text: str, *, but: str | None = None) -> Output | None:
     Parameters
     ----------
     text
-        The text as it was given, with its noise.
+        The unchanged text, with its noise.
     but
-        Name of the importer that refuses it: its own output is no other, whatever else
-        the text holds. `None` if it may be any output.
+        Name of the importer that rejects the text: a match of its own kind returns
+        `None`. `None` allows any kind.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def recognise(text: str, *, but: str | None = None) -> Output | None:
 
 
 def _table(line: str) -> Output | None:
-    """Return what a line is the heading of, where it names columns of a table."""
+    """Return the kind of table whose heading a line is; `None` for other lines."""
     cells = [cell.strip().strip('"').lower() for cell in line.split(",")]
     names = set(cells)
     if len(cells) < 2 or not all(map(_CELL.fullmatch, cells)):

@@ -1,9 +1,9 @@
 """
-Beginnings that tools put before every line: quotes, names, times, numbers.
+Removal of prefixes that tools put before every line: quotes, names, times, numbers.
 
-A wrapping is taken off where every line that looks like data has it, and nothing looks
-like data before it is off: then no line of data can lose a part of itself. Layers are
-taken off one after the other, as ``> 12:`` before a quoted line of ``grep -n``.
+A prefix is removed if every data line has it and no line looks like data before the
+removal, so that no data line loses a part of its own. Nested prefixes are removed one
+after the other, as in ``> 12:`` before a quoted line of ``grep -n``.
 """
 
 import re
@@ -20,14 +20,14 @@ _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 @dataclass(frozen=True, slots=True)
 class _Wrapping:
     """
-    One kind of beginning.
+    One kind of prefix.
 
     Parameters
     ----------
     pattern
-        The beginning of a line; its group ``number`` must grow from line to line.
+        Pattern of the prefix; its group ``number`` must increase from line to line.
     counts_lines
-        Whether the number may not grow by more than the lines do.
+        Whether the number may increase by at most the number of lines.
     """
 
     pattern: re.Pattern[str]
@@ -41,7 +41,7 @@ def _wrapping(pattern: str, *, counts_lines: bool = False) -> _Wrapping:
 _WRAPPINGS = (
     _wrapping(r">(?: |$)"),
     _wrapping(r">"),
-    # docker compose logs; a table of a mail.
+    # docker compose logs; a table in an e-mail.
     _wrapping(r"(?:[\w.-]{1,60}[ \t]{1,20})?\|(?: |$|(?=\S))"),
     # kubectl logs --prefix.
     _wrapping(r"\[(?:pod|container)/[^\]\s]{1,300}\](?: |$)"),
@@ -70,14 +70,14 @@ _ANY = re.compile(
 
 def unwrapped(lines: list[str], is_data: Callable[[str], bool]) -> list[str]:
     """
-    Return lines without what was put before each of them; the same list without any.
+    Return lines without common prefixes; the same list if there are none.
 
     Parameters
     ----------
     lines
         The lines.
     is_data
-        Tells whether a line looks like data.
+        Function that returns whether a line looks like data.
 
     Examples
     --------
@@ -89,14 +89,14 @@ def unwrapped(lines: list[str], is_data: Callable[[str], bool]) -> list[str]:
 
 
 def without_beginnings(text: str) -> str:
-    """Return a text of which every line may have lost more than its wrapping."""
+    """Return a text without any known prefix of each line, real prefix or not."""
     return _ANY.sub("", text)
 
 
 def _without_layers(
     lines: list[str], is_data: Callable[[str], bool], most: int
 ) -> list[str] | None:
-    """Return lines without all layers; `None` where that leaves no line of data."""
+    """Return lines without nested prefixes; `None` if no data line results."""
     if not most:
         return None
     found = [
@@ -104,7 +104,7 @@ def _without_layers(
         for one in (_without(lines, wrapping, is_data) for wrapping in _WRAPPINGS)
         if one is not None
     ]
-    # Blanks may be part of the wrapping or of the data: more lines have the right one.
+    # Spaces may belong to the prefix or to the data: the most frequent prefix wins.
     for _, rest in sorted(found, key=lambda one: one[0], reverse=True):
         dedented = _dedented(rest)
         inner = _without_layers(dedented, is_data, most - 1)
@@ -114,7 +114,7 @@ def _without_layers(
 
 
 def _dedented(lines: list[str]) -> list[str]:
-    """Return lines without the indentation that all of them have."""
+    """Return lines without their common indentation."""
     first = next((line for line in lines if line.strip()), "")
     if not _BLANKS.match(first):
         return lines
@@ -133,7 +133,7 @@ def _common_indentation(lines: list[str], first: str) -> str:
 def _without(
     lines: list[str], wrapping: _Wrapping, is_data: Callable[[str], bool]
 ) -> tuple[int, list[str]] | None:
-    """Return how many lines had a wrapping; `None` where a line of data lacks it."""
+    """Return the number of lines with a prefix and all lines without, if it applies."""
     rest_of = _Remover(wrapping)
     rest: list[str] = []
     num_wrapped = 0
@@ -147,7 +147,7 @@ def _without(
 
 
 class _Remover:
-    """Takes one wrapping off lines whose numbers grow."""
+    """Remover of one kind of prefix from lines with increasing numbers."""
 
     def __init__(self, wrapping: _Wrapping) -> None:
         self._match = wrapping.pattern.match

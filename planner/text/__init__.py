@@ -1,5 +1,5 @@
 """
-Quantities, ages and suggestions in words, units, and numbers of documents.
+Text for people: quantities, units, ages and suggestions; numbers in documents.
 
 Imports nothing of `planner`.
 """

@@ -1,4 +1,4 @@
-"""How old the data of a snapshot are."""
+"""Age of a snapshot."""
 
 from datetime import datetime
 
@@ -6,14 +6,14 @@ from planner.text.format import duration_text
 
 
 def age_s(taken_at: str | None, now: datetime) -> float | None:
-    """Return the seconds since a snapshot was taken; 0 where clocks differ."""
+    """Return the age of a snapshot in seconds, at least 0; `None` if unknown."""
     if taken_at is None:
         return None
     return max((now - datetime.fromisoformat(taken_at)).total_seconds(), 0.0)
 
 
 def age_text(taken_at: str | None, now: datetime) -> str:
-    """Return when a snapshot was taken, and how old that is."""
+    """Return the time and the age of a snapshot as text."""
     age = age_s(taken_at, now)
     if age is None:
         return ", age unknown"

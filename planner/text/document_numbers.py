@@ -1,4 +1,4 @@
-"""Numbers as documents have them."""
+"""Rounding of numbers for documents."""
 
 import numpy as np
 import numpy.typing as npt
@@ -6,16 +6,16 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 DIGITS = 12
-"""Significant digits of floats in a document: float noise of a machine is not shown."""
+"""Significant digits of floats in a document, few enough to hide rounding errors."""
 MOST_PLACES = 22
-"""Decimal places up to which a power of ten is a float."""
+"""Largest number of decimal places whose power of ten is an exact float."""
 POWERS = np.array([float(f"1e{places}") for places in range(MOST_PLACES + 1)])
 UNSURE = 1e-3
-"""How near to a half, in the last digit, it is not for sure which way to round."""
+"""Distance from a half, in the last digit, below which rounding is uncertain."""
 
 
 def rounded(value: float) -> float | int:
-    """Return an integer as it is, a float cut to its significant digits."""
+    """Return an integer unchanged, or a float rounded to its significant digits."""
     if isinstance(value, int):
         return value
     if value.is_integer() and abs(value) < 10**DIGITS:
@@ -26,18 +26,18 @@ def rounded(value: float) -> float | int:
 
 def rounded_all(values: FloatArray) -> FloatArray:
     """
-    Return what `rounded` makes of each value.
+    Return each value rounded as by `rounded`.
 
     Parameters
     ----------
     values
-        Of any shape.
+        Values of any shape.
 
     Notes
     -----
-    Up to 10^22 powers of ten are floats, so that an integer of twelve digits over one
-    of them is the float next to that decimal. What may be rounded either way, or has
-    other powers, is rounded one by one.
+    Powers of ten up to 10^22 are exact floats, so that an integer of twelve digits
+    divided by one of them is the float nearest to that decimal. Values with uncertain
+    rounding or with other powers are rounded one by one.
     """
     size = np.abs(values)
     is_plain = (

@@ -1,4 +1,4 @@
-"""Amounts as people read them, on lines of one screen."""
+"""Quantities as text for people, and lines that fit a screen."""
 
 import re
 import shlex
@@ -12,7 +12,7 @@ BYTE_UNITS = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 def bytes_text(value: float, digits: int = 3, *, is_padded: bool = False) -> str:
     """
-    Return bytes with a decimal unit; `is_padded`: zeros at the end are kept.
+    Return bytes with a decimal unit; `is_padded` keeps trailing zeros.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def duration_text(seconds: float) -> str:
 
 
 def percent_text(fraction: float) -> str:
-    """Return a fraction as a percentage, with digits only where it is small."""
+    """Return a fraction as a percentage, with decimals only below 10 %."""
     percent = 100 * fraction
     if percent == 0 or abs(percent) >= 10:
         return f"{percent:.0f} %"
@@ -61,7 +61,7 @@ def percent_text(fraction: float) -> str:
 
 def use_text(use: float, most: float) -> str:
     """
-    Return how far a capacity is used, of what may be; told apart where they are near.
+    Return the use of a capacity and its limit, with decimals where both look equal.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def ids_text(ids: list[int]) -> str:
 
 
 def span_text(low: float, high: float, unit: str = "") -> str:
-    """Return ``low-high`` without decimals, or one number where they are the same."""
+    """Return ``low-high`` without decimals, or one number where both are equal."""
     first, last = f"{low:.0f}", f"{high:.0f}"
     return (first if first == last else f"{first}-{last}") + unit
 
@@ -113,7 +113,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def labelled(label: str, text: str) -> list[str]:
-    """Return a label and its text, wrapped under itself."""
+    """Return the lines of a label and its text, wrapped with a hanging indent."""
     lines = wrapped(text, SCREEN_WIDTH - LABEL_WIDTH) or [""]
     head = [label] + [""] * (len(lines) - 1)
     return [
@@ -123,15 +123,15 @@ def labelled(label: str, text: str) -> list[str]:
 
 
 def wrapped(text: str, width: int = SCREEN_WIDTH) -> list[str]:
-    """Break a text into lines between words; a number keeps its unit."""
+    """Break a text into lines between words, but not before a unit."""
     joined = _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
-    # A path that is broken cannot be copied, however long it is.
+    # Long paths stay whole, so that they can be copied.
     lines = textwrap.wrap(joined, width, break_on_hyphens=False, break_long_words=False)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def command_lines(label: str, words: list[str]) -> list[str]:
-    """Return a command to be copied into a shell, continued where it is long."""
+    """Return the lines of a shell command, with backslashes at line breaks."""
     width = SCREEN_WIDTH - LABEL_WIDTH - len(" \\")
     lines: list[str] = []
     for word in map(shlex.quote, words):

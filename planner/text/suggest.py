@@ -1,4 +1,4 @@
-"""What was likely meant by a name that nothing has."""
+"""Suggestions for unknown names."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -8,7 +8,7 @@ MOST_NAMED = 10
 
 def near(name: object, known: Iterable[object]) -> str:
     """
-    Return what was likely meant, whatever its case, else what there is.
+    Return the closest known name, ignoring case, or else the known names.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """
-Long texts put together column by column: a million small ones in a moment.
+Long texts joined from columns of short ones, fast enough for millions.
 
-Arrow is loaded when there is something to write; `planner.cli.common.snapshot_reading`
-loads it first.
+Arrow is imported on first use; `planner.cli.common.snapshot_reading` imports it
+earlier.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 Column = Any
-"""A text per row, as Arrow has it."""
+"""Arrow array of strings, one per row."""
 Rows = npt.NDArray[np.signedinteger[Any]]
 
 
@@ -31,7 +31,7 @@ def taken(texts: Column, rows: Rows) -> Column:
 
 
 def picked(texts: Sequence[str | None], rows: Rows) -> Column:
-    """Return the text at each row; -1 is the last of them."""
+    """Return the text at each row; -1 selects the last text."""
     import pyarrow as pa
 
     at = np.where(rows < 0, len(texts) - 1, rows) if len(rows) else rows
@@ -55,9 +55,9 @@ def lists_joined(start: Rows, items: Column, separator: str = ",") -> Column:
     start
         ``(N + 1,)`` items of list ``n`` are rows ``start[n]:start[n + 1]``.
     items
-        Of all lists.
+        Items of all lists.
     separator
-        Between two of them.
+        Text between two items.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -67,7 +67,7 @@ def lists_joined(start: Rows, items: Column, separator: str = ",") -> Column:
 
 
 def side_by_side(*parts: Column | str, separator: str = "") -> Column:
-    """Return the texts of one row as one; a text alone stands in every row."""
+    """Join the texts of each row; a string argument is the same in every row."""
     import pyarrow.compute as pc
 
     columns = [_constant(part) if isinstance(part, str) else part for part in parts]
@@ -81,7 +81,7 @@ def _constant(text: str) -> Any:  # noqa: ANN401 - Arrow's
 
 
 def whole(texts: Column, separator: str = "") -> str:
-    """Return all texts as one."""
+    """Return all texts joined into one."""
     if not len(texts):
         return ""
     ends = np.array([0, len(texts)])

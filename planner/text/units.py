@@ -1,4 +1,4 @@
-"""Sizes and rates with units, as the command line takes them."""
+"""Parsers of sizes and rates with units, as on the command line."""
 
 import re
 from math import isfinite
@@ -10,12 +10,12 @@ MOST_BYTES = 2**62
 
 def parse_bytes(text: str) -> int:
     """
-    Read a size: a number of bytes, or with a unit such as ``500GB`` or ``2TiB``.
+    Parse a size in bytes, or with a unit such as ``500GB`` or ``2TiB``.
 
     Raises
     ------
     ValueError
-        If it is no size, or one of 2^62 bytes or more.
+        If the text is not a size, or the size is 2^62 bytes or more.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def parse_bytes(text: str) -> int:
     (2048, 1500000000, 7)
     """
     match = _AMOUNT.fullmatch(text)
-    # "b" would be bits, "Ki" without bytes a slip of the pen.
+    # "b" would be bits, and "Ki" without "B" is a typing error.
     if match is None or match[4] == "b" or (match[2] and not match[4]):
         msg = "must be bytes, such as 500GB, 2TiB or 1000000"
         raise ValueError(msg)
@@ -40,12 +40,12 @@ def parse_bytes(text: str) -> int:
 
 def parse_rate(text: str) -> int:
     """
-    Read a rate: bytes per second, or with a unit such as ``50MB/s``.
+    Parse a rate in bytes per second, or with a unit such as ``50MB/s``.
 
     Raises
     ------
     ValueError
-        If it is no rate.
+        If the text is not a rate.
 
     Examples
     --------
@@ -61,12 +61,12 @@ def parse_rate(text: str) -> int:
 
 def parse_fraction(text: str) -> float:
     """
-    Read a fraction, or percents: ``0.05`` or ``5%``.
+    Parse a fraction or a percentage, such as ``0.05`` or ``5%``.
 
     Raises
     ------
     ValueError
-        If it is no number, or not a finite one.
+        If the text is not a finite number.
 
     Examples
     --------
@@ -79,5 +79,5 @@ def parse_fraction(text: str) -> float:
     if not isfinite(value):
         msg = "must be a finite number"
         raise ValueError(msg)
-    # Divided, so that 5% is the very number that 0.05 is.
+    # Division by 100 makes 5% the same float as 0.05.
     return value / 100 if is_percent else value

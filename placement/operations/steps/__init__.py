@@ -1,5 +1,5 @@
 """
-Steps of several operations: emptied brokers, broker successors, replication factors.
+Steps shared by operations: evacuation, broker successors, replication factors.
 
 Imports `model`, `draft`, `rules` and core types.
 """

@@ -1,10 +1,10 @@
 """
-The choice of `multiple_choice` for very many partitions, in batches.
+Batched variant of `multiple_choice` for very many partitions.
 
-All partitions of a batch look at the loads before it. A batch is small beside the
-brokers, so that hardly two of them want the same one; what makes the sum of penalties
-larger after all is taken back. So the sum never grows, and the answer does not depend
-on the machine.
+All partitions of a batch choose by the loads before the batch. A batch is small
+compared to the number of brokers, so that rarely two of its partitions choose the same
+broker. Choices that still increase the sum of penalties are reverted. The sum therefore
+never grows, and the result does not depend on the machine.
 """
 
 from dataclasses import dataclass
@@ -45,13 +45,14 @@ class Batches:
     Parameters
     ----------
     options
-        What there is to choose from.
+        Options of all partitions.
     load
         ``(B, R)`` loads without any option.
     limits
         Bands and capacities of the brokers.
     over, least_gain
-        What a load over its capacity costs, and what is no gain.
+        Penalty per target of a load over its capacity, and the gain below which a
+        change is rounding.
     """
 
     def __init__(
@@ -94,19 +95,19 @@ class Batches:
         for first, last in spans:
             self._prefer(first, last, chosen)
         found = np.empty(groups, dtype=np.int64)
-        # An option's place inside its partition is the same in both orders.
+        # The rank of an option within its partition is the same in both orders.
         place = chosen - self.options.start[:-1]
         found[self.order] = self.given.start[:-1][self.order] + place
         return found
 
     def _costs(self, first: int, last: int) -> FloatArray:
-        """Return what each option of a batch adds to the sum of penalties."""
+        """Return the increase of the sum of penalties by each option of a batch."""
         start, stop = self.options.start[[first, last]]
         rows = np.arange(start, stop, dtype=np.int64)
         return self._added(rows, 1.0)
 
     def _added(self, rows: RowArray, sign: float) -> FloatArray:
-        """Return what each of some options adds, or what taking it away does."""
+        """Return the increase of penalties by adding, or removing, each option."""
         changes, starts = _members(self.options.change_start, rows)
         broker = self.options.broker_idx[changes]
         now = self.load[broker]
@@ -114,7 +115,7 @@ class Batches:
         return _sums(self._penalty(broker, then) - self._penalty(broker, now), starts)
 
     def _penalty(self, broker: npt.NDArray[np.int32], load: FloatArray) -> FloatArray:
-        """Return what loads of brokers cost, all resources together."""
+        """Return the penalty of each broker's load, summed over all resources."""
         limits, unit = self.limits, self.unit[broker]
         over = np.maximum(load - limits.capacity[broker], 0.0) / unit
         outside = np.maximum(load - limits.upper[broker], limits.lower[broker] - load)
@@ -125,7 +126,7 @@ class Batches:
     def _best(
         self, first: int, last: int, costs: FloatArray
     ) -> tuple[RowArray, FloatArray]:
-        """Return the option that costs least, the first of equals, and its cost."""
+        """Return the cheapest option of each partition, the first one, and its cost."""
         starts = self.options.start[first : last + 1] - self.options.start[first]
         least = np.minimum.reduceat(costs, starts[:-1])
         near = costs <= np.repeat(least, np.diff(starts)) + self.least_gain
@@ -138,7 +139,7 @@ class Batches:
         np.add.at(self.load, broker, sign * self.options.change[changes])
 
     def _improve(self, first: int, last: int, chosen: RowArray) -> int:
-        """Let partitions of a batch change their option; return how many did."""
+        """Change options of a batch to better ones; return the number of changes."""
         old = chosen[first:last]
         best, cost = self._best(first, last, self._costs(first, last))
         gain = cost + self._added(old, -1.0)
@@ -151,7 +152,7 @@ class Batches:
         return len(better)
 
     def _exchange(self, old: RowArray, new: RowArray, most: float) -> bool:
-        """Take options for others; take that back if the sum grows by more."""
+        """Exchange options; revert the exchange if the sum grows beyond `most`."""
         before = self._total()
         self._apply(old, -1.0)
         self._apply(new, 1.0)
@@ -162,7 +163,7 @@ class Batches:
         return False
 
     def _prefer(self, first: int, last: int, chosen: RowArray) -> None:
-        """Take the first options that are as good, by halves where not all can."""
+        """Choose the first options of equal cost, by halves if not all of them can."""
         starts = self.options.start[first : last + 1]
         old = chosen[first:last]
         least = self._added(old, -1.0)
@@ -190,7 +191,7 @@ class Batches:
 
 
 def _sums(values: FloatArray, start: RowArray) -> FloatArray:
-    """Sum floats of each row; rows in their order, so the same everywhere."""
+    """Sum the floats of each row in a fixed order, for the same result everywhere."""
     found = np.zeros(len(start) - 1)
     rows = np.repeat(np.arange(len(found)), np.diff(start))
     np.add.at(found, rows, values)
@@ -198,7 +199,7 @@ def _sums(values: FloatArray, start: RowArray) -> FloatArray:
 
 
 def _members(start: RowArray, rows: RowArray) -> tuple[RowArray, RowArray]:
-    """Return the members of some compressed rows, and where each begins."""
+    """Return the members of some compressed rows, and the start of each row."""
     counts = start[rows + 1] - start[rows]
     first = np.zeros(len(rows) + 1, dtype=np.int64)
     np.cumsum(counts, out=first[1:])

@@ -1,4 +1,4 @@
-"""One broker after another takes the replicas of an old one, as far as rules allow."""
+"""Replace old brokers by their successors, one pair after the other."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -29,16 +29,16 @@ RowArray = npt.NDArray[np.int64]
 
 class Replacing:
     """
-    Where the replicas of a draft are while brokers are being replaced.
+    Brokers of the replicas of a draft while brokers are being replaced.
 
     Parameters
     ----------
     draft
-        The draft; brokers that leave and those that stay are known.
+        The draft, with the brokers that leave and those that stay marked.
     is_untouchable
-        ``(P,)`` partitions that must be left alone.
+        ``(P,)`` true for partitions that must be left alone.
     pairs
-        Rows of the old broker and of the new one.
+        Rows of the old and the new broker of each pair.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Replacing:
         self.source_rack = source_racks(state)
 
     def _ask_chosen_rules(self) -> None:
-        """Keep what the rules of the user's choice say of partitions and brokers."""
+        """Keep the tables that the user's rules fill for partitions and brokers."""
         asked = start_draft(self.draft.state, self.draft.settings)
         asked.holds = self.draft.holds
         asked.stands_for = self._stands_for()
@@ -106,7 +106,7 @@ class Replacing:
         return found
 
     def _is_eligible(self, rows: RowArray, new: int) -> BoolArray:
-        """Return true for rows whose partition may lie on the new broker at all."""
+        """Return true for rows whose partition is eligible for the new broker."""
         found = np.ones(len(rows), dtype=np.bool_)
         of = self.partition_idx[rows]
         for table in self.eligibility:
@@ -114,7 +114,7 @@ class Replacing:
         return found
 
     def replace(self, old: int, new: int) -> int:
-        """Put a broker in the place of another where rules allow; return how often."""
+        """Replace a broker where rules allow it; return the number of replicas."""
         rows = np.nonzero(np.equal(self.broker_of, old))[0]
         rows = rows[~self.is_untouchable[self.partition_idx[rows]]]
         if not self.draft.may_receive[new]:
@@ -129,7 +129,7 @@ class Replacing:
         return len(rows)
 
     def reasons(self, old: int) -> list[Shortfall]:
-        """Say of every replica left on an old broker what keeps it there."""
+        """Return a shortfall, with the reason, for every replica left on a broker."""
         new = int(self.new_of[old])
         rows = np.nonzero(np.equal(self.broker_of, old))[0]
         rows = rows[~is_excluded(self.draft)[self.partition_idx[rows]]]
@@ -183,7 +183,7 @@ class Replacing:
         )
 
     def _over(self, row: int, new: int, load: WeightArray) -> Shortfall:
-        """Say which capacity of the new broker a replica would exceed."""
+        """Return a shortfall with the capacity that a replica exceeds on `new`."""
         most = self._most(new)
         r = int(np.argmax(load > most))
         return replace(
@@ -196,7 +196,7 @@ class Replacing:
         )
 
     def _most(self, new: int) -> WeightArray:
-        """Return ``(R,)`` what a broker may carry beside the others of its host."""
+        """Return ``(R,)`` the capacity of a broker, within that of its host."""
         host = self.draft.state.brokers.host_idx
         beside = self.draft.holds & np.equal(host, host[new])
         beside[new] = False
@@ -216,7 +216,7 @@ class Replacing:
         """
         Return true for rows whose partition keeps the rack rule on the new broker.
 
-        Inside a rack always: what is wrong with such a partition was so before.
+        Always true inside one rack: a violation there existed before.
         """
         if not self.minds_racks:
             return np.ones(len(rows), dtype=np.bool_)
@@ -229,7 +229,7 @@ class Replacing:
         return np.array(keeps, dtype=np.bool_)
 
     def _is_even(self, p: int, broker_of: IndexArray) -> bool:
-        """Return whether no rack holds more of a partition than the rule lets it."""
+        """Return whether every rack keeps the rack rule for a partition."""
         start = self.draft.state.replicas.start
         on = broker_of[start[p] : start[p + 1]]
         stays = on[self.draft.holds[on]]
@@ -246,7 +246,7 @@ class Replacing:
         return not self.has_own_cap[p] and self._is_no_worse(p, on)
 
     def _is_no_worse(self, p: int, on: IndexArray) -> bool:
-        """Return whether a partition that broke the rack rule breaks it by no more."""
+        """Return whether a partition broke the rack rule before, and by no less."""
         replicas = self.draft.state.replicas
         was = replicas.broker_idx[replicas.start[p] : replicas.start[p + 1]]
         old, new = self._crowding(p, was), self._crowding(p, on)
@@ -262,7 +262,7 @@ class Replacing:
         return Crowding.of(held, used, self.in_rack, limit, is_even=is_even)
 
     def can_lead(self) -> BoolArray:
-        """Return ``(R,)`` true for old replicas in sync where they may lead."""
+        """Return ``(R,)`` true for replicas that may lead: in sync, not replaced."""
         allowed: BoolArray = (
             self.draft.leads[self.broker_of]
             & self.draft.state.replicas.is_in_sync
@@ -271,7 +271,7 @@ class Replacing:
         return allowed
 
     def _is_led(self, rows: RowArray, new: int) -> BoolArray:
-        """Return true for rows that somebody may lead by whom they are replaced."""
+        """Return true for rows whose partition has a leader after the replacement."""
         if self.draft.leads[new]:
             return np.ones(len(rows), dtype=np.bool_)
         start, allowed = self.draft.state.replicas.start, self.can_lead()
@@ -281,7 +281,7 @@ class Replacing:
         return led
 
     def _would_lead(self, rows: RowArray) -> BoolArray:
-        """Return true for rows that are the first live ones of their lists then."""
+        """Return true for rows that would be the first live replicas of their lists."""
         live = self.draft.state.brokers.is_live[self.broker_of]
         live[rows] = True
         first = first_true(live, self.draft.state.replicas.start)
@@ -289,21 +289,21 @@ class Replacing:
         return leads
 
     def _weights(self, rows: RowArray) -> WeightArray:
-        """Return ``(rows, R)`` what each brings to its new broker."""
+        """Return ``(rows, R)`` the load that each replica adds to its new broker."""
         weights, of = self.draft.weights, self.partition_idx[rows]
         leads = self._would_lead(rows)[:, None]
         brought: WeightArray = weights.replica[of] + weights.leader[of] * leads
         return brought
 
     def _copied(self, rows: RowArray, new: int) -> WeightArray:
-        """Return ``(rows, 3)`` copies, bytes, and bytes between racks that each is."""
+        """Return ``(rows, 3)`` copies, bytes and cross-rack bytes of each replica."""
         of = self.partition_idx[rows]
         size, source = self.draft.weights.copy_bytes[of], self.source_rack[of]
         crosses = (source != ABSENT) & (source != self._rack(new))
         return np.stack([np.ones_like(size), size, size * crosses], axis=1)
 
     def _fitting(self, rows: RowArray, new: int) -> RowArray:
-        """Return the rows that fit the broker and the caps, the largest first."""
+        """Return the rows that fit the broker and the caps, largest chosen first."""
         copied = self._copied(rows, new)
         brought = np.concatenate([self._weights(rows), copied], axis=1)
         most = np.concatenate([self._most(new), self.left])
@@ -320,7 +320,7 @@ class Replacing:
 def _packed(
     order: Sequence[int], brought: WeightArray, total: WeightArray, most: WeightArray
 ) -> Iterator[int]:
-    """Yield the rows that one after the other still fit."""
+    """Yield the rows that still fit, in the given order."""
     for i in order:
         with_it = total + brought[i]
         if ((with_it <= most) | (brought[i] == 0)).all():

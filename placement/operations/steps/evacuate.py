@@ -1,4 +1,4 @@
-"""What must leave brokers that are emptied, and what may then change."""
+"""Evacuation of brokers that are emptied, and the changes allowed with it."""
 
 import numpy as np
 
@@ -9,13 +9,13 @@ from placement.model.load import first_live_replica, first_true
 
 
 def evacuate(draft: Draft, *, rest: Movability) -> None:
-    """Make replicas on leaving brokers move; the rest is `rest`."""
+    """Mark replicas on leaving brokers as those that must move; others get `rest`."""
     replicas = draft.state.replicas
     draft.holds &= ~draft.leaves
     draft.leads &= ~draft.leaves
     draft.may_receive &= ~draft.leaves
     must = draft.leaves[replicas.broker_idx]
-    # A partition that is touched anyway leaves no replica in an offline log dir.
+    # A partition that changes anyway keeps no replica in an offline log dir.
     offline = in_failed_dirs(draft)
     if rest == Movability.NEVER:
         touched = first_true(must, replicas.start) >= 0
@@ -27,7 +27,7 @@ def evacuate(draft: Draft, *, rest: Movability) -> None:
 
 
 def in_failed_dirs(draft: Draft) -> BoolArray:
-    """Return ``(R,)`` true for replicas that a live broker cannot serve."""
+    """Return ``(R,)`` true for offline replicas on live brokers."""
     state = draft.state
     failed: BoolArray = (
         state.is_offline & state.brokers.is_live[state.replicas.broker_idx]
@@ -36,7 +36,7 @@ def in_failed_dirs(draft: Draft) -> BoolArray:
 
 
 def is_led_by(draft: Draft, chosen: BoolArray) -> BoolArray:
-    """Return ``(P,)`` true where the first live replica, or the first, is there."""
+    """Return ``(P,)`` true if the first live replica, or the first, is on `chosen`."""
     replicas = draft.state.replicas
     leader = first_live_replica(draft.state)
     leader = np.where(leader < 0, replicas.start[:-1], leader)

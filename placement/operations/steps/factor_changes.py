@@ -1,4 +1,4 @@
-"""Which copies a lower replication factor drops, and how many a higher one adds."""
+"""Changes of replication factors: the copies to drop, and the number to add."""
 
 from dataclasses import dataclass, replace
 
@@ -31,14 +31,14 @@ FULL = "the broker that would lead then may not carry so much"
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Resized:
     """
-    The lists that other replication factors ask for.
+    Replica lists with other replication factors.
 
     Parameters
     ----------
     lists
-        Of all partitions.
+        Lists of all partitions.
     is_unplaced
-        ``(M,)`` places of the lists for whose copies a broker is to be found.
+        ``(M,)`` true for places in the lists whose copies still need a broker.
     shortfalls
         Partitions that do not get the factor wanted.
     """
@@ -50,14 +50,14 @@ class Resized:
 
 def resize(draft: Draft, wanted: RowArray) -> Resized:
     """
-    Drop copies where fewer are wanted; make room in the lists where more are.
+    Drop copies where fewer are wanted; add unplaced copies where more are wanted.
 
     Parameters
     ----------
     draft
-        The cluster, and which brokers stay and may lead.
+        The cluster, the brokers that stay and the brokers that may lead.
     wanted
-        ``(P,)`` replication factors; that of now where nothing changes.
+        ``(P,)`` replication factors; the present one where nothing changes.
     """
     state = draft.state
     now = state.num_replicas
@@ -81,9 +81,9 @@ def resize(draft: Draft, wanted: RowArray) -> Resized:
 
 def _bands_after(draft: Draft, wanted: RowArray) -> tuple[Limits, Draft]:
     """
-    Return the bands once the factors are what is wanted, and a draft of these.
+    Return the bands for the wanted factors, and a draft with these factors.
 
-    Who holds the copies does not matter to the bands, only how many there are.
+    Bands depend on the number of copies, not on the brokers that hold them.
     """
     state = draft.state
     surplus = np.maximum(state.num_replicas - wanted, 0)
@@ -100,10 +100,10 @@ def _bands_after(draft: Draft, wanted: RowArray) -> tuple[Limits, Draft]:
 
 def _missing(lists: Reassignment, count: RowArray) -> tuple[RowArray, IndexArray]:
     """
-    Return partitions and brokers of copies that are missing, by partition.
+    Return partitions and placeholder brokers of missing copies, by partition.
 
-    The brokers stand for none; they are the first that the list does not name, and
-    where it names all there are no more.
+    The placeholders are the first brokers that a list does not name. A list that names
+    all brokers gets no more.
     """
     num_brokers = lists.before.num_brokers
     of, brokers = lists.partition_idx.astype(np.int64), lists.broker_idx
@@ -128,7 +128,7 @@ def _first_free(of: RowArray, brokers: IndexArray, count: int) -> IndexArray:
     order = np.lexsort((brokers, of))
     start = np.zeros(count + 1, dtype=np.int64)
     np.cumsum(np.bincount(of, minlength=count), out=start[1:])
-    # Sorted, the first broker that is not its own rank is where one is missing.
+    # In sorted order, the first broker that differs from its rank marks the gap.
     rank = np.arange(len(of)) - start[of[order]]
     gap = first_true(np.not_equal(brokers[order], rank), start)
     free = np.where(gap == ABSENT, np.diff(start), gap - start[:-1])
@@ -153,7 +153,7 @@ def _too_few_brokers(
 
 
 def _led_beyond_capacity(draft: Draft, kept: Reassignment) -> BoolArray:
-    """Return ``(P,)`` true where the one that leads then makes its broker too full."""
+    """Return ``(P,)`` true where the new leader exceeds a capacity of its broker."""
     state, after = draft.state, kept.after()
     was_led, led = preferred_leaders(state), preferred_leaders(after)
     was = broker_loads(state, draft.weights, was_led)
@@ -167,19 +167,19 @@ def _led_beyond_capacity(draft: Draft, kept: Reassignment) -> BoolArray:
 
 
 def _in_order(draft: Draft, dropped: BoolArray) -> Reassignment:
-    """Return the lists without what is dropped, led by a replica that may lead."""
+    """Return the lists without dropped replicas, led by a replica that may lead."""
     state = draft.state
     replicas = state.replicas
     rows = np.arange(len(replicas), dtype=np.int64)
     loses = first_true(dropped, replicas.start) != ABSENT
     first = first_true(~dropped, replicas.start)
     heir = first_true(~dropped & can_lead(draft), replicas.start)
-    # Where none in sync may lead, one that may and has yet to catch up.
+    # If no replica in sync may lead, one that has yet to catch up and may lead does.
     may_lead = draft.leads[replicas.broker_idx]
     later = first_true(~dropped & may_lead, replicas.start)
     heir = np.where(heir == ABSENT, later, heir)
     leading = np.where(loses & (heir != ABSENT), heir, first)
-    # A list whose first live replica stays is led by that, as before.
+    # If the first live replica of a list stays, it remains the leader.
     live = state.brokers.is_live[replicas.broker_idx]
     led = first_true(live, replicas.start)
     stays = (led != ABSENT) & ~dropped[led]
@@ -200,7 +200,7 @@ def can_lead(draft: Draft) -> BoolArray:
 
 
 def _kept(draft: Draft, wanted: RowArray) -> BoolArray:
-    """Return ``(R,)`` true for leaders that stay, of one copy that which leads now."""
+    """Return ``(R,)`` true for leaders to keep: with factor 1, the present ones."""
     state, kept = draft.state, kept_leaders(draft)
     leader, of = state.partitions.leader_idx, state.replicas.partition_idx
     leads = np.equal(state.replicas.broker_idx, leader[of])
@@ -212,14 +212,15 @@ def _kept(draft: Draft, wanted: RowArray) -> BoolArray:
 
 class _Dropping:
     """
-    Replicas are dropped one per partition and round, until none is too many.
+    Drop replicas, one per partition and round, until no partition has too many.
 
-    First what is on brokers that are not live; then from the rack that holds most;
-    what is not in sync before what is. Among those left the bands choose. Kept in any
-    case: the last replica in sync, the last of these that may lead, eligible leaders
-    while the ISR is too small, and as many in sync as min.insync.replicas wants, as far
-    as there are so many now. Where all that serve so lie in the fullest rack, the list
-    stays longer: without another one its racks would be uneven.
+    Replicas on brokers that are not live are dropped first, then those in the rack that
+    holds most; those out of sync before those in sync. The bands choose among equals.
+    Always kept are the last replica in sync, the last one of these that may lead,
+    eligible leaders while the ISR is too small, and as many replicas in sync as
+    min.insync.replicas requires, as far as they exist. If all replicas kept in sync are
+    in the fullest rack, the list stays longer, because its racks would otherwise be
+    uneven.
     """
 
     def __init__(self, draft: Draft, surplus: RowArray) -> None:
@@ -238,23 +239,23 @@ class _Dropping:
         given_way = {*draft.settings.lifted, *draft.settings.soft}
         self.is_rack_kept = "rack" not in given_way
         self.is_kept = _kept(draft, wanted)
-        # Who leads may go on wherever it is.
+        # A present leader may remain the leader on any broker.
         self.leads = draft.leads[replicas.broker_idx]
         first = first_live_replica(draft.state)
         self.leads[first[first != ABSENT]] = True
 
     def run(self, after: tuple[Limits, Draft]) -> BoolArray:
-        """Return ``(R,)`` true for what is dropped."""
+        """Return ``(R,)`` true for the replicas to drop."""
         limits, draft = after
         state = self.draft.state
-        # Replicas are those of now; what leaders serve is what they will.
+        # Replica weights are those before the change, leader weights those after it.
         weights = replace(draft.weights, own=self.draft.weights.own)
         load = broker_loads(state, weights, preferred_leaders(state))
         while True:
             rows = np.nonzero(self._candidates())[0]
             if not len(rows):
                 return self.dropped
-            # The last of a list first, and its leader last.
+            # The last replica of a list goes first, its leader last.
             leads = np.equal(self._leading()[self.of[rows]], rows)
             rows = rows[np.lexsort((-rows, leads, self.of[rows]))]
             options = self._options(rows, weights)
@@ -265,7 +266,7 @@ class _Dropping:
                 np.add.at(load, options.broker_idx[span], options.change[span])
 
     def restore(self, partitions: BoolArray) -> BoolArray:
-        """Drop nothing of some partitions after all; return what is dropped."""
+        """Restore dropped replicas of some partitions; return those still dropped."""
         rows = partitions[self.of] & self.dropped
         self.surplus += sum_rows(rows, self.start)
         self.dropped[rows] = False
@@ -283,7 +284,7 @@ class _Dropping:
         return first_true(live & ~self.dropped, self.start)
 
     def _candidates(self) -> BoolArray:
-        """Return ``(R,)`` what may be dropped next, best reasons only."""
+        """Return ``(R,)`` true for the replicas of highest priority to drop next."""
         state = self.draft.state
         live = state.brokers.is_live[state.replicas.broker_idx]
         free = ~self.dropped & (self.surplus > 0)[self.of] & ~self._is_needed()
@@ -297,19 +298,19 @@ class _Dropping:
         return self._preferred(free, ~state.replicas.is_in_sync)
 
     def _preferred(self, free: BoolArray, wanted: BoolArray) -> BoolArray:
-        """Return the candidates of a kind; all of those partitions that have none."""
+        """Return the wanted candidates; all candidates of partitions that have none."""
         has = first_true(free & wanted, self.start) != ABSENT
         found: BoolArray = free & (wanted | ~has[self.of])
         return found
 
     def _is_needed(self) -> BoolArray:
-        """Return ``(R,)`` true for what must not go: the last in sync, or to lead."""
+        """Return ``(R,)`` true for replicas to keep: last in sync, or last to lead."""
         state = self.draft.state
         replicas = state.replicas
         in_sync = replicas.is_in_sync & ~self.dropped
         is_last = self._is_last(in_sync)
         heirs = in_sync & self.leads
-        # Where none of them may lead, who leads goes on all the same.
+        # If no replica in sync may lead, the present leader remains.
         is_out = sum_rows(heirs, self.start) == 0
         is_last |= self._is_last(heirs | (is_out[self.of] & self.leads & ~self.dropped))
         least = state.topics.min_insync_replicas[state.partitions.topic_idx]
@@ -318,19 +319,19 @@ class _Dropping:
         return needed | self.is_kept
 
     def _is_serving(self) -> BoolArray:
-        """Return ``(R,)`` true for what is in sync where no more are than must be."""
+        """Return ``(R,)`` true for replicas in sync that the min ISR requires."""
         kept = self.serves & ~self.dropped
         is_least = sum_rows(kept, self.start) <= self.least_serving
         serving: BoolArray = kept & is_least[self.of]
         return serving
 
     def _is_last(self, chosen: BoolArray) -> BoolArray:
-        """Return ``(R,)`` true for replicas that are the only one chosen of theirs."""
+        """Return ``(R,)`` true for the only chosen replica of a partition."""
         found: BoolArray = chosen & (sum_rows(chosen, self.start) == 1)[self.of]
         return found
 
     def _in_rack(self) -> RowArray:
-        """Return ``(R,)`` replicas of the same partition in the same rack, with it."""
+        """Return ``(R,)`` number of undropped replicas of the partition in the rack."""
         key = self.of.astype(np.int64) * self.draft.state.num_racks + self.rack
         _, position, counts = np.unique(
             key[~self.dropped], return_inverse=True, return_counts=True
@@ -340,7 +341,7 @@ class _Dropping:
         return found
 
     def _options(self, rows: RowArray, weights: Weights) -> Options:
-        """Return what dropping each row changes: its load, and who leads then."""
+        """Return the load changes by dropping each row, the next leader included."""
         replicas, of = self.draft.state.replicas, self.of[rows]
         change = -weights.replica[of]
         if len(weights.own):
@@ -362,16 +363,16 @@ class _Dropping:
         )
 
     def _heirs(self, rows: RowArray) -> RowArray:
-        """Return ``(rows,)`` who leads once a row is dropped, or `ABSENT`."""
+        """Return ``(rows,)`` the next leader once a row is dropped, or `ABSENT`."""
         live = self.draft.state.brokers.is_live[self.draft.state.replicas.broker_idx]
         heir = self._first_but(rows, can_lead(self.draft) & ~self.dropped)
         any_live = self._first_but(rows, live & ~self.dropped)
         return np.where(heir == ABSENT, any_live, heir)
 
     def _first_but(self, rows: RowArray, chosen: BoolArray) -> RowArray:
-        """Return the first one chosen of the partition of each row, but itself."""
+        """Return the first chosen replica of each row's partition but the row."""
         first = first_true(chosen, self.start)
-        # The second one, where the row itself is the first.
+        # The second one if the row itself is the first.
         rest = chosen.copy()
         rest[first[first != ABSENT]] = False
         second = first_true(rest, self.start)
@@ -379,9 +380,9 @@ class _Dropping:
         return np.where(np.equal(first[of], rows), second[of], first[of])
 
     def shortfalls(self) -> list[Shortfall]:
-        """Say which partitions keep more than is wanted, and why."""
+        """Return a shortfall, with the reason, for partitions with surplus replicas."""
         counts = np.diff(self.start) - sum_rows(self.dropped, self.start)
-        # Another one could be copied first, or catch up.
+        # Another replica could be copied first, or catch up.
         is_serving = sum_rows(~self.dropped & ~self._is_needed(), self.start) > 0
         why = np.where(self.is_kept_back, FULL, np.where(is_serving, SERVING, NEEDED))
         return [

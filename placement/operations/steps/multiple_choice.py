@@ -1,15 +1,15 @@
 r"""
-Choose one of a few options for every partition, so that brokers come near their bands.
+Choose one of a few options for each partition to bring brokers near their bands.
 
-For what is decided partition by partition and copies nothing: who leads instead of a
-broker that may not, which copy a lower replication factor drops. An option changes the
-loads of a few brokers; the sum of :math:`(d / T)^2` is made small, with :math:`d` a
-broker's distance outside its band and :math:`T` its target, capacities before all.
+Used for decisions by partition that copy nothing: the leader in place of a broker that
+may not lead, the copy that a lower replication factor drops. An option changes the
+loads of a few brokers. The sum of :math:`(d / T)^2` is minimised, with :math:`d` a
+broker's distance outside its band and :math:`T` its target; capacities come before all.
 
-*Algorithm*: the heaviest partitions first, each by the option that is best then; then
-each again, until nothing gets better; then the option that comes first of those that
-are as good, so that no leader changes for nothing. Takes
-time in proportion to the options, a few times over.
+*Algorithm*: a greedy choice, the heaviest partitions first; then repeated improvement
+of each partition until no choice improves; then the first option of those of equal
+cost, so that no leader changes without a gain. Takes time proportional to the number of
+options, a few times over.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,30 +35,30 @@ from placement.rules.hard_levels import broker_limits
 
 RowArray = npt.NDArray[np.int64]
 OVER = 1e6
-"""What a load over its capacity costs, per target, beside squares of distances."""
+"""Penalty per target of a load over its capacity, besides squared distances."""
 LEAST_GAIN = 1e-12
-"""Gains below this are rounding."""
+"""Gains below this value are rounding."""
 MOST_SWEEPS = 10
 FEW = 2000
-"""Partitions up to which each looks at the loads as the one before left them."""
+"""Maximum number of partitions that choose one by one, by the latest loads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Options:
     """
-    What there is to choose from; ``G`` partitions, ``O`` options, ``D`` changes.
+    Options of ``G`` partitions: ``O`` options with ``D`` load changes.
 
     Parameters
     ----------
     start
         ``(G + 1,)`` options of the g-th partition are ``start[g]:start[g + 1]``, the
-        one liked best first; at least one each.
+        preferred one first; at least one each.
     change_start
-        ``(O + 1,)`` where the changes of each option start.
+        ``(O + 1,)`` start of the changes of each option.
     broker_idx
-        ``(D,)`` the broker that a change concerns.
+        ``(D,)`` broker of each change.
     change
-        ``(D, R)`` what is added to its load.
+        ``(D, R)`` load added to this broker.
     """
 
     start: RowArray
@@ -74,9 +74,9 @@ def limits_of(draft: Draft, incoming: WeightArray | None = None) -> Limits:
     Parameters
     ----------
     draft
-        Its loads are those of now, led by the first live replicas.
+        Draft with the present loads, led by the first live replicas.
     incoming
-        ``(R,)`` load that comes besides, from brokers that no longer count for it.
+        ``(R,)`` additional load from brokers that no longer count for it.
     """
     state = draft.state
     leader = preferred_leaders(state)
@@ -98,7 +98,7 @@ def choose(options: Options, load: WeightArray, limits: Limits) -> RowArray:
     Parameters
     ----------
     options
-        What there is to choose from.
+        Options of each partition.
     load
         ``(B, R)`` loads of the brokers without any option.
     limits
@@ -106,7 +106,7 @@ def choose(options: Options, load: WeightArray, limits: Limits) -> RowArray:
 
     Returns
     -------
-    ``(G,)`` the option of each, a row of `options`.
+    ``(G,)`` the option of each partition, a row of `options`.
     """
     if len(options.start) - 1 <= FEW:
         return _Chooser(options, load, limits).run()
@@ -150,7 +150,7 @@ class _Chooser:
         return first, last
 
     def run(self) -> RowArray:
-        """Choose greedily, then again until nothing gets better."""
+        """Choose greedily, then improve until no choice improves."""
         groups = list(self._groups())
         order = sorted(range(len(groups)), key=lambda g: (-self.size[g], g))
         chosen = [0] * len(groups)
@@ -166,13 +166,13 @@ class _Chooser:
     def _sweep(
         self, order: Sequence[int], groups: Sequence[range], chosen: list[int]
     ) -> None:
-        """Let partitions take better options until none does."""
+        """Change partitions to better options until none improves."""
         for _ in range(MOST_SWEEPS):
             if not sum(self._better(g, groups[g], chosen) for g in order):
                 break
 
     def _prefer(self, g: int, group: range, chosen: list[int]) -> None:
-        """Take the first option of a partition that is as good as its own."""
+        """Choose the first option of a partition that costs no more than its own."""
         old = chosen[g]
         if old == group.start:
             return
@@ -183,7 +183,7 @@ class _Chooser:
         self._apply(chosen[g], 1)
 
     def _better(self, g: int, group: range, chosen: list[int]) -> bool:
-        """Take the best option of a partition, the others being what they are."""
+        """Choose the best option of a partition, all other options being fixed."""
         old = chosen[g]
         if len(group) == 1:
             return False
@@ -196,7 +196,7 @@ class _Chooser:
         return best != old
 
     def _best(self, group: range) -> int:
-        """Return the option that costs least, the first of equals."""
+        """Return the option of least cost, the first of equals."""
         best, least = group.start, self._cost(group.start)
         for option in group[1:]:
             cost = self._cost(option)
@@ -205,7 +205,7 @@ class _Chooser:
         return best
 
     def _cost(self, option: int) -> float:
-        """Return by how much an option makes the sum of penalties larger."""
+        """Return the increase of the sum of penalties by an option."""
         total = 0.0
         for broker, change in self.changes[option]:
             now = self.load[broker]

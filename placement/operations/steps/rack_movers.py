@@ -1,4 +1,4 @@
-"""Which replicas must change racks so that partitions keep the rack rule again."""
+"""Minimal sets of replicas that must change racks for the rack rule."""
 
 import numpy as np
 import numpy.typing as npt
@@ -25,14 +25,14 @@ def rack_movers(
     is_moving
         ``(R,)`` replicas that get another broker anyway.
     is_concerned
-        ``(P,)`` partitions that are looked at.
+        ``(P,)`` partitions to examine.
 
     Notes
     -----
-    Replicas that move anyway are thought of where racks hold least; then one after the
-    other goes from the rack that holds most to the one with room that holds least,
-    which takes as few as any way of evening out. Of a rack those go first that do not
-    lead, then those out of sync, then those on the fullest brokers.
+    Replicas that move anyway are counted in the racks that hold fewest. Then replicas
+    go, one after the other, from the rack that holds most to the one with room that
+    holds fewest; no other way of levelling takes fewer. In a rack, replicas that do not
+    lead go first, then those out of sync, then those on the fullest brokers.
     """
     state = draft.state
     found = np.zeros(len(state.replicas), dtype=np.bool_)
@@ -62,7 +62,7 @@ def rack_movers(
 
 
 def _leaving(held: RowArray, in_rack: RowArray, coming: int, limit: int) -> RowArray:
-    """Return ``(K,)`` how many replicas each rack has to give up."""
+    """Return ``(K,)`` number of replicas that each rack has to give up."""
     now = held.copy()
     for _ in range(coming):
         free = now < in_rack
@@ -86,7 +86,7 @@ def _leaving(held: RowArray, in_rack: RowArray, coming: int, limit: int) -> RowA
 
 
 def _ease(draft: Draft) -> npt.NDArray[np.float64]:
-    """Return ``(R,)`` by what order replicas go, the least first."""
+    """Return ``(R,)`` sort key of replicas: those with the least value leave first."""
     state, replicas = draft.state, draft.state.replicas
     first = first_live_replica(state)
     leads = np.equal(np.arange(len(replicas)), first[replicas.partition_idx])
@@ -98,5 +98,5 @@ def _ease(draft: Draft) -> npt.NDArray[np.float64]:
     room = np.where(state.brokers.disk_bytes > 0, state.brokers.disk_bytes, 1)
     full = held / room
     share = full / max(float(full.max(initial=0.0)), 1e-300)
-    # A replica that leads goes after any that does not, and so on.
+    # A leader leaves after every replica that does not lead, and so on.
     return 4.0 * leads + 2.0 * replicas.is_in_sync - share[replicas.broker_idx]

@@ -1,5 +1,5 @@
 """
-Soft rules and hard goals: plans that come as near as can be, or are refused.
+Soft rules, relaxed if necessary, and hard goals, which every plan has to meet.
 
 Imports `model`, `draft`, `rules`, `log_dirs` and `leadership`.
 """

@@ -1,10 +1,10 @@
 """
-Goals that are hard: a plan that does not meet them is not there.
+Hard goals: goals that every plan has to meet.
 
-A plan is made with all goals. Where that misses a hard one it is made again with the
-hard ones alone, for soft ones could be in their way. What is missed even then is said;
-it is proven to be out of reach where a bound on the distance says so and no band
-depends on where heavy replicas end.
+A plan is made with all goals. If it misses a hard one, a second plan is made with the
+hard goals alone, because soft goals may be in their way. Goals missed by the second
+plan too are reported as shortfalls. They are proven to be out of reach if the lower
+bound on the distance is positive and no band depends on where heavy replicas end.
 """
 
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from placement.planning.result import PlannedPlacement
 
 MOST_LISTED = 20
-"""Brokers that are named of each goal that is missed."""
+"""Maximum number of brokers listed for each missed goal."""
 NEAR = 1e-9
 GOALS_LEFT = (
     "goals that are not hard do not count: with them no plan met those that are"
@@ -50,14 +50,14 @@ def harden(
     found: "PlannedPlacement",
 ) -> "PlannedPlacement":
     """
-    Return a plan that meets its hard goals, or that says what is missing.
+    Return a plan that meets its hard goals, or one with shortfalls for missed goals.
 
     Parameters
     ----------
     planned
-        Makes a plan under some settings.
+        Function that makes a plan under given settings.
     settings
-        What is wished for.
+        Settings of the plan with the hard goals.
     found
         The plan with all goals, which keeps every hard rule.
     """
@@ -77,7 +77,7 @@ def harden(
 def _with_missed(
     found: "PlannedPlacement", missed: list[Shortfall], *, is_proven: bool
 ) -> "PlannedPlacement":
-    """Return a plan that says which hard goals it misses."""
+    """Return a plan with shortfalls for the hard goals that it misses."""
     missed = [replace(one, is_proven=is_proven) for one in missed]
     solution = replace(
         found.solution,
@@ -94,9 +94,9 @@ def hard_alone(settings: Settings, found: "PlannedPlacement") -> Settings:
     Parameters
     ----------
     settings
-        What is wished for.
+        Settings of the plan with the hard goals.
     found
-        Any plan that was made for it.
+        Any plan that was made for these settings.
     """
     hard = settings.hard
     return replace(
@@ -111,7 +111,7 @@ def hard_alone(settings: Settings, found: "PlannedPlacement") -> Settings:
 
 
 def _balanced(found: "PlannedPlacement", settings: Settings) -> tuple[Resource, ...]:
-    """Return the resources that settings balance, whether a plan did so or not."""
+    """Return the resources that settings balance, whether or not a plan did so."""
     named = settings.resources
     if named is not None and any(one.name == EVEN_POSITIONS for one in settings.rules):
         settings = replace(settings, resources=with_counts(named))
@@ -120,14 +120,14 @@ def _balanced(found: "PlannedPlacement", settings: Settings) -> tuple[Resource, 
 
 def all_missed(found: "PlannedPlacement", settings: Settings) -> list[Shortfall]:
     """
-    Return what a plan lacks for its hard goals, those it was made without too.
+    Return the shortfalls of hard goals, including goals that the plan left out.
 
     Parameters
     ----------
     found
         The plan.
     settings
-        What is wished for.
+        Settings of the plan with the hard goals.
     """
     return [*missed_goals(found, settings), *_goals_left_out(found, settings)]
 
@@ -135,7 +135,7 @@ def all_missed(found: "PlannedPlacement", settings: Settings) -> list[Shortfall]
 def _goals_left_out(
     found: "PlannedPlacement", settings: Settings
 ) -> Iterator[Shortfall]:
-    """Yield the hard goals that a plan was made without: it may miss them."""
+    """Yield a shortfall for each hard goal that a plan was made without."""
     had = {rule.name for rule in found.draft.settings.rules}
     for rule in settings.rules:
         if rule.name in GOALS and rule.name in settings.hard and rule.name not in had:
@@ -147,14 +147,14 @@ def _goals_left_out(
 
 def missed_goals(found: "PlannedPlacement", settings: Settings) -> Iterator[Shortfall]:
     """
-    Yield what a plan lacks for its hard goals.
+    Yield the shortfalls of hard goals that a plan misses.
 
     Parameters
     ----------
     found
         The plan.
     settings
-        What is wished for.
+        Settings of the plan with the hard goals.
     """
     after, hard = found.reassignment.after(), settings.hard
     yield from missed_dirs(found, settings)
@@ -179,7 +179,7 @@ def missed_goals(found: "PlannedPlacement", settings: Settings) -> Iterator[Shor
 def _hard_targets(
     found: "PlannedPlacement", settings: Settings, after: ClusterState
 ) -> Targets:
-    """Return targets with the bands that are asked for; a soft goal narrows none."""
+    """Return targets with the bands of the settings, not narrowed by soft goals."""
     if not found.draft.evens_positions or "even-positions" in settings.hard:
         return found.targets
     bands = np.array([settings.band(resource) for resource in RESOURCES])
@@ -228,7 +228,7 @@ def _missed_column(
 
 
 def _column_loads(after: ClusterState, column: SoftColumn) -> WeightArray:
-    """Return ``(B,)`` what the brokers carry of a goal's own load."""
+    """Return the ``(B,)`` load of each broker in the goal's own column."""
     replicas, leader = after.replicas, after.partitions.leader_idx
     load = np.zeros(after.num_brokers, dtype=np.int64)
     add_to(load, replicas.broker_idx, column.weight[replicas.partition_idx])
@@ -257,7 +257,7 @@ def _shortfall(
 
 
 def _is_out_of_reach(alone: "PlannedPlacement") -> bool:
-    """Return whether hard goals are proven to be missed, whatever moves."""
+    """Return whether a bound proves that no reassignment meets the hard goals."""
     if alone.solution.certificate.deviation.lower_bound <= NEAR:
         return False
     return all(_is_band_fixed(alone, resource) for resource in alone.balanced)

@@ -1,19 +1,22 @@
 """
-Rules that are soft: kept where a plan can keep all, and else as nearly as can be.
+Soft rules: kept if a plan can keep all of them, and relaxed as little as possible.
 
-*Order.* Hard rules; soft ones; bands; bytes. A plan is made with every rule hard. Where
-that keeps them all, nothing else is done. Otherwise soft rules give way, the first one
-named first, then the first two, and so on until a plan keeps all others; of those that
-gave way before the last one, what need not give way after all is kept again.
-The same is done where a plan keeps all rules and misses goals that are hard: these go
-before soft rules, and no other goal counts meanwhile.
-*How far.* First without bands, those that give way being goals where they count
-something: so they are broken by as little as the search can. What that takes is then
-their new limit, and the plan is made again under these limits with its bands.
-*Step by step.* Racks, topics together and locality give way for partitions alone that
-no plan could place, then for more of them, then for all; topics apart share a broker
-more, then two, four, …, until a plan is found. Caps are lifted: what a plan that moves
-what it must needs is their new limit (`placement.rules.soft_caps`).
+*Order.* Objectives in lexicographic order: hard rules, soft rules, bands, bytes. A
+first plan is made with every rule hard; if it keeps them all, it is the result.
+Otherwise soft rules are relaxed in the order in which they are named: the first, then
+the first two, and so on, until a plan keeps all others. Then each rule relaxed before
+the last one is restored if a plan still keeps it.
+The same applies if a plan keeps all rules and misses hard goals: hard goals rank before
+soft rules, and no other goal counts meanwhile.
+*Amount.* The plan is first made without bands, with the relaxed rules as goals where
+they count something, so that the search violates them as little as it can. The amounts
+of this plan become the new limits, and the plan is made again under these limits, with
+its bands.
+*Steps.* Racks, topics together and locality are relaxed first for the partitions alone
+that no plan could place, then for more partitions, then for all. Topics apart may share
+one broker more, then two, four, …, until a plan is found. Caps are lifted: the need of
+a plan that moves only what it must becomes their new limit
+(`placement.rules.soft_caps`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,11 +59,11 @@ if TYPE_CHECKING:
 
 LOCALITY = "locality-scoped"
 ANY = 2**31 - 1
-"""More replicas than a rack has."""
+"""Rack limit above the number of replicas of any rack."""
 MOST_TRIES = 16
-"""Plans that are made to part fewer partitions."""
+"""Maximum number of plans made to separate fewer partitions."""
 MOST_ROUNDS = 8
-"""How often partitions that are in the way of a plan are added to those let go."""
+"""Maximum number of rounds that relax further partitions in the way of a plan."""
 _FIELDS: Mapping[str, set[str]] = {
     "rack": {"rack_most"},
     "topics-apart": {"more_shared"},
@@ -68,9 +71,9 @@ _FIELDS: Mapping[str, set[str]] = {
     LOCALITY: {"far", "movers"},
     **{name: set() for name in CAPS},
 }
-"""Rules that are kept again where that can be, and what says how they give way."""
+"""Rules that are restored if possible, with the fields of `Eased` that relax each."""
 Room = dict[str, Any]
-"""Some fields of `Eased`."""
+"""Values for some fields of `Eased`."""
 
 
 def soften(
@@ -81,18 +84,18 @@ def soften(
     for_goals: bool = False,
 ) -> "PlannedPlacement":
     """
-    Plan again with soft rules that give way, as few and as little as can be.
+    Plan again with soft rules relaxed, as few rules and as little as possible.
 
     Parameters
     ----------
     planned
-        Makes a plan under some settings.
+        Function that makes a plan under given settings.
     settings
-        What is wished for; its `soft` rules are not all met.
+        Settings whose `soft` rules are not all kept.
     found
         The plan with every rule hard.
     for_goals
-        Whether hard goals are to be met, and not only the rules.
+        Whether hard goals have to be met, and not only the rules.
     """
     search = _Search(planned, settings, found, for_goals=for_goals)
     tried, eased = search.run()
@@ -110,7 +113,7 @@ def soften(
 
 
 class _Search:
-    """Looks for the fewest rules that have to give way; soft goals do not count."""
+    """Search for the fewest rules to relax; soft goals do not count."""
 
     def __init__(
         self,
@@ -129,7 +132,7 @@ class _Search:
         self.wishes = replace(alone, hard=settings.hard, names_log_dirs=False)
 
     def run(self) -> tuple["PlannedPlacement", Eased]:
-        """Return a plan in which the fewest rules give way, and which do so."""
+        """Return a plan with the fewest relaxed rules, and the relaxations."""
         eased = Eased(rules=frozenset(), is_measured=True)
         for last, name in enumerate(self.soft):
             given_way = self.soft[: last + 1]
@@ -151,24 +154,24 @@ class _Search:
         return self.tried, eased
 
     def is_met(self, found: "PlannedPlacement") -> bool:
-        """Return whether a plan keeps the rules that are hard so far, and hard goals."""
+        """Return whether a plan keeps the rules not relaxed yet, and the hard goals."""
         return found.has_met_rules and not all_missed(found, self.settings)
 
     def wished(self, settings: Settings, eased: Eased) -> Settings:
-        """Return the wishes for a plan without bands, with the caps of settings."""
+        """Return settings of a plan without bands, with the caps of `settings`."""
         return with_caps_of(replace(self.wishes, eased=eased), settings)
 
     def _attempt(self, names: Sequence[str], room: Room) -> Eased:
-        """Plan with some rules giving way so far; return how they do."""
+        """Plan with some rules relaxed by `room`; return these relaxations."""
         eased = Eased(rules=rules_named(names), is_measured=True, **room)
         self._plan(eased)
         return eased
 
     def _without_limits(self, rules: frozenset[str], room: Room) -> Eased:
         """
-        Plan with no limits where rules give way; return what says so.
+        Plan without any limit for the relaxed rules; return these relaxations.
 
-        Limits that are goals for the while may be in the way of a goal that is hard.
+        Limits that serve as goals for the time being may conflict with a hard goal.
         """
         state = self.found.draft.state
         counts = state.num_brokers, len(state.brokers.hosts)
@@ -189,7 +192,7 @@ class _Search:
     def _kept_again(
         self, names: Sequence[str], eased: Eased
     ) -> tuple["PlannedPlacement", Eased]:
-        """Return a plan that keeps those rules, or more of them, that it can keep."""
+        """Return a plan that restores as many of the relaxed rules as possible."""
         best, names = self.tried, list(names)
         for name in reversed(names[:-1]):
             if name not in _FIELDS:
@@ -212,7 +215,7 @@ class _Search:
     def _fewer_parted(
         self, best: "PlannedPlacement", eased: Eased
     ) -> tuple["PlannedPlacement", Eased]:
-        """Return a plan that parts fewer of those that belong together, if it can."""
+        """Return a plan that separates fewer partitions that belong together."""
         if eased.parted is None:
             return best, eased
         numbers = _parted_numbers(best, eased.parted)
@@ -233,7 +236,7 @@ class _Search:
         return best, eased
 
     def _steps(self, name: str) -> Iterator[Room]:
-        """Yield how a rule gives way, ever more; at least once."""
+        """Yield at least one relaxation of a rule, from the tightest to the loosest."""
         steps = {
             "rack": self._rack_steps,
             "topics-apart": self._apart_steps,
@@ -243,7 +246,7 @@ class _Search:
         yield from steps[name]() if name in steps else iter(({},))
 
     def _loosest(self, name: str) -> Room:
-        """Return how a rule gives way altogether."""
+        """Return the loosest relaxation of a rule."""
         count = self.found.draft.state.num_partitions
         every = np.ones(count, dtype=np.bool_)
         rooms: dict[str, Room] = {
@@ -295,7 +298,7 @@ class _Search:
         yield every
 
     def _ever_more(self) -> Iterator[BoolArray]:
-        """Yield ``(P,)`` partitions in the way of the last plan, with those before."""
+        """Yield ``(P,)`` partitions in the way of the last plan, earlier ones too."""
         chosen = _in_the_way(self.tried)
         for _ in range(MOST_ROUNDS):
             if not chosen.any():
@@ -308,7 +311,7 @@ class _Search:
 
 
 def _in_the_way(found: "PlannedPlacement") -> BoolArray:
-    """Return ``(P,)`` partitions that have no place, or lie where too much is."""
+    """Return ``(P,)`` partitions without a place, or on an overfull broker."""
     after = found.reassignment.after()
     chosen = np.zeros(after.num_partitions, dtype=np.bool_)
     for shortfall in found.solution.shortfalls:
@@ -322,7 +325,7 @@ def _in_the_way(found: "PlannedPlacement") -> BoolArray:
 
 
 def _room(tried: "PlannedPlacement", eased: Eased) -> Eased:
-    """Return the room that the rules need which gave way in a plan."""
+    """Return the relaxations with the amounts that a plan needs of them."""
     draft, after = tried.draft, tried.reassignment.after()
     load = loads_after(after)
     sets = broker_sets(draft)
@@ -339,7 +342,7 @@ def _room(tried: "PlannedPlacement", eased: Eased) -> Eased:
 
 
 def _parted_numbers(tried: "PlannedPlacement", parted: BoolArray) -> list[list[int]]:
-    """Return the partitions let go that lie apart, number by number."""
+    """Return the relaxed partitions that are apart, grouped by partition number."""
     after = tried.reassignment.after()
     return [
         rows
@@ -350,7 +353,7 @@ def _parted_numbers(tried: "PlannedPlacement", parted: BoolArray) -> list[list[i
 
 
 def _are_parted(tried: "PlannedPlacement") -> BoolArray:
-    """Return ``(P,)`` partitions with another list than some they belong with."""
+    """Return ``(P,)`` partitions whose list differs from one of equal number."""
     after = tried.reassignment.after()
     found = np.zeros(after.num_partitions, dtype=np.bool_)
     for rule in rules_of(tried.draft, TopicsTogether):
@@ -361,7 +364,7 @@ def _are_parted(tried: "PlannedPlacement") -> BoolArray:
 
 
 def _changed_racks(tried: "PlannedPlacement", far: BoolArray) -> Room:
-    """Return the partitions that had to change racks, and what moved of them."""
+    """Return the partitions that had to change racks, and the replicas that moved."""
     draft, after = tried.draft, tried.reassignment.after()
     changed = far & (rack_changes(tried.reassignment.before, after) > 0)
     home = draft.state.replicas.broker_idx
@@ -370,7 +373,7 @@ def _changed_racks(tried: "PlannedPlacement", far: BoolArray) -> Room:
 
 
 def _rack_most(tried: "PlannedPlacement") -> WeightArray:
-    """Return ``(P,)`` the most that a rack holds of partitions that break the rule."""
+    """Return ``(P,)`` replicas in the fullest rack of partitions with violations."""
     after, draft = tried.reassignment.after(), tried.draft
     fullest, broken = fullest_of(after, draft), rack_broken(after, draft)
     return np.where(broken, np.maximum(fullest, 1), 0)

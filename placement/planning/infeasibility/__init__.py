@@ -1,5 +1,5 @@
 """
-Infeasible plans: an irreducible set of hard rules, and remedies.
+Infeasible plans: irreducible sets of conflicting hard rules, and remedies.
 
 Imports `planning` and `scenarios.changes`.
 """

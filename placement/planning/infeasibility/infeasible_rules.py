@@ -1,12 +1,12 @@
 """
-Why no plan keeps every hard rule: an irreducible set of rules that cannot all be kept.
+Irreducible infeasible set of hard rules: rules that no plan keeps together.
 
-A deletion filter: rules are let go one after the other; one without which a plan is
-still impossible does not belong to the reason, and stays out. What is left cannot be
-kept together, and each of it is needed for that. Possible means that a plan was found,
-impossible that it is proven: by `core.bounds.infeasibility`, of small clusters by
-CP-SAT as well, whose assumptions name rules that are enough for that
-(`core.feasibility.infeasible_subsystem`). Where neither is known of a rule, it stays in
+A deletion filter lifts one rule after the other. A rule without which a plan is still
+infeasible is not part of the reason and stays lifted. The remaining rules conflict, and
+each of them is needed for the conflict. Feasible means that a plan was found, and
+infeasible that this is proven: by `core.bounds.infeasibility`, and for small clusters
+also by CP-SAT, whose assumptions name a sufficient set of rules
+(`core.feasibility.infeasible_subsystem`). A rule for which neither is known stays in
 the reason, and the reason is not called irreducible.
 """
 
@@ -46,9 +46,9 @@ from placement.rules.hard_levels import hard_capacities
 from placement.rules.hosts import host_capacities
 
 MOST_SOLVED = 3000
-"""Up to so many replicas a plan is looked for without each rule."""
+"""Maximum number of replicas of a cluster that is planned again without each rule."""
 MOST_EXACT = 200
-"""Up to so many with the usual effort, by exact models too."""
+"""Maximum number of replicas for plans with normal effort, exact models included."""
 
 MET = {Status.OPTIMAL, Status.FEASIBLE}
 Lift = Callable[[Settings], Settings]
@@ -63,16 +63,16 @@ class Because:
     Parameters
     ----------
     rules
-        Names of rules that cannot be kept together; those of `HARD_RULES`.
+        Names of conflicting rules; keys of `HARD_RULES`.
     helps
-        For each, whether a plan was found that keeps all hard rules but this one;
-        `None` where that is not known.
+        For each rule, whether a plan was found that keeps all hard rules but this one;
+        `None` if that is not known.
     is_proven
-        Whether it is proven that they cannot, or only nothing was found that does.
+        Whether the conflict is proven; otherwise only no plan was found.
     is_irreducible
-        Whether each of them is known to be needed for that.
+        Whether each rule is known to be needed for the conflict.
     remedies
-        Changes with each of which a plan was made that keeps every hard rule.
+        Changes for each of which a plan was made that keeps every hard rule.
     """
 
     rules: tuple[str, ...]
@@ -147,8 +147,12 @@ HARD_RULES: Mapping[str, Lift] = {
     "max-bytes": _with(max_bytes=None),
     "max-cross-rack-bytes": _with(max_cross_rack_bytes=None),
 }
-"""Every hard rule that could be let go, and how; those let go first come first, so that
-of several reasons the one of the user's own options is given."""
+"""
+Every hard rule that can be lifted, with the function that lifts it from settings.
+
+Rules are lifted in this order. Of several possible reasons, the one with the user's own
+options is therefore reported.
+"""
 
 CHOSEN = {
     "locality-scoped",
@@ -160,7 +164,7 @@ CHOSEN = {
     "only-over-threshold",
     "only-trades",
 }
-"""Those that hold where they are asked for."""
+"""Rules that hold only on request."""
 
 OF_BROKERS = {
     "capacity-cpu",
@@ -178,7 +182,7 @@ OF_BROKERS = {
     "destination-broker-list",
     "max-cross-rack-bytes",
 }
-"""Those that say nothing where replicas stay on their brokers."""
+"""Rules without effect if replicas stay on their brokers."""
 
 
 class _Verdict(Enum):
@@ -199,21 +203,22 @@ def explain_impossible(
     Parameters
     ----------
     operation, settings
-        What was asked for.
+        Arguments with which the plan was made.
     found
         The best plan.
     planned
-        Makes a plan of this operation under some settings; `None`: `plan` does.
+        Function that makes a plan of this operation under given settings; `plan` if
+        `None`.
 
     Returns
     -------
-    The reason, or `None` where the plan keeps them all.
+    The reason, or `None` if the plan keeps every hard rule.
 
     Notes
     -----
-    Proofs take time in proportion to the replicas for each rule; plans are looked for
-    in clusters of up to `MOST_SOLVED` replicas. In larger ones of which nothing is
-    proven, the reason is all rules.
+    Each rule takes proofs in time proportional to the number of replicas. Plans without
+    a rule are made for clusters of up to `MOST_SOLVED` replicas. In a larger cluster
+    without a proof, the reason is the set of all rules.
     """
     if found.has_met_rules:
         return None
@@ -252,7 +257,7 @@ def explain_impossible(
 
 
 def _without_soft(settings: Settings) -> tuple[Settings, frozenset[str]]:
-    """Return settings without rules that may give way, which forbid nothing."""
+    """Return settings without soft rules, which forbid nothing, and their names."""
     given_way = rules_named(settings.soft)
     for name in given_way:
         settings = HARD_RULES[name](settings)
@@ -265,7 +270,7 @@ def _remedies(
     helping: tuple[str, ...],
     planned: Planner | None,
 ) -> tuple[Remedy, ...]:
-    """Return the changes that help; of options alone where `planned` is given."""
+    """Return remedies that work; remedies of options alone if `planned` is given."""
 
     def make(
         state: ClusterState, operation: Operation, settings: Settings
@@ -283,7 +288,7 @@ def _remedies(
 
 
 def is_active(name: str, draft: Draft) -> bool:
-    """Return whether a hard rule limits anything here."""
+    """Return whether a hard rule limits anything in this draft."""
     settings, brokers = draft.settings, draft.state.brokers
     if draft.is_emptied_dir is not None and name in {DISK_RULE, *OF_BROKERS}:
         return name == DISK_RULE and Resource.DISK in settings.capacity_thresholds
@@ -324,7 +329,7 @@ def _has_closed_dirs(draft: Draft) -> bool:
 
 
 def _holds_the_rest(draft: Draft) -> bool:
-    """Return whether the operation keeps replicas still that others could move."""
+    """Return whether the operation pins replicas that could move without it."""
     of = draft.state.replicas.partition_idx
     never = np.equal(draft.movability, Movability.NEVER) & ~draft.is_left_alone[of]
     return bool(never.any()) or draft.old_may_be_low
@@ -340,9 +345,9 @@ def _bare_problem(draft: Draft) -> Problem:
 
 def _is_disproved(draft: Draft, *, exactly: bool = False) -> bool:
     """
-    Return whether no plan can keep the rules of a draft; bands do not count.
+    Return whether a draft is proven to be infeasible; bands do not count.
 
-    `exactly`: by CP-SAT as well, if the cluster is small.
+    `exactly` adds the proof of CP-SAT for small problems.
     """
     if draft.is_emptied_dir is not None:
         return are_dirs_impossible(draft)
@@ -353,7 +358,7 @@ def _is_disproved(draft: Draft, *, exactly: bool = False) -> bool:
 
 
 class _Filter:
-    """Asks whether a plan is possible with some of the rules let go."""
+    """Deletion filter: determine whether a plan is feasible with some rules lifted."""
 
     def __init__(
         self,
@@ -362,7 +367,7 @@ class _Filter:
         settings: Settings,
         planned: Planner | None,
     ) -> None:
-        # What an operation has decided is one answer; a rule less may have another.
+        # The operation decides anew, as its decision may differ with a rule lifted.
         decided = draft.decided
         self._state = draft.state if decided is None else decided.before
         self._operation = operation
@@ -375,7 +380,7 @@ class _Filter:
         self._enough: list[set[str]] = []
 
     def reduce(self, active: list[str]) -> tuple[list[str], bool]:
-        """Return the rules that are left, and whether any is kept for lack of proof."""
+        """Return the remaining rules, and whether any remains for lack of proof."""
         kept, has_doubts = list(active), False
         if self.is_small:
             self._assume(active)
@@ -388,25 +393,25 @@ class _Filter:
         return kept, has_doubts
 
     def _assume(self, active: list[str]) -> None:
-        """Ask which rules are enough, and remember them if the verdict is the same."""
+        """Find a sufficient set of rules; store it if the verdict confirms it."""
         draft = make_draft(self._state, self._operation, self._settings)
         if draft.is_emptied_dir is not None or _is_disproved(draft):
-            # What is proven without CP-SAT is proven of fewer rules in no time.
+            # A conflict proven without CP-SAT is proven fast for fewer rules too.
             return
         enough = enough_rules(_bare_problem(draft), active)
         if enough is None or len(enough) == len(active):
             return
-        # Without the others less may have to move, which assumptions do not know.
+        # Without the other rules fewer replicas may have to move, unlike in the model.
         if self.verdict(active, enough) is _Verdict.IMPOSSIBLE:
             self._enough.append(set(enough))
 
     def helps(self, active: list[str], rule: str) -> bool | None:
-        """Return whether a plan is possible that lets this one rule go."""
+        """Return whether lifting this rule makes a plan feasible; `None` if unknown."""
         verdict = self.verdict(active, [name for name in active if name != rule])
         return None if verdict is _Verdict.UNKNOWN else verdict is _Verdict.POSSIBLE
 
     def verdict(self, active: list[str], kept: list[str]) -> _Verdict:
-        """Tell what is known of a plan that keeps some of the active rules."""
+        """Return the verdict on plans that keep only `kept` of the active rules."""
         lifted = frozenset(active) - frozenset(kept)
         if any(enough <= set(kept) for enough in self._enough):
             return _Verdict.IMPOSSIBLE
@@ -425,7 +430,7 @@ class _Filter:
         return self._search(settings) if self.is_small else _Verdict.UNKNOWN
 
     def _search(self, settings: Settings) -> _Verdict:
-        """Look for a plan, with more effort where the cluster is tiny."""
+        """Search for a plan, with more effort if the cluster is tiny."""
         for effort in self._efforts:
             wishes = replace(settings, effort=effort)
             status = self._planned(wishes).solution.status

@@ -1,10 +1,10 @@
 """
-Changes of hardware or of options under which a plan keeps every hard rule.
+Remedies: changes of hardware or options under which a plan keeps every hard rule.
 
-Each is tried: the plan is made again with the change, by the same search, and only what
-then keeps every hard rule is suggested. Tried are what the proven shortfalls lack (a
-broker with the capacity that is missing, brokers kept or started, a limit raised to
-what is needed), then the rules of the reason, one by one.
+Each candidate is tried: the same search makes the plan with the change, and only a
+change under which the plan keeps every hard rule is suggested. Candidates come first
+from the proven shortfalls (a broker with the missing capacity, brokers kept or started,
+a limit raised to the amount needed), then from the rules of the reason, one by one.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -33,12 +33,12 @@ from placement.scenarios.changes.broker_changes import usual_broker
 from placement.scenarios.changes.hardware_rows import broker_rows
 
 MOST_TRIES = 12
-"""Plans that are made to find out what helps."""
+"""Maximum number of plans made to test remedies."""
 MOST_SUGGESTED = 3
 MOST_NEW = 5
-"""Brokers that are suggested to be added at most."""
+"""Maximum number of brokers that a remedy adds."""
 FRACTIONS = (0.85, 0.9, 0.95, 1.0)
-"""Thresholds that are tried."""
+"""Capacity thresholds that are tried, as fractions of the capacity."""
 RAISED = frozenset(rule for rule, _ in CAP_FIELDS.values())
 
 
@@ -55,22 +55,22 @@ def find_remedies(
     is_disproved: Callable[[Asked], bool],
 ) -> tuple[Remedy, ...]:
     """
-    Return changes with which a plan keeps all hard rules, each of them tried.
+    Return changes under which a plan keeps all hard rules, each of them tried.
 
     Parameters
     ----------
     asked
-        What was asked for.
+        The cluster, the operation and the settings.
     found
-        The best plan for that.
+        The best plan without a change.
     helping
-        Rules without which alone a plan was found.
+        Rules each of which, lifted alone, makes a plan feasible.
     lifts
-        By name how each rule is let go.
+        Functions that lift a rule from settings, by its name.
     make
-        Makes a plan; `None` where it cannot with other brokers.
+        Function that makes a plan; it returns `None` if it cannot plan other brokers.
     is_disproved
-        Tells at once of some things asked for that no plan is possible.
+        Quick test that returns true for some requests proven to be infeasible.
     """
     chosen: list[Remedy] = []
     tries = 0
@@ -92,11 +92,11 @@ def find_remedies(
 
 
 Family = Iterator[Remedy]
-"""Changes of one kind, of which the first that works is suggested."""
+"""Changes of one kind; the first one that works is suggested."""
 
 
 def _families(asked: Asked, found: PlannedPlacement) -> Iterator[Family]:
-    """Yield what the proven shortfalls ask for."""
+    """Yield the families of remedies for the proven shortfalls."""
     proven = [one for one in found.solution.shortfalls if one.is_proven]
     if found.draft.is_emptied_dir is not None or not proven:
         return
@@ -111,7 +111,7 @@ def _families(asked: Asked, found: PlannedPlacement) -> Iterator[Family]:
 
 
 def _caps(short: Shortfall) -> Family:
-    """Yield the cap raised to what is proven to be needed, and more."""
+    """Yield the cap raised to the proven need, then to larger values."""
     rule, _ = CAP_FIELDS[short.what]
     for factor in (1.0, 1.05, 1.2, 1.5, 2.0):
         value = ceil(short.need * factor)
@@ -123,7 +123,7 @@ def _caps(short: Shortfall) -> Family:
 def _wanted(
     draft: Draft, proven: list[Shortfall]
 ) -> tuple[tuple[str | None, ...], dict[Resource, float]]:
-    """Return in which racks brokers are missing, and what these lack."""
+    """Return the racks that lack brokers, and the capacities these brokers need."""
     first, names = proven[0], draft.state.brokers.racks
     alike = [
         one
@@ -153,7 +153,7 @@ def _wanted(
 
 
 def _usual_capacities(state: ClusterState) -> dict[Resource, float]:
-    """Return what a broker of the kind there is most of has."""
+    """Return the capacities of the most frequent kind of broker."""
     usual = usual_broker(state)
     row = next(one for one in broker_rows(state) if one.broker_id == usual)
     values = {r: float(getattr(row, column)) for r, column in CAPACITIES.items()}
@@ -163,7 +163,7 @@ def _usual_capacities(state: ClusterState) -> dict[Resource, float]:
 def _add(
     draft: Draft, capacities: dict[Resource, float], resource: str, amount: int
 ) -> None:
-    """Note how much capacity an amount of load takes, by the threshold."""
+    """Record the capacity that an amount of load takes under its threshold."""
     if not resource or resource not in {str(r) for r in CAPACITIES}:
         return
     named = Resource(resource)
@@ -195,7 +195,7 @@ def _heaviest(draft: Draft, group: int, resource: str) -> int:
 
 
 def _racks_without_room(draft: Draft, short: Shortfall) -> tuple[str | None, ...]:
-    """Return the racks of a partition in which a broker with more room is missing."""
+    """Return the racks of a partition that lack a broker with enough room."""
     state, replicas = draft.state, draft.state.replicas
     never = np.equal(draft.movability, Movability.NEVER)
     of, rack_idx = replicas.partition_idx, state.brokers.rack_idx
@@ -214,12 +214,12 @@ def _racks_without_room(draft: Draft, short: Shortfall) -> tuple[str | None, ...
 
 
 def _emptiest(draft: Draft) -> str | None:
-    """Return the rack with fewest brokers that stay; the first by name of several."""
+    """Return the rack with the fewest brokers that stay, of equals first by name."""
     return next(_free_racks(draft, 1))
 
 
 def _free_racks(draft: Draft, count: int) -> Iterator[str | None]:
-    """Yield racks for new brokers, those with fewest brokers first, in turn."""
+    """Yield racks for `count` new brokers, each the one with the fewest brokers."""
     state = draft.state
     names = [name for name in state.brokers.racks if name is not None]
     held = np.bincount(
@@ -240,7 +240,7 @@ def _free_racks(draft: Draft, count: int) -> Iterator[str | None]:
 def _added(
     draft: Draft, racks: tuple[str | None, ...], capacities: Mapping[Resource, float]
 ) -> Family:
-    """Yield new brokers with what is missing, with more, and more of them."""
+    """Yield new brokers: with the missing capacity, with more, and more brokers."""
     heaviest = {r: _add_margin(draft, r, value) for r, value in capacities.items()}
     if len(racks) <= MOST_NEW:
         yield Remedy(what="add-brokers", racks=racks, capacities=dict(capacities))
@@ -254,7 +254,7 @@ def _added(
 
 
 def _add_margin(draft: Draft, resource: Resource, value: float) -> float:
-    """Return a capacity with room for the heaviest replica besides, or a tenth."""
+    """Return a capacity plus the heaviest replica, or plus a tenth if that is more."""
     r = RESOURCES.index(resource)
     weights = draft.weights
     most = int((weights.replica[:, r] + weights.leader[:, r]).max(initial=0))
@@ -263,7 +263,7 @@ def _add_margin(draft: Draft, resource: Resource, value: float) -> float:
 
 
 def _kept(asked: Asked, draft: Draft, racks: tuple[str | None, ...]) -> Family:
-    """Yield brokers that are not removed after all, as few as can be."""
+    """Yield sets of brokers to keep instead of removing them, the smallest first."""
     if not isinstance(asked.operation, RemoveBrokers):
         return
     brokers = draft.state.brokers
@@ -281,7 +281,7 @@ def _kept(asked: Asked, draft: Draft, racks: tuple[str | None, ...]) -> Family:
 
 
 def _started(draft: Draft, racks: tuple[str | None, ...]) -> Family:
-    """Yield brokers that are not live, those of the racks where some are missing."""
+    """Yield sets of brokers to start: those in `racks`, then all not live."""
     brokers = draft.state.brokers
     off = np.nonzero(~brokers.is_live)[0].tolist()
     near = [b for b in off if brokers.racks[brokers.rack_idx[b]] in racks]
@@ -292,7 +292,7 @@ def _started(draft: Draft, racks: tuple[str | None, ...]) -> Family:
 
 
 def _of_rules(settings: Settings, helping: tuple[str, ...]) -> Iterator[Family]:
-    """Yield what can be done about each rule that stands in the way."""
+    """Yield the remedies for each rule that stands in the way of a plan."""
     for rule in sorted(helping, key=lambda name: name != "rack"):
         if rule.startswith(("capacity-", "host-")):
             yield _thresholds(settings, rule)

@@ -1,4 +1,4 @@
-"""A change of hardware or of options, and what is asked for with it."""
+"""A change of hardware or options, and the request that it applies to."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,28 +28,28 @@ CAP_FIELDS = {
     "cost": ("max-bytes", "max_bytes"),
     "crossing": ("max-cross-rack-bytes", "max_cross_rack_bytes"),
 }
-"""Caps on all moves: the rule, and its field of the settings."""
+"""Core names of the caps on all moves: the rule, and its field of the settings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remedy:
     """
-    One change that makes a plan possible.
+    One change under which a plan is feasible.
 
     Parameters
     ----------
     what
         ``add-brokers``, ``keep-brokers``, ``start-brokers``, ``raise`` (a limit to a
-        value), ``soft`` (a rule gives way), ``leave-out`` (a rule).
+        value), ``soft`` (make a rule soft), ``leave-out`` (a rule).
     racks
-        Where each added broker stands; `None`: nowhere that is named.
+        Rack of each added broker; `None` for a broker without a rack.
     capacities
-        By resource what each added broker has, in bytes, bytes/s and cores; what is
-        absent is not limited.
+        Capacity of each added broker by resource, in bytes, bytes/s and cores; an
+        absent resource has no limit.
     brokers
         Ids of brokers that are kept or started.
     rule
-        The rule that is raised, soft or left out.
+        Rule that is raised, made soft or left out.
     value
         New value of a raised limit.
     """
@@ -64,7 +64,7 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Asked:
-    """A cluster, what is to be done with it, and under which settings."""
+    """A request: a cluster, an operation on it, and the settings."""
 
     state: ClusterState
     operation: Operation
@@ -75,7 +75,7 @@ Lifts = Mapping[str, Callable[[Settings], Settings]]
 
 
 def applied(remedy: Remedy, asked: Asked, lifts: Lifts) -> Asked:
-    """Return what is asked for after a change."""
+    """Return a request with a remedy applied."""
     state, settings = asked.state, asked.settings
     if remedy.what == "add-brokers":
         return replace(asked, state=_with_new(state, remedy))
@@ -97,7 +97,7 @@ def applied(remedy: Remedy, asked: Asked, lifts: Lifts) -> Asked:
 
 
 def _with_new(state: ClusterState, remedy: Remedy) -> ClusterState:
-    """Return a cluster with new, empty brokers."""
+    """Return the cluster with new, empty brokers."""
     unknown = float("nan")
     rates = {
         column: remedy.capacities.get(resource, unknown)
@@ -120,7 +120,7 @@ def _with_new(state: ClusterState, remedy: Remedy) -> ClusterState:
         )
     ]
     grown = rebuilt(state, [*broker_rows(state), *rows], dir_rows(state))
-    # Rules name sets of brokers by row, whether a broker is in each or not.
+    # Rules refer to broker sets by row: a set without brokers keeps its row too.
     none = np.full(len(rows), ABSENT, dtype=state.brokers.broker_set_idx.dtype)
     return grown.with_brokers(
         broker_sets=state.brokers.broker_sets,

@@ -1,4 +1,4 @@
-"""Which hard rules are enough for no plan to be possible, by CP-SAT's assumptions."""
+"""Sufficient sets of conflicting hard rules, from CP-SAT's assumptions."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,11 @@ RULE_OF = {
     ("spread", "rack", ""): "rack",
     **{("cap", what, ""): rule for what, (rule, _) in CAP_FIELDS.items()},
 }
-"""Rules by what the core calls their kinds: each of these is one assumption."""
+"""Rule by the core's name of its kind; each kind is one assumption."""
 
 
 def is_infeasible(problem: Problem) -> bool:
-    """Return whether CP-SAT proves of a small problem that nothing keeps its rules."""
+    """Return whether CP-SAT proves a small problem to be infeasible."""
     from placement.core.feasibility import infeasible_subsystem
 
     return infeasible_subsystem.is_infeasible(problem)
@@ -31,13 +31,14 @@ def enough_rules(problem: Problem, active: Sequence[str]) -> list[str] | None:
     problem
         Problem of a plan with all rules.
     active
-        Rules that limit anything. Those without an assumption are all kept: they decide
+        Rules that limit anything. Rules without an assumption are all kept: they decide
         which replicas may move, and to which brokers.
 
     Returns
     -------
-    Rules in the same order; `None` if infeasibility is not proven. Replicas that must
-    move because of an omitted rule still must: the caller has to verify the result.
+    Rules in the order of `active`; `None` if infeasibility is not proven. Replicas that
+    must move because of an omitted rule still must: the caller has to verify the
+    result.
     """
     from placement.core.feasibility.infeasible_subsystem import infeasible_kinds
 

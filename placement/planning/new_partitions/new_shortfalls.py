@@ -1,4 +1,4 @@
-"""What new partitions lack where they lie, though a search finds nothing missing."""
+"""Shortfalls of new partitions that a search with these partitions in place misses."""
 
 from dataclasses import replace
 
@@ -18,10 +18,10 @@ def with_missing(
     placed: PlannedPlacement, draft: Draft, is_new: BoolArray
 ) -> PlannedPlacement:
     """
-    Return a placement with what new partitions lack, though the search finds nothing.
+    Return a placement with the shortfalls of its new partitions that a search misses.
 
-    To the search they lie there already, which is nobody's fault where they may not
-    move on, such as what has a replica on a dead broker.
+    To the search, new partitions exist already. It reports no shortfall for a partition
+    that cannot move, for example because a replica is on a dead broker.
     """
     solution = placed.solution
     astray = _astray(placed, draft, is_new)
@@ -44,7 +44,7 @@ def with_missing(
 def _astray(
     placed: PlannedPlacement, draft: Draft, is_new: BoolArray
 ) -> list[Shortfall]:
-    """Return which new partitions lie on brokers that get none, for want of others."""
+    """Return shortfalls of new partitions on brokers that may receive no replicas."""
     replicas = placed.reassignment.after().replicas
     is_closed = ~draft.may_receive[replicas.broker_idx]
     is_closed &= is_new[replicas.partition_idx]
@@ -64,7 +64,7 @@ def _astray(
 
 
 def _crowded(placed: PlannedPlacement, is_new: BoolArray) -> list[Shortfall]:
-    """Return which new partitions lie unevenly over racks."""
+    """Return shortfalls of new partitions that break the rack rule."""
     after, settings = placed.reassignment.after(), placed.draft.settings
     if "rack" in settings.lifted or "rack" in settings.soft:
         return []
@@ -81,7 +81,7 @@ def _crowded(placed: PlannedPlacement, is_new: BoolArray) -> list[Shortfall]:
 
 
 def _overfull(placed: PlannedPlacement, is_new: BoolArray) -> list[Shortfall]:
-    """Return which brokers carry more than they may, and get more of that."""
+    """Return shortfalls of brokers that new replicas load beyond a capacity."""
     after, draft = placed.reassignment.after(), placed.draft
     load, _ = loads_of(after)
     most, adds = hard_capacities(draft), np.zeros_like(load)

@@ -1,4 +1,4 @@
-"""New topics and more partitions: placed by load, or where somebody says."""
+"""Plans of new topics and more partitions: placed by load, or in given lists."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,12 +36,12 @@ from placement.scenarios.changes.variant import Variant, variant_of
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
     """
-    What a topic is expected to carry once it is in use, all partitions together.
+    Expected load of a topic in use, sum of all its partitions.
 
     Parameters
     ----------
     in_bytes_per_s, out_bytes_per_s
-        Bytes/s, NaN where nobody knows.
+        Bytes/s; NaN if unknown.
     size_bytes
         Bytes of one copy of all partitions, or `UNKNOWN`.
     configs
@@ -60,7 +60,7 @@ class Expected:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Grown:
     """
-    A cluster with partitions that do not exist yet, lying anywhere.
+    A cluster with partitions that do not exist yet, on placeholder brokers.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class Grown:
 
     @property
     def state(self) -> ClusterState:
-        """The cluster's columns."""
+        """Columns of the cluster."""
         return self.variant.state
 
 
@@ -86,7 +86,7 @@ def with_new_topic(
     replication_factor: int,
     expected: Expected,
 ) -> Grown:
-    """Return the cluster with a topic more."""
+    """Return the cluster with one more topic."""
     topic = NewTopic(
         name=name,
         partitions=num_partitions,
@@ -111,12 +111,12 @@ def with_more_partitions(
     state
         The cluster.
     name
-        A topic that it has.
+        Name of an existing topic.
     num_partitions
-        How many the topic shall have; more than now.
+        New number of partitions of the topic, larger than the present number.
     expected
-        Of the whole topic then; what is not known is taken from the mean of its
-        partitions now.
+        Expected load of the whole topic with all partitions. Unknown values are taken
+        from the mean of its present partitions.
     """
     topic = state.topics.names.index(name)
     rows = np.nonzero(np.equal(state.partitions.topic_idx, topic))[0]
@@ -137,7 +137,7 @@ def with_more_partitions(
 def _columns(
     state: ClusterState, rows: IntArray, expected: Expected, count: int
 ) -> dict[str, float]:
-    """Return what each new partition is to carry."""
+    """Return the load columns of each new partition."""
     partitions = state.partitions
     columns: dict[str, float] = {}
     for name in MEASURED:
@@ -171,9 +171,9 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     goal
         ``new-topic`` or ``add-partitions``.
     grown
-        The cluster with the new partitions lying anywhere.
+        The cluster with the new partitions on placeholder brokers.
     settings
-        Wishes.
+        Settings of the plan.
     """
     settings = _for_new(grown, settings)
     operation = NewPartitions(grown.is_new, goal=goal)
@@ -189,12 +189,12 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
     balanced = draft.balanced_resources()
     placer = Placer(draft, targets, balanced, is_free)
     placed = _lying_at(grown, placer.place()).state
-    # From there the search would pile a topic onto the emptiest brokers: it is asked
-    # what could be reached, and followed only where hard rules cannot do without.
+    # From this placement the search would concentrate a topic on the emptiest brokers.
+    # It provides the bound, and replaces the placement only if hard rules require that.
     searched = plan(placed, operation, settings)
     chosen = plan(placed, replace(operation, is_fixed=True), settings)
     if _is_over(chosen, grown.is_new) and searched.has_met_rules:
-        # To the search they lay on disks that they do not fill once they move on.
+        # The search counted disk use of new replicas on brokers that they then leave.
         found = searched.reassignment.after().replicas.broker_idx
         placed = _lying_at(grown, found).state
         chosen = plan(placed, replace(operation, is_fixed=True), settings)
@@ -202,10 +202,10 @@ def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
 
 
 def _for_new(grown: Grown, settings: Settings) -> Settings:
-    """Return settings in which what is new needs places, and nothing is copied."""
+    """Return settings that place new partitions without caps on copies."""
     return replace(
         settings,
-        # Caps on what is copied say nothing here, nor does what else might move.
+        # Caps on copies do not apply to new partitions, nor does pinning of the rest.
         max_moves=None,
         max_bytes=None,
         max_cross_rack_bytes=None,
@@ -215,7 +215,7 @@ def _for_new(grown: Grown, settings: Settings) -> Settings:
 
 
 def _placing(rules: Sequence[Rule]) -> Iterator[Rule]:
-    """Yield rules but for those that let something stay: what is new has no place."""
+    """Yield the rules without those that pin replicas or leaders."""
     for rule in rules:
         if not isinstance(rule, KeepTopics | KeepLeaders):
             yield rule
@@ -230,13 +230,13 @@ def explain_new(
     Parameters
     ----------
     goal, grown, settings
-        As for `place_new`.
+        Arguments of `place_new`.
     found
-        What that returned.
+        Result of `place_new`.
 
     Returns
     -------
-    The reason, or `None` where all rules are kept.
+    The reason, or `None` if all rules are kept.
     """
     operation = NewPartitions(grown.is_new, goal=goal)
 
@@ -248,11 +248,11 @@ def explain_new(
 
 def _with_partners(draft: Draft, grown: Grown) -> tuple[Grown, BoolArray]:
     """
-    Put new partitions where those lie that they belong together with.
+    Place new partitions on the brokers of the existing partitions of their bundles.
 
     Returns
     -------
-    The cluster, and ``(P,)`` true for the new partitions whose place is still open.
+    The cluster, and ``(P,)`` true for the new partitions that are still unplaced.
     """
     replicas, is_free = grown.state.replicas, grown.is_new.copy()
     broker_idx, start = replicas.broker_idx.copy(), replicas.start
@@ -270,9 +270,9 @@ def _with_partners(draft: Draft, grown: Grown) -> tuple[Grown, BoolArray]:
 
 def _is_over(placed: PlannedPlacement, is_new: BoolArray) -> bool:
     """
-    Return whether a broker that gets a new replica carries more than it may.
+    Return whether a broker that gets a new replica exceeds a capacity.
 
-    Alone, or together with the others of its host.
+    The capacity is its own, or that of its host.
     """
     after, draft = placed.reassignment.after(), placed.draft
     load, _ = loads_of(after)
@@ -288,13 +288,13 @@ def _is_over(placed: PlannedPlacement, is_new: BoolArray) -> bool:
 def _bounded_by(
     chosen: PlannedPlacement, searched: PlannedPlacement
 ) -> PlannedPlacement:
-    """Return a placement with what is proven of all that may be."""
+    """Return a placement with the lower bound of an unrestricted search."""
     solution, free = chosen.solution, searched.solution
     bound = free.certificate.deviation
     value = solution.certificate.deviation.value
     deviation = replace(bound, value=value, lower_bound=min(value, bound.lower_bound))
     certificate = replace(solution.certificate, deviation=deviation)
-    # To the fixed placement what is new is there already, and nobody's fault.
+    # In the fixed placement, new replicas exist already and cause no shortfall.
     status = solution.status if searched.has_met_rules else free.status
     return replace(
         chosen,
@@ -308,7 +308,7 @@ def _bounded_by(
 
 
 def lying_by_hand(grown: Grown, lists: Sequence[Sequence[int]]) -> ClusterState:
-    """Return the cluster with its new partitions where somebody says."""
+    """Return the cluster with its new partitions in the given lists."""
     state = grown.state
     broker_idx = state.replicas.broker_idx.copy()
     rows = np.nonzero(grown.is_new[state.replicas.partition_idx])[0]
@@ -320,28 +320,28 @@ def place_by_hand(
     goal: str, grown: Grown, lists: Sequence[Sequence[int]], settings: Settings
 ) -> PlannedPlacement:
     """
-    Put the new partitions where somebody says.
+    Place the new partitions in the given lists.
 
     Parameters
     ----------
     goal
         ``new-topic`` or ``add-partitions``.
     grown
-        The cluster with the new partitions lying anywhere.
+        The cluster with the new partitions on placeholder brokers.
     lists
-        Ids of known brokers, per new partition in order.
+        Ids of known brokers for each new partition, in the order of the partitions.
     settings
-        Wishes.
+        Settings of the plan.
     """
     operation = NewPartitions(grown.is_new, is_fixed=True, goal=goal)
-    # No list is put in another order than it was said in.
+    # The given lists keep their order.
     rules = tuple(one for one in settings.rules if not isinstance(one, EvenPositions))
     settings = replace(settings, rules=rules)
     return plan(lying_by_hand(grown, lists), operation, settings)
 
 
 def _lying_at(grown: Grown, broker_idx: IndexArray) -> Grown:
-    """Return the cluster with its replicas on these brokers, the first one leading."""
+    """Return the cluster with replicas on these brokers; the first replica leads."""
     state = grown.state
     is_new = grown.is_new
     leader = state.partitions.leader_idx.copy()

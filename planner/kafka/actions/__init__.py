@@ -1,5 +1,5 @@
 """
-Requests that change a running cluster: topics and partitions made, leaders elected.
+Requests that change a running cluster: topics, partitions and leader elections.
 
 Imports `client` and `read`.
 """

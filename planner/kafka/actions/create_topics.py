@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
-"""Topics and partitions made on a running cluster, or tried without being made."""
+"""Creation of topics and partitions on a running cluster, or its validation only."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -24,29 +24,29 @@ def create_topic(
     is_trial: bool,
 ) -> None:
     """
-    Create a topic with its replicas where they are wanted.
+    Create a topic with given replicas.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     topic
-        Its name.
+        Name of the topic.
     lists
-        Broker ids per partition, the first one leading.
+        Broker ids per partition, preferred leader first.
     configs
         Topic configs by name.
     is_trial
-        Whether Kafka only says whether it would.
+        Whether Kafka only validates the request.
 
     Raises
     ------
     BadInputError
-        If Kafka refuses, in its words.
+        If Kafka rejects the request; the message quotes Kafka.
     ClusterUnavailableError
-        If no answer came before anything was asked, or a right is missing.
+        If the cluster cannot be reached before the request, or permission is missing.
     AnswerUnknownError
-        If the request was sent, and no answer came.
+        If the request was sent and not answered.
     """
     wanted = {
         topic: {
@@ -73,25 +73,25 @@ def add_partitions(
     is_trial: bool,
 ) -> None:
     """
-    Give a topic more partitions.
+    Add partitions to a topic.
 
     Parameters
     ----------
     client, topic, is_trial
         As in `create_topic`.
     count
-        How many it shall have.
+        Number of partitions after the change.
     lists
-        Broker ids per added partition.
+        Broker ids per added partition, preferred leader first.
 
     Raises
     ------
     BadInputError
-        If Kafka refuses, in its words.
+        If Kafka rejects the request; the message quotes Kafka.
     ClusterUnavailableError
-        If no answer came before anything was asked, or a right is missing.
+        If the cluster cannot be reached before the request, or permission is missing.
     AnswerUnknownError
-        If the request was sent, and no answer came.
+        If the request was sent and not answered.
     """
     wanted = {topic: {"count": count, "assignments": [list(row) for row in lists]}}
 
@@ -114,7 +114,7 @@ def _asked(
     topic: str,
     is_trial: bool,
 ) -> Any:
-    """Ask the controller, which is made sure to be there."""
+    """Send a request after a check that the controller answers."""
     reach_controller(client)
     if is_trial:
         return client.call(ask, needs=needs)
@@ -124,7 +124,7 @@ def _asked(
 
 
 def _settled(rows: Sequence[Any]) -> Sequence[Any]:
-    """Return the answers; raise where a right is missing, or one is not settled."""
+    """Return the answers; raise if a permission is missing or a request timed out."""
     for row in rows:
         code = _value(row, "error_code")
         if code == _TIMED_OUT or code in _NOT_AUTHORISED:
@@ -133,7 +133,7 @@ def _settled(rows: Sequence[Any]) -> Sequence[Any]:
 
 
 def _raise_refusals(client: ClusterClient, topic: str, rows: Sequence[Any]) -> None:
-    """Raise what Kafka refused."""
+    """Raise the rejections by Kafka."""
     problems = []
     for row in rows:
         code = _value(row, "error_code")

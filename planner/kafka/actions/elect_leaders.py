@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
-"""Leaders elected on a running cluster: looked at, foreseen, and held if wanted."""
+"""Leader elections on a running cluster: preview and execution."""
 
 import threading
 import time
@@ -27,7 +27,7 @@ from planner.kafka.read.log_dirs import Partition
 from planner.kafka.read.topic_metadata import read_topics, refuse_hidden
 
 PARTITIONS_PER_REQUEST = 1000
-"""As many leaders as the controller itself changes in one pass."""
+"""Partitions per request, as many leaders as the controller changes in one pass."""
 _SEEN_WITHIN_S = 10.0
 _PAUSE_S = 0.1
 _NEEDS = "Alter on Cluster"
@@ -37,26 +37,26 @@ _NEEDS_TOPICS = (
 )
 _WHAT = "elect leaders"
 
-# Kafka's error codes, and what they mean for a partition.
+# Kafka's error codes, and the outcome of each for a partition.
 _NONE, _TIMED_OUT, _NOT_AUTHORISED, _NOT_NEEDED = 0, 7, 31, 84
 _REFUSALS = {
     3: Outcome.UNKNOWN_PARTITION,
     80: Outcome.PREFERRED_NOT_AVAILABLE,
     83: Outcome.NO_REPLICA_AVAILABLE,
 }
-Answer = tuple[int, str]  # code and words of the controller
+Answer = tuple[int, str]  # error code and message of the controller
 
 
 def look_at(
     client: ClusterClient, names: Iterable[Partition] | None
 ) -> dict[Partition, Seen]:
     """
-    Return partitions as they are now; `None`: all. An unknown one is left out.
+    Return the current state of partitions; `None`: all. Unknown ones are left out.
 
     Raises
     ------
     NotAuthorisedError
-        If a topic that is named may not be described.
+        If the user may not describe one of the topics.
     """
     wanted = None if names is None else set(names)
     topics = None if wanted is None else sorted({name.topic for name in wanted})
@@ -76,22 +76,22 @@ def preview(
     election_type: ElectionType,
 ) -> Elections:
     """
-    Tell what an election would do; nothing is changed.
+    Return the outcome that an election would have, without holding it.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     names
         Partitions to elect leaders of; `None`: all.
     election_type
-        Who may be elected.
+        Type of election.
 
     Raises
     ------
     ClusterUnavailableError
-        If the cluster cannot be reached, or the user lacks a right: to elect, or to see
-        a partition. An election that would be refused is not foreseen.
+        If the cluster cannot be reached, or the user lacks permission to elect or to
+        describe a partition.
     """
     cluster = read_cluster(client)
     if lacks(cluster, "ALTER"):
@@ -128,7 +128,7 @@ def _losses(
 
 
 def _sizes(client: ClusterClient, unclean: Sequence[Election]) -> dict[Partition, int]:
-    """Return the bytes that each new leader has; what may not be seen is left out."""
+    """Return the log size in bytes of each new leader, if visible to the user."""
     by_broker: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for one in unclean:
         if one.new_leader is not None:
@@ -157,24 +157,24 @@ def hold(
     done: Callable[[int, int], None] = lambda _, __: None,
 ) -> Elections:
     """
-    Hold the elections of a preview, and tell how each ended.
+    Hold the elections of a preview, and return their outcomes.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     foreseen
-        What `preview` returned; partitions that it would not elect are left alone.
+        Result of `preview`; partitions without an election in it stay unchanged.
     done
-        Called with the number of partitions asked for, and of all.
+        Callback with the number of partitions done and the total number.
 
     Raises
     ------
     ClusterUnavailableError
-        If nothing was asked: the cluster cannot be reached any more, or the user may
-        not elect.
+        If no election was requested: the cluster cannot be reached any more, or the
+        user lacks permission to elect.
     AnswerUnknownError
-        If something was asked, and not all of it is known to be done.
+        If elections were requested and not all of them are known to be done.
     """
     todo = [one for one in foreseen.elections if one.outcome is Outcome.TO_ELECT]
     held: dict[Partition, Election] = {}
@@ -208,14 +208,14 @@ def _interrupted(
     num_held: int,
     foreseen: Elections,
 ) -> AnswerUnknownError:
-    """Return the error of elections of which some were held, and others not asked."""
+    """Return the error for elections of which only some were held."""
     num_all = sum(one.outcome is Outcome.TO_ELECT for one in foreseen.elections)
     message = f"{error.message}; {num_held} of {num_all} partitions were done before"
     return AnswerUnknownError(message, _look(client, foreseen.election_type))
 
 
 def _look(client: ClusterClient, election_type: ElectionType) -> str:
-    """Return the command that shows which elections are still to be held."""
+    """Return the command that shows which elections remain."""
     return (
         f"kafka-planner elect --election-type {election_type.value} "
         f"--all-topic-partitions --bootstrap-server {client.servers}"
@@ -282,7 +282,7 @@ def _wait_for_leaders(
     some: Sequence[Election],
     answers: Mapping[Partition, Answer],
 ) -> dict[Partition, int | None]:
-    """Return who leads, once the brokers know what the controller has decided."""
+    """Return the leaders as soon as brokers know the controller's decisions."""
     expected = {
         one.name: one.new_leader
         for one in some
@@ -299,11 +299,11 @@ def _wait_for_leaders(
 
 
 def _judge(foreseen: Election, answer: Answer | None, leader: int | None) -> Election:
-    """Tell how an election ended, from the controller's answer and who leads now."""
+    """Return the outcome from the controller's answer and the current leader."""
     code, words = answer or (-1, "the controller did not answer for it")
     found = replace(foreseen, new_leader=leader)
     is_wanted = leader == foreseen.new_leader
-    # Not needed: asked for twice, since the first answer was lost, or made by another.
+    # Not needed: a repeated request after a lost answer, or another user's election.
     if code == _NONE or (code == _NOT_NEEDED and is_wanted):
         message = "" if is_wanted else f"{foreseen.new_leader} was elected, and lost it"
         return replace(found, outcome=Outcome.ELECTED, message=message)

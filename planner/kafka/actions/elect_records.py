@@ -1,4 +1,4 @@
-"""What `elect` prints, for its JSON Schema."""
+"""Records of the output of `elect`, for its JSON Schema."""
 
 from planner.kafka.actions.elections import ElectionType, Outcome
 from planner.plan.documents.check_records import Int32, Record

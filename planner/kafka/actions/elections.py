@@ -1,8 +1,9 @@
 """
-Elections of leaders: what the controller would decide, and what it decided.
+Leader elections: predicted and actual decisions of the controller.
 
-What an election does is foreseen by Kafka's own rules from one look at the cluster; the
-same list is shown, and then held. Nobody is elected whom the list does not name.
+The outcome of an election is predicted from one view of the cluster by Kafka's own
+rules. The same list is shown and then executed; no election outside of the list is
+requested.
 """
 
 from collections import Counter
@@ -22,7 +23,7 @@ class ElectionType(StrEnum):
 
     @property
     def code(self) -> int:
-        """The type in Kafka's protocol."""
+        """Number of the election type in Kafka's protocol."""
         return 0 if self is ElectionType.PREFERRED else 1
 
 
@@ -40,7 +41,7 @@ class Outcome(StrEnum):
 
     @property
     def is_fine(self) -> bool:
-        """Whether the partition is led as was asked for, or will be."""
+        """Whether the partition has the requested leader, or will have it."""
         return self in {
             Outcome.TO_ELECT,
             Outcome.ELECTED,
@@ -50,28 +51,28 @@ class Outcome(StrEnum):
 
     @property
     def is_change(self) -> bool:
-        """Whether another broker leads, or will."""
+        """Whether the leader changes or has changed."""
         return self in {Outcome.TO_ELECT, Outcome.ELECTED}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
     """
-    One partition as the brokers describe it.
+    State of one partition as described by the brokers.
 
     Parameters
     ----------
     name
-        Topic and number.
+        Topic and number of the partition.
     leader
-        Broker that leads; `None`: nobody.
+        Id of the leader; `None`: no leader.
     replicas
-        Brokers, preferred leader first.
+        Broker ids, preferred leader first.
     isr, elr, last_known_elr
-        Brokers in sync, those that may lead though they are not, and the last leader of
-        all.
+        In-sync replicas, eligible leader replicas that are not in sync, and the last
+        known leader.
     offline
-        Replicas whose broker is fenced, or whose log dir has failed.
+        Replicas on a fenced broker or in a failed log dir.
     """
 
     name: Partition
@@ -84,7 +85,7 @@ class Seen:
 
     @classmethod
     def from_answer(cls, topic: str, one: Mapping[str, Any]) -> Self:
-        """Read a partition of a topic's description."""
+        """Build the state from a partition in the description of a topic."""
         return cls(
             name=Partition(topic, one["partition_index"]),
             leader=one["leader_id"] if one["leader_id"] >= 0 else None,
@@ -97,37 +98,36 @@ class Seen:
 
     @property
     def online(self) -> list[int]:
-        """Replicas that could lead at all, in order."""
+        """Online replicas in assignment order."""
         return [one for one in self.replicas if one not in self.offline]
 
     @property
     def valid(self) -> list[int]:
-        """Replicas that could lead without a loss, in order."""
+        """Online replicas that can lead without data loss, in assignment order."""
         complete = self.isr or self.elr
         return [one for one in self.online if one in complete]
 
     @property
     def complete(self) -> tuple[int, ...]:
-        """Replicas that hold every record that was acknowledged, as far as is known."""
+        """Replicas known to hold every acknowledged record."""
         return self.isr or self.elr or self.last_known_elr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
     """
-    What an unclean election loses: what only others have.
+    Data loss of an unclean election: records missing on the new leader.
 
     Parameters
     ----------
     name
-        The partition.
+        Topic and number of the partition.
     new_leader
-        Broker that leads after; the others are cut back to what it has.
+        Id of the new leader; the other replicas are truncated to its log.
     kept_bytes
-        Bytes in its log, which stay; `None`: not known.
+        Size of the new leader's log in bytes; `None`: unknown.
     complete
-        Brokers that have more, and are offline: while they may come back, waiting for
-        them loses nothing.
+        Ids of offline brokers with more records; their return would avoid the loss.
     """
 
     name: Partition
@@ -147,22 +147,22 @@ class Loss:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Election:
     """
-    One partition before and after an election.
+    State of one partition before and after an election.
 
     Parameters
     ----------
     name
-        The partition.
+        Topic and number of the partition.
     outcome
-        What becomes of it.
+        Outcome of the election.
     leader
-        Broker that led before; `None`: nobody.
+        Id of the leader before; `None`: no leader.
     new_leader
-        Broker that leads after; `None`: nobody.
+        Id of the leader after; `None`: no leader.
     message
-        Why it is not electable, or what else is to be known; may be empty.
+        Reason why no election is possible, or another remark; may be empty.
     is_unclean
-        Whether records are lost.
+        Whether the election loses records.
     """
 
     name: Partition
@@ -176,20 +176,20 @@ class Election:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Elections:
     """
-    Elections foreseen or held.
+    Predicted or actual elections.
 
     Parameters
     ----------
     election_type
-        Who may be elected.
+        Type of election.
     is_done
-        Whether they were held.
+        Whether the elections were held.
     elections
-        One for each partition.
+        One election for each partition.
     losses
-        What unclean ones lose.
+        Data losses of unclean elections.
     notes
-        What else is to be known.
+        Further remarks for the user.
     """
 
     election_type: ElectionType
@@ -200,13 +200,13 @@ class Elections:
 
     @property
     def counts(self) -> dict[Outcome, int]:
-        """How many partitions have each outcome that there is."""
+        """Number of partitions by outcome, without zeros."""
         found = Counter(one.outcome for one in self.elections)
         return {outcome: found[outcome] for outcome in Outcome if found[outcome]}
 
     @property
     def is_fine(self) -> bool:
-        """Whether every partition is led as was asked for, or will be."""
+        """Whether every partition has the requested leader, or will have it."""
         return all(one.outcome.is_fine for one in self.elections)
 
     def to_dict(self) -> dict[str, Any]:
@@ -244,25 +244,25 @@ class Elections:
 
 def foresee(seen: Seen, election_type: ElectionType) -> Election:
     """
-    Tell what the controller would decide about one partition.
+    Predict the controller's decision about one partition.
 
     Parameters
     ----------
     seen
-        The partition now.
+        Current state of the partition.
     election_type
-        Who may be elected.
+        Type of election.
 
     Returns
     -------
     Election
-        `Outcome.TO_ELECT`, or why nobody is elected.
+        `Outcome.TO_ELECT`, or the reason why no leader is elected.
 
     Notes
     -----
-    A preferred election never makes a leader other than the first replica, and never
-    loses records: where Kafka's would (no leader, and one last known leader that is
-    back) none is held.
+    A preferred election elects only the first replica, and never loses records. Where
+    Kafka would lose records (no leader, and the last known leader is back), no election
+    is held.
 
     References
     ----------
@@ -310,7 +310,7 @@ def _foresee_unclean(seen: Seen) -> Election:
 
 
 def _last_leader(seen: Seen) -> list[int]:
-    """Return the last known leader where Kafka would prefer it to the first one."""
+    """Return the last known leader if Kafka prefers it to the first online replica."""
     is_known = not seen.isr and not seen.elr and len(seen.last_known_elr) == 1
     return [one for one in seen.online if is_known and one in seen.last_known_elr]
 
@@ -326,7 +326,7 @@ def _stays(seen: Seen, outcome: Outcome, message: str = "") -> Election:
 
 
 def unknown(name: Partition) -> Election:
-    """Return the outcome of a partition that the cluster does not have, or hides."""
+    """Return the election of a partition that does not exist or is hidden."""
     message = "there is no such partition, or the user may not describe its topic"
     return Election(name=name, outcome=Outcome.UNKNOWN_PARTITION, message=message)
 
@@ -337,16 +337,16 @@ def foresee_all(
     election_type: ElectionType,
 ) -> list[Election]:
     """
-    Tell what the controller would decide about partitions.
+    Predict the controller's decisions about partitions.
 
     Parameters
     ----------
     seen
-        Partitions of the cluster.
+        Current state of the cluster's partitions.
     wanted
-        Those asked for; `None`: all, by topic and number.
+        Partitions to elect leaders of; `None`: all, by topic and number.
     election_type
-        Who may be elected.
+        Type of election.
     """
     names = sorted(seen) if wanted is None else list(wanted)
     return [

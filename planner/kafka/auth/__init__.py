@@ -1,5 +1,5 @@
 """
-Properties of a Java client: their syntax, SASL, TLS and key stores.
+Properties of a Java client: syntax, SASL, TLS and key stores.
 
 Imports nothing else of `planner.kafka`.
 """

@@ -1,4 +1,4 @@
-"""Properties of a Java client, as arguments of kafka-python's admin client."""
+"""Translation of a Java client's properties into arguments of kafka-python."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,14 +20,14 @@ _PASSWORD_MODULES = {
 _OAUTH_MODULE = "OAuthBearerLoginModule"
 MECHANISMS = (*_PASSWORD_MODULES, "OAUTHBEARER")
 
-# Kafka's classes that take a token from a file, or fetch one, by their simple names.
+# Simple names of Kafka's classes that read a token from a file, or fetch one.
 _TOKEN_CLASSES = {
     "OAuthBearerLoginCallbackHandler",
     "FileJwtRetriever",
     "DefaultJwtRetriever",
 }
 
-# What producers, consumers and stream clients know, and an admin client does not need.
+# Keys of producers, consumers and streams clients that an admin client does not need.
 _IGNORED = frozenset(
     """
     acks allow.auto.create.topics auto.commit.interval.ms auto.offset.reset batch.size
@@ -71,7 +71,7 @@ _IGNORED_PREFIXES = (
 
 _NO_JAVA = "remove it: Java classes cannot be loaded here"
 
-# Keys that change how a client connects and that have no equivalent here.
+# Keys that change the connection of a client and have no equivalent here.
 _UNSUPPORTED = {
     "bootstrap.controllers": "name brokers, by --bootstrap-server",
     "config.providers": "write the values themselves into a file only you can read",
@@ -88,16 +88,16 @@ _UNKNOWN = "remove it, or correct its name if it is misspelt"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSettings:
     """
-    How to reach a cluster.
+    Settings of the connection to a cluster.
 
     Parameters
     ----------
     arguments
-        For kafka-python's admin client; passwords among them, so never shown.
+        Arguments of kafka-python's admin client; never shown because of passwords.
     bootstrap_servers
-        ``host:port`` of each, as the file says; empty if it does not.
+        ``host:port,…`` from the file; empty if not given.
     notes
-        What was ignored, one sentence each.
+        One sentence for each group of ignored keys.
     """
 
     arguments: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -109,7 +109,7 @@ def _token_provider(path: Path) -> Any:  # noqa: ANN401 - kafka-python is not ty
     from kafka.net.sasl.oauth import AbstractTokenProvider
 
     class FileTokenProvider(AbstractTokenProvider):  # type: ignore[misc]  # untyped base
-        """Reads the token anew at each connection: it may have been renewed."""
+        """Provider that reads the token anew at each connection."""
 
         def token(self) -> str:
             return path.read_text(encoding="ascii").strip()
@@ -200,7 +200,7 @@ def _sasl(entries: Entries) -> dict[str, Any]:
 
 
 def _take(entries: Entries, prefix: str) -> None:
-    """Take keys whose problem has been named by another."""
+    """Consume keys whose problem another key's problem covers."""
     for key in entries.left:
         if key.startswith(prefix):
             entries.secret(key)
@@ -236,7 +236,7 @@ def _general(entries: Entries) -> dict[str, Any]:
 
 
 def _sort_rest(entries: Entries) -> None:
-    """Ignore what is harmless, refuse the rest."""
+    """Ignore harmless keys, and refuse the rest."""
     harmless = [
         key
         for key in entries.left
@@ -251,23 +251,23 @@ def _sort_rest(entries: Entries) -> None:
 
 def read_settings(path: Path) -> ClientSettings:
     """
-    Read the properties file that Java's tools take as `--command-config`.
+    Read the properties file of Java's tools, their `--command-config`.
 
     Parameters
     ----------
     path
-        The file.
+        Path of the properties file.
 
     Returns
     -------
     ClientSettings
-        Ready for `planner.kafka.client.admin_client`.
+        Settings for `planner.kafka.client.admin_client`.
 
     Raises
     ------
     BadInputError
-        With every key that cannot be used, and what to do about it. No message holds
-        a password.
+        With every key that cannot be used, and a remedy for each. No message contains a
+        password.
     """
     entries = Entries(str(path), read_properties(path))
     bootstrap = entries.text("bootstrap.servers") or ""

@@ -1,4 +1,4 @@
-"""The value of `sasl.jaas.config`: one login module with its options."""
+"""Parser of `sasl.jaas.config`: one login module with its options."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,20 +12,20 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "b": "\b"}
 
 
 class JaasError(ValueError):
-    """The text is not one login module; the message never quotes it."""
+    """Error for text that is not one login module; the message never quotes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoginModule:
     """
-    One login module.
+    Login module with its options.
 
     Parameters
     ----------
     name
-        Simple name of its Java class: ``PlainLoginModule``.
+        Simple name of the Java class, such as ``PlainLoginModule``.
     options
-        As written; passwords among them, so never shown.
+        Options as written; never shown, since they hold passwords.
     """
 
     name: str
@@ -42,12 +42,12 @@ def _unquote(text: str) -> str:
 
 def parse_jaas(text: str) -> LoginModule:
     r"""
-    Read ``Module required key="value" …;``.
+    Parse ``Module required key="value" …;``.
 
     Raises
     ------
     JaasError
-        If it is something else.
+        If the text has another form.
 
     Examples
     --------

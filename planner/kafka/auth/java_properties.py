@@ -1,4 +1,4 @@
-"""The syntax of Java properties files: comments, continuations, escapes, separators."""
+"""Parser of Java properties files: comments, continuations, escapes, separators."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,9 +23,9 @@ class Property:
     Parameters
     ----------
     line
-        Line it starts on, from 1.
+        Number of the line on which the entry starts, from 1.
     value
-        May be a password: never shown.
+        Value; never shown, since it may be a password.
     """
 
     line: int
@@ -63,24 +63,24 @@ def _unescape(text: str) -> str:
 
 def parse_properties(text: str, file: str) -> dict[str, Property]:
     r"""
-    Read properties as `java.util.Properties` does.
+    Parse properties as `java.util.Properties` does.
 
     Parameters
     ----------
     text
-        The whole file.
+        Content of the whole file.
     file
-        Its name, for the messages.
+        Name of the file in messages.
 
     Returns
     -------
     dict
-        Entries by key; of a key given twice the last one counts.
+        Entries by key; of a duplicate key the last entry counts.
 
     Raises
     ------
     BadInputError
-        For each ``\u`` that four hexadecimal digits do not follow.
+        With each ``\u`` that is not followed by four hexadecimal digits.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _bad_escape(file: str, line: int) -> InputProblem:
 
 def read_properties(path: Path) -> Mapping[str, Property]:
     """
-    Read a properties file; in ISO 8859-1, as Java does.
+    Read a properties file in ISO 8859-1, as Java does.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """
-Read Java's own key store format, JKS.
+Reader of JKS, Java's own key store format.
 
-A store is a magic number, a version and entries, then a SHA-1 digest keyed with the
-password. Private keys are hidden under a keystream of chained SHA-1 digests.
+A store consists of a magic number, a version, entries, and a SHA-1 digest keyed with
+the password. Private keys are encrypted with a keystream of chained SHA-1 digests.
 """
 
 import hashlib
@@ -14,27 +14,27 @@ from itertools import pairwise
 MAGIC = b"\xfe\xed\xfe\xed"
 _KEY, _CERTIFICATE = 1, 2
 _DIGEST_SIZE = 20
-# The digest at the end is over the password, this, and the store (Sun's JavaKeyStore).
+# The final digest covers password, whitener and store (Sun's JavaKeyStore).
 _WHITENER = b"Mighty Aphrodite"
-# 1.3.6.1.4.1.42.2.17.1.1, Sun's key protector.
+# Object identifier 1.3.6.1.4.1.42.2.17.1.1, Sun's key protector.
 _KEY_PROTECTOR = bytes.fromhex("2b060104012a02110101")
 
 
 class JksError(ValueError):
-    """The bytes are not a store that opens with the password given."""
+    """Error for bytes that are not a store, or that the password does not open."""
 
 
 @dataclass(frozen=True, slots=True)
 class JksKey:
     """
-    A private key and its certificates.
+    Private key with its certificates.
 
     Parameters
     ----------
     pkcs8
-        DER of the key, in clear: never shown.
+        Unencrypted DER of the key; never shown.
     chain
-        DER of each certificate, the key's own first.
+        DER of each certificate, the certificate of the key first.
     """
 
     pkcs8: bytes = field(repr=False)
@@ -43,14 +43,14 @@ class JksKey:
 
 @dataclass(frozen=True, slots=True)
 class JksStore:
-    """What a store holds: keys, and trusted certificates as DER."""
+    """Content of a store: keys, and trusted certificates as DER."""
 
     keys: tuple[JksKey, ...]
     certificates: tuple[bytes, ...]
 
 
 class _Reader:
-    """Big-endian fields in the order that Java's `DataOutputStream` wrote them."""
+    """Reader of big-endian fields as written by Java's `DataOutputStream`."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -82,7 +82,7 @@ def _password_bytes(password: str) -> bytes:
 def _check_digest(data: bytes, password: str) -> None:
     content, digest = data[:-_DIGEST_SIZE], data[-_DIGEST_SIZE:]
     keyed = _password_bytes(password) + _WHITENER + content
-    # SHA-1 is what the format prescribes; it proves the password, no more.
+    # The format prescribes SHA-1, which only verifies the password here.
     expected = hashlib.sha1(keyed, usedforsecurity=False).digest()
     if not hmac.compare_digest(expected, digest):
         msg = "the password is wrong, or the file is damaged"
@@ -96,7 +96,7 @@ def _read_certificate(reader: _Reader, version: int) -> bytes:
 
 
 def _der(data: bytes, tag: int) -> tuple[bytes, bytes]:
-    """Return the content of the DER element at the start, and what follows it."""
+    """Return the content of the first DER element, and the bytes behind it."""
     reader = _Reader(data)
     if reader.take(1)[0] != tag:
         msg = "a private key is not in the form that Java writes"
@@ -147,16 +147,16 @@ def read_jks(
     Parameters
     ----------
     data
-        The whole file.
+        Content of the whole file.
     password
-        Of the store; without it the store's digest is not checked, as in Java.
+        Password of the store; `None` skips the check of the digest, as in Java.
     key_password
-        Of the private keys; `None`: that of the store.
+        Password of the private keys; `None`: the password of the store.
 
     Returns
     -------
     JksStore
-        Keys are left out when there is no password at all.
+        Content of the store, without keys if no password is given.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def read_jks(
     for _ in range(reader.integer()):
         kind = reader.integer()
         reader.text()  # alias
-        reader.take(8)  # when it was made
+        reader.take(8)  # time of creation
         if kind == _CERTIFICATE:
             certificates.append(_read_certificate(reader, version))
         elif kind == _KEY:

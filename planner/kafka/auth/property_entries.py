@@ -1,4 +1,4 @@
-"""The entries of a client's properties file, taken one by one, problems collected."""
+"""Entries of a client's properties file, consumed one by one with their problems."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -16,14 +16,14 @@ def is_secret(key: str) -> bool:
 
 class Entries:
     """
-    Entries not taken yet, and what is wrong with those that were.
+    Unconsumed entries, and the problems of those consumed so far.
 
     Parameters
     ----------
     file
-        Name of the file, for the messages.
+        Name of the file in messages.
     found
-        Its entries.
+        Entries of the file by key.
     """
 
     def __init__(self, file: str, found: Mapping[str, Property]) -> None:
@@ -41,23 +41,23 @@ class Entries:
 
     @property
     def left(self) -> list[str]:
-        """Keys that nobody took, in the order of the file."""
+        """Unconsumed keys, in the order of the file."""
         return sorted(self._left, key=lambda key: self._left[key].line)
 
     def text(self, key: str, default: str | None = None) -> str | None:
-        """Take a value, trimmed as Kafka does."""
+        """Consume a value, trimmed as Kafka does."""
         self._left.pop(key, None)
         entry = self._found.get(key)
         return default if entry is None else entry.value.strip()
 
     def secret(self, key: str) -> str | None:
-        """Take a password: blanks at its end belong to it."""
+        """Consume a password, with the blanks at its end."""
         self._left.pop(key, None)
         entry = self._found.get(key)
         return None if entry is None else entry.value
 
     def choice(self, key: str, default: str, allowed: Iterable[str]) -> str:
-        """Take one of several words; another one is a problem."""
+        """Consume one of several words; any other word is a problem."""
         value = self.text(key, default) or default
         options = list(allowed)
         if value not in options:
@@ -67,7 +67,7 @@ class Entries:
         return value
 
     def positive(self, key: str) -> int | None:
-        """Take a whole number above zero."""
+        """Consume a whole number above zero and below 2^31."""
         value = self.text(key)
         if value is None:
             return None
@@ -77,7 +77,7 @@ class Entries:
         return int(value)
 
     def read_file(self, key: str) -> bytes | None:
-        """Take the path of a file and return what is in it."""
+        """Consume the path of a file and return the content of the file."""
         path = self.text(key)
         if not path:
             return None
@@ -90,13 +90,13 @@ class Entries:
             return None
 
     def ignore(self, keys: Iterable[str], reason: str) -> None:
-        """Take keys that change nothing here, and say so."""
+        """Consume keys without effect here, and add a note on them."""
         ignored = [key for key in keys if self._left.pop(key, None) is not None]
         if ignored:
             self.notes.append(f"{self.file}: ignored, {reason}: {', '.join(ignored)}")
 
     def refuse(self, key: str, rule: str, remedy: str) -> None:
-        """Add a problem; the value is shown unless it may be a secret."""
+        """Add a problem, with the value unless it may be a secret."""
         entry = self._found.get(key)
         self._left.pop(key, None)
         value = "" if entry is None or is_secret(key) else repr(entry.value)[:80]
@@ -108,7 +108,7 @@ class Entries:
 
     def raise_problems(self) -> None:
         """
-        Raise what was found, if anything.
+        Raise all problems, if any.
 
         Raises
         ------

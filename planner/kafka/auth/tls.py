@@ -1,4 +1,4 @@
-"""TLS settings of a Java client as an `SSLContext`, key stores opened in memory."""
+"""TLS settings of a Java client as an `SSLContext`, with key stores in memory."""
 
 import secrets
 import ssl
@@ -21,14 +21,14 @@ _CHECK = "check the file and its password"
 @dataclass(frozen=True, slots=True)
 class KeyStore:
     """
-    What a store holds.
+    Content of a key store.
 
     Parameters
     ----------
     key
-        PKCS #8 DER of the first private key, in clear: never shown, never written.
+        Unencrypted PKCS #8 DER of the first private key; never shown, never written.
     chain
-        DER of its certificates, its own first.
+        DER of the key's certificates, the certificate of the key first.
     trusted
         DER of every other certificate.
     """
@@ -39,7 +39,7 @@ class KeyStore:
 
 
 class StoreError(ValueError):
-    """A store cannot be opened; the message names no password."""
+    """Error for a store that cannot be opened; the message names no password."""
 
 
 def _der_key(key: Any) -> bytes:  # noqa: ANN401 - any private key of `cryptography`
@@ -99,7 +99,7 @@ def _open_pem(data: bytes, _: str | None, key_password: str | None) -> KeyStore:
             return KeyStore(None, (), certificates)
         key = _der_key(load_pem_private_key(data, secret))
     except (ValueError, TypeError):
-        # TypeError: a password where none is needed, or none where one is.
+        # TypeError: a superfluous or a missing password.
         msg = "the PEM text is damaged, or ssl.key.password does not open its key"
         raise StoreError(msg) from None
     return KeyStore(key, certificates, certificates)
@@ -109,9 +109,9 @@ def _opener(
     data: bytes,
 ) -> Callable[[bytes, str | None, str | None], KeyStore]:
     """
-    Return what opens a store, by its content.
+    Return the function that opens a store, chosen by the content of the store.
 
-    Not by its type: Java's JKS reads PKCS12 too, and the type is often left out.
+    The type is ignored: Java's JKS reads PKCS12 too, and the type is often missing.
     """
     if data.startswith(MAGIC):
         return _open_jks
@@ -122,7 +122,7 @@ def _opener(
 
 
 def _load_store(entries: Entries, which: str) -> KeyStore | None:
-    """Take ``ssl.<which>.*`` and open the store; `None` if there is none that opens."""
+    """Consume ``ssl.<which>.*`` and open the store; `None` if none can be opened."""
     prefix = f"ssl.{which}"
     entries.choice(f"{prefix}.type", "JKS", _TYPES)
     password = entries.secret(f"{prefix}.password")
@@ -141,7 +141,7 @@ def _load_store(entries: Entries, which: str) -> KeyStore | None:
 
 
 def _load_inline(entries: Entries, keys: Sequence[str]) -> KeyStore | None:
-    """Take PEM text that stands in the properties themselves."""
+    """Consume and parse PEM text in the properties; `None` if there is none."""
     texts = [text for key in keys if (text := entries.secret(key))]
     if not texts:
         return None
@@ -166,7 +166,7 @@ def _trust(context: ssl.SSLContext, entries: Entries) -> None:
         return
     pem = "".join(map(ssl.DER_cert_to_PEM_cert, anchors))
     context.load_verify_locations(cadata=pem)
-    # Java trusts whatever stands in the store, not self-signed roots only.
+    # Java trusts all certificates in the store, not self-signed roots only.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
 
 
@@ -186,10 +186,10 @@ def _identify(context: ssl.SSLContext, entries: Entries) -> None:
 
 def _load_chain(context: ssl.SSLContext, key: bytes, chain: Sequence[bytes]) -> None:
     """
-    Give the context a key and its certificates.
+    Load a key and its certificates into the context.
 
-    The `ssl` module takes them from a file only: the key lies in it encrypted under a
-    random password that is never written, for the moment of the call.
+    The `ssl` module reads them from a file only. The temporary file holds the key
+    encrypted with a random password that is never written, during the call only.
     """
     from cryptography.hazmat.primitives.serialization import (
         BestAvailableEncryption,
@@ -223,18 +223,18 @@ def _set_versions(context: ssl.SSLContext, entries: Entries) -> None:
 
 def build_context(entries: Entries) -> ssl.SSLContext:
     """
-    Take the ``ssl.*`` keys and build the context that they ask for.
+    Consume the ``ssl.*`` keys and build the TLS context.
 
     Parameters
     ----------
     entries
-        The properties; what is wrong with them is added there, and then the context
-        returned is not to be used.
+        Properties of the client. Their problems are added to it; the caller must not
+        use the context if there are any.
 
     Returns
     -------
     ssl.SSLContext
-        Verifies the broker always; its host name unless
+        Context that always verifies the broker's certificate, and its host name unless
         ``ssl.endpoint.identification.algorithm`` is empty.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

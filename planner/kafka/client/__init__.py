@@ -1,5 +1,5 @@
 """
-The admin client: addresses, connections, time limits, retries and why they fail.
+Admin client: addresses, connections, time limits, retries and reasons of failures.
 
 Imports `auth`.
 """

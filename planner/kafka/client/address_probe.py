@@ -1,10 +1,10 @@
 """
-What listens at an address, found out before a client is made.
+Probe of a listener before a client connects.
 
-A client of Kafka tries an address again and again until its time is over, whatever the
-reason. One look-up, one connection and one small question tell most reasons at once: an
-unknown host, a refused connection, a controller's listener, TLS against plaintext, SASL
-against none.
+A Kafka client retries an address until its time limit, whatever the reason of the
+failure. One look-up, one connection and one small request reveal most reasons at once:
+an unknown host, a refused connection, a controller's listener, or a mismatch of TLS or
+SASL between client and listener.
 """
 
 import socket
@@ -19,7 +19,7 @@ from planner.kafka.client.background_tasks import OverdueError, Task, each_at_on
 from planner.kafka.client.connection_failures import Failure, explain_os_error
 
 PROBE_S = 1.0
-"""Seconds for one address; what says nothing in that time is left to the client."""
+"""Seconds for one address; the client decides about addresses that stay silent."""
 
 _API_VERSIONS, _METADATA, _SASL_HANDSHAKE = 18, 3, 17
 _ILLEGAL_SASL_STATE = 34
@@ -29,14 +29,14 @@ _MOST_BYTES = 1_000_000
 @dataclass(frozen=True, slots=True)
 class Spoken:
     """
-    Protocol that a client speaks to a listener.
+    Security protocol of a client.
 
     Parameters
     ----------
     protocol
         ``security.protocol``.
     mechanism
-        ``sasl.mechanism``, where there is one.
+        ``sasl.mechanism``; used with SASL only.
     """
 
     protocol: str = "PLAINTEXT"
@@ -44,17 +44,17 @@ class Spoken:
 
     @property
     def has_tls(self) -> bool:
-        """Whether TLS comes first."""
+        """Whether the client uses TLS."""
         return self.protocol.endswith("SSL")
 
     @property
     def has_sasl(self) -> bool:
-        """Whether the client logs in."""
+        """Whether the client authenticates by SASL."""
         return self.protocol.startswith("SASL")
 
 
 class _ClosedError(Exception):
-    """The listener closed the connection instead of answering."""
+    """Error for a listener that closes the connection instead of answering."""
 
 
 def probe_all(
@@ -65,18 +65,18 @@ def probe_all(
     reached_at: Callable[[Address], Address] = lambda address: address,
 ) -> dict[Address, Failure]:
     """
-    Return why addresses cannot be bootstrap brokers; nothing for those that may be.
+    Return the failures of addresses that cannot be bootstrap brokers, by address.
 
     Parameters
     ----------
     addresses
-        As given by the user.
+        Addresses as given by the user.
     spoken
-        Security protocol and mechanism of the client.
+        Security protocol and SASL mechanism of the client.
     limit_s
-        Seconds for each; all are asked at the same time.
+        Seconds for each address; all are probed at the same time.
     reached_at
-        Real address of an advertised one.
+        Function that returns the real address of an advertised one.
     """
 
     def ask(address: Address) -> Failure | None:
@@ -96,21 +96,21 @@ def probe(
     address: Address, name: str, spoken: Spoken, *, limit_s: float
 ) -> Failure | None:
     """
-    Return why no broker can be asked at an address.
+    Return the reason why no broker can be reached at an address.
 
     Parameters
     ----------
     address
-        Where to connect.
+        Address to connect to.
     name
-        Host name for TLS, which a proxy may route by.
+        Host name for TLS, by which a proxy may route.
     spoken, limit_s
-        As of `probe_all`.
+        As in `probe_all`.
 
     Returns
     -------
     Failure
-        `None` where a broker can be asked, and where nothing is certain.
+        `None` if a broker can be reached, or the reason is uncertain.
     """
     try:
         sock = _connect(address, limit_s)
@@ -132,12 +132,12 @@ def _probe_channel(
         return _judge(channel, _api_keys(channel), spoken)
     except (_ClosedError, ConnectionError):
         return _against_plaintext(address, name, spoken, limit_s)
-    except OSError:  # no answer in time, or a certificate is asked for
+    except OSError:  # no answer in time, or the listener requires a certificate
         return None
 
 
 def is_refused(address: Address, limit_s: float = PROBE_S) -> bool:
-    """Return whether nothing listens at an address of a host that is there."""
+    """Return whether the host of an address refuses connections to its port."""
 
     def work() -> bool:
         try:
@@ -159,20 +159,20 @@ def _connect(address: Address, limit_s: float) -> socket.socket:
 
 
 def _tls(sock: socket.socket, host: str) -> ssl.SSLSocket:
-    """Shake hands without verifying anything: the client does that."""
+    """Perform a TLS handshake without verification, which the client does later."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     return context.wrap_socket(sock, server_hostname=host)
 
 
-# -- questions ---------------------------------------------------------------
+# -- requests ----------------------------------------------------------------
 
 
 def _ask(
     channel: socket.socket, api_key: int, version: int, body: bytes = b""
 ) -> bytes:
-    """Return the answer to a request of an old version, without its correlation id."""
+    """Return the response to a request of an old version, without correlation id."""
     client_id = b"kafka-planner"
     header = struct.pack(">hhih", api_key, version, 1, len(client_id)) + client_id
     request = header + body
@@ -203,7 +203,7 @@ def _api_keys(channel: socket.socket) -> set[int]:
 
 
 def _judge(channel: socket.socket, keys: set[int], spoken: Spoken) -> Failure | None:
-    """Return what is wrong with a listener that speaks Kafka's protocol."""
+    """Return the failure of a listener that speaks Kafka's protocol, if any."""
     if _METADATA not in keys:
         return Failure(
             "a controller listens here, not a broker: give the address of a broker",
@@ -243,7 +243,7 @@ def _judge_sasl(channel: socket.socket, spoken: Spoken) -> Failure | None:
 
 
 def _against_tls(address: Address, spoken: Spoken, limit_s: float) -> Failure | None:
-    """Return what a listener is that does not shake hands: maybe one without TLS."""
+    """Return the failure of a listener without TLS after a failed handshake."""
     with suppress(OSError, _ClosedError), _connect(address, limit_s) as sock:
         _api_keys(sock)
         plain = spoken.protocol.replace("SSL", "PLAINTEXT")
@@ -258,7 +258,7 @@ def _against_tls(address: Address, spoken: Spoken, limit_s: float) -> Failure | 
 def _against_plaintext(
     address: Address, name: str, spoken: Spoken, limit_s: float
 ) -> Failure | None:
-    """Return what a listener is that hangs up: maybe one with TLS."""
+    """Return the failure of a listener with TLS that closed a plain connection."""
     if spoken.has_tls:
         return None
     with suppress(OSError), _connect(address, limit_s) as sock, _tls(sock, name):

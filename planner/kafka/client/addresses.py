@@ -1,4 +1,4 @@
-"""Host and port pairs, as `--bootstrap-server` and `--resolve` take them."""
+"""Parsers of host and port pairs in `--bootstrap-server` and `--resolve`."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ _ADDRESS = re.compile(r"(?:\[([^\]\s]+)\]|([^\[\]:\s,=]+))(?::(\d{1,5}))?")
 
 
 class Address(NamedTuple):
-    """Where a broker listens."""
+    """Host and port of a listener."""
 
     host: str
     port: int
@@ -41,12 +41,12 @@ def _problem(option: str, value: str, rule: str) -> InputProblem:
 
 def parse_bootstrap(text: str) -> tuple[Address, ...]:
     """
-    Read a comma-separated list of brokers; port 9092 where none is given.
+    Parse a comma-separated list of brokers; the default port is 9092.
 
     Raises
     ------
     BadInputError
-        With every part that is no address.
+        With every part that is not an address.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def parse_bootstrap(text: str) -> tuple[Address, ...]:
     ['k1:19092', '[::1]:9092']
     """
     parts = [part.strip() for part in text.split(",")]
-    # Kafka accepts a protocol before the address and takes no notice of it.
+    # Kafka accepts and ignores a protocol before the address.
     bare = [re.sub(r"^[A-Za-z_]+://", "", part) for part in parts]
     found = [_parse(part) for part in bare]
     option = "--bootstrap-server"
@@ -71,12 +71,12 @@ def parse_bootstrap(text: str) -> tuple[Address, ...]:
 
 def parse_resolve(values: Sequence[str]) -> Mapping[Address, Address]:
     """
-    Read ``ADVERTISED=REAL`` pairs.
+    Parse ``ADVERTISED=REAL`` pairs.
 
     Raises
     ------
     BadInputError
-        With every value that is no such pair, or advertises one address twice.
+        With every value that is not such a pair, or repeats an advertised address.
 
     Examples
     --------

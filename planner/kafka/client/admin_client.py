@@ -1,10 +1,10 @@
 """
-A cluster reached over the admin protocol, within a time limit.
+Access to a cluster over the admin protocol, within a time limit.
 
-kafka-python's admin client gives up at the first broker that is gone, and keeps asking
-a dead one until it is back. So every question is asked again, by a new client where the
-old one may be stuck, until it is answered or its time is over; and then one line says
-which address failed, and why.
+kafka-python's admin client fails at the first broker that is gone, and keeps asking a
+dead broker until it returns. So every request is retried, by a new client if the old
+one may be stuck, until it is answered or its time limit is reached. Then one line
+states which address failed and why.
 """
 
 import logging
@@ -49,7 +49,7 @@ _RETRIED = (
     kafka_errors.KafkaTimeoutError,
     kafka_errors.RequestTimedOutError,
     kafka_errors.InvalidMetadataError,
-    # Who coordinates a group is looked up once in a client's life.
+    # A client looks up the coordinator of a group only once.
     kafka_errors.NotCoordinatorError,
     kafka_errors.Cancelled,
 )
@@ -57,9 +57,9 @@ _RETRIED = (
 
 def _silence_library() -> None:
     """
-    Keep kafka-python's log to itself.
+    Suppress kafka-python's log.
 
-    Its warnings are told better by us, and its debug lines hold passwords.
+    Our errors replace its warnings, and its debug lines contain passwords.
     """
     logger = logging.getLogger("kafka")
     logger.setLevel(logging.CRITICAL + 1)
@@ -71,18 +71,18 @@ def _may_pass(error: Exception) -> bool:
 
 class ClusterClient:
     """
-    A running cluster, asked over the admin protocol, by several threads if need be.
+    Client of a running cluster over the admin protocol, safe for several threads.
 
     Parameters
     ----------
     bootstrap
-        Brokers to begin with.
+        Bootstrap brokers.
     settings
-        SASL, TLS and names, from a client's properties file.
+        SASL, TLS and other settings from a client's properties file.
     resolve
-        Advertised addresses, and where they are really reached.
+        Real address of each advertised address that differs.
     timeout_s
-        Seconds to reach the cluster, and for each question to be answered.
+        Seconds to reach the cluster, and for each request.
     """
 
     def __init__(
@@ -118,11 +118,11 @@ class ClusterClient:
 
     @property
     def servers(self) -> str:
-        """The bootstrap brokers in one line."""
+        """Comma-separated bootstrap brokers."""
         return ",".join(map(str, self.bootstrap))
 
     def close(self) -> None:
-        """Close every connection; the next question opens new ones."""
+        """Close every connection; the next request opens new ones."""
         self._share.close()
 
     def call(
@@ -133,22 +133,22 @@ class ClusterClient:
         timeout_s: float | None = None,
     ) -> Answer:
         """
-        Ask the cluster something.
+        Send a request to the cluster.
 
         Parameters
         ----------
         ask
-            Asks kafka-python's admin client. May be called several times.
+            Function that uses kafka-python's admin client. May be called several times.
         needs
-            The right that it takes, for the message when it is missing: ``"Describe on
+            Required permission, for the message if it is missing: ``"Describe on
             Cluster"``.
         timeout_s
-            Seconds; `None`: that of this client.
+            Time limit in seconds; `None`: the limit of this client.
 
         Raises
         ------
         ClusterUnavailableError
-            If no answer came in time; `NotAuthorisedError` if the right is missing.
+            If no answer came in time; `NotAuthorisedError` if permission is missing.
         """
         deadline = time.monotonic() + (timeout_s or self.timeout_s)
         while True:
@@ -165,7 +165,7 @@ class ClusterClient:
                     raise self._refused(error) from None
                 if self._is_hopeless(deadline):
                     raise self._unavailable(error) from None
-            # A broker that has just died is avoided only once it is fenced: ask again.
+            # A broker that has just died is avoided only after it is fenced: retry.
             threading.Event().wait(_PAUSE_S)
 
     def change(
@@ -178,28 +178,28 @@ class ClusterClient:
         is_repeatable: bool = False,
     ) -> Answer:
         """
-        Ask the cluster for a change.
+        Send a request that changes the cluster.
 
         Parameters
         ----------
         ask
-            Asks kafka-python's admin client.
+            Function that uses kafka-python's admin client.
         what
-            The change, for the message when its answer is lost: ``"create topic t"``.
+            The change, for the message if its answer is lost: ``"create topic t"``.
         needs
-            The right that it takes.
+            Required permission.
         look
             Command that shows whether the change was made.
         is_repeatable
-            Whether asking twice is as good as asking once. Any other change is never
-            asked for again after it may have been sent.
+            Whether the change is idempotent. Other changes are never retried after they
+            may have been sent.
 
         Raises
         ------
         AnswerUnknownError
-            If the request was sent, and no answer came that settles it.
+            If the request was sent and no conclusive answer came.
         ClusterUnavailableError
-            If nothing was sent; `NotAuthorisedError` if the right is missing.
+            If nothing was sent; `NotAuthorisedError` if permission is missing.
         """
         before = self._changes.number
 
@@ -218,7 +218,7 @@ class ClusterClient:
             raise self.unknown(what, look, error) from None
 
     def unknown(self, what: str, look: str, error: Exception) -> AnswerUnknownError:
-        """Return the error of a change that was sent, and not answered."""
+        """Return the error for a change that was sent and not answered."""
         silent = f"no answer from {self.servers}"
         if isinstance(error, ClusterUnavailableError):
             silent = error.message
@@ -227,10 +227,10 @@ class ClusterClient:
         return AnswerUnknownError(message, look)
 
     def lost_quorum(self) -> str:
-        """Return why the controllers cannot answer, as far as that can be seen."""
+        """Return the reason why the controllers cannot answer; empty if unknown."""
         network = self._factory()
         try:
-            # Brokers answer one question of a connection at a time: not of that one.
+            # Brokers answer one request of a connection at a time: use another.
             admin = self._open(network, PROBE_S)
         except kafka_errors.KafkaError:
             return ""
@@ -243,18 +243,18 @@ class ClusterClient:
 
     def reach_brokers(self) -> None:
         """
-        Open a connection to every broker that is not fenced.
+        Connect to every broker that is not fenced.
 
         Raises
         ------
         ClusterUnavailableError
-            If the advertised listener of a broker cannot be reached: one problem for
-            each.
+            If the advertised listener of a broker cannot be reached, with one problem
+            for each broker.
         """
         deadline = time.monotonic() + self.timeout_s
         while True:
-            # Of the first answer, by a bootstrap broker: any other question may go to
-            # the very listeners that are in doubt.
+            # The first answer of a bootstrap broker lists them: any other request may
+            # go to the listeners in doubt.
             brokers = self.call(
                 lambda _: self._network.brokers(),
                 needs="Describe on Cluster",
@@ -299,7 +299,7 @@ class ClusterClient:
                 bootstrap_servers=[str(one) for one in self._usable or self.bootstrap],
                 bootstrap_timeout_ms=max(int(limit_s * 1000), 1),
                 request_timeout_ms=min(asked_ms, self._limit_ms),
-                # A broker that was away is found again in a second, not minutes.
+                # A broker that returns is found in a second, not in minutes.
                 metadata_max_age_ms=1000,
                 reconnect_backoff_max_ms=500,
                 kafka_client=network,
@@ -310,7 +310,7 @@ class ClusterClient:
             raise
 
     def _probe_bootstrap(self, limit_s: float) -> None:
-        """Leave out bootstrap addresses where no broker can be asked; once."""
+        """Exclude bootstrap addresses without a broker; probe only once."""
         if self._usable:
             return
         arguments = self._settings.arguments
@@ -333,7 +333,7 @@ class ClusterClient:
     def _probe(
         self, brokers: Mapping[int, Address], deadline: float
     ) -> dict[int, Address]:
-        """Return the brokers that no connection was made to."""
+        """Return the brokers without a connection, with their addresses."""
 
         def fails(broker_id: int) -> bool:
             try:
@@ -346,7 +346,7 @@ class ClusterClient:
             return False
 
         ids = list(brokers)
-        # Each at once: one that is out of reach must not use up the time of others.
+        # All at once: an unreachable broker must not use up the time of others.
         failed = each_at_once(fails, ids, at_once=len(ids))
         return {
             one: brokers[one]
@@ -354,7 +354,7 @@ class ClusterClient:
             if is_lost
         }
 
-    # -- what went wrong -----------------------------------------------------
+    # -- reasons of failures -------------------------------------------------
 
     def _cause(self, address: Address) -> str:
         failure = self._failures.by_address.get(address)
@@ -363,14 +363,14 @@ class ClusterClient:
     def _is_hopeless(
         self, deadline: float, failed: Mapping[int, Address] | None = None
     ) -> bool:
-        # A name may become known while a cluster starts, but not to a listener that
-        # other brokers already speak for.
+        # A host name may become known while a cluster starts, but not the name of a
+        # listener that brokers already advertise.
         causes = [self._cause(address) for address in (failed or {}).values()]
         is_over = time.monotonic() + _PAUSE_S >= deadline
         return is_over or self._is_refused() or UNKNOWN_HOST in causes
 
     def _is_refused(self) -> bool:
-        """Return whether no retry helps: before the first answer, at every address."""
+        """Return whether retries are useless, at every address until one answers."""
         final = self._failures.final
         if self._was_reached:
             return bool(final)
@@ -380,7 +380,7 @@ class ClusterClient:
         if self._is_refused():
             address, failure = next(iter(self._failures.final.items()))
             return ClusterUnavailableError(f"{address}: {failure.cause}")
-        failures = dict(self._failures.by_address)  # other threads go on failing
+        failures = dict(self._failures.by_address)  # other threads may add more
         if failures:
             causes = [f"{address}: {one.cause}" for address, one in failures.items()]
             return ClusterUnavailableError("; ".join(causes))
@@ -391,7 +391,7 @@ class ClusterClient:
         return ClusterUnavailableError(message)
 
     def _refused(self, error: BaseException) -> ClusterUnavailableError:
-        # Of a fault of its own a broker does not say what it did before.
+        # An unknown server error does not reveal whether a change was made.
         is_answer = not isinstance(error, kafka_errors.UnknownError)
         kind = RefusedError if is_answer else ClusterUnavailableError
         return kind(self._refusal(error))

@@ -1,4 +1,4 @@
-"""Work done beside: waits that can end, and many brokers asked at once."""
+"""Background threads: waits with a time limit, and concurrent requests."""
 
 import threading
 from collections import deque
@@ -9,24 +9,24 @@ Item = TypeVar("Item")
 Value = TypeVar("Value")
 
 AT_ONCE = 16
-"""Most questions under way at a time: answers are large, and are read by one core."""
+"""Largest number of concurrent requests: one core reads all large answers."""
 
 
 class OverdueError(TimeoutError):
-    """Something did not end in its time."""
+    """Error for work that exceeds its time limit."""
 
 
 class Task(threading.Thread, Generic[Value]):
     """
-    Something done beside, so that the wait for it can end.
+    Work in a background thread, so that the wait for it can end.
 
-    A look-up of a name blocks kafka-python's own thread for as long as it takes; no
-    setting of the library bounds that. The thread never keeps the process alive.
+    A name look-up blocks kafka-python's own thread without a time limit; no setting of
+    the library bounds it. The thread never keeps the process alive.
 
     Parameters
     ----------
     work
-        What to do; it begins at once.
+        Function to run, started at once.
     """
 
     def __init__(self, work: Callable[[], Value]) -> None:
@@ -37,7 +37,7 @@ class Task(threading.Thread, Generic[Value]):
         self.start()
 
     def run(self) -> None:
-        """Do the work, and keep what came of it."""
+        """Run the work, and keep its result or error."""
         try:
             self._values.append(self._work())
         except BaseException as error:
@@ -45,17 +45,17 @@ class Task(threading.Thread, Generic[Value]):
 
     def result(self, limit_s: float | None = None) -> Value:
         """
-        Wait, and return what the work returned or raise what it raised.
+        Wait, and return the result of the work or raise its error.
 
         Parameters
         ----------
         limit_s
-            Seconds; `None`: until it ends.
+            Time limit in seconds; `None`: no limit.
 
         Raises
         ------
         OverdueError
-            If it has not ended in time. It goes on.
+            If the work has not ended in time. The work continues.
         """
         self.join(None if limit_s is None else max(limit_s, 0.0))
         if self.is_alive():
@@ -69,10 +69,10 @@ def each_at_once(
     work: Callable[[Item], Value], items: Sequence[Item], *, at_once: int = AT_ONCE
 ) -> list[Value]:
     """
-    Do the same for each item, some at a time, and return what came of it in order.
+    Run the work for each item, several at a time, and return results in item order.
 
-    Of several errors that of the first item is raised; after an error no other item
-    is begun.
+    Of several errors, the error of the first item is raised. After an error no further
+    item is started.
     """
     if len(items) < 2:
         return [work(item) for item in items]

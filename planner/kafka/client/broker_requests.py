@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
-"""The brokers of a cluster, and questions that only a certain one can answer."""
+"""Brokers of a cluster, and requests to particular brokers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ Answer = TypeVar("Answer")
 
 
 def read_cluster(client: ClusterClient) -> dict[str, Any]:
-    """Return the cluster's id and its brokers, fenced ones too."""
+    """Return the cluster's id and its brokers, fenced brokers included."""
     found: dict[str, Any] = client.call(
         lambda admin: admin.describe_cluster(), needs="Describe on Cluster"
     )
@@ -32,24 +32,24 @@ def ask_brokers(
     needs: str,
 ) -> dict[int, Answer]:
     """
-    Ask brokers one question each, several at a time.
+    Send one request to each broker, several at a time.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     broker_ids
-        Whom to ask.
+        Ids of the brokers to ask.
     ask
-        Asks kafka-python's admin client about a broker. May be called several times.
+        Function that uses kafka-python's admin client for a broker. May be called
+        several times.
     needs
-        The right that it takes.
+        Required permission.
 
     Returns
     -------
     dict
-        The answers by broker. One that is fenced meanwhile is left out: nobody can ask
-        it any more.
+        Answers by broker, without brokers that are fenced meanwhile and cannot answer.
     """
 
     def ask_one(broker_id: int) -> list[Answer]:

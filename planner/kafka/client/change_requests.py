@@ -1,4 +1,4 @@
-"""Requests that change a cluster: whether one was sent decides what a failure means."""
+"""Count of sent requests that change a cluster, to judge the effect of failures."""
 
 import struct
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ CHANGING = frozenset({8, 19, 20, 34, 37, 43, 44, 45})
 
 @dataclass(slots=True)
 class ChangesSent:
-    """Number of requests for changes that connections were given to send."""
+    """Number of change requests that connections were given to send."""
 
     number: int = 0
 
     def count(self, data: bytes) -> None:
-        """Count the requests for changes among the frames of a write."""
+        """Count the change requests among the frames of a write."""
         at = 0
         while at + 6 <= len(data):
             size, api_key = struct.unpack_from(">ih", data, at)

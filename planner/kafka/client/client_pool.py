@@ -1,4 +1,4 @@
-"""One admin client that several threads ask, replaced when it is in doubt."""
+"""Admin client shared by several threads, and replaced when it may be stuck."""
 
 import threading
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _CLOSING_S = 1.0
 
 @dataclass(slots=True, eq=False)
 class _Lease:
-    """An admin client, and how many threads are asking it."""
+    """Admin client with the number of threads that use it."""
 
     admin: Any
     num_users: int
@@ -23,15 +23,15 @@ class _Lease:
 
 class Share:
     """
-    The admin client of a cluster, made when it is first asked.
+    Shared admin client of a cluster, created on first use.
 
-    A client that failed one question may be stuck, while another broker is answering it
-    well: it gets no more questions, and is closed when the last answer is in.
+    A client that failed one request may be stuck, while other brokers still answer it.
+    Such a client gets no more requests, and is closed after its last answer.
 
     Parameters
     ----------
     make
-        Makes a client within so many seconds.
+        Function that creates a client within a number of seconds.
     doubtful
         Errors after which a client may be stuck.
     """
@@ -43,7 +43,7 @@ class Share:
     ) -> None:
         self._make = make
         self._doubtful = doubtful
-        # Making one takes as long as the brokers do; the others then share it.
+        # Creation waits for brokers; the other threads then share the client.
         self._making = threading.Lock()
         self._counting = threading.Lock()
         self._current: _Lease | None = None
@@ -51,19 +51,19 @@ class Share:
 
     def ask(self, question: Callable[[Any], Answer], limit_s: float) -> Answer:
         """
-        Ask the client, and drop it if it may be stuck.
+        Send a request, and drop the client if it may be stuck.
 
         Parameters
         ----------
         question
-            What to ask.
+            Function that uses the client.
         limit_s
-            Seconds that it may take, connecting included.
+            Time limit in seconds, connecting included.
 
         Raises
         ------
         OverdueError
-            If there is no answer in time. Whatever the client was doing has ended.
+            If there is no answer in time. The client is closed then.
         """
         used: list[_Lease] = []
 
@@ -76,7 +76,7 @@ class Share:
                 self._drop(lease)
                 raise
             except RuntimeError:
-                # Closed by a thread that waited too long for it.
+                # Another thread closed the client after its time limit.
                 if lease.is_dropped:
                     raise OverdueError from None
                 raise
@@ -86,14 +86,14 @@ class Share:
         try:
             return Task(work).result(limit_s)
         except OverdueError:
-            # Its thread waits for an answer that will not come.
+            # The thread waits for an answer that will not come.
             for lease in used:
                 self._drop(lease)
                 self._close(lease)
             raise
 
     def close(self) -> None:
-        """Close every client; the next question makes a new one."""
+        """Close every client; the next request creates a new one."""
         for lease in list(self._open):
             self._drop(lease)
             self._close(lease)

@@ -1,4 +1,4 @@
-"""From options of the command line to a client of a cluster, or all that is wrong."""
+"""Construction of a cluster client from command line options, with all problems."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,13 +13,13 @@ Value = TypeVar("Value")
 
 
 def _be_silent(_: str) -> None:
-    """Take no note."""
+    """Ignore a note."""
 
 
 def _read(
     work: Callable[[], Value], fallback: Value, problems: list[InputProblem]
 ) -> Value:
-    """Do it, or keep what is wrong for later."""
+    """Return the result of the work, or collect its problems for later."""
     try:
         return work()
     except BadInputError as error:
@@ -36,25 +36,26 @@ def open_cluster(
     note: Callable[[str], None] = _be_silent,
 ) -> ClusterClient:
     """
-    Make the client that the options ask for; nothing is connected yet.
+    Create a client from the options, without connecting yet.
 
     Parameters
     ----------
     bootstrap_server
-        ``host:port,…``; `None`: ``bootstrap.servers`` of the properties.
+        Bootstrap brokers as ``host:port,…``; `None`: ``bootstrap.servers`` of the
+        properties.
     command_config
-        Properties of a Java client.
+        Path of the properties file of a Java client.
     resolve
-        ``ADVERTISED=REAL`` each.
+        Address pairs ``ADVERTISED=REAL``.
     timeout_s
         Seconds to reach the cluster, and for each answer.
     note
-        Called with what was ignored.
+        Callback for notes on ignored properties.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong with the options and the properties.
+        With all problems of the options and the properties.
     """
     problems: list[InputProblem] = []
     settings = ClientSettings()

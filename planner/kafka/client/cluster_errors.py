@@ -1,12 +1,12 @@
 """
-Errors of a cluster that was asked something.
+Errors of requests to a cluster.
 
 ::
 
     ClusterUnavailableError     exit 5
-    ├── NotAuthorisedError      a right is missing
-    ├── RefusedError            answered: no, for another reason
-    └── TooOldError             the brokers do not know the question
+    ├── NotAuthorisedError      the user lacks a permission
+    ├── RefusedError            the broker rejects the request for another reason
+    └── TooOldError             the brokers do not support the request
 """
 
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from planner.kafka.client.addresses import Address
 
 class NotAuthorisedError(ClusterUnavailableError):
     """
-    The user lacks a right.
+    Error for a user who lacks a permission.
 
     Parameters
     ----------
     message
-        One line with the address and the right.
+        One line with the address and the permission.
     needs
-        The right: ``"Describe on Cluster"``.
+        The permission: ``"Describe on Cluster"``.
     """
 
     def __init__(self, message: str, needs: str) -> None:
@@ -33,31 +33,31 @@ class NotAuthorisedError(ClusterUnavailableError):
 
 
 def not_authorised(servers: str, needs: str) -> NotAuthorisedError:
-    """Return the error of a user who lacks a right."""
+    """Return the error for a user who lacks a permission."""
     message = f"{servers}: not authorised: the user needs {needs}"
     return NotAuthorisedError(message, needs)
 
 
 class TooOldError(ClusterUnavailableError):
-    """The brokers do not know the question."""
+    """Error for brokers that do not support a request."""
 
 
 class NobodyThereError(Exception):
-    """No bootstrap address leads to a broker, each for a reason that is known."""
+    """Error for bootstrap addresses that all lead to no broker for known reasons."""
 
 
 class SentBeforeError(Exception):
-    """A change was sent, and would be asked for again."""
+    """Error for a change that would be sent twice."""
 
 
 class RefusedError(ClusterUnavailableError):
-    """A broker answered that it will not do it."""
+    """Error for a request that a broker rejects."""
 
 
 def unreachable(
     servers: str, failed: Mapping[int, Address], causes: Mapping[int, str]
 ) -> ClusterUnavailableError:
-    """Return the error of brokers whose advertised listeners cannot be reached."""
+    """Return the error for brokers with unreachable advertised listeners."""
     problems = [
         InputProblem(
             file=servers,

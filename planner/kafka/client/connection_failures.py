@@ -1,4 +1,4 @@
-"""Reasons why an address was not reached."""
+"""Reasons of failed connections to addresses."""
 
 import socket
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ REFUSED = "connection refused"
 @dataclass(frozen=True, slots=True)
 class Failure:
     """
-    Why a connection was not made.
+    Reason of a failed connection.
 
     Parameters
     ----------
     cause
-        Words for people.
+        Text for the user.
     is_final
-        Whether trying again is of no use.
+        Whether a retry is useless.
     """
 
     cause: str
@@ -29,24 +29,24 @@ class Failure:
 
 @dataclass(slots=True)
 class Failures:
-    """The last failure of each address, gone when a connection succeeds."""
+    """Last failure of each address, removed when a connection succeeds."""
 
     by_address: dict[Address, Failure] = field(default_factory=dict)
 
     def keep(self, address: Address, failure: Failure) -> None:
-        """Keep a failure; that nothing came in time does not hide what did come."""
+        """Record a failure; a time-out does not replace a more specific failure."""
         if failure.cause != TIMED_OUT or address not in self.by_address:
             self.by_address[address] = failure
 
     @property
     def final(self) -> dict[Address, Failure]:
-        """The failures that no retry mends."""
-        found = [*self.by_address.items()]  # other threads go on failing
+        """Failures for which a retry is useless, by address."""
+        found = [*self.by_address.items()]  # other threads may add more
         return {address: one for address, one in found if one.is_final}
 
 
 def explain_os_error(error: OSError) -> Failure | None:
-    """Return why a socket was not connected; `None` where it only took too long."""
+    """Return the reason why a socket did not connect; `None` for a time-out."""
     if isinstance(error, socket.gaierror):
         return Failure(UNKNOWN_HOST)
     if isinstance(error, ConnectionRefusedError):

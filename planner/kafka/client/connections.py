@@ -1,9 +1,9 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
 """
-How kafka-python's client connects: `--resolve`, time limits, and why it failed.
+Connections of kafka-python's client: `--resolve`, time limits, reasons of failures.
 
-The library tries a broker again and again and tells the reason to its log only. Here
-every failure is kept by address, and what no retry can mend ends the attempt at once.
+The library retries a broker indefinitely and writes the reason to its log only. Here
+every failure is recorded by address, and a permanent failure ends the attempt at once.
 """
 
 import ssl
@@ -33,7 +33,7 @@ _SHORTEST_ATTEMPT_S = 1.0
 
 
 def explain(error: BaseException, protocol: str) -> Failure:
-    """Return why a connection failed, from what kafka-python raised."""
+    """Return the reason of a failed connection from an error of kafka-python."""
     if isinstance(error, kafka_errors.SaslAuthenticationFailedError):
         return Failure(f"authentication failed: {_broker_words(error)}", is_final=True)
     if isinstance(error, kafka_errors.UnsupportedSaslMechanismError):
@@ -72,12 +72,12 @@ def _explain_text(text: str, protocol: str) -> Failure:
 
 class _Socket(KafkaNetSocket):  # type: ignore[misc]  # untyped base
     """
-    A socket that is closed when it does not connect.
+    Socket that is closed if it does not connect.
 
     Parameters
     ----------
     opened
-        Takes every socket that is made.
+        Set that receives every new socket.
     """
 
     SCHEMES = ()
@@ -106,10 +106,10 @@ class _Socket(KafkaNetSocket):  # type: ignore[misc]  # untyped base
 
 class _Client(KafkaNetClient):  # type: ignore[misc]  # untyped base
     """
-    A client that leaves no socket open when it is closed.
+    Network client that closes all sockets when it is closed.
 
-    The library drops connections that are being made; their sockets would stay open
-    until Python collects them.
+    The library drops connections in progress, and their sockets would stay open until
+    Python's garbage collection.
     """
 
     def __init__(self, opened: Any, **configs: Any) -> None:
@@ -124,15 +124,15 @@ class _Client(KafkaNetClient):  # type: ignore[misc]  # untyped base
 
 
 class _Explained(kafka_errors.KafkaConnectionError):  # type: ignore[misc]  # untyped base
-    """A failure whose reason is kept already."""
+    """Error whose reason is recorded already."""
 
 
 class _Watched:
     """
-    A transport that counts changes sent, and hands on all that it received.
+    Transport that counts sent changes, and passes on all received data.
 
-    The library drops what came together with the end: of a refused login, which the
-    broker answers and hangs up, the answer was lost.
+    The library drops data that arrive together with the end of the connection, such as
+    the answer to a rejected login, after which the broker closes the connection.
     """
 
     _end: Any = None
@@ -153,15 +153,15 @@ class _Watched:
 
 
 class _PlainTransport(_Watched, KafkaTCPTransport):  # type: ignore[misc]  # untyped
-    """Without TLS."""
+    """Transport without TLS."""
 
 
 class _TlsTransport(_Watched, KafkaSSLTransport):  # type: ignore[misc]  # untyped base
-    """With TLS."""
+    """Transport with TLS."""
 
 
 class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped base
-    """The library's connections, with `--resolve`, time limits and kept failures."""
+    """Connections of the library with `--resolve`, time limits and failure records."""
 
     def __init__(
         self,
@@ -206,7 +206,7 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
 
         connection.init_future.add_errback(keep)
         connection.init_future.add_callback(forget)
-        # A listener that takes the connection may still refuse to talk.
+        # A listener may accept the connection and close it later.
         connection.close_future.add_errback(keep)
 
     def _keep(self, address: Address, error: BaseException) -> Failure:
@@ -238,7 +238,7 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
         return transport
 
     async def _open(self, address: Address, timeout_at: float | None) -> Any:
-        """Return a socket connected to the first of a name's addresses that answers."""
+        """Return a socket connected to the first address of a name that answers."""
         sockets, options = _Socket(self._opened), self.config["socket_options"]
         error: Exception = kafka_errors.KafkaConnectionError("DNS")
         for found in sockets.dns_lookup(address.host, address.port):
@@ -263,20 +263,20 @@ class _Connections(KafkaConnectionManager):  # type: ignore[misc]  # untyped bas
 
 class NetworkFactory:
     """
-    What the admin client calls to make its network client.
+    Factory of the admin client's network client.
 
     Parameters
     ----------
     resolve
-        Advertised addresses, and where they are really reached. TLS still verifies the
+        Real address of each advertised address that differs. TLS still verifies the
         advertised name.
     failures
-        Filled with what goes wrong.
+        Record that receives failures.
     changes
-        Counts the requests for changes that are sent.
+        Counter of sent change requests.
     limit_s
-        Seconds in which the cluster must be reached; an attempt at one address gets a
-        third, so that one dead address does not use up the time of the others.
+        Time limit to reach the cluster in seconds. An attempt at one address gets a
+        third of it, at least 1 s, so that a dead address leaves time for others.
     """
 
     def __init__(
@@ -310,7 +310,7 @@ class NetworkFactory:
         return client
 
     def brokers(self) -> dict[int, Address]:
-        """Return the advertised listeners that a bootstrap broker has told of."""
+        """Return the advertised listeners by broker, from a bootstrap broker."""
         if self._made is None:
             return {}
         cluster = self._made[0].cluster
@@ -320,7 +320,7 @@ class NetworkFactory:
         }
 
     def close(self) -> None:
-        """Close what was made: an admin client that cannot begin leaves it running."""
+        """Close the network client, which a failed admin client leaves running."""
         if self._made is not None:
             client, net = self._made
             client.close()

@@ -1,4 +1,4 @@
-"""The controller, made sure to answer before something is asked of it."""
+"""Check that the controller answers, before requests that depend on it."""
 
 import time
 from typing import Any
@@ -9,23 +9,23 @@ from planner.kafka.client.background_tasks import OverdueError, Task
 from planner.kafka.client.cluster_errors import NotAuthorisedError, TooOldError
 
 _PATIENCE_S = 1.0
-"""Seconds after which a silent controller is looked for."""
+"""Seconds without an answer after which the controllers' quorum is checked."""
 _SHORTEST_S = 0.2
 _SILENT = "the brokers answer, but the controller did not"
 
 
 def reach_controller(client: ClusterClient) -> None:
     """
-    Make sure that the controller answers.
+    Check that the controller answers.
 
-    Brokers answer most questions from what they know, and keep those for the controller
-    until it is back: without it a question gets no answer, and a change may be made
-    long after everybody gave up.
+    Brokers answer most requests from their own metadata, and hold requests to the
+    controller until it is back. Without a controller such a request gets no answer, and
+    a change may be made long after its time limit.
 
     Parameters
     ----------
     client
-        The cluster. A controller that answered once is not asked again.
+        Client of the cluster. A controller that answered once is not checked again.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def reach_controller(client: ClusterClient) -> None:
     if client.has_controller:
         return
     deadline = time.monotonic() + client.timeout_s
-    # The brokers first: a cluster that cannot be reached has causes of its own.
+    # Brokers first: an unreachable cluster has reasons of its own.
     client.call(lambda admin: admin.describe_cluster(), needs="Describe on Cluster")
     asked = Task(lambda: _ask_quorum(client, deadline))
     try:
@@ -55,7 +55,7 @@ def _ask_quorum(client: ClusterClient, deadline: float) -> None:
     left_s = max(deadline - time.monotonic(), _SHORTEST_S)
     try:
         client.call(ask, needs="Describe on Cluster", timeout_s=left_s)
-    except (NotAuthorisedError, TooOldError):  # it answered, or ZooKeeper keeps it
+    except (NotAuthorisedError, TooOldError):  # it answered, or uses ZooKeeper
         return
     except ClusterUnavailableError:
         cause = client.lost_quorum() or f"{_SILENT} within {client.timeout_s:g} s"

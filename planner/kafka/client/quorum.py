@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
-"""The controllers' quorum, looked for where it gives no answer."""
+"""Diagnosis of a controllers' quorum that does not answer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,13 +16,13 @@ _SERVERS = "controller.quorum.bootstrap.servers"
 
 def find_lost_quorum(admin: Any) -> str:
     """
-    Return why the controllers cannot answer; nothing where that is not certain.
+    Return the reason why the controllers cannot answer; empty if uncertain.
 
     Parameters
     ----------
     admin
-        Client whose brokers answer. A broker names the controllers in its settings,
-        and a port that is closed tells that a controller is down.
+        Admin client whose brokers answer. A broker's configs list the controllers, and
+        a closed port shows that a controller is down.
     """
     addresses = _controllers(admin)
     refused = each_at_once(is_refused, addresses, at_once=max(len(addresses), 1))
@@ -39,7 +39,7 @@ def find_lost_quorum(admin: Any) -> str:
 
 
 def _controllers(admin: Any) -> Sequence[Address]:
-    """Return the controllers that the first broker which tells them knows of."""
+    """Return the controllers from the configs of the first broker that lists them."""
     from kafka.admin import ConfigResource
 
     live = [
@@ -59,7 +59,7 @@ def _controllers(admin: Any) -> Sequence[Address]:
 
 
 def _addresses(text: str) -> Sequence[Address]:
-    """Read ``100@host:port,…`` or ``host:port,…``."""
+    """Parse ``100@host:port,…`` or ``host:port,…``."""
     bare = ",".join(part.rpartition("@")[2] for part in text.split(","))
     try:
         return parse_bootstrap(bare)

@@ -1,5 +1,5 @@
 """
-Assignors for real consumers of kafka-python, and the protocol between members.
+Assignors for consumers of kafka-python, and the protocol between members.
 
 Imports `assignment` alone.
 """

@@ -1,11 +1,12 @@
 """
-Our assignors, plugged into real consumers of kafka-python.
+Our assignors as plug-ins for consumers of kafka-python.
 
 ::
 
     KafkaConsumer(..., partition_assignment_strategy=[BalancedAssignor(rack="a")])
 
-Give each consumer an assignor of its own: it remembers what that consumer had.
+Give each consumer an assignor of its own, because an assignor remembers the partitions
+of its consumer.
 """
 
 import logging
@@ -35,7 +36,7 @@ Weigh = Callable[[TopicPartition], float]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a member got last, and in which generation."""
+    """Last assignment of a member, and its generation."""
 
     owned: Mapping[str, Sequence[int]]
     generation: int
@@ -43,15 +44,15 @@ class Memory:
 
 class PlannerAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # untyped
     """
-    An assignor of `assignment`, as a consumer wants it.
+    Adapter of an assignor of `assignment` to the interface of a consumer.
 
-    The coordinator's leader assigns for all, so every member of a group must offer the
-    same one. What is answered is judged by the checker; what that finds is logged.
+    The group leader assigns the partitions of all members, so every member of a group
+    must offer the same assignor. Each assignment is checked, and violations are logged.
 
     Parameters
     ----------
     rack
-        Where the consumer runs: its ``client.rack``.
+        Rack of the consumer, its ``client.rack``.
     """
 
     assignor: Assignor
@@ -63,31 +64,31 @@ class PlannerAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # untyp
 
     @property
     def name(self) -> str:
-        """What the members agree on: Kafka's name where it is Kafka's."""
+        """Protocol name common to the members, Kafka's name for Kafka's assignors."""
         return self.assignor.name
 
     def supported_protocols(self) -> list[RebalanceProtocol]:
-        """Return whether partitions are kept across a rebalance."""
+        """Return the rebalance protocol: eager or cooperative."""
         return [self.protocol]
 
     def metadata(self, topics: Sequence[str]) -> Any:  # noqa: ANN401 - no types
-        """Return what the member asks for."""
+        """Return the subscription of the member."""
         return data.subscription(topics, rack=self.rack)
 
     def on_assignment(self, assignment: Any, generation: int) -> None:  # noqa: ANN401 - no types
-        """Remember what the member got."""
+        """Remember the assignment of the member."""
         owned: dict[str, list[int]] = {}
         for topic, number in assignment.partitions():
             owned.setdefault(topic, []).append(number)
         self.memory = Memory(owned, generation)
 
     def assign(self, cluster: Any, members: Sequence[Any]) -> dict[str, Any]:  # noqa: ANN401 - no types
-        """Return what each member gets."""
+        """Return the assignment of each member."""
         group = self.group(cluster, members)
         member_idx = self.answer(group)
         is_cooperative = self.protocol is RebalanceProtocol.COOPERATIVE
         for finding in check(group, member_idx, is_cooperative=is_cooperative):
-            # Kafka's own can break one. To refuse would stop the whole group.
+            # Kafka's own assignors can break a rule. An error would stop the group.
             log.error("%s breaks a rule: %s", self.name, finding.message)
         return {
             member: data.assignment(owned)
@@ -95,11 +96,11 @@ class PlannerAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # untyp
         }
 
     def answer(self, group: Group) -> IndexArray:
-        """Return ``(P,)`` who reads what."""
+        """Return ``(P,)`` the member of each partition."""
         return self.assignor.assign(group).member_idx
 
     def spec(self, member: Any) -> MemberSpec:  # noqa: ANN401 - no types
-        """Return a member as the columns want it."""
+        """Return the description of a member for the columns of the group."""
         told = member.metadata
         owned = _owned_field(told)
         generation = getattr(told, "generation_id", None)
@@ -113,7 +114,7 @@ class PlannerAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # untyp
         )
 
     def group(self, cluster: Any, members: Sequence[Any]) -> Group:  # noqa: ANN401 - no types
-        """Return the group as columns; members in the order of Java's HashMap."""
+        """Return the columns of the group; members have the order of Java's HashMap."""
         specs = [self.spec(member) for member in members]
         specs = [specs[at] for at in hash_map_order([s.member_id for s in specs])]
         has_racks = any(spec.rack is not None for spec in specs)
@@ -124,7 +125,7 @@ class PlannerAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # untyp
     def weighed(
         self, topics: Sequence[TopicSpec], members: Sequence[Any]
     ) -> Sequence[TopicSpec]:
-        """Return the topics, with weights where the members tell them."""
+        """Return the topics, with weights if the members send them."""
         del members
         return topics
 
@@ -138,7 +139,7 @@ def _owned_field(told: Any) -> dict[str, list[int]]:  # noqa: ANN401 - no types
 
 
 def _topic(cluster: Any, name: str, *, has_racks: bool) -> TopicSpec:  # noqa: ANN401 - no types
-    """Return a topic as the leader's metadata has it; none of what it has not."""
+    """Return a topic from the leader's metadata; 0 partitions if it is unknown."""
     known = cluster.partitions_for_topic(name) or ()
     size = max(known, default=-1) + 1
     racks = [_racks(cluster, name, n) for n in range(size)] if has_racks else None
@@ -186,7 +187,7 @@ class StickyAssignor(PlannerAssignor):
     assignor = Sticky()
 
     def metadata(self, topics: Sequence[str]) -> Any:  # noqa: ANN401 - no types
-        """Return what the member asks for, and what it had."""
+        """Return the subscription of the member, with its previous partitions."""
         if self.memory is None:
             return data.subscription(topics, rack=self.rack)
         owned, generation = self.memory.owned, self.memory.generation
@@ -198,7 +199,7 @@ class StickyAssignor(PlannerAssignor):
         )
 
     def spec(self, member: Any) -> MemberSpec:  # noqa: ANN401 - no types
-        """Return a member, with what its own assignor remembers."""
+        """Return the description of a member, with data from its sticky assignor."""
         told = member.metadata
         owned, generation = data.read_sticky_user_data(told.user_data)
         subscribed = getattr(told, "generation_id", None)
@@ -220,7 +221,7 @@ class CooperativeStickyAssignor(PlannerAssignor):
     protocol = RebalanceProtocol.COOPERATIVE
 
     def metadata(self, topics: Sequence[str]) -> Any:  # noqa: ANN401 - no types
-        """Return what the member asks for, and what it has."""
+        """Return the subscription of the member, with its current partitions."""
         memory = self.memory or Memory({}, data.NO_GENERATION)
         return data.subscription(
             topics,
@@ -233,24 +234,24 @@ class CooperativeStickyAssignor(PlannerAssignor):
 
 class BalancedAssignor(PlannerAssignor):
     """
-    `balanced`: as even as the subscriptions allow, then fewest changes.
+    Assignor `balanced`: as even as the subscriptions allow, then fewest moves.
 
-    What members tell each other is in versioned user data: rack, capacity, what they
-    own and in which generation, and what each of these partitions costs them. Of a
-    partition that nobody weighs the mean of the others is taken.
+    Members send versioned user data: rack, capacity, owned partitions with their
+    generation, and the weight of each of these partitions. A partition without a weight
+    gets the mean weight of the others.
 
     Parameters
     ----------
     rack
-        Where the consumer runs.
+        Rack of the consumer.
     capacity
-        How much it can carry, against the others. Positive.
+        Capacity of the consumer, relative to the others. Positive.
     weigh
-        What a partition that it reads costs it, in any unit: its lag, its bytes per
-        second. Asked whenever the member joins; all weigh the same without it.
+        Function that returns the weight of an owned partition, in any unit, such as its
+        lag or bytes/s. Called whenever the member joins; `None`: equal weights.
     is_eager
-        Whether everybody gives everything up in each rebalance. By default only what
-        changes hands is given up first (KIP-429), in a round of its own.
+        Whether all members revoke all partitions in each rebalance. By default, only
+        partitions that change owner are revoked, in a round of their own (KIP-429).
 
     Raises
     ------
@@ -279,12 +280,12 @@ class BalancedAssignor(PlannerAssignor):
 
     @property
     def name(self) -> str:
-        """What the members agree on: eager and cooperative ones never mix."""
+        """Protocol name, different for eager and cooperative members."""
         is_eager = self.protocol is RebalanceProtocol.EAGER
         return "balanced-eager" if is_eager else "balanced"
 
     def metadata(self, topics: Sequence[str]) -> Any:  # noqa: ANN401 - no types
-        """Return what the member asks for, has, and can carry."""
+        """Return the subscription of the member, with its user data."""
         memory = self.memory or Memory({}, data.NO_GENERATION)
         told = data.OurData(
             generation=memory.generation,
@@ -304,10 +305,10 @@ class BalancedAssignor(PlannerAssignor):
 
     def _weights(self, owned: data.Owned) -> dict[str, dict[int, float]]:
         """
-        Return what partitions cost the member.
+        Return the weights of the member's partitions.
 
-        Those that it has given up since it joined last are told once more: in the
-        round that hands them on, nobody else could.
+        Weights of partitions revoked since the last join are sent once more, because no
+        other member knows them in the round that reassigns these partitions.
         """
         if self.weigh is None:
             return {}
@@ -320,7 +321,7 @@ class BalancedAssignor(PlannerAssignor):
         return told
 
     def spec(self, member: Any) -> MemberSpec:  # noqa: ANN401 - no types
-        """Return a member, with what it tells."""
+        """Return the description of a member, with its user data."""
         told = data.read_our_data(member.metadata.user_data)
         return MemberSpec(
             member_id=member.member_id,
@@ -333,14 +334,14 @@ class BalancedAssignor(PlannerAssignor):
         )
 
     def group(self, cluster: Any, members: Sequence[Any]) -> Group:  # noqa: ANN401 - no types
-        """Return the group, without what members claim from older generations."""
+        """Return the group, without claims from older generations."""
         group = super().group(cluster, members)
         return _newest_claims(group)
 
     def weighed(
         self, topics: Sequence[TopicSpec], members: Sequence[Any]
     ) -> Sequence[TopicSpec]:
-        """Return the topics, weighed by who reads them."""
+        """Return the topics, with weights from their readers."""
         weights = data.told_weights(
             [data.read_our_data(member.metadata.user_data) for member in members]
         )
@@ -350,7 +351,7 @@ class BalancedAssignor(PlannerAssignor):
         return [_with_weights(topic, weights, mean) for topic in topics]
 
     def answer(self, group: Group) -> IndexArray:
-        """Return who reads what; what changes hands is nobody's for one round."""
+        """Return the members; if cooperative, moving partitions skip one round."""
         member_idx = super().answer(group)
         if self.protocol is RebalanceProtocol.EAGER:
             return member_idx
@@ -377,8 +378,8 @@ def _newest_claims(group: Group) -> Group:
     """
     Return the group without claims of members that missed a generation.
 
-    They have lost what they claim, or lose it when they hear of this one. Waiting for
-    them to give it up could be waiting for ever.
+    Such members have lost the claimed partitions, or lose them when they learn of this
+    generation. Waiting for their revocation might never end.
     """
     generation = group.members.generation
     is_newest = generation == generation.max(initial=NOT_SENT)

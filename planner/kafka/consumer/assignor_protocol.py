@@ -1,4 +1,4 @@
-"""What members of a classic group tell each other, byte for byte as Java clients do."""
+"""Messages between members of a classic group, byte for byte as Java clients."""
 
 import json
 import logging
@@ -16,9 +16,9 @@ from kafka.protocol.consumer.metadata import (
 log = logging.getLogger(__name__)
 
 PROTOCOL_VERSION = 3
-"""Of the consumer protocol: with owned partitions, generation and rack."""
+"""Version of the consumer protocol with owned partitions, generation and rack."""
 OUR_VERSION = 1
-"""Of our own user data. A new version may add keys, and never changes one."""
+"""Version of our own user data. A new version may add keys, and never changes one."""
 NO_GENERATION = -1
 
 Owned = Mapping[str, Sequence[int]]
@@ -32,7 +32,7 @@ def subscription(
     generation: int = NO_GENERATION,
     rack: str | None = None,
 ) -> Any:  # noqa: ANN401 - kafka-python has no types
-    """Return what a member asks for, as it is sent to the coordinator."""
+    """Return a member's subscription in the form sent to the coordinator."""
     pair = ConsumerProtocolSubscription.TopicPartition
     return ConsumerProtocolSubscription(
         version=PROTOCOL_VERSION,
@@ -48,7 +48,7 @@ def subscription(
 
 
 def assignment(partitions: Owned) -> Any:  # noqa: ANN401 - kafka-python has no types
-    """Return what a member gets, as it is sent to the coordinator."""
+    """Return a member's assignment in the form sent to the coordinator."""
     pair = ConsumerProtocolAssignment.TopicPartition
     return ConsumerProtocolAssignment(
         version=PROTOCOL_VERSION,
@@ -61,7 +61,7 @@ def assignment(partitions: Owned) -> Any:  # noqa: ANN401 - kafka-python has no 
 
 
 def sticky_user_data(owned: Owned, generation: int) -> bytes:
-    """Return what Java's sticky assignor remembers: partitions and generation."""
+    """Return the user data of Java's sticky assignor: partitions and generation."""
     parts = [struct.pack(">i", len(owned))]
     for topic, numbers in owned.items():
         name = topic.encode()
@@ -72,10 +72,10 @@ def sticky_user_data(owned: Owned, generation: int) -> bytes:
 
 def read_sticky_user_data(data: bytes | None) -> tuple[dict[str, list[int]], int]:
     """
-    Return what another member's sticky assignor remembers.
+    Return the partitions and the generation in a sticky assignor's user data.
 
-    Whatever cannot be read counts as nothing, as with Java's: a group goes on. Members
-    of before Kafka 2.3 send no generation.
+    Unreadable data count as empty, as in Java, so that the group goes on. Members
+    before Kafka 2.3 send no generation.
     """
     if not data:
         return {}, NO_GENERATION
@@ -90,7 +90,7 @@ def read_sticky_user_data(data: bytes | None) -> tuple[dict[str, list[int]], int
 
 
 def _read_owned(data: bytes) -> tuple[dict[str, list[int]], int]:
-    """Return the partitions, and where they end."""
+    """Return the partitions, and the position behind them."""
     owned: dict[str, list[int]] = {}
     (num_topics,), at = struct.unpack_from(">i", data), 4
     for _ in range(num_topics):
@@ -104,12 +104,12 @@ def _read_owned(data: bytes) -> tuple[dict[str, list[int]], int]:
 
 
 def cooperative_user_data(generation: int) -> bytes:
-    """Return what Java's cooperative sticky assignor sends along: the generation."""
+    """Return the user data of Java's cooperative sticky assignor: the generation."""
     return struct.pack(">i", generation)
 
 
 def read_cooperative_user_data(data: bytes | None) -> int:
-    """Return the generation that another member's assignor sent along."""
+    """Return the generation in a cooperative sticky assignor's user data."""
     if data is None or len(data) != struct.calcsize(">i"):
         return NO_GENERATION
     generation: int = struct.unpack(">i", data)[0]
@@ -119,21 +119,21 @@ def read_cooperative_user_data(data: bytes | None) -> int:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OurData:
     """
-    What members tell each other for `balanced`.
+    User data of `balanced`, sent by each member.
 
     Parameters
     ----------
     generation
-        The one it got its partitions in.
+        Generation in which the member got its partitions.
     owned
-        Its partitions, by topic.
+        Owned partitions, by topic.
     weights
-        What partitions cost it, by topic and number, where it says: of those it owns,
-        and of those that it has just given up.
+        Weights of owned and just revoked partitions, by topic and number, where the
+        member sends them.
     rack
-        Where it runs.
+        Rack of the member.
     capacity
-        How much it can carry, against the others. Positive.
+        Capacity of the member, relative to the others. Positive.
     """
 
     generation: int = NO_GENERATION
@@ -143,7 +143,7 @@ class OurData:
     capacity: float = 1.0
 
     def encode(self) -> bytes:
-        """Return two bytes of version, and JSON."""
+        """Return two bytes of version, followed by JSON."""
         told = {
             "generation": self.generation,
             "owned": {topic: list(numbers) for topic, numbers in self.owned.items()},
@@ -157,10 +157,10 @@ class OurData:
 
 def read_our_data(data: bytes | None) -> OurData:
     """
-    Return what another member tells.
+    Return the user data of another member.
 
-    Newer versions are read as far as they are known. Whatever cannot be read counts as
-    nothing: one odd member does not stop a group.
+    Of newer versions, the known keys are read. Unreadable data count as empty, so that
+    one faulty member does not stop a group.
     """
     if not data:
         return OurData()
@@ -201,9 +201,9 @@ def _numbers(values: Sequence[Any]) -> list[int]:
 
 def told_weights(told: Iterable[OurData]) -> dict[tuple[str, int], float]:
     """
-    Return what partitions cost, by topic and number, as far as members tell.
+    Return the weights of partitions by topic and number, as sent by members.
 
-    Who reads a partition now knows best; then who read it last.
+    The current owner's weight takes precedence, then that of the newest generation.
     """
     oldest_first = sorted(told, key=lambda each: each.generation)
     weights = _flat(each.weights for each in oldest_first)

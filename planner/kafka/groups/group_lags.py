@@ -31,20 +31,20 @@ def total_lags(
     client: ClusterClient, groups: Sequence[ListedGroup]
 ) -> dict[str, int | None]:
     """
-    Return messages behind the end, by group.
+    Return the total lag in messages, by group.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     groups
-        As listed.
+        Groups as listed by the brokers.
 
     Returns
     -------
     dict
-        `None` where any part is unknown: a partition that is read without a committed
-        offset (unless it is empty), without a leader, or hidden from the user.
+        `None` where any part is unknown: a partition that is owned without a committed
+        offset (unless it is empty), has no leader, or is hidden from the user.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def total_lags(
 
 
 def _positions(client: ClusterClient, group: ListedGroup) -> Positions | None:
-    """Return what a group has committed of each partition; `None`: not to be seen."""
+    """Return the committed offset of each partition; `None` if the group is hidden."""
     try:
         committed = _offsets(client, group)
         owned = _owned(client, group)
@@ -78,7 +78,7 @@ def _offsets(client: ClusterClient, group: ListedGroup) -> Offsets:
 
 
 def _owned(client: ClusterClient, group: ListedGroup) -> Iterable[Partition]:
-    """Yield the partitions that members read now."""
+    """Yield the partitions that members own now."""
     if group.kind not in _READERS or group.state in {"Empty", "Dead"}:
         return
     _, answer = describe(client, group)
@@ -90,7 +90,7 @@ def _owned(client: ClusterClient, group: ListedGroup) -> Iterable[Partition]:
 def _read_logs(
     client: ClusterClient, names: Iterable[Partition]
 ) -> Mapping[Partition, tuple[int, int]]:
-    """Return the first and the last offset of each partition that can be seen."""
+    """Return the log start and log end offset of each visible partition."""
     wanted = set(names)
     topics = read_topics(client, sorted({name.topic for name in wanted}))
     led = [name for name, leader in leaders_of(topics).items() if leader >= 0]
@@ -99,7 +99,7 @@ def _read_logs(
     ends = log_offsets(client, seen, LogEnd.LATEST)
     logs = {name: (starts[name], ends[name]) for name in seen if name in ends}
     gone = {n for n, one in topics.items() if one["error_code"] == UNKNOWN_TOPIC}
-    # Nothing is left to read of a topic that was deleted.
+    # A deleted topic has no lag.
     return logs | {name: (0, 0) for name in wanted if name.topic in gone}
 
 

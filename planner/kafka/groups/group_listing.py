@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
-"""The groups of a running cluster: which there are, and what is said of them."""
+"""Groups of a running cluster: listing, search and description."""
 
 import threading
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _TRIES = 25
 _PAUSE_S = 0.2
 _NAMES_SHOWN = 5
 
-# Kafka's error codes of a coordinator that is loading, unknown, or another.
+# Kafka's error codes: the coordinator is loading, unknown, or another broker.
 _MOVED = frozenset({14, 15, 16})
 _NONE = 0
 
@@ -34,21 +34,21 @@ _HIDDEN_GROUPS = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedGroup:
     """
-    A group as a broker lists it.
+    Group as listed by a broker.
 
     Parameters
     ----------
     group_id
         Kafka's ``group.id``.
     kind
-        ``classic``, ``consumer``, ``share`` or ``streams``; before Kafka 4.0 brokers do
-        not say it, and all groups are classic.
+        Type: ``classic``, ``consumer``, ``share`` or ``streams``. Brokers before Kafka
+        4.0 do not list the type, and all groups count as classic.
     protocol_type
-        ``consumer`` where members share partitions; other clients have others.
+        ``consumer`` if members share partitions; other clients have other types.
     state
-        As Kafka names it: ``Stable``, ``Empty``.
+        State by Kafka's name, such as ``Stable`` or ``Empty``.
     coordinator
-        The broker that coordinates it: the one that lists it.
+        Id of the group's coordinator, the broker that lists the group.
     """
 
     group_id: str
@@ -58,7 +58,7 @@ class ListedGroup:
     coordinator: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the group as it stands in `--format json`."""
+        """Return the group in the form of `--format json`."""
         return {
             "group_id": self.group_id,
             "type": self.kind,
@@ -94,19 +94,19 @@ def list_groups(client: ClusterClient) -> list[ListedGroup]:
         for broker_id, groups in answers.items()
         for one in groups
     ]
-    # One that moved between two answers is listed twice.
+    # A group that moved between two answers is listed twice.
     return list({one.group_id: one for one in _by_id(found)}.values())
 
 
 def list_visible(client: ClusterClient) -> tuple[list[ListedGroup], list[str]]:
     """
-    Return the groups that the user may describe, and what may be missing.
+    Return the groups that the user may describe, and notes on hidden ones.
 
     Raises
     ------
     NotAuthorisedError
-        If no group is visible to a user who may not see every one: there is none, or
-        it is hidden, which brokers do not tell apart.
+        If no group is visible to a user who may not describe all groups. Brokers do not
+        distinguish hidden groups from none.
     ClusterUnavailableError
         If the cluster cannot be reached.
     """
@@ -125,20 +125,20 @@ def _by_id(groups: Sequence[ListedGroup]) -> list[ListedGroup]:
 
 def find_group(client: ClusterClient, group_id: str) -> ListedGroup | None:
     """
-    Return a group; `None` if there is none of that name.
+    Return the group of a name; `None` if there is none.
 
     Raises
     ------
     NotAuthorisedError
-        If the user may not describe it.
+        If the user may not describe the group.
     ClusterUnavailableError
         If the cluster cannot be reached.
     """
     found = _listed(client, group_id)
     if found is not None:
         return found
-    # A list leaves out what the user may not see, and what a broker has not loaded yet
-    # since another one died. A question about the group is refused then, or waits.
+    # A list excludes hidden groups, and groups that a broker has not loaded yet after
+    # another broker failed. A request for the group itself fails then, or waits.
     client.call(
         lambda admin: admin.list_group_offsets({group_id: None}),
         needs=f"Describe on Group {group_id}",
@@ -153,12 +153,12 @@ def _listed(client: ClusterClient, group_id: str) -> ListedGroup | None:
 
 def must_find(client: ClusterClient, group_id: str) -> ListedGroup:
     """
-    Return a group.
+    Return the group of a name.
 
     Raises
     ------
     BadInputError
-        If there is none of that name; says which there are.
+        If there is no group of that name; the message lists some groups.
     ClusterUnavailableError
         If the cluster cannot be reached, or the user may not describe the group.
     """
@@ -180,26 +180,26 @@ def must_find(client: ClusterClient, group_id: str) -> ListedGroup:
 
 
 class _MovedError(Exception):
-    """Another broker coordinates the group now, or will in a moment."""
+    """Error for a group whose coordinator is changing or has changed."""
 
 
 def describe(client: ClusterClient, group: ListedGroup) -> tuple[ListedGroup, Any]:
     """
-    Return a group as it is listed now, and what its coordinator says of it.
+    Return the current listing of a group, and its description by the coordinator.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     group
-        Any but a streams group, of which only the list and its offsets are read.
+        Group of any type except streams, of which only listing and offsets are read.
 
     Raises
     ------
     BadInputError
-        If it was deleted meanwhile.
+        If the group was deleted meanwhile.
     ClusterUnavailableError
-        If no coordinator answers, or the user may not describe it.
+        If no coordinator answers, or the user may not describe the group.
     """
     needs = f"Describe on Group {group.group_id}, and on its topics"
     for _ in range(_TRIES):
@@ -227,7 +227,7 @@ def _ask(admin: Any, group: ListedGroup, *, is_last: bool = False) -> Any:
 
 
 def _request(group: ListedGroup) -> Any:
-    """Return the request that describes groups of a kind."""
+    """Return the request that describes a group of its type."""
     from kafka.protocol.admin import DescribeGroupsRequest
 
     from planner.kafka.groups import group_messages

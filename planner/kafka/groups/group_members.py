@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
-"""Members of groups: from what coordinators say to the records of a group file."""
+"""Conversion of coordinators' descriptions of groups to records of a group file."""
 
 import base64
 import json
@@ -16,26 +16,26 @@ from planner.kafka.consumer.assignor_protocol import (
 )
 
 OURS = ("balanced", "balanced-eager")
-"""Names of our assignor, whose user data we can read."""
+"""Protocol names of our assignor, whose user data is readable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
     """
-    What a coordinator says of a group.
+    Description of a group by its coordinator.
 
     Parameters
     ----------
     assignor
-        As Kafka names it.
+        Name of the assignor in Kafka.
     state
-        Of the moment of the answer.
+        State at the time of the answer.
     members
-        Records of a group file.
+        Members as records of a group file.
     weights
-        What partitions cost, by topic and number, where members tell it.
+        Weights of partitions, by topic and number, where members send them.
     notes
-        What could not be read, or has to be known about it.
+        Notes on unreadable parts, and other remarks for the user.
     """
 
     assignor: str | None
@@ -46,7 +46,7 @@ class Described:
 
 
 def _filled(values: dict[str, Any]) -> dict[str, Any]:
-    """Return what is known of some values."""
+    """Return the values that are known."""
     return {key: value for key, value in values.items() if value not in (None, "")}
 
 
@@ -55,18 +55,18 @@ def _filled(values: dict[str, Any]) -> dict[str, Any]:
 
 def classic(answer: Any) -> Described:
     """
-    Return a classic group.
+    Return the description of a classic group.
 
     Parameters
     ----------
     answer
-        A group of kafka-python's ``DescribeGroupsResponse``.
+        Group in kafka-python's ``DescribeGroupsResponse``.
 
     Notes
     -----
-    What a member owns is what it was assigned in the last round that ended, and all
-    got it in the same generation. Its own metadata, from before that round, has the
-    generation of the one before.
+    A member owns the partitions assigned in the last completed rebalance, in the same
+    generation for all members. The member's own metadata precede that rebalance and
+    have the previous generation.
     """
     told = [_subscription(one.member_metadata) for one in answer.members]
     generation = _generation(told)
@@ -89,7 +89,7 @@ def classic(answer: Any) -> Described:
 
 
 def _subscription(data: bytes) -> Any:
-    """Return what a member asked for; `None` where that cannot be read."""
+    """Return the subscription of a member; `None` if it is unreadable."""
     from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
     return _decoded(ConsumerProtocolSubscription, data)
@@ -100,7 +100,7 @@ def _decoded(kind: Any, data: bytes) -> Any:
         return None
     try:
         return kind.decode(data)
-    except (struct.error, ValueError, IndexError):  # of another kind of client
+    except (struct.error, ValueError, IndexError):  # another kind of client
         return None
 
 
@@ -109,7 +109,7 @@ def _user_data(subscription: Any) -> bytes | None:
 
 
 def _generation(told: Iterable[Any]) -> int | None:
-    """Return the generation of the group, as far as members' metadata tell."""
+    """Return the generation of the group, if the members' metadata have one."""
     sent = [getattr(each, "generation_id", None) for each in told]
     known = [each for each in sent if each is not None and each >= 0]
     return max(known) + 1 if known else None
@@ -133,7 +133,7 @@ def _classic_member(
 
 
 def _assigned(data: bytes) -> dict[str, list[int]]:
-    """Return what a member was assigned."""
+    """Return the assigned partitions of a member."""
     from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
     assignment = _decoded(ConsumerProtocolAssignment, data)
@@ -149,7 +149,7 @@ def json_user_data(data: bytes | None) -> Any:
     """
     Return user data as a JSON value.
 
-    JSON as what it is, other text as a string, other bytes as ``{"base64": …}``.
+    JSON is parsed, other text becomes a string, other bytes ``{"base64": …}``.
     """
     if not data:
         return None
@@ -178,7 +178,7 @@ def _classic_notes(answer: Any, told: Sequence[Any]) -> list[str]:
             "partitions, and what they do cannot be read"
         )
     elif any(each is None for each in told):
-        # The coordinator hands out metadata of a group at rest only.
+        # The coordinator returns metadata of stable groups only.
         notes.append(
             f"the group is {answer.group_state}: what its members read, and have, is "
             "told once it is Stable; ask again"
@@ -186,17 +186,17 @@ def _classic_notes(answer: Any, told: Sequence[Any]) -> list[str]:
     return notes
 
 
-# -- groups of the new protocol, and share groups ----------------------------
+# -- groups of the consumer protocol, and share groups -----------------------
 
 
 def consumer(answer: Any) -> Described:
     """
-    Return a group of the new protocol.
+    Return the description of a group of the consumer protocol.
 
     Parameters
     ----------
     answer
-        A group of a `ConsumerGroupDescribeResponse`.
+        Group in a `ConsumerGroupDescribeResponse`.
     """
     members = [_epoch_member(one) for one in answer.members]
     notes = []
@@ -225,12 +225,12 @@ def consumer(answer: Any) -> Described:
 
 def share(answer: Any) -> Described:
     """
-    Return a share group.
+    Return the description of a share group.
 
     Parameters
     ----------
     answer
-        A group of a `ShareGroupDescribeResponse`.
+        Group in a `ShareGroupDescribeResponse`.
     """
     return Described(
         assignor=answer.assignor_name or None,
@@ -248,7 +248,7 @@ def _epoch_member(member: Any) -> dict[str, Any]:
         "host": member.client_host,
         "rack": member.rack_id,
         "pattern": getattr(member, "subscribed_topic_regex", None),
-        # One that is about to leave has a negative epoch.
+        # A member that is about to leave has a negative epoch.
         "generation": member.member_epoch if member.member_epoch >= 0 else None,
     }
     topics = list(dict.fromkeys(member.subscribed_topic_names))
@@ -262,7 +262,7 @@ def _held(assignment: Any) -> dict[str, list[int]]:
 
 
 def _num_moving(member: Any) -> int:
-    """Count the partitions that a member is to get and does not have yet."""
+    """Return the number of target partitions that a member does not have yet."""
     has, to_get = _held(member.assignment), _held(member.target_assignment)
     return sum(
         len(set(numbers) - set(has.get(topic, ()))) for topic, numbers in to_get.items()

@@ -1,9 +1,9 @@
 """
-Requests about groups that kafka-python's admin client has no method for.
+Requests for groups without a method of kafka-python's admin client.
 
-It knows classic groups only. New-protocol and share groups are described by messages of
-their own, whose fields stand in `planner.kafka.messages`; they are sent through the
-same client, and so with its retries, its SASL and its TLS.
+The admin client supports classic groups only. Groups of the consumer protocol and share
+groups have messages of their own, with fields in `planner.kafka.messages`. These are
+sent through the same client, with its retries, SASL and TLS.
 """
 
 from typing import Any
@@ -14,31 +14,31 @@ _FIELDS = "planner.kafka.messages"
 
 
 class ConsumerGroupDescribeRequest(ApiMessage, load_json=_FIELDS):  # type: ignore[misc, call-arg]  # untyped base
-    """Describe groups of the new protocol."""
+    """Request for the description of groups of the consumer protocol."""
 
 
 class ConsumerGroupDescribeResponse(ApiMessage, load_json=_FIELDS):  # type: ignore[misc, call-arg]  # untyped base
-    """What a coordinator knows of groups of the new protocol."""
+    """Description of groups of the consumer protocol by a coordinator."""
 
 
 class ShareGroupDescribeRequest(ApiMessage, load_json=_FIELDS):  # type: ignore[misc, call-arg]  # untyped base
-    """Describe share groups."""
+    """Request for the description of share groups."""
 
 
 class ShareGroupDescribeResponse(ApiMessage, load_json=_FIELDS):  # type: ignore[misc, call-arg]  # untyped base
-    """What a coordinator knows of share groups."""
+    """Description of share groups by a coordinator."""
 
 
 class DescribeShareGroupOffsetsRequest(ApiMessage, load_json=_FIELDS):  # type: ignore[misc, call-arg]  # untyped base
-    """Ask from where share groups read."""
+    """Request for the start offsets of share groups."""
 
 
 class DescribeShareGroupOffsetsResponse(ApiMessage, load_json=_FIELDS):  # type: ignore[misc, call-arg]  # untyped base
-    """From where share groups read each partition."""
+    """Start offset of each partition in share groups."""
 
 
 def send(admin: Any, request: Any, broker_id: int) -> Any:  # noqa: ANN401 - kafka-python is not typed
-    """Send a request to one broker, in the newest version that both know."""
+    """Send a request to one broker, in the newest version that both sides support."""
 
     async def sent() -> Any:  # noqa: ANN401 - likewise
         return await manager.send(request, node_id=broker_id)

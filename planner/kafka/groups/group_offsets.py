@@ -1,4 +1,4 @@
-"""Offsets of a group on a running cluster: shown, set anew, and read back."""
+"""Offsets of a group on a running cluster: preview, reset and verification."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,24 +40,24 @@ def preview(
     client: ClusterClient, group_id: str, request: OffsetsRequest
 ) -> OffsetsTable:
     """
-    Tell where a group would read on; nothing is changed.
+    Return the offsets that a reset would commit, without committing them.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     group_id
-        Kafka's ``group.id``; a group that does not exist yet would be made.
+        Kafka's ``group.id``; a group that does not exist yet would be created.
     request
-        Where to, and which partitions. Its target is given.
+        Target of the offsets, which must be given, and selection of partitions.
 
     Raises
     ------
     BadInputError
-        If the group has members, is none whose offsets are set so, or a partition does
-        not exist, has no leader, or has no offset to be shifted.
+        If the group has members or is of an unsupported kind, or a partition does not
+        exist, has no leader, or has no offset to be shifted.
     ClusterUnavailableError
-        If the cluster cannot be reached, or the user lacks a right.
+        If the cluster cannot be reached, or the user lacks permission.
     """
     if request.target is None:
         msg = "a request to set offsets says where to"
@@ -83,7 +83,7 @@ def inactive_state(client: ClusterClient, group_id: str) -> str | None:
     Raises
     ------
     BadInputError
-        If it has members, or its offsets are not for us to set.
+        If the group has members or is of an unsupported kind.
     """
     listed = find_group(client, group_id)
     if listed is None:
@@ -91,7 +91,7 @@ def inactive_state(client: ClusterClient, group_id: str) -> str | None:
     _refuse_others(listed)
     _, answer = describe(client, listed)
     described: str = answer.group_state
-    # Old brokers describe a group of the new protocol as dead, and list it as it is.
+    # Old brokers describe a group of the consumer protocol as dead, but list its state.
     for state in (described, listed.state):
         if state is not None and state not in INACTIVE:
             raise refuse_active(group_id, state)
@@ -121,7 +121,7 @@ def _refuse(
 def _names(
     client: ClusterClient, request: OffsetsRequest, committed: Offsets
 ) -> list[Partition]:
-    """Return the partitions that are asked for, each of which has a leader."""
+    """Return the selected partitions; each must have a leader."""
     if request.target is Target.FILE:
         asked = [Partition(*name) for name in request.offsets]
     elif request.scope.is_all:
@@ -150,7 +150,7 @@ def _of_topics(
 
 
 def _led(client: ClusterClient, names: list[Partition]) -> list[Partition]:
-    """Return the partitions; refuse any that does not exist or has no leader."""
+    """Return the partitions; raise if any does not exist or has no leader."""
     topics = read_topics(client, sorted({name.topic for name in names}))
     refuse_hidden(client, topics)
     leaders = {
@@ -193,7 +193,7 @@ def _read_logs(
     if request.target is Target.FILE:
         wanted = {Partition(*name): at for name, at in request.offsets.items()}
     elif request.target in BY_TIME:
-        # Kafka keeps no times from before 1970, and -1 asks for something else.
+        # Kafka has no times before 1970, and -1 has another meaning.
         wanted = log_offsets(client, names, max(request.number, 0))
     return LogColumns(
         names=names,
@@ -227,7 +227,7 @@ def _rows(logs: LogColumns, new: Int64s) -> list[OffsetRow]:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the brokers say after offsets were committed."""
+    """Answers of the brokers after a commit of offsets."""
 
     errors: Mapping[Partition, str]
     committed: Offsets
@@ -240,23 +240,23 @@ def execute(client: ClusterClient, foreseen: OffsetsTable) -> OffsetsTable:
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     foreseen
-        What `preview` returned.
+        Result of `preview`.
 
     Returns
     -------
     OffsetsTable
-        With an error for each partition that was refused, or has another offset now.
+        Table with an error for each partition that was rejected, or has another offset.
 
     Raises
     ------
     BadInputError
-        If the group has got members meanwhile.
+        If the group has members now.
     ClusterUnavailableError
-        If the cluster cannot be reached any more, or the user lacks a right.
+        If the cluster cannot be reached any more, or the user lacks permission.
     AnswerUnknownError
-        If the offsets were sent, and whether they were committed is not known.
+        If the offsets were sent and the result of the commit is unknown.
     """
     inactive_state(client, foreseen.group_id)
     wanted = {

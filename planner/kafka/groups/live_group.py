@@ -1,8 +1,8 @@
 """
-A group of a running cluster, as a group file has it.
+Reader of a group of a running cluster, in the form of a group file.
 
-Members, subscriptions and what they own are as their coordinator tells them; offsets as
-they are committed, ends as the leaders have them. It is read-only.
+Members, subscriptions and owned partitions come from the coordinator, offsets from the
+group's commits, log end offsets from the leaders. The cluster is not changed.
 """
 
 import struct
@@ -43,9 +43,9 @@ def read_live_group(client: ClusterClient, group_id: str) -> GroupDocument:
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     group_id
-        Kafka's ``group.id``; of any kind, classic to streams.
+        Kafka's ``group.id``; the group may have any type.
 
     Raises
     ------
@@ -102,10 +102,9 @@ def _describe(
 
 def _not_dead(listed: ListedGroup, said: Described) -> Described:
     """
-    Return a group that is alive as what it is.
+    Return a description with the listed state if the described state is wrong.
 
-    Brokers that do not list types yet describe a group of the new protocol as if there
-    were none.
+    Brokers that do not list types yet describe groups of the consumer protocol as dead.
     """
     if said.state != "Dead" or listed.state in {None, "Dead"}:
         return said
@@ -124,7 +123,7 @@ def _read_offsets(client: ClusterClient, listed: ListedGroup) -> Offsets:
 
 
 def _in_order_of_ids(topics: Topics) -> Topics:
-    """Return topics as the broker's assignors walk them: by id, as Java compares it."""
+    """Return topics in the order of the broker's assignors: by id, as in Java."""
 
     def signed(name: str) -> tuple[int, int]:
         return struct.unpack(">qq", as_uuid(topics[name]["topic_id"]).bytes)
@@ -140,7 +139,7 @@ def _read_topics(
     members: Sequence[Mapping[str, Any]],
     committed: Iterable[Partition],
 ) -> Topics:
-    """Return the topics that are read, may be read, or were, by name."""
+    """Return the topics with subscriptions, owners or commits, by name."""
     names = {name.topic for name in committed}
     for member in members:
         names.update(member["topics"], member["owned"])
@@ -161,13 +160,13 @@ def _matches(patterns: Iterable[str], name: str) -> bool:
 
 
 def _visible(topics: Topics, client: ClusterClient) -> Topics:
-    """Return the topics; refuse to go on where one of them is hidden."""
+    """Return the topics; raise if one of them is hidden."""
     refuse_hidden(client, topics)
     return topics
 
 
 def leaders_of(topics: Topics) -> dict[Partition, int]:
-    """Return the leader of each partition; negative where there is none."""
+    """Return the leader of each partition; negative if it has none."""
     return {
         Partition(name, one["partition_index"]): one["leader_id"]
         for name, topic in topics.items()
@@ -188,7 +187,7 @@ def _read_ends(client: ClusterClient, topics: Topics) -> tuple[Offsets, list[str
 
 
 def _racks(client: ClusterClient, topics: Topics) -> dict[int, str]:
-    """Return the rack of each broker that has one; asks only if there are topics."""
+    """Return the rack of each broker with a rack; no request without topics."""
     brokers = read_cluster(client)["brokers"] if topics else ()
     return {one["broker_id"]: one["rack"] for one in brokers if one["rack"]}
 

@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
-"""Offsets on a running cluster: what logs hold, what groups have committed."""
+"""Offsets on a running cluster: ends of logs, and commits of groups."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ Offsets = dict[Partition, int]
 
 
 class LogEnd(Enum):
-    """Which end of a log is asked for."""
+    """End of a log."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -37,12 +37,12 @@ def log_offsets(
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     names
-        The partitions.
+        Partitions with a leader.
     at
-        An end of the log; or milliseconds since 1970: the first message of then or
-        later. A partition without one is left out.
+        End of the log, or milliseconds since 1970 for the first message at that time or
+        later. A partition without such a message is left out.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def log_offsets(
 
 def committed_offsets(client: ClusterClient, group_id: str) -> Offsets:
     """
-    Return what a group has committed; nothing if there is no such group.
+    Return the committed offsets of a group; empty if there is no such group.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def share_start_offsets(
     client: ClusterClient, group_id: str, coordinator: int
 ) -> Offsets:
     """
-    Return from where a share group reads; a partition not begun is left out.
+    Return the start offsets of a share group, without partitions not started yet.
 
     Raises
     ------
@@ -123,17 +123,17 @@ def share_start_offsets(
 
 
 def look_command(client: ClusterClient, group_id: str) -> str:
-    """Return the command that shows what a group has committed."""
+    """Return the command that shows the committed offsets of a group."""
     name = shlex.quote(group_id)
     return f"kafka-planner group offsets {name} --bootstrap-server {client.servers}"
 
 
 def _raise_common(errors: set[Any]) -> None:
     """
-    Raise what is wrong with all partitions at once.
+    Raise errors that concern all partitions.
 
-    That is a coordinator that is none, or not yet: to commit again does no harm. And
-    a right that is missing for every one.
+    These are a coordinator that has moved or is not ready, after which a repeated
+    commit is harmless, and a permission that is missing for every partition.
     """
     from kafka import errors as known
 
@@ -151,7 +151,7 @@ def _raise_common(errors: set[Any]) -> None:
 
 
 def _refusal(topic: str, error: Any) -> str:
-    """Return Kafka's name of an error, with the right that is missing if it is one."""
+    """Return Kafka's name of an error, with the missing permission if any."""
     from kafka.errors import AuthorizationError
 
     name = str(error.__name__)
@@ -164,20 +164,20 @@ def commit_offsets(
     client: ClusterClient, group_id: str, offsets: Mapping[Partition, int]
 ) -> dict[Partition, str]:
     """
-    Commit offsets for a group that has no members.
+    Commit offsets for a group without members.
 
     Returns
     -------
     dict
-        Why a partition's offset was refused, by Kafka's name of the error; nothing for
-        those that were committed.
+        Reason of each rejected offset, by Kafka's name of the error; committed
+        partitions are left out.
 
     Raises
     ------
     ClusterUnavailableError
-        If the coordinator cannot be reached, or the user may not read for the group.
+        If the coordinator cannot be reached, or the user lacks Read on the group.
     AnswerUnknownError
-        If the offsets were sent, and no answer came.
+        If the offsets were sent and not answered.
     """
     from kafka import TopicPartition
     from kafka.errors import NoError

@@ -1,6 +1,6 @@
 """
-The fields of Kafka's group messages that kafka-python does not know.
+Fields of Kafka's group messages that kafka-python lacks.
 
-By name, as the protocol has them (KIP-848, KIP-932): one JSON file for each, in the
-form in which kafka-python reads its own.
+One JSON file for each message of the protocol (KIP-848, KIP-932), in the form of
+kafka-python's own message files.
 """

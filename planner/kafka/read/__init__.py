@@ -1,5 +1,5 @@
 """
-A running cluster as a snapshot: metadata, log dirs, produce rates, authorization gaps.
+Snapshot of a running cluster: metadata, log dirs, produce rates, authorization gaps.
 
 Imports `client`, and the document of `planner.snapshot`.
 """

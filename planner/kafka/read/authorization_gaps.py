@@ -1,8 +1,8 @@
 """
-Whether a user saw the whole cluster.
+Detection of parts of a cluster that are hidden from the user.
 
-Where a right is missing Kafka answers with less, not with an error. What one answer
-shows and another hides tells which right it is.
+Without a permission, Kafka returns less instead of an error. Differences between
+answers show which permission is missing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from planner.kafka.read.topic_metadata import NOT_AUTHORISED
 from planner.kept_configs import ALWAYS_KEPT
 
 _NAMES_SHOWN = 5
-# Whom no rule binds may do all of these; so may everybody where there is no authorizer.
+# A user without restrictions may do all of these, as may all users without authorizer.
 _ALL_OPERATIONS = {
     "CREATE",
     "ALTER",
@@ -29,18 +29,18 @@ _ALL_OPERATIONS = {
 @dataclass(frozen=True, slots=True)
 class Gap:
     """
-    Something that the user may not see.
+    Part of the cluster that is hidden from the user.
 
     Parameters
     ----------
     what
-        What is hidden.
+        Description of the hidden part.
     names
-        Brokers or topics it is hidden of.
+        Brokers or topics whose part is hidden.
     needs
-        The right that would show it.
+        Permission that shows the part.
     option
-        The same right as `kafka-acls` is told of it.
+        Option of `kafka-acls` for the same permission.
     """
 
     what: str
@@ -60,9 +60,9 @@ INVISIBLE = "topics that this user may not describe are invisible, if there are 
 
 def is_bound(cluster: Mapping[str, Any]) -> bool:
     """
-    Return whether rules bind the user, so that some topics may be invisible.
+    Return whether the user has restricted permissions, which may hide topics.
 
-    Brokers leave such topics out of log dirs as well: no answer betrays them.
+    Brokers omit such topics from log dirs as well: no answer reveals them.
     """
     operations = cluster.get("authorized_operations")
     return operations is not None and not set(operations) >= _ALL_OPERATIONS
@@ -70,23 +70,23 @@ def is_bound(cluster: Mapping[str, Any]) -> bool:
 
 def lacks(cluster: Mapping[str, Any], operation: str) -> bool:
     """
-    Return whether the user may not do something on the cluster, as far as brokers tell.
+    Return whether the user lacks an operation on the cluster, if brokers report it.
 
-    Every right to change includes the right to describe, without which brokers name no
-    right at all.
+    Permission to alter includes permission to describe, without which brokers report no
+    operations at all.
     """
     operations = cluster.get("authorized_operations")
     return operations is not None and operation not in set(operations)
 
 
 def suspects(look: Look) -> set[str]:
-    """Return topics that one answer shows and another does not."""
+    """Return topics that some answers show and others do not."""
     hosted = {name.topic for one in look.dirs.values() for name in one.current}
     return (hosted - look.topics.keys()) | (look.topics.keys() - look.topic_configs)
 
 
 def find_gaps(look: Look) -> list[Gap]:
-    """Return what was hidden from the user, if anything."""
+    """Return the parts of the cluster that are hidden from the user."""
     dark = [str(broker_id) for broker_id, one in look.dirs.items() if not one.dirs]
     hosted = {name.topic for one in look.dirs.values() for name in one.current}
     hosted -= look.gone
@@ -136,7 +136,7 @@ def find_gaps(look: Look) -> list[Gap]:
 
 
 def half_visible_error(servers: str, gaps: Sequence[Gap]) -> ClusterUnavailableError:
-    """Return the refusal of a cluster that is seen in part."""
+    """Return the error for a cluster that is visible in part."""
     listed = "; ".join(map(str, gaps))
     message = f"{servers}: not authorised to see the whole cluster: {listed}"
     problems = [

@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
-"""One look at a running cluster: what its brokers answer, gathered but not judged."""
+"""One view of a running cluster: unprocessed answers of its brokers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,34 +26,33 @@ OF_ALL_BROKERS = "DYNAMIC_DEFAULT_BROKER_CONFIG"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """
-    What the brokers answered.
+    Answers of the brokers.
 
     Parameters
     ----------
     cluster
-        Id and brokers.
+        Cluster id and brokers.
     dirs
-        Log dirs by broker; of fenced brokers there are none.
+        Log dirs by broker, without fenced brokers.
     topics
         Topics with their partitions, by name.
     topic_configs
-        Settings that are a topic's own, by topic; a topic whose settings may not be
-        read is absent.
+        Configs set on a topic itself, by topic; topics with hidden configs are absent.
     cluster_configs
-        Settings that hold everywhere, as one broker sees them; throttles that are the
-        default of all brokers.
+        Cluster-wide configs as seen by one broker, and default throttles of all
+        brokers.
     broker_configs
-        Throttles of each broker that has some.
+        Throttles of each broker with throttles.
     reassignments
-        Adding and removing replicas of each partition under way.
+        Adding and removing replicas of each partition under reassignment.
     quorum
-        The controllers' quorum; empty where it may not be read.
+        State of the controllers' quorum; empty if hidden or with ZooKeeper.
     features
         Finalized feature levels.
     refused
-        What the user may not ask at all, and the right that it takes.
+        Permission required by each part that the user may not request.
     gone
-        Topics that were deleted while the brokers were asked.
+        Topics that were deleted during the requests.
     """
 
     cluster: Mapping[str, Any]
@@ -73,16 +72,16 @@ def read_topic_configs(
     client: ClusterClient, names: Sequence[str], keys: Sequence[str] | None = None
 ) -> dict[str, dict[str, Mapping[str, Any]]]:
     """
-    Return settings of topics, by name and key.
+    Return configs of topics, by topic and key.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     names
-        The topics. One whose settings may not be read is left out.
+        Topics; the result excludes topics whose configs are hidden.
     keys
-        `None`: what is not a default of the cluster.
+        Config keys; `None`: keys that differ from the cluster's defaults.
     """
     from kafka.admin import ConfigResource
 
@@ -103,7 +102,7 @@ def read_topic_configs(
 def read_broker_configs(
     client: ClusterClient, broker_ids: Sequence[int], keys: Sequence[str]
 ) -> dict[int, Mapping[str, Mapping[str, Any]]]:
-    """Return some settings of brokers, by broker and key; a fenced one is left out."""
+    """Return configs of brokers, by broker and key, without fenced brokers."""
     from kafka.admin import ConfigResource
 
     def ask(admin: Any, broker_id: int) -> Any:
@@ -117,7 +116,7 @@ def read_broker_configs(
 
 
 def _values(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return the values of settings; secret ones come without one and are left out."""
+    """Return the values of configs, without secret configs, which have no value."""
     return {
         key: str(one["value"])
         for key, one in sorted(configs.items())
@@ -128,7 +127,7 @@ def _values(configs: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 def _read_cluster_configs(
     client: ClusterClient, broker_ids: Sequence[int]
 ) -> dict[str, str]:
-    """Return what holds everywhere, as the first broker sees it that answers."""
+    """Return the cluster-wide configs as seen by the first broker that answers."""
     for broker_id in broker_ids:
         found = read_broker_configs(client, [broker_id], CLUSTER_CONFIGS)
         if broker_id in found:
@@ -144,7 +143,7 @@ def _read_cluster_configs(
 def _read_throttles(
     client: ClusterClient, broker_ids: Sequence[int]
 ) -> tuple[dict[int, dict[str, str]], dict[str, str]]:
-    """Return the throttles of each broker, and those of the cluster default."""
+    """Return the throttles of each broker, and the cluster's default throttles."""
     found = read_broker_configs(client, broker_ids, BROKER_THROTTLES)
     own = {broker: _set_as(one, OF_BROKER) for broker, one in found.items()}
     default: dict[str, str] = {}
@@ -154,7 +153,7 @@ def _read_throttles(
 
 
 def _set_as(configs: Mapping[str, Mapping[str, Any]], source: str) -> dict[str, str]:
-    """Return the values of settings that come from a source, hidden ones too."""
+    """Return the config values from a source, overridden ones included."""
     return {
         key: str(origin["value"])
         for key, one in sorted(configs.items())
@@ -185,10 +184,10 @@ def _read_features(client: ClusterClient) -> dict[str, int]:
 
 def take_look(client: ClusterClient) -> Look:
     """
-    Ask a cluster for everything that a snapshot holds, but rates.
+    Request all data of a snapshot except rates.
 
-    Log dirs come before topics: of a topic made in between only the sizes are missing,
-    while the other way round it would look like one that may not be seen.
+    Log dirs are requested before topics: a topic created in between lacks only its
+    sizes, while in the opposite order it would look like a hidden topic.
     """
     stage("asking the brokers")
     refused: dict[str, str] = {}
@@ -225,6 +224,6 @@ def take_look(client: ClusterClient) -> Look:
 
 
 def without_topics(look: Look, gone: frozenset[str]) -> Look:
-    """Return a look without topics that were deleted meanwhile."""
+    """Return the view without topics that were deleted meanwhile."""
     topics = {name: one for name, one in look.topics.items() if name not in gone}
     return replace(look, topics=topics, gone=look.gone | gone)

@@ -1,4 +1,4 @@
-"""A running cluster as the document of a snapshot; nothing is changed."""
+"""Reader of a running cluster into a snapshot document, without changes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ NOBODY = -1
 
 
 def _be_silent(_: str) -> None:
-    """Take no note."""
+    """Ignore a note."""
 
 
 def _log_dir(one: Mapping[str, Any]) -> Document:
@@ -44,7 +44,7 @@ def _log_dir(one: Mapping[str, Any]) -> Document:
 
 
 def _brokers(look: Look) -> Iterator[Document]:
-    """Yield every broker: those registered, then those that only replicas name."""
+    """Yield registered brokers and brokers that only replica lists name, by id."""
     known = {one["broker_id"]: one for one in look.cluster["brokers"]}
     named = {
         broker_id
@@ -57,7 +57,7 @@ def _brokers(look: Look) -> Iterator[Document]:
         if one is None:
             yield {"id": broker_id, "state": "dead"}
             continue
-        # Fenced since the first answer, if it was not asked for its log dirs.
+        # A broker without an answer on log dirs has been fenced since.
         is_alive = broker_id in look.dirs
         found: Document = {"id": broker_id, "rack": one["rack"], "host": one["host"]}
         found["state"] = "alive" if is_alive else "fenced"
@@ -74,7 +74,7 @@ def _known_or_absent(found: Document) -> Document:
 def _paths(
     name: Partition, replicas: Sequence[int], look: Look, which: str
 ) -> list[str | None] | None:
-    """Return the log dir of each replica; `None` if none is known."""
+    """Return the log dir path of each replica; `None` if no path is known."""
 
     def path(dirs: BrokerDirs | None) -> str | None:
         copy = None if dirs is None else getattr(dirs, which).get(name)
@@ -85,7 +85,7 @@ def _paths(
 
 
 def _sizes(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
-    """Return what a copy costs, and the size of each replica where they differ."""
+    """Return the size of the partition, and each replica's size if sizes differ."""
     sizes: list[int | None] = []
     for broker_id in one["replica_nodes"]:
         dirs = look.dirs.get(broker_id)
@@ -102,7 +102,7 @@ def _sizes(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
 
 
 def _moves(moving: Mapping[str, Any], *, is_known: bool) -> Document:
-    """Return what a reassignment adds and removes; `None` where none may be seen."""
+    """Return the adding and removing replicas; `None` if reassignments are hidden."""
     return {
         key: list(moving.get(key, ())) if is_known else None
         for key in ("adding_replicas", "removing_replicas")
@@ -150,8 +150,8 @@ def _fetch_ages(quorum: Mapping[str, Any]) -> dict[int, int]:
     """
     Return the milliseconds since each voter fetched from the leader.
 
-    The leader's own time is that of its answer. A voter that never fetched from this
-    leader has no age.
+    The leader's own timestamp is the time of its answer. A voter that never fetched
+    from this leader has no age.
     """
     times = {
         one["replica_id"]: one.get("last_fetch_timestamp", NO_TIME)
@@ -169,7 +169,7 @@ def _controllers(look: Look) -> list[Document]:
     voters = {one["replica_id"] for one in voting}
     leader, ages = look.quorum.get("leader_id"), _fetch_ages(look.quorum)
     observers = {one["replica_id"] for one in look.quorum.get("observers", ())}
-    # Brokers observe the metadata too; an observer that is none is a controller.
+    # Brokers are observers, too; an observer that is not a broker is a controller.
     return [
         {
             "id": node,
@@ -200,10 +200,10 @@ def _document(look: Look) -> Document:
 
 def _look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
     """
-    Look until everything is seen, at most twice.
+    Return a complete view of the cluster, with at most two attempts.
 
-    A topic that is made or deleted between two answers leaves the same gap as a missing
-    right, but seldom a second time; and asked for by its name, Kafka tells which it is.
+    A topic created or deleted between two answers leaves the same gap as a missing
+    permission, but rarely twice. A request for the topic by name distinguishes both.
     """
     look = take_look(client)
     if find_gaps(look):
@@ -221,7 +221,7 @@ def _look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Look:
 
 
 def _share_a_disk(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether two log dirs are of one size and, to a thousandth, equally full."""
+    """Return whether two log dirs have equal size and free space within 0.1 %."""
     total = one.get("total_bytes", -1)
     if total <= 0 or total != other.get("total_bytes"):
         return False
@@ -229,7 +229,7 @@ def _share_a_disk(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _note_shared_disks(look: Look, note: Note) -> None:
-    """Say where log dirs seem to share a disk: its capacity would count twice."""
+    """Note log dirs that seem to share a disk, whose capacity would count twice."""
     shared = [
         str(broker_id)
         for broker_id, one in sorted(look.dirs.items())
@@ -254,26 +254,26 @@ def read_live(
     client: ClusterClient, *, allow_partial: bool = False, note: Note = _be_silent
 ) -> Document:
     """
-    Read a running cluster, without rates.
+    Read a running cluster into a snapshot document without rates.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     allow_partial
-        Whether to go on where the user may not see everything.
+        Whether to continue if parts of the cluster are hidden from the user.
     note
-        Called with each thing that the reader of the snapshot should know.
+        Callback for notes to the user of the snapshot.
 
     Returns
     -------
     dict
-        A snapshot document, for `planner.snapshot`.
+        Snapshot document for `planner.snapshot`.
 
     Raises
     ------
     ClusterUnavailableError
-        If the cluster or one of its brokers cannot be reached, or hides a part.
+        If the cluster or one of its brokers cannot be reached, or a part is hidden.
     """
     return _document(_first_look(client, allow_partial=allow_partial, note=note))
 
@@ -291,26 +291,26 @@ def take_snapshot(
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     sample_seconds
-        Seconds between the two looks that rates are estimated from; 0: no rates. The
-        snapshot is made and checked meanwhile.
+        Seconds between the two views that rates are estimated from; 0: no rates. The
+        snapshot is built and checked meanwhile.
     allow_partial, note
-        As of `read_live`.
+        As in `read_live`.
 
     Raises
     ------
     ClusterUnavailableError
-        If the cluster or one of its brokers cannot be reached, or hides a part.
+        If the cluster or one of its brokers cannot be reached, or a part is hidden.
     BadInputError
-        If what the brokers answer is no snapshot.
+        If the answers of the brokers do not form a valid snapshot.
     """
     look = _first_look(client, allow_partial=allow_partial, note=note)
     rates = None
     if sample_seconds > 0:
         rates = Task(lambda: sample_rates(client, look, sample_seconds))
-    # Loads Arrow, which takes as long as everything before the first look; the time
-    # between the looks is to spare.
+    # The import of Arrow takes as long as the first view; there is time for it between
+    # the views.
     from planner.snapshot.snapshot_document import Snapshot
 
     snapshot = Snapshot.from_document(_document(look), file=client.servers)

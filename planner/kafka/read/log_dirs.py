@@ -16,7 +16,7 @@ _AT_ONCE: Mapping[int, float] = MappingProxyType({})
 
 
 class Partition(NamedTuple):
-    """Name of a partition."""
+    """Topic and number of a partition."""
 
     topic: str
     partition: int
@@ -26,7 +26,7 @@ class Partition(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """Where one broker keeps a replica, and how large it is."""
+    """Log dir path and size in bytes of a replica on one broker."""
 
     path: str
     size_bytes: int
@@ -35,18 +35,18 @@ class Copy(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class BrokerDirs:
     """
-    The log dirs of one broker.
+    Log dirs of one broker.
 
     Parameters
     ----------
     dirs
-        As the broker describes them, without the replicas.
+        Descriptions of the log dirs by the broker, without replicas.
     current
-        Replicas that serve.
+        Current replicas.
     future
-        Copies under way between log dirs.
+        Future replicas, which are being copied between log dirs.
     at_s
-        When the broker was asked, on a clock that only runs forward.
+        Time of the request in seconds of the monotonic clock.
     """
 
     dirs: tuple[Mapping[str, Any], ...]
@@ -78,22 +78,22 @@ def read_dirs(
     not_before: Mapping[int, float] = _AT_ONCE,
 ) -> dict[int, BrokerDirs]:
     """
-    Return the log dirs of brokers, one question each, several at a time.
+    Return the log dirs of brokers, with one request each, several at a time.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     broker_ids
-        Whom to ask, in this order. One that is fenced meanwhile is left out.
+        Brokers in the order of requests. The result excludes brokers fenced meanwhile.
     not_before
-        When to ask each, on a clock that only runs forward; at once where none is
+        Earliest time of each request, in seconds of the monotonic clock; at once if not
         given.
     """
 
     def ask(admin: Any, broker_id: int) -> BrokerDirs:
         threading.Event().wait(max(0.0, not_before.get(broker_id, 0.0) - monotonic()))
-        # Sizes are taken when the broker is asked: the answer waits for the others'.
+        # Sizes date from the request; the answer may wait for other answers.
         at_s = monotonic()
         (found,) = admin.describe_log_dirs(brokers=[broker_id])
         return _broker_dirs(found["log_dirs"], at_s)

@@ -1,4 +1,4 @@
-"""Bytes that producers write, estimated from two looks some seconds apart."""
+"""Produce rates in bytes/s, estimated from two views some seconds apart."""
 
 import threading
 import time
@@ -25,7 +25,7 @@ _OFFSETS_BUDGET_S = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """End offsets of partitions, and when they were read."""
+    """Offsets of partitions, and the time of reading in monotonic seconds."""
 
     offsets: Offsets
     at_s: float
@@ -34,14 +34,14 @@ class Ends:
 @dataclass(frozen=True, slots=True)
 class Rates:
     """
-    What producers write.
+    Produce rates.
 
     Parameters
     ----------
     in_bytes_per_s
-        Bytes/s by partition, where they are known.
+        Rate in bytes/s by partition, where known.
     window_s
-        Mean seconds between the looks that they are estimated from.
+        Mean time between the two views in seconds.
     """
 
     in_bytes_per_s: Mapping[Partition, float]
@@ -49,7 +49,7 @@ class Rates:
 
 
 def leaders_of(look: Look) -> dict[Partition, int]:
-    """Return the leader of each partition that has one."""
+    """Return the leader of each partition with a leader."""
     return {
         Partition(name, one["partition_index"]): one["leader_id"]
         for name, topic in look.topics.items()
@@ -66,10 +66,10 @@ def _read_offsets(
     give_up_s: float | None = None,
 ) -> Ends:
     """
-    Return offsets, as many as can be had in time.
+    Return the offsets that are available in time.
 
-    They sharpen an estimate and are worth no long wait: a partition that has gone, or
-    whose leader is changing, is left out, with those asked for together with it.
+    Offsets refine an estimate and do not justify a long wait. A partition that is gone
+    or whose leader is changing is left out, with all partitions of the same request.
     """
     wanted = list(names)
     offsets: dict[Partition, int] = {}
@@ -109,7 +109,7 @@ def _read_some_offsets(
 def _grown(
     name: Partition, before: BrokerDirs | None, after: BrokerDirs | None
 ) -> float | None:
-    """Return bytes/s by which a leader's log grew; negative where it shrank."""
+    """Return the growth of a leader's log in bytes/s; negative if it shrank."""
     if before is None or after is None:
         return None
     old, new = before.current.get(name), after.current.get(name)
@@ -122,16 +122,16 @@ def rates_by_messages(
     sizes: Mapping[Partition, int], first: Ends, last: Ends, starts: Offsets
 ) -> dict[Partition, float]:
     """
-    Return bytes/s as messages/s times the mean size of those that are kept.
+    Return rates in bytes/s as messages/s times the mean size of retained messages.
 
     Parameters
     ----------
     sizes
-        Bytes that the leader's log takes now.
+        Current size of the leader's log in bytes.
     first, last
-        End offsets of both looks.
+        End offsets of both views.
     starts
-        Offset of the first message that is kept.
+        Offset of the first retained message.
     """
     seconds = last.at_s - first.at_s
     rates = {}
@@ -147,33 +147,33 @@ def rates_by_messages(
 
 def sample_rates(client: ClusterClient, look: Look, sample_seconds: float) -> Rates:
     """
-    Look a second time, and tell how fast each leader's log grew.
+    Return the growth rate of each leader's log, from a second view.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     look
-        The first look.
+        First view of the cluster.
     sample_seconds
-        Seconds between the looks. Positive.
+        Seconds between the views. Positive.
 
     Returns
     -------
     Rates
-        A partition without a leader is left out, and so is one whose log shrank
-        (retention) and whose mean message is not known.
+        Rates without partitions that have no leader, or whose log shrank (retention)
+        and whose mean message size is unknown.
 
     Notes
     -----
-    An estimate: retention that deletes while producers write hides a part of it.
+    The rates are estimates: deletion by retention during the window hides a part.
     """
     stage(f"waiting {sample_seconds:g} s for a second look")
     leaders = leaders_of(look)
     due = {broker: one.at_s + sample_seconds for broker, one in look.dirs.items()}
     in_order = sorted(due, key=lambda broker: due[broker])
     first_s = min(due.values(), default=time.monotonic())
-    # Beside, so that slow leaders do not put off the second look.
+    # In the background, so that slow leaders do not delay the second view.
     ends = Task(lambda: _read_offsets(client, leaders, is_end=True, give_up_s=first_s))
     threading.Event().wait(max(0.0, first_s - time.monotonic()))
     after = read_dirs(client, in_order, not_before=due)
@@ -193,7 +193,7 @@ def sample_rates(client: ClusterClient, look: Look, sample_seconds: float) -> Ra
 
 
 def with_rates(snapshot: "Snapshot", rates: Rates) -> "Snapshot":
-    """Return a snapshot that has none with rates, and with where they come from."""
+    """Return a snapshot with rates and their source, from one without rates."""
     import pyarrow as pa
 
     table = snapshot.partitions

@@ -1,5 +1,5 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
-"""Topics and their partitions, and the reassignments under way among them."""
+"""Topics with their partitions, and ongoing reassignments."""
 
 import base64
 import threading
@@ -24,7 +24,7 @@ Moves = Mapping[Partition, Mapping[str, Any]]
 
 
 def kafka_topic_id(topic_id: Any) -> str | None:
-    """Return a topic's id as Kafka prints it; `None` before topics had one."""
+    """Return a topic's id as Kafka prints it; `None` for topics without id."""
     number = as_uuid(topic_id)
     if not number.int:
         return None
@@ -32,14 +32,14 @@ def kafka_topic_id(topic_id: Any) -> str | None:
 
 
 def as_uuid(topic_id: Any) -> uuid.UUID:
-    """Return a topic's id, which kafka-python gives as itself or as text."""
+    """Return a topic's id, which kafka-python provides as a UUID or as text."""
     return topic_id if isinstance(topic_id, uuid.UUID) else uuid.UUID(str(topic_id))
 
 
 def _read_pages(
     client: ClusterClient, names: Sequence[str]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield topics, page by page; a topic may go over several pages."""
+    """Yield topics, page by page; a topic may extend over several pages."""
     cursor: Any = None
     while True:
 
@@ -57,20 +57,20 @@ def read_topics(
     client: ClusterClient, names: Sequence[str] | None = None
 ) -> dict[str, dict[str, Any]]:
     """
-    Return topics that may be seen, with their partitions, by name.
+    Return visible topics with their partitions, by name.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     names
-        Those asked for; one that is not there has an ``error_code``, and no partitions.
+        Requested topics; a missing one has an ``error_code``, and no partitions.
         `None`: all.
     """
     if names is not None and not names:
         return {}
     try:
-        # No names at all asks for every topic, which spares asking for the names.
+        # An empty list requests every topic, which saves a request for names.
         pages = list(_read_pages(client, names or ()))
     except TooOldError:  # before Kafka 3.7: no ELR either
         pages = client.call(
@@ -85,12 +85,12 @@ def read_topics(
 
 def refuse_hidden(client: ClusterClient, topics: Topics) -> None:
     """
-    Refuse topics that were asked for by name and that the user may not describe.
+    Raise if the user may not describe one of the requested topics.
 
     Raises
     ------
     NotAuthorisedError
-        If there is one; names the right.
+        If there is such a topic; the message names the permission.
     """
     hidden = [
         name for name, one in topics.items() if one["error_code"] == NOT_AUTHORISED
@@ -104,12 +104,12 @@ def refuse_hidden(client: ClusterClient, topics: Topics) -> None:
 
 def read_reassignments(client: ClusterClient) -> dict[Partition, Mapping[str, Any]]:
     """
-    Return each partition under reassignment.
+    Return the partitions under reassignment.
 
     Returns
     -------
     dict
-        ``replicas``, ``adding_replicas`` and ``removing_replicas`` of each.
+        ``replicas``, ``adding_replicas`` and ``removing_replicas`` of each partition.
     """
     reach_controller(client)
     found = client.call(
@@ -122,25 +122,25 @@ def settle_moves(
     client: ClusterClient, topics: Topics, before: Moves
 ) -> tuple[Topics, dict[Partition, Mapping[str, Any]]]:
     """
-    Read the reassignments once more, and topics anew that they do not agree with.
+    Read reassignments again, and topics that are inconsistent with them.
 
-    One that begins or ends between two answers would leave replicas that nobody is
-    adding, or an addition to no replica; and brokers hear of it later than the
-    controller that decides it.
+    A reassignment that starts or ends between two answers leaves replicas without their
+    reassignment, or a reassignment without its replicas. Besides, brokers learn of a
+    reassignment later than the controller.
 
     Parameters
     ----------
     client
-        The cluster.
+        Client of the cluster.
     topics
-        As `read_topics` returned them.
+        Result of `read_topics`.
     before
-        Reassignments from before that.
+        Reassignments read before the topics.
 
     Returns
     -------
     tuple
-        Topics and reassignments that agree, unless one changes all the time.
+        Consistent topics and reassignments, unless they change continually.
     """
     found, moves = dict(topics), read_reassignments(client)
     past = {**before, **moves}
@@ -161,7 +161,7 @@ def _is_stale(topics: Topics, name: Partition, past: Moves, moves: Moves) -> boo
         return False
     if name in moves:
         return replicas != list(moves[name]["replicas"])
-    # It has ended: what it removed has gone, or, if it was undone, what it added.
+    # It has ended: the removed or, after a cancellation, the added replicas are gone.
     was = past[name]
     return bool(was["removing_replicas"]) and replicas == list(was["replicas"])
 
@@ -181,5 +181,5 @@ def _without(topics: Topics, gone: Collection[str]) -> Topics:
 
 
 def find_deleted(client: ClusterClient, names: Collection[str]) -> frozenset[str]:
-    """Return those of some topics that do not exist, rather than being hidden."""
+    """Return the topics of a list that do not exist, without hidden ones."""
     return frozenset(_unknown(read_topics(client, sorted(names))))
