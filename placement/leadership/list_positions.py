@@ -13,6 +13,7 @@ integer flow exists (an equitable edge colouring of a bipartite graph [1]_), and
 next position the same holds for the remaining replicas. Among all such orders, the
 first position changes the fewest leaders, and further positions keep as many replicas
 as they can.
+
 Example: brokers 1 and 2 hold [1,2] four times; two lists become [2,1].
 
 References

@@ -19,8 +19,8 @@ def fold(problems: Iterable[InputProblem]) -> list[tuple[InputProblem, int]]:
 
     Examples
     --------
-    >>> told = {"file": "r.csv", "value": "x", "rule": "must be bytes", "remedy": ""}
-    >>> cells = [InputProblem(place=f"line {n}, in", **told) for n in (2, 7)]
+    >>> facts = {"file": "r.csv", "value": "x", "rule": "must be bytes", "remedy": ""}
+    >>> cells = [InputProblem(place=f"line {n}, in", **facts) for n in (2, 7)]
     >>> [(problem.place, count) for problem, count in fold(cells)]
     [('line 2, in', 2)]
     """
