@@ -1,5 +1,5 @@
 """
-Current problems of a cluster: offline, leaderless, lagging or stuck partitions.
+Current problems of a cluster: offline brokers, leaderless partitions, stuck moves.
 
 Imports `model` and `failures`.
 """

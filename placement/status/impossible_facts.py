@@ -49,8 +49,8 @@ def find_impossible(state: ClusterState) -> list[Impossible]:
     """
     Return the loads of live brokers and log dirs above their whole capacity.
 
-    Only in-sync replicas and replicas of known size count, as others may be incomplete.
-    A broker is not reported for its disks if one of its log dirs is.
+    Only in-sync replicas count, as others may be incomplete; on disks also replicas of
+    known size. A broker is not reported for its disks if one of its log dirs is.
     """
     follows: BoolArray = state.replicas.is_in_sync & ~state.is_offline
     return [*_disks(state, follows), *_links(state, follows)]

@@ -41,7 +41,7 @@ class Leaderless:
     rescue
         Recovery that loses the fewest records.
     brokers
-        Ids of the brokers of which that recovery elects one, or one must return.
+        Ids of the candidates of that recovery: one is elected, or one must return.
     unclean_leader
         Id of the broker that an unclean election would choose; `None` without a live
         replica.
