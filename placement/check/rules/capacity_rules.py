@@ -29,7 +29,7 @@ def capacity(case: Case) -> Iterator[Finding]:
         whole = capacities(case.state, resource)
         limit = whole * case.settings.threshold_of(resource)
         slack = 1 + SLACK
-        # A comparison with NaN is false: nothing is over what is not known.
+        # A comparison with NaN is false: an unknown capacity has no limit.
         is_over = (after[resource] > limit * slack) & case.state.brokers.is_live
         adds = after[resource] > before[resource] * slack
         for row in np.flatnonzero(is_over).tolist():
@@ -58,7 +58,7 @@ def _over_hosts(case: Case, before: Loads, after: Loads) -> Iterator[Finding]:
             was, load = (
                 float(loads[resource][rows].sum()) for loads in (before, after)
             )
-            # A comparison with NaN is false: nothing is over what is not known.
+            # A comparison with NaN is false: an unknown capacity has no limit.
             if load > limit * (1 + SLACK):
                 ids = ", ".join(str(case.broker_id(row)) for row in rows.tolist())
                 yield Finding(
