@@ -1,4 +1,4 @@
-"""What is to be done on the snapshots of a fleet, and how large they are."""
+"""Jobs on the snapshots of a fleet, and the sizes of snapshots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from planner.spark.io.fleet_tables import Fleet
 from planner.spark.per_snapshot.whole_snapshots import snapshot_sizes
 
 JOB_REPLICAS = 15_000
-"""What a job costs however small it is, in replicas: planned, 0.05 s."""
+"""Fixed cost of a job, in replicas: 0.05 s for a plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Job:
 
     @property
     def cost(self) -> int:
-        """About what it takes, in replicas."""
+        """Approximate cost of the job, in replicas."""
         return self.replicas + JOB_REPLICAS
 
 
