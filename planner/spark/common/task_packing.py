@@ -74,8 +74,8 @@ def slots(spark: SparkSession, count: int) -> list[int]:
     Notes
     -----
     Rows with equal slots are in one task whatever the slots are. But the task numbers
-    themselves would hash to some tasks several times, and never to others. The values are
-    found by trial: about `count` × ln `count` are needed.
+    themselves would hash to some tasks several times, and to others never. The values
+    are found by trial: about `count` × ln `count` are needed.
     """
     found: dict[int, int] = {}
     low = 0

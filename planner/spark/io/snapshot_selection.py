@@ -70,9 +70,9 @@ def narrowed(
 
     Notes
     -----
-    Files of other snapshots are not opened. If Spark reads the tables, one query lists the
-    ids of clusters, and both conditions are pushed down to its readers. Rows without a time
-    belong to no snapshot and are kept, so that they are reported.
+    Files of other snapshots are not opened. If Spark reads the tables, one query lists
+    the ids of clusters, and both conditions are pushed down to its readers. Rows
+    without a time belong to no snapshot and are kept, so that they are reported.
     """
     if selection.is_all:
         return fleet

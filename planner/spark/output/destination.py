@@ -184,13 +184,15 @@ class CatalogSchema:
         replaces: bool,
         kept: KeptRows | None = None,
     ) -> None:
-        """Merge rows on their keys; replaced ones that are gone are deleted."""
+        """
+        Merge rows on their keys; delete rows to replace that are not written again.
+        """
         self.merge(RESULTS[table], rows, _replaced(replaces=replaces, kept=kept))
 
     def write_scores(
         self, found: FleetScores, *, done: Mapping[Scored, str], kept: KeptRows
     ) -> None:
-        """Merge scores and problems, and last which snapshots have been scored."""
+        """Merge scores and problems, and then the list of scored snapshots."""
         tables = {SCORES: found.scores, PROBLEMS: found.problems.distinct()}
         if done:
             tables[DONE] = done_table(self._spark, done)

@@ -40,8 +40,9 @@ def latest_scores(
 
     Returns
     -------
-    A document for each: `status` ``ok``, the figures of its cluster and `fullest_broker`,
-    the broker with the highest use of its disk; or `status` ``no-scores``.
+    A document for each: `status` ``ok``, the figures of its cluster and
+    `fullest_broker`, the broker with the highest use of its disk; or `status`
+    ``no-scores``.
     """
     table = destination_at(spark, output).read(SCORES)
     if table is None or not keys:

@@ -30,7 +30,7 @@ def merge_rows(
     rows: DataFrame, schema: str, contract: TableContract, replaced: Column | None
 ) -> bool:
     """
-    Merge rows into a table, which is made where there is none.
+    Merge rows into a table, which is created if it does not exist.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ def merge_rows(
     schema
         Schema of a catalog.
     contract
-        The table.
+        Contract of the table.
     replaced
-        Holds for rows of the table that are deleted unless they are among `rows`; it
-        may ask for the day in a column ``date``. `None`: none is.
+        Condition on rows of the table that are deleted unless they are among `rows`; it
+        may use the day in a column ``date``. `None`: no row is deleted.
 
     Returns
     -------
-    Whether anything differed, and was written.
+    Whether any row differed, and was written.
     """
     spark, name = rows.sparkSession, qualified(schema, contract.name)
     columns = columns_of(contract)

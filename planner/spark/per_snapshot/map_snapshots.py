@@ -267,7 +267,7 @@ def _worker(
 
 @dataclass(frozen=True)
 class _Put:
-    """Put a snapshot together, and say what is wrong with its files."""
+    """Assemble a snapshot from rows, and add the problems of its files."""
 
     flaws: Mapping[tuple[str | None, int], Sequence[Mapping[str, str]]]
 

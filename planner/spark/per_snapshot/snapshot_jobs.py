@@ -21,14 +21,14 @@ class Job:
     Parameters
     ----------
     cluster_id
-        The cluster.
+        Id of the cluster.
     times
-        When the snapshots were taken, in microseconds since 1970; the last of them is
-        the time of the rows that come out.
+        Times of the snapshots, in microseconds since 1970; the resulting rows have the
+        last one.
     name
-        What is to be done.
+        Name of the job.
     replicas
-        How large it is.
+        Size of the job: number of replicas.
     """
 
     cluster_id: str
@@ -45,14 +45,14 @@ class Job:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSize:
     """
-    A snapshot of a fleet, and how large it is.
+    Key and size of a snapshot of a fleet.
 
     Parameters
     ----------
     cluster_id, micros
-        Its key; the time in microseconds since 1970.
+        Key of the snapshot; time in microseconds since 1970.
     replicas
-        How many there are.
+        Number of replicas.
     """
 
     cluster_id: str

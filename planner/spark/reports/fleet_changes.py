@@ -85,7 +85,7 @@ def changes(spark: SparkSession, fleet: Fleet, pairs: Sequence[Job]) -> DataFram
 
 def drift(spark: SparkSession, fleet: Fleet, plans: DataFrame) -> DataFrame:
     """
-    Compare plans with the last snapshot of their cluster, if that is later than the plan.
+    Compare plans with the last snapshot of their cluster, if that is a later one.
 
     Returns
     -------
