@@ -81,10 +81,7 @@ def more_rows(told: Mapping[tuple[str, str], int]) -> Iterator[Row]:
     """
     Yield a summary row for each column with problems that are not listed.
 
-    Parameters
-    ----------
-    told
-        Number of problems by table and column.
+    `told` has the number of problems by table and column.
     """
     for (table, column), count in told.items():
         if count > MOST_TOLD:

@@ -92,15 +92,9 @@ def with_said(partitions: DataFrame, told: DataFrame, count: int) -> DataFrame:
     """
     Return partitions joined by Spark with the settings of their topics.
 
-    Parameters
-    ----------
-    partitions
-        Rows with `KEY` and `topic`.
-    told
-        Result of `saying`.
-    count
-        Number of rows of `told`. Spark itself estimates as many rows as there are
-        topics, and would sort all partitions for the join.
+    `partitions` has the columns `KEY` and `topic`, `told` is the result of `saying`,
+    and `count` is the number of its rows. Spark itself estimates as many rows as there
+    are topics, and would sort all partitions for the join.
     """
     theirs = {name: f"their_{name}" for name in (*KEY, "topic")}
     # A duplicate topic is rejected elsewhere, and must not duplicate partitions here.

@@ -114,11 +114,12 @@ def total_up(
     sums: Table, scratch: Table, q: int, t: int, size: int, disk: int, leader: int
 ) -> None:
     """
-    Add what a whole partition weighs to its topic.
+    Add the load of a whole partition to its topic.
 
-    Squares are of distances from the topic's first partition: that one is no further
-    from the mean of all than its own share of the squares allows, so that what they
-    lose against distances from the mean is 1e-16 times the number of partitions.
+    Squares are of distances from the load of the topic's first partition. That load is
+    no further from the mean of all than its own term in the sum of squares allows. The
+    loss of precision against distances from the mean is therefore 1e-16 times the
+    number of partitions.
     """
     is_led = leader != ABSENT
     is_first = not sums.is_loaded[t]

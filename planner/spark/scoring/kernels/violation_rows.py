@@ -104,7 +104,7 @@ def _is_member(members: Table, start: Table, p: int, broker_id: int) -> bool:
 def is_in_sync(
     rows: Table, ground: Table, scratch: Table, p: int, low: int, k: int
 ) -> bool:
-    """Return whether a replica is in sync; most stand in the same slot there."""
+    """Return whether a replica is in sync; the ISR mostly has it at the same index."""
     if not rows.tells_isr[p]:
         return bool(ground.is_live[scratch.broker[k]])
     broker_id = rows.replicas[low + k]
@@ -117,7 +117,7 @@ def is_in_sync(
 def leader_of(
     rows: Table, ground: Table, scratch: Table, p: int, low: int, size: int
 ) -> int:
-    """Return the row of the broker that leads, or `ABSENT`."""
+    """Return the row of the leading broker, or `ABSENT`."""
     leader = rows.leader[p]
     if leader != NOBODY_SAYS:
         return _row_of(ground, leader)
@@ -201,7 +201,9 @@ def _judge_copies(counts: Table, t: int, in_sync: int, factor: int, least: int) 
 def _target_size(
     rows: Table, ground: Table, scratch: Table, p: int, low: int, size: int
 ) -> int:
-    """Count the target list; mark in `ScratchArrays.counts` which of it are live."""
+    """
+    Return the size of the target list; mark its live replicas in `scratch.counts`.
+    """
     listed = 0
     for k in range(size):
         stays = not rows.has_removing or not _is_member(
