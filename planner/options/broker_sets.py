@@ -56,9 +56,7 @@ def are_sets_kept(state: ClusterState, texts: Sequence[str]) -> bool:
 
 
 def kept_as_they_are(state: ClusterState) -> Say:
-    """
-    Return the note that topics are confined to sets although no option asks for it.
-    """
+    """Return the note that topics keep to broker sets without an option for it."""
     names = ", ".join(state.brokers.broker_sets)
     message = (
         f"brokers stand in sets ({names}): each topic stays on the set that holds most "
@@ -72,9 +70,7 @@ def sets_of_topics(
     state: ClusterState,
     sets: Sequence[tuple[re.Pattern[str], str]],
 ) -> Any:  # noqa: ANN401 - (T,) rows
-    """
-    Return ``(T,)`` the set of the first pattern that matches, else of most replicas.
-    """
+    """Return ``(T,)`` the set of the first matching pattern, else of most replicas."""
     names = [*state.brokers.broker_sets, NO_SET]
     chosen = home_sets(state)
     for topic, name in enumerate(state.topics.names):

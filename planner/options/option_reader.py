@@ -103,9 +103,7 @@ class OptionReader:
         return value
 
     def bands(self, texts: Sequence[str]) -> dict[Resource, float]:
-        """
-        Parse ``[RESOURCE=]FRACTION``; without a name it applies to all other resources.
-        """
+        """Parse ``[RESOURCE=]FRACTION``; no name stands for all other resources."""
         for_all: dict[Resource, float] = {}
         named: dict[Resource, float] = {}
         for text in texts:
@@ -179,9 +177,7 @@ class OptionReader:
             return None
 
     def names(self, topics: Sequence[str]) -> set[str]:
-        """
-        Return the named topics; record a problem for each that is not in the snapshot.
-        """
+        """Return the named topics; record a problem for each unknown one."""
         known = set(topics if self.state is None else self.state.topics.names)
         for name in topics:
             if name not in known:

@@ -295,9 +295,7 @@ def _goals(request: RuleRequest) -> dict[str, bool]:
 def _seen_by_cruise_control(
     request: RuleRequest, state: ClusterState | None
 ) -> tuple[RuleRequest, list[Rule]]:
-    """
-    Return the preset for a cluster; of too many topics, only uneven ones have a goal.
-    """
+    """Return the preset for a cluster; of too many topics, uneven ones have goals."""
     if state is None or request.spread_topics is not None:
         return with_preset(request), []
     topics = state.topics.names

@@ -34,9 +34,7 @@ from planner.spark.common.problem_rows import (
 )
 
 NULLS_KEPT = 16
-"""
-Capacity of the cache: twice the number of types of columns that tables often lack.
-"""
+"""Capacity of the cache: twice the number of column types that tables often lack."""
 MISSING = "the column is missing, or has no value"
 Cells = tuple[ArrowTable, list[Row]]
 """Columns in the types of snapshots, and the problems of their cells."""

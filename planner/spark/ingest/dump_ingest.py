@@ -1,6 +1,4 @@
-"""
-Ingestion of raw dumps as a Spark job: several small dumps or a large one per task.
-"""
+"""Ingestion of raw dumps as a Spark job: a task reads several small or one large."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -139,9 +139,7 @@ class TableIntake:
 def _worker(
     folder: str, *, allow_partial: bool
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """
-    Return a function that reads dumps in a task and yields the files made of them.
-    """
+    """Return a function that reads dumps in a task and yields the resulting files."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         source = Store(folder)

@@ -73,9 +73,7 @@ class TableFile:
 
     @property
     def alone(self) -> Self:
-        """
-        The file with its key set if it has one snapshot, so that no column needs it.
-        """
+        """The file with its key set if it has one snapshot; key columns are unused."""
         if self.key is None and len(self.snapshots) == 1 and not self.hidden:
             return replace(self, key=self.snapshots[0])
         return self

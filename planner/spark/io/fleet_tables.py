@@ -54,9 +54,7 @@ CLUSTERS = T.StructType(
 
 
 def table_schema(columns: TableColumns) -> T.StructType:
-    """
-    Return the columns of one table of a fleet: the key and the columns of snapshots.
-    """
+    """Return the columns of a fleet's table: the key and the columns of snapshots."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return T.StructType([*KEY_TYPES, *from_arrow_schema(columns.schema).fields])
@@ -153,9 +151,7 @@ class Fleet:
         return self.partitions.sparkSession if spark is None else spark
 
     def canonical(self) -> Self:
-        """
-        Return the tables with exactly their columns, in the types that these have.
-        """
+        """Return the tables with exactly their columns, in the types they have."""
         tables = self.tables()
         picked = {
             name: pick(tables[name], schema, KEY_NAMES)

@@ -74,9 +74,7 @@ def _without(
 
 
 def contents_in(spark: SparkSession, schema: str) -> dict[Micros, str]:
-    """
-    Return the content hash of each snapshot that a schema lists; empty without a list.
-    """
+    """Return the content hash of each listed snapshot; empty without `commits`."""
     name = qualified(schema, COMMITS)
     if not spark.catalog.tableExists(name):
         return {}
@@ -94,9 +92,7 @@ def is_one_of(keys: Collection[Micros]) -> Column:
 
 
 def version_of(spark: SparkSession, name: str) -> int | None:
-    """
-    Return the current version of a table; `None` if it is empty or has no versions.
-    """
+    """Return a table's current version; `None` if empty, or without versions."""
     said = _description(spark, name)
     kind = said.get("Provider", "").lower()
     if kind == DELTA:

@@ -164,9 +164,7 @@ def _keys(files: FleetFiles) -> set[tuple[str, int]]:
 
 
 def _files(files: FleetFiles, selection: SnapshotSelection) -> FleetFiles:
-    """
-    Return the files with a selected snapshot; the other snapshots in them are hidden.
-    """
+    """Return the files with a selected snapshot; hide other snapshots in them."""
     tables = {
         name: tuple(
             narrow

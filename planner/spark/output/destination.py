@@ -124,9 +124,7 @@ class Folder:
         replaces: bool,
         kept: KeptRows | None = None,
     ) -> None:
-        """
-        Write rows; whole days of a table by day are replaced if some rows are kept.
-        """
+        """Write rows; of a table by day, replace whole days if some rows are kept."""
         write_rows(
             rows, self._path(table), RESULTS[table], replaces=replaces, kept=kept
         )
@@ -184,9 +182,7 @@ class CatalogSchema:
         replaces: bool,
         kept: KeptRows | None = None,
     ) -> None:
-        """
-        Merge rows on their keys; delete rows to replace that are not written again.
-        """
+        """Merge rows on their keys; delete replaced rows that are not written again."""
         self.merge(RESULTS[table], rows, _replaced(replaces=replaces, kept=kept))
 
     def write_scores(

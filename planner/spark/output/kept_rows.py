@@ -1,6 +1,4 @@
-"""
-Rows of earlier runs that are kept in rewritten days, as their snapshots are excluded.
-"""
+"""Rows of earlier runs that are kept in rewritten days: those not selected."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -50,9 +48,7 @@ class KeptRows:
         return conform(kept.where(self._in_days()), like.schema)
 
     def replaced(self) -> Column:
-        """
-        Return the condition on the rows that are replaced; needs a column ``date``.
-        """
+        """Return the condition on the rows to replace; needs a column ``date``."""
         return self._selected() & (self._in_days() | F.col("taken_at").isNull())
 
     def _selected(self) -> Column:

@@ -98,9 +98,7 @@ def _differences(
 
 
 def _comparable(field: T.StructField) -> Column:
-    """
-    Return whether a column is equal on both sides; maps compare as lists of entries.
-    """
+    """Return whether a column is equal on both sides, maps as lists of entries."""
     new, old = F.col(f"{NEW}.{field.name}"), F.col(f"{OLD}.{field.name}")
     if isinstance(field.dataType, T.MapType):
         new, old = F.map_entries(new), F.map_entries(old)
@@ -113,9 +111,7 @@ def _same(one: str, other: str, keys: Sequence[str]) -> Column:
 
 
 def _span(staged: DataFrame) -> Any:  # noqa: ANN401 - a row
-    """
-    Return the number of rows, their first and last time, and whether any is known.
-    """
+    """Return the number of rows, first and last time, and whether any is known."""
     time = F.col("taken_at")
     return staged.agg(
         F.count(F.lit(1)).alias("rows"),

@@ -271,9 +271,7 @@ def cluster_documents(
 
 
 def moment_text(micros: int) -> str:
-    """
-    Return a time as snapshots write it; rows of Spark have the driver's time zone.
-    """
+    """Return a time as snapshots write it; Spark rows have the driver's time zone."""
     return f"{EPOCH + timedelta(microseconds=micros):%Y-%m-%dT%H:%M:%SZ}"
 
 

@@ -78,9 +78,7 @@ def overview(
 
 
 def forecasts(trends: DataFrame) -> DataFrame:
-    """
-    Return the growth of each cluster's disks, and the time at which the first is full.
-    """
+    """Return the growth of each cluster's disks, and when the first one is full."""
     disk = trends.where(F.col("resource") == "disk")
     brokers = disk.where(
         (F.col("level") == "broker") & F.col("days_until_full").isNotNull()

@@ -149,9 +149,7 @@ def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
 
 
 def _tasks(fleet: Fleet) -> int | None:
-    """
-    Return the number of tasks for the partitions; `None` if their number is unknown.
-    """
+    """Return the number of tasks for the partitions; `None` if unknown."""
     if fleet.files is None:
         return None
     files = fleet.files.tables.get("partitions", ())

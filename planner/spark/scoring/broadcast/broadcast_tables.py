@@ -130,9 +130,7 @@ class Grounds:
 
     @cached_property
     def keys(self) -> list[Key]:
-        """
-        Keys of every snapshot in one of the tables, or in the problems of their files.
-        """
+        """Keys of every snapshot in one of the tables, or in problems of files."""
         named = [*self.rows.values(), self.flaws]
         return list(dict.fromkeys(key for rows in named for key in rows))
 
@@ -141,9 +139,7 @@ _HERE: dict[str, Grounds] = {}
 
 
 def _handed(name: str, packed: bytes) -> Grounds:
-    """
-    Return the data that this process unpickled last, if it is the same; else unpickle.
-    """
+    """Return the data that this process unpickled last, or unpickle other data."""
     if name not in _HERE:
         _HERE.clear()
         _HERE[name] = Grounds(*pickle.loads(packed))  # noqa: S301 - our own

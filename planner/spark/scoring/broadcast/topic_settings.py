@@ -124,9 +124,7 @@ class SaidInFiles:
         self._of = lru_cache(SNAPSHOTS_KEPT)(self._read)
 
     def hear(self, key: Key, topics: ArrowTable) -> None:
-        """
-        Cache the settings of all topics of a snapshot, which the task has read anyway.
-        """
+        """Cache the settings of all topics of a snapshot, which were already read."""
         self._heard[key] = said_of(topics)
 
     def __call__(self, key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:

@@ -63,6 +63,4 @@ COUNTED = (
  NUM_AT_MIN, NUM_NOT_PREFERRED, NUM_RF1, NUM_RF_MIN, NUM_LACKS, NUM_TWICE,
  NUM_UNNUMBERED, NUM_UNLIKE) = range(len(COUNTED))  # fmt: skip
 FIRSTS = ("first_disk", "first_in", "first_cpu", "first_replicas", "lead_cpu")
-"""
-Sums of one replica per partition, by factor: for the most load that a rack can hold.
-"""
+"""Sums of one replica per partition, by factor: for the most that a rack can hold."""

@@ -157,9 +157,7 @@ def judge(
     factor: int,
     leader: int,
 ) -> int:
-    """
-    Count the rules that a partition violates; return its number of in-sync replicas.
-    """
+    """Count the rules that a partition violates; return its in-sync replicas."""
     counts = sums.counts
     in_sync = 0
     for k in range(size):
@@ -201,9 +199,7 @@ def _judge_copies(counts: Table, t: int, in_sync: int, factor: int, least: int) 
 def _target_size(
     rows: Table, ground: Table, scratch: Table, p: int, low: int, size: int
 ) -> int:
-    """
-    Return the size of the target list; mark its live replicas in `scratch.counts`.
-    """
+    """Return the size of the target list; mark its live replicas in `counts`."""
     listed = 0
     for k in range(size):
         stays = not rows.has_removing or not _is_member(

@@ -23,9 +23,7 @@ from planner.spark.scoring.sums.partial_sums import READ, WORTH_COMPILING, sums_
 from planner.spark.scoring.sums.place_sums import PlaceSums
 
 CHUNK_ROWS = 500_000
-"""
-Largest number of partitions that are summed together, 50 MB; at least half as many.
-"""
+"""Largest number of partitions summed together, 50 MB; half as many at least."""
 TOPICS_KEPT = 100_000
 """Number of topics, half a kilobyte each, that a task collects before it sends them."""
 _KEPT = {

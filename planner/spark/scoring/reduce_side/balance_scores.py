@@ -129,9 +129,7 @@ def _placed(
     totals: Mapping[str, int],
     settings: ScoreSettings,
 ) -> tuple[ClusterScore, Heat]:
-    """
-    Score a snapshot at all levels except topics; also return the heat of its brokers.
-    """
+    """Score a snapshot at all levels except topics; return also its heat."""
     places = places_once([parcels.table("place")])
     state = _state(ground, places)
     sums = _Sums(state, places, parcels.table("factor"))

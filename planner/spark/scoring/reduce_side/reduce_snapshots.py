@@ -143,9 +143,7 @@ def telling(batches: Batches) -> Batches:
 
 
 def kinds_of(levels: Collection[str]) -> list[str]:
-    """
-    Return the kinds of shuffle rows from which scores of some levels are computed.
-    """
+    """Return the kinds of shuffle rows that scores of some levels need."""
     placed = [level for level in PLACED if level in levels]
     return placed + [*TOPICS] * ("topic" in levels)
 

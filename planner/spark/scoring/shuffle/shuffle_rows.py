@@ -61,16 +61,12 @@ SCHEMA = pa.schema(
     ]
 )
 PARCEL_BYTES = 1 << 17
-"""
-Largest size of a parcel: a batch of Spark, ten thousand rows, must fit Arrow's offsets.
-"""
+"""Largest size of a parcel: ten thousand, a batch of Spark, must fit in Arrow."""
 SENT_BYTES, SENT_PARCELS = 1 << 22, 10_000
 """Bytes, or parcels, sent to Spark together: a batch costs as much as many parcels."""
 BUCKET_BROKERS, MOST_BUCKETS = 128, 32
 BROKER_ROWS = 100
-"""
-Cost of scoring a broker and its log dirs, in partitions of topics with 64 partitions.
-"""
+"""Cost of scoring a broker and its log dirs, in partitions (64 to a topic)."""
 _FNV_BASIS, _FNV_PRIME = np.uint32(0x811C9DC5), np.uint32(0x01000193)
 
 
@@ -208,9 +204,7 @@ def cut(table: ArrowTable) -> list[pa.RecordBatch]:
 
 
 def seeds(keys: Iterable[Key]) -> Parcels:
-    """
-    Yield an empty parcel per snapshot, so that one without partitions is scored too.
-    """
+    """Yield an empty parcel per snapshot, so that each one is scored."""
     for key in keys:
         yield key, 0, 0.0, SEED, None
 
@@ -264,9 +258,7 @@ def _together(schema: pa.Schema, parcels: Iterable[pa.Buffer]) -> ArrowTable:
 
 
 def by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:
-    """
-    Yield the rows of each snapshot in a task, joining adjacent ones across batches.
-    """
+    """Yield the rows of each snapshot in a task, joined across batches."""
     waiting: list[ArrowTable] = []
     last: Key | None = None
     for batch in batches:

@@ -46,7 +46,7 @@ _LISTS = ("replicas", "isr", "adding_replicas", "log_dirs", "offline_replicas")
 @dataclass(frozen=True, slots=True, eq=False)
 class FailedReplicas:
     """
-    Partitions with the log dirs of failed replicas, and replicas that failed without one.
+    Partitions with the log dirs of failed replicas, and failed replicas without one.
 
     Parameters
     ----------

@@ -60,9 +60,7 @@ class PlaceSums:
         return self._held, self._led
 
     def _widen(self, width: int, spots: Spots) -> None:
-        """
-        Enlarge the arrays for more log dirs; the unknown log dir stays the last one.
-        """
+        """Enlarge the arrays for more log dirs; keep the unknown log dir last."""
         held, led = empty_places(spots.count)
         for old, new in ((self._held, held), (self._led, led)):
             was = old.reshape(-1, width, old.shape[1])

@@ -15,9 +15,7 @@ Ints = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
 STRANGER = -2
 MOST_PLACES = 1 << 22
-"""
-Largest number of brokers times paths with a row each; else only used places have one.
-"""
+"""Largest number of brokers times paths to number all; else only places in use."""
 
 
 class BrokerRows:
@@ -185,7 +183,7 @@ class Spots:
             self._compress(brokers.rows(numbers_of(listed.values, UNKNOWN)))
 
     def _compress(self, broker: Ints) -> None:
-        """Number only the places in use."""
+        """Assign numbers to the places in use alone."""
         # Unknown brokers have no place; their partitions are not summed.
         base = np.maximum(broker, 0).astype(np.int64) * self._width
         here = base + self.path

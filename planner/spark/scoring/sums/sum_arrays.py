@@ -200,9 +200,7 @@ def empty_sums(
 
 
 def _by_line(table: Ints) -> Ints:
-    """
-    Return all rows of a table but one, aligned so that each row is one cache line.
-    """
+    """Return all rows of a table but one, aligned so that each is one cache line."""
     rows, columns = table.shape
     skipped = -table.ctypes.data % table.strides[0] // table.itemsize
     flat = table.reshape(-1)[skipped : skipped + (rows - 1) * columns]
