@@ -101,7 +101,7 @@ class Snapshot:
         document
             What `json.load` returns; it is not changed.
         file
-            What problems name as their file.
+            Name of the file in problems.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class Snapshot:
         header
             What the cluster says once: `cluster_id`, `taken_at` and so on.
         file
-            What problems name as their file.
+            Name of the file in problems.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class Snapshot:
         header
             What the snapshot says once besides `cluster_id`: `taken_at`, `rates` …
         file
-            What problems name as their file.
+            Name of the file in problems.
 
         Raises
         ------

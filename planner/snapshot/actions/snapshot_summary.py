@@ -1,4 +1,4 @@
-"""What `snapshot show` says: one screen about a snapshot."""
+"""Summary of a snapshot for `snapshot show`."""
 
 from collections import Counter
 from typing import Any

@@ -174,7 +174,7 @@ def read_prometheus(
     data
         The whole answer, gzipped or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
     labels
         How a series tells its broker.
     quantile

@@ -61,7 +61,7 @@ def read_rates(data: bytes, *, file: str, allow_partial: bool = False) -> Source
     data
         CSV with a heading, gzipped or not, or one Parquet file.
     file
-        What problems name as their file.
+        Name of the file in problems.
     allow_partial
         Whether cells of CSV that are wrong are unknown.
 
