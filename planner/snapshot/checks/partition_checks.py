@@ -170,7 +170,7 @@ def _named_log_dirs(facts: Facts) -> Iterator[Finding]:
 def _named(
     rows: Rows, replicas: Rows
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], ArrowArray]:
-    """Return partition, broker and path of each log dir that a replica names."""
+    """Return partition, broker and path of each log dir of a replica."""
     is_aligned = rows.lengths == replicas.lengths
     row = rows.row_idx
     is_named = rows.values.is_valid().to_numpy(zero_copy_only=False)

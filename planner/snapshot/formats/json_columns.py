@@ -222,7 +222,7 @@ def _leader(record: Mapping[str, Any]) -> int | None:
 def _validate(
     adapter: TypeAdapter[Any], value: object, at: Place, file: str
 ) -> tuple[dict[str, Any] | None, list[InputProblem], bool]:
-    """Return a record less what is wrong with it, the problems, and if it is whole."""
+    """Return a record without invalid members, its problems, and if it is usable."""
     try:
         return adapter.validate_python(value), [], True
     except ValidationError as error:

@@ -325,7 +325,7 @@ class _Cluster:
         return values
 
     def check(self) -> None:
-        """Take what needs all resources, and check that they are of one cluster."""
+        """Add brokers that need all resources; check that these are of one cluster."""
         self._add_brokers_of_kafka()
         refuse_doubles(self.places, self.refusal)
         if len(self.names) > 1:

@@ -7,8 +7,8 @@ The table that ``kafka-cluster list-endpoints`` prints, and ``… cluster-id``.
     1          k1        9092       r1 unfenced   broker
 
 The rows of 4.x are not as wide as their headings, so they are parsed word by word: a
-rack is the text between port and state. Without ``--include-fenced-brokers`` only brokers
-that are not fenced are listed. Source: `ClusterTool` in Kafka's `tools`.
+rack is the text between port and state. Without ``--include-fenced-brokers`` the table
+lists only brokers that are not fenced. Source: `ClusterTool` in Kafka's `tools`.
 """
 
 import re

@@ -233,7 +233,7 @@ def _topic(entity: _Entity) -> Record:
 
 
 def _cluster_configs(entities: list[_Entity]) -> dict[str, str]:
-    """Return what holds everywhere: as the first broker tells, else the default."""
+    """Return cluster-wide settings: those of the first broker, else the default."""
     brokers = [one for one in entities if isinstance(one.name, int)]
     defaults = [one for one in entities if one.name is None]
     found: dict[str, str] = {}

@@ -63,12 +63,12 @@ def read_rates(data: bytes, *, file: str, allow_partial: bool = False) -> Source
     file
         Name of the file in problems.
     allow_partial
-        Whether cells of CSV that are wrong are unknown.
+        Whether invalid cells of CSV become unknown.
 
     Returns
     -------
     Source
-        What it measures of each partition.
+        The measured values of each partition.
 
     Raises
     ------
