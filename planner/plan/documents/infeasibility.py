@@ -126,7 +126,7 @@ def _ids(ids: frozenset[int] | None) -> str:
 
 
 def _remedy(rule: str, settings: Settings) -> str:
-    """Return the change of options that lifts a rule."""
+    """Return the remedy for a rule that no plan keeps."""
     if rule.startswith("capacity-"):
         resource = Resource(rule.removeprefix("capacity-"))
         return f"raise --capacity-threshold {resource}=… or add {resource}"

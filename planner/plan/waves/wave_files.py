@@ -211,9 +211,9 @@ def wave_files(
     waves: PlannedWaves,
 ) -> Iterator[tuple[str, ReassignmentFile, list[int]]]:
     """
-    Yield the name, without suffix, and the lists of each file for Kafka's tool.
+    Yield the name, the lists and the starts of the parts of each file.
 
-    Also the starts of the parts that the tool takes in turn.
+    Names have no suffix. Kafka's tool takes the parts in turn.
     """
     state = waves.state
     for step in waves.steps:

@@ -185,7 +185,7 @@ def _is_stray(
     broker: npt.NDArray[Any],
     path: ArrowArray,
 ) -> BoolArray:
-    """Return true for an empty path, or one missing from the log dirs of its broker."""
+    """Return true for empty paths, and those that a broker with log dirs lacks."""
     owner = facts.numbers("log_dirs", "broker_id").astype(np.int64)
     encoded = path.dictionary_encode()
     paths = encoded.dictionary

@@ -118,7 +118,7 @@ def _current(pasted: Pasted, refusal: Refusal) -> list[Any]:
         rule = "must hold one current assignment; here is another"
         line = text.count("\n", 0, again.start()) + 1
         refusal.stop(f"line {line}", rule, "two outputs were joined: give both files")
-    # What the tool proposes, or says of its success, stands below and is not read.
+    # Proposals and messages of success are below, and are not read.
     below = "\n" * text.count("\n", 0, heading.end()) + text[heading.end() :]
     first = next(split_documents(below), None)
     if first is None or not first.is_json:
