@@ -1,8 +1,8 @@
 """
 Fleets on Spark: dumps, scores, plans; needs the extra `spark` and Java 17 or newer.
 
-Names of this package are loaded when they are first used. Without PySpark, their use
-reports the missing extra instead of raising an ImportError.
+Names of this package are loaded when they are first used. The package can therefore be
+imported without PySpark, and `start_session` reports that PySpark is missing.
 """
 
 from importlib import import_module

@@ -182,7 +182,7 @@ def _distinct(
 
 
 def _check_is_whole(brokers: dict[str, Any], rows: list[Row], refusal: Refusal) -> None:
-    """Check that all replicas of partitions with a leader, as counted, are listed."""
+    """Compare the listed replicas with Cruise Control's count (with a leader)."""
     summary = brokers.get("Summary")
     counted = sum(len(one["replicas"]) for *_, one in rows if one["leader"] >= 0)
     if summary is not None and rows and summary["Replicas"] != counted:
