@@ -1,8 +1,8 @@
 """
-Tell, independently of the solver, whether a target placement is safe to run.
+Independent check that a target placement is safe to run.
 
-It shares no code with the solver: it imports `placement.model.cluster` alone, places
-and weighs every replica anew, and writes each rule again in its own way.
+The checker shares no code with the solver. It imports `placement.model.cluster` alone,
+places and sums every replica again, and implements each rule a second time.
 """
 
 from placement.check.case.check_settings import CheckSettings, CustomRule, HardGoals

@@ -1,4 +1,4 @@
-"""All rules, one after the other."""
+"""Check of a target placement against all rules in turn."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -56,21 +56,22 @@ def check(
     before: ClusterState, target: Target, settings: CheckSettings | None = None
 ) -> tuple[Finding, ...]:
     """
-    Hold a target placement against every rule.
+    Check a target placement against every rule.
 
     Parameters
     ----------
     before
-        The cluster as it is.
+        Cluster before the plan.
     target
-        What the plan asks for.
+        Target placement of the plan.
     settings
-        The limits the plan was made under; by default none but the usual ones.
+        Limits and exclusions of the plan; `None`: the defaults.
 
     Returns
     -------
-    What is wrong, rule by rule, then by row; custom rules last. What was wrong before
-    and is no worse with the plan is marked `existing`, on every rule.
+    Findings in the order of the rules, then of rows; those of custom rules last. A
+    violation of any rule that existed before and is no worse with the plan is marked
+    `existing`.
 
     Notes
     -----
@@ -98,7 +99,7 @@ def check(
 def _compared(
     custom: CustomRule, before: ClusterState, target: Target
 ) -> Iterator[Finding]:
-    """Yield what a rule finds; what it finds without any plan as well is existing."""
+    """Yield the findings of a rule, those also found without a plan as existing."""
     found = list(custom(before, target))
     if not any(finding.is_wrong for finding in found):
         yield from found
@@ -110,12 +111,12 @@ def _compared(
 
 
 def _names(finding: Finding) -> set[str]:
-    """Return the names that its rule has where rules are called soft."""
+    """Return the names of a finding's rule in `CheckSettings.soft`."""
     name = finding.rule.replace("host-capacity", "host")
     name = name.replace("log-dir-capacity", "capacity")
     return {name, f"{name}-{finding.where.resource}"}
 
 
 def is_ok(findings: tuple[Finding, ...]) -> bool:
-    """Return whether nothing is wrong that the plan causes or makes worse."""
+    """Return whether no finding is wrong, that is, caused or made worse by the plan."""
     return not any(finding.is_wrong for finding in findings)

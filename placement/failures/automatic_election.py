@@ -1,4 +1,4 @@
-"""What Kafka's next automatic preferred election will change, by its version."""
+"""Leader changes of Kafka's next automatic preferred election, by Kafka version."""
 
 from dataclasses import dataclass
 
@@ -10,27 +10,27 @@ from placement.failures.partition_change import Election
 from placement.model.cluster import ABSENT, BoolArray, ClusterState
 
 FIRST_WITHOUT_THRESHOLD = (4, 0)
-"""Up to 3.9 `leader.imbalance.per.broker.percentage` decides; from 4.0 nothing does."""
+"""First version that ignores `leader.imbalance.per.broker.percentage`."""
 MOST_CHANGES_A_PASS = 1000
-"""From 4.0: where there are more, the next pass follows at once."""
+"""Maximum leader changes per pass from 4.0 on; a further pass follows at once."""
 DEFAULT_PERCENTAGE = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AutomaticElection:
     """
-    What the next automatic election does.
+    Result of the next automatic election.
 
     Parameters
     ----------
     changes
-        ``(P,)`` partitions whose leader it changes.
+        ``(P,)`` true for partitions whose leader changes.
     is_imbalanced
-        ``(P,)`` partitions that another than their first replica leads, or none.
+        ``(P,)`` true for partitions not led by their first replica.
     has_threshold
-        Whether brokers under `leader.imbalance.per.broker.percentage` are left alone.
+        Whether brokers up to `leader.imbalance.per.broker.percentage` are skipped.
     num_passes
-        Passes it takes; 0 where nothing changes.
+        Number of passes; 0 without a change.
     """
 
     changes: BoolArray
@@ -47,20 +47,20 @@ def next_election(
     percentage: float = DEFAULT_PERCENTAGE,
 ) -> AutomaticElection:
     """
-    Foretell the next automatic preferred election.
+    Predict the next automatic preferred election.
 
     Parameters
     ----------
     state
-        The cluster.
+        Current cluster.
     rules
-        Who may lead.
+        Rules of elections; `None`: in-sync replicas alone.
     version
         Major and minor version of Kafka; `None`: 4.0 or later.
     percentage
-        `leader.imbalance.per.broker.percentage`, for versions up to 3.9: a broker's
-        partitions are looked at where more than so many percent of those that it is
-        the preferred leader of are led by others; reassigning ones are left alone.
+        `leader.imbalance.per.broker.percentage`, for versions up to 3.9. An election
+        covers a preferred leader's partitions if more than this percentage of them have
+        another leader or none. It skips partitions under reassignment.
     """
     first = state.replicas.broker_idx_at(state.replicas.start[:-1])
     is_imbalanced = np.not_equal(state.partitions.leader_idx, first)

@@ -1,4 +1,4 @@
-"""The controller's decision for many partitions together, as columns."""
+"""Controller decisions for many partitions together, as columns."""
 
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -22,7 +22,7 @@ Kind = TypeVar("Kind", bound=np.generic)
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ElectionRules:
     """
-    What decides who may lead.
+    Rules that decide which replicas may lead.
 
     Parameters
     ----------
@@ -30,14 +30,14 @@ class ElectionRules:
         Whether eligible leader replicas are enabled (KIP-966; the feature
         `eligible.leader.replicas.version`, on for new clusters since 4.1).
     is_unclean
-        ``(T,)`` topics with unclean.leader.election.enable; `None`: none of them.
+        ``(T,)`` true for topics with unclean.leader.election.enable; `None`: none.
     """
 
     has_elr: bool = False
     is_unclean: BoolArray | None = None
 
     def of_partitions(self, state: ClusterState) -> BoolArray:
-        """Return ``(P,)`` true where a replica out of sync is elected by itself."""
+        """Return ``(P,)`` true where unclean leader election is enabled."""
         if self.is_unclean is None:
             return np.zeros(state.num_partitions, dtype=np.bool_)
         enabled: BoolArray = self.is_unclean[state.partitions.topic_idx]
@@ -45,7 +45,7 @@ class ElectionRules:
 
 
 def is_usable(state: ClusterState) -> BoolArray:
-    """Return ``(R,)`` true for replicas that serve: those that are not offline."""
+    """Return ``(R,)`` true for replicas that are not offline."""
     usable: BoolArray = ~state.is_offline
     return usable
 
@@ -53,16 +53,16 @@ def is_usable(state: ClusterState) -> BoolArray:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Decision:
     """
-    What the controller is asked to decide on.
+    Input of a controller decision.
 
     Parameters
     ----------
     target
-        ``(R,)`` the ISR that is asked for.
+        ``(R,)`` true for replicas of the requested ISR.
     usable
-        ``(R,)`` replicas that may lead.
+        ``(R,)`` true for replicas that may lead.
     crashed
-        ``(R,)`` replicas back from a crash: what they wrote last may be gone.
+        ``(R,)`` true for replicas back from a crash, which may lack their last records.
     """
 
     target: BoolArray
@@ -72,22 +72,22 @@ class Decision:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Part:
-    """The partitions that are decided on, as compressed rows of their own."""
+    """Chosen partitions and their replicas, as compressed rows of their own."""
 
     chosen: RowArray
     rows: RowArray
     start: RowArray
 
     def has(self, flags: BoolArray) -> BoolArray:
-        """Return true for partitions with a flagged replica."""
+        """Return true for chosen partitions with a flagged replica."""
         return sum_rows(flags, self.start) > 0
 
     def spread(self, flags: npt.NDArray[Kind]) -> npt.NDArray[Kind]:
-        """Return for each replica what its partition has."""
+        """Return the value of each replica's partition."""
         return np.repeat(flags, np.diff(self.start))
 
     def flag_at(self, rows: RowArray) -> BoolArray:
-        """Return true for one replica of each partition that has one."""
+        """Return true for the replicas at `rows`, where `ABSENT` is ignored."""
         flags = np.zeros(len(self.rows), dtype=np.bool_)
         flags[rows[rows != ABSENT]] = True
         return flags
@@ -110,7 +110,7 @@ def decide(
     *,
     election: Election = Election.ONLINE,
 ) -> ClusterState:
-    """Decide as `partition_change` does, for the chosen partitions together."""
+    """Return the cluster after the decision of `partition_change` on each partition."""
     if not len(chosen):
         return state
     part, replicas = _part(state, chosen), state.replicas
@@ -128,7 +128,7 @@ def decide(
     was = _leading_rows(state, part)
     anew = leading != was
     at_leader = part.flag_at(leading)
-    # Only the new leader is sure to have what it has.
+    # Only the new leader certainly has all of its records.
     alone = part.spread(anew & (part.has(elr & at_leader) | is_unclean))
     isr = np.where(alone, at_leader, target)
     is_empty = ~part.has(isr)
@@ -148,7 +148,7 @@ def _elected(
     rules: ElectionRules,
     election: Election,
 ) -> tuple[RowArray, BoolArray]:
-    """Return who leads, as rows of `part`, and whether records may be lost."""
+    """Return the leaders, as rows of `part`, and true where records may be lost."""
     target, elr = members
     usable = decision.usable[part.rows]
     has_isr = part.has(target)
@@ -175,7 +175,7 @@ def _elected(
 
 
 def _leading_rows(state: ClusterState, part: _Part) -> RowArray:
-    """Return the row in `part` of each partition's leader now, or `ABSENT`."""
+    """Return the row in `part` of each partition's current leader, or `ABSENT`."""
     leader = part.spread(state.partitions.leader_idx[part.chosen])
     leads = np.equal(state.replicas.broker_idx[part.rows], leader)
     return first_true(leads, part.start)
@@ -188,7 +188,7 @@ def _last_leaders(
     was: RowArray,
     rules: ElectionRules,
 ) -> BoolArray:
-    """Remember who led last while nobody leads; forget it once somebody does."""
+    """Return flags of last known leaders: set without a leader, cleared with one."""
     last = state.replicas.is_last_known_eligible[part.rows]
     if not rules.has_elr:
         return last

@@ -1,8 +1,8 @@
 """
-Brokers and log dirs lost and returned: the controller's decisions as columns.
+Loss and return of brokers and log dirs: controller decisions as columns.
 
-A controller fences one broker after the other. Partitions do not depend on each other,
-so the k-th loss of every partition is decided in one go, and the outcome is that of
+A controller fences one broker after the other. Partitions are independent, so the k-th
+loss of every partition is decided in one step. The outcome is that of
 `placement.failures.partition_change` for each partition and each broker in turn.
 """
 
@@ -35,25 +35,25 @@ NEVER = np.iinfo(np.int64).max
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Loss:
     """
-    What is lost, in the order in which the controller learns of it.
+    Lost brokers and log dirs, in the order in which the controller learns of them.
 
     Parameters
     ----------
     broker_idx
-        Rows of brokers.
+        Rows of lost brokers.
     log_dir_idx
-        Rows of log dirs, lost after the brokers; their brokers go on.
+        Rows of log dirs lost after the brokers; their own brokers stay live.
     """
 
     broker_idx: IndexArray
     log_dir_idx: IndexArray
 
     def at(self, state: ClusterState) -> RowArray:
-        """Return ``(R,)`` when each replica is lost, `NEVER` where it stays."""
+        """Return ``(R,)`` step at which each replica is lost, or `NEVER`."""
         replicas = state.replicas
         broker_at = np.full(state.num_brokers, NEVER, dtype=np.int64)
         broker_at[self.broker_idx] = np.arange(len(self.broker_idx))
-        # A row more, so that replicas in unknown log dirs stay.
+        # The extra last row keeps replicas in unknown log dirs.
         dir_at = np.full(len(state.log_dirs) + 1, NEVER, dtype=np.int64)
         dir_at[self.log_dir_idx] = len(self.broker_idx) + np.arange(
             len(self.log_dir_idx)
@@ -64,7 +64,7 @@ class Loss:
         return found
 
     def with_stopped(self, state: ClusterState) -> "Loss":
-        """Return it with the brokers that stop, as Kafka does without a log dir."""
+        """Return the loss with the brokers that stop because all log dirs are lost."""
         dirs = state.log_dirs
         serves = np.not_equal(dirs.state, LogDirState.OFFLINE)
         serves[self.log_dir_idx] = False
@@ -81,19 +81,19 @@ def lose(
     state: ClusterState, loss: Loss, rules: ElectionRules | None = None
 ) -> ClusterState:
     """
-    Return the cluster once the controller has dealt with a loss.
+    Return the cluster after the controller has handled a loss.
 
-    Brokers are fenced, log dirs offline; what was lost leaves the ISR, and leaders are
-    elected. Nobody has caught up and nothing is copied yet.
+    Lost brokers are fenced and lost log dirs offline. Lost replicas leave the ISR, and
+    leaders are elected. No replica has caught up and nothing is copied yet.
 
     Parameters
     ----------
     state
-        The cluster as it is.
+        Cluster before the loss.
     loss
-        What is lost.
+        Lost brokers and log dirs.
     rules
-        Who may lead; by default in-sync replicas alone.
+        Rules of elections; `None`: in-sync replicas alone.
     """
     rules = rules or ElectionRules()
     lost_at, usable = loss.at(state), is_usable(state)
@@ -107,7 +107,7 @@ def lose(
             usable=usable & (lost_at > time),
             crashed=np.zeros(len(usable), dtype=np.bool_),
         )
-        # The controller looks only at partitions whose ISR loses a member.
+        # The controller decides only on partitions whose ISR loses a member.
         is_shrunk = is_hit & after.replicas.is_in_sync
         shrunk = sum_rows(is_shrunk, state.replicas.start) > 0
         after = decide(after, chosen[shrunk[chosen]], decision, rules)
@@ -115,7 +115,7 @@ def lose(
 
 
 def _steps(state: ClusterState, lost_at: RowArray) -> list[RowArray]:
-    """Return ``(P,)`` the first, second, … time that each partition is hit."""
+    """Return ``(P,)`` steps of the first, second, … loss of each partition."""
     start, of = state.replicas.start, state.replicas.partition_idx
     rows = np.nonzero(lost_at != NEVER)[0]
     order = rows[np.lexsort((lost_at[rows], of[rows]))]
@@ -139,22 +139,23 @@ def bring_back(
     is_crash: bool = True,
 ) -> ClusterState:
     """
-    Return the cluster once everything lost is back and has caught up.
+    Return the cluster after everything lost is back and has caught up.
 
-    Leaders stay where they are. Partitions without one get the first replica that may
-    lead; then what came back follows, and is in sync again.
+    Leaders stay. Partitions without a leader elect the first replica that may lead.
+    Then the returned replicas follow their leaders, and are in sync again.
 
     Parameters
     ----------
     now, before
-        The cluster after the loss, and before it: brokers return as they were.
+        Cluster after the loss, and before it; brokers return to their state before.
     loss
-        What comes back, in the same order.
+        Brokers and log dirs that return, in the same order.
     rules
-        Who may lead.
+        Rules of elections; `None`: in-sync replicas alone.
     is_crash
-        Whether the brokers were killed. With eligible leader replicas they then are
-        eligible no more: what they wrote last may be gone. Without, Kafka trusts them.
+        Whether the brokers crashed. With eligible leader replicas enabled, replicas on
+        crashed brokers are no longer eligible, because they may lack their last
+        records. Without, Kafka trusts these replicas.
     """
     rules = rules or ElectionRules()
     back_at = loss.at(now)
@@ -181,7 +182,7 @@ def _return(
     here: tuple[BoolArray, BoolArray],
     rules: ElectionRules,
 ) -> ClusterState:
-    """Forget what a crash may have lost; then elect where nobody leads."""
+    """Drop crashed replicas from ISR and ELR, then elect missing leaders."""
     usable, crashed = here
     replicas, start = state.replicas, state.replicas.start
     counted = crashed & (replicas.is_in_sync | replicas.is_eligible)
@@ -201,11 +202,11 @@ def _return(
 def _catch_up(
     state: ClusterState, usable: BoolArray, is_back: BoolArray, rules: ElectionRules
 ) -> ClusterState:
-    """Let the replicas of partitions that lost some join the ISR of a live leader."""
+    """Add returned replicas to the ISR of partitions with a leader."""
     replicas, start = state.replicas, state.replicas.start
     is_led = np.not_equal(state.partitions.leader_idx, ABSENT)
     chosen = np.nonzero(is_led & (sum_rows(is_back, start) > 0))[0]
-    # What is still being copied is not in sync by returning.
+    # A replica that is still being copied is not in sync on return.
     joins = usable & ~replicas.is_adding
     decision = Decision(
         target=replicas.is_in_sync | joins,
@@ -227,14 +228,14 @@ def elect(
     Parameters
     ----------
     state
-        The cluster.
+        Cluster before the election.
     election
-        `PREFERRED`: first replicas that may lead do. `UNCLEAN`: where nobody may lead
-        the first live replica does, whatever it lacks.
+        `PREFERRED`: the first replica leads if it may. `UNCLEAN`: where no replica may
+        lead, the first live replica does, whatever records it lacks.
     partition_idx
         Rows of the partitions.
     rules
-        Who may lead.
+        Rules of elections; `None`: in-sync replicas alone.
     """
     decision = Decision(
         target=state.replicas.is_in_sync,

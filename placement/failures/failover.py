@@ -1,8 +1,8 @@
 """
 Leaders after a failure.
 
-A partition whose leader is lost is led by its first electable replica that survives;
-with two failures, by the first that survives both.
+The first surviving electable replica of a partition succeeds a lost leader; after two
+failures, the first one that survives both.
 """
 
 from dataclasses import dataclass
@@ -22,10 +22,10 @@ LED = (Resource.OUT, Resource.CPU, Resource.LEADERS)
 LED_COLUMNS = tuple(RESOURCES.index(resource) for resource in LED)
 CARRIED_COLUMNS = (*LED_COLUMNS, OUT)
 """
-Columns of what survivors carry: `LED` while what is lost is gone, then `ON_RETURN`.
+Columns of survivors' loads: `LED` during the loss, then out load on return.
 
-While they are gone, lost followers fetch nothing. Once they are back, or rebuilt on
-other brokers, all followers fetch again.
+During the loss, lost followers fetch nothing. Once these are back, or rebuilt on other
+brokers, all followers fetch again.
 """
 ON_RETURN = len(LED)
 
@@ -33,21 +33,22 @@ ON_RETURN = len(LED)
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Successors:
     """
-    Who leads next, for partitions whose leader's domain may fail.
+    Successors of leaders whose domain may fail.
 
     Parameters
     ----------
     partition_idx
-        ``(L,)`` partitions led from a domain.
+        ``(L,)`` rows of the partitions led from a domain.
     domain
-        ``(L,)`` the domain of the leader.
+        ``(L,)`` domain of each leader.
     leader_idx
-        ``(L,)`` row of the broker that leads now.
+        ``(L,)`` row of the current leader's broker.
     next_idx, next_domain
-        ``(L,)`` the broker that leads once that domain is lost, and the domain it is
-        in; `ABSENT` where nobody may.
+        ``(L,)`` row of the broker that leads after the loss of that domain, and the
+        domain of the broker; `ABSENT` where no replica may lead.
     last_idx
-        ``(L,)`` the broker that leads once both domains are lost, or `ABSENT`.
+        ``(L,)`` row of the broker that leads after the loss of both domains, or
+        `ABSENT`.
     """
 
     partition_idx: RowArray
@@ -59,7 +60,7 @@ class Successors:
 
 
 def successors_of(state: ClusterState, domains: Domains) -> Successors:
-    """Find the successors of every leader."""
+    """Return the successors of every leader in a domain."""
     replicas = state.replicas
     of, domain = replicas.partition_idx, domains.of_replica
     usable = is_usable(state)
@@ -86,7 +87,7 @@ def _domain_at(domain: IndexArray, rows: RowArray) -> IndexArray:
 
 
 def _first_electable(state: ClusterState, survives: BoolArray) -> RowArray:
-    """Return the first in-sync replica, else the first eligible one."""
+    """Return the first surviving in-sync replica, else the first eligible one."""
     replicas = state.replicas
     in_sync = first_true(survives & replicas.is_in_sync, replicas.start)
     eligible = first_true(survives & replicas.is_eligible, replicas.start)

@@ -1,9 +1,9 @@
 """
-What fails together, and what of each partition is in it.
+Failure domains, and the replicas of each partition in each domain.
 
-A domain is a broker, a log dir or a rack. All failures at once are counted from one
-table: a row per partition and domain that has replicas of it, with how many of them
-are lost when the domain is. ``N`` domains, ``I`` rows of that table.
+A domain is a broker, a log dir or a rack. All failures are counted from one table. It
+has a row for each partition and domain with replicas of the partition, which counts the
+replicas lost with the domain. ``N`` domains, ``I`` rows of that table.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ CountArray = npt.NDArray[np.int64]
 
 
 class DomainKind(StrEnum):
-    """What fails as one."""
+    """Kind of failure domain."""
 
     BROKER = "broker"
     LOG_DIR = "log_dir"
@@ -37,20 +37,21 @@ class DomainKind(StrEnum):
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Domains:
     """
-    The domains of one kind that serve now.
+    Domains of one kind that serve now.
 
     Parameters
     ----------
     kind
-        What they are.
+        Kind of the domains.
     row
         ``(N,)`` row of the broker, log dir or rack.
     of_replica
-        ``(R,)`` the domain of each replica that serves, else `ABSENT`.
+        ``(R,)`` domain of each replica that serves, else `ABSENT`.
     of_broker
-        ``(B,)`` the domain that takes the whole broker along, else `ABSENT`.
+        ``(B,)`` domain whose loss takes down the whole broker, else `ABSENT`.
     part_of
-        ``(N,)`` the broker that goes on with less, `ABSENT` where whole ones are lost.
+        ``(N,)`` row of the broker that survives the loss of the domain with fewer log
+        dirs; `ABSENT` where whole brokers are lost.
     """
 
     kind: DomainKind
@@ -63,7 +64,7 @@ class Domains:
         return len(self.row)
 
     def name(self, state: ClusterState, domain: int) -> str:
-        """Return the name of a domain as Kafka has it."""
+        """Return the name of a domain in Kafka's terms."""
         row = int(self.row[domain])
         if self.kind is DomainKind.RACK:
             return str(state.brokers.racks[row])
@@ -77,9 +78,9 @@ def domains_of(state: ClusterState, kind: DomainKind) -> Domains:
     """
     Return the domains of a kind.
 
-    Brokers that are not live and log dirs that are offline are lost already. Brokers
-    whose rack nobody told are in no rack here. The only serving log dir of a broker
-    takes its broker along, as Kafka stops without one.
+    Brokers that are not live and offline log dirs are lost already, and in no domain.
+    Brokers of an unknown rack are in no rack domain. The loss of a broker's only
+    serving log dir takes down the broker, as Kafka stops without a log dir.
     """
     is_live = state.brokers.is_live
     if kind is DomainKind.LOG_DIR:
@@ -114,7 +115,7 @@ def _log_dirs(state: ClusterState) -> Domains:
     only[dirs.broker_idx[rows[alone]]] = np.nonzero(alone)[0]
     number = np.append(_numbered(rows, np.arange(len(dirs), dtype=np.int32)), ABSENT)
     lies = number[replicas.log_dir_idx]
-    # Whichever it is, it lies in the only one there is.
+    # A replica in an unknown log dir is in the only serving one, if there is one.
     lies = np.where(lies == ABSENT, only[replicas.broker_idx], lies)
     of_replica = np.where(is_usable(state), lies, ABSENT).astype(np.int32)
     return Domains(
@@ -127,7 +128,7 @@ def _log_dirs(state: ClusterState) -> Domains:
 
 
 def _numbered(rows: IndexArray, of: IndexArray) -> IndexArray:
-    """Return the position of each value in `rows`, `ABSENT` where it is not there."""
+    """Return the position of each value in `rows`, `ABSENT` where not found."""
     if not len(rows):
         return np.full(len(of), ABSENT, dtype=np.int32)
     spot = np.minimum(np.searchsorted(rows, of), len(rows) - 1)
@@ -137,27 +138,27 @@ def _numbered(rows: IndexArray, of: IndexArray) -> IndexArray:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Incidence:
     """
-    How many replicas of each partition are lost with each domain.
+    Counts of the replicas of each partition lost with each domain.
 
     Parameters
     ----------
     num_domains
-        ``N``.
+        Number of domains, ``N``.
     partition_idx, domain
-        ``(I,)`` ascending by partition, then domain.
+        ``(I,)`` partition row and domain, ascending by partition, then domain.
     serving, in_sync, electable
-        ``(I,)`` replicas lost that serve, that are in sync, that may lead.
+        ``(I,)`` number of lost replicas that serve, that are in sync, that may lead.
     fetching
-        ``(I,)`` those that serve and are not being added: leaders, and the followers
-        that the out load of a leader counts.
+        ``(I,)`` number of lost replicas that serve and are not being added: leaders,
+        and the followers that the out load of a leader counts.
     num_serving, num_in_sync, num_electable
-        ``(P,)`` how many there are in all.
+        ``(P,)`` number of such replicas of each partition in all.
     min_isr
         ``(P,)`` min.insync.replicas.
     factor
         ``(P,)`` replication factors.
     is_led
-        ``(P,)`` whether somebody leads now.
+        ``(P,)`` true for partitions with a leader now.
     """
 
     num_domains: int
@@ -176,7 +177,7 @@ class Incidence:
 
     @cached_property
     def bounds(self) -> CountArray:
-        """``(P + 1,)`` where the rows of each partition start."""
+        """``(P + 1,)`` first row of each partition."""
         counts = np.bincount(self.partition_idx, minlength=len(self.factor))
         bounds = np.zeros(len(counts) + 1, dtype=np.int64)
         np.cumsum(counts, out=bounds[1:])
@@ -184,7 +185,7 @@ class Incidence:
 
     @cached_property
     def neighbours(self) -> tuple[CountArray, CountArray]:
-        """``(X,)`` and ``(X,)`` rows: each two rows of one partition, lower first."""
+        """``(X,)`` and ``(X,)``: all pairs of rows of one partition, lower first."""
         stop = self.bounds[self.partition_idx + 1]
         first, found = np.arange(len(stop), dtype=np.int64), []
         distance = 1
@@ -201,7 +202,7 @@ def incidence_of(state: ClusterState, domains: Domains) -> Incidence:
     replicas, start = state.replicas, state.replicas.start
     usable = is_usable(state)
     in_sync = usable & replicas.is_in_sync
-    # Kafka turns to eligible replicas once the ISR is empty.
+    # Kafka elects eligible replicas once the ISR is empty.
     electable = in_sync | (usable & replicas.is_eligible)
     rows = np.nonzero(domains.of_replica != ABSENT)[0]
     width = max(len(domains), 1)

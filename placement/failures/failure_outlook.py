@@ -1,4 +1,4 @@
-"""What all failures of a cluster, or of one kind, are computed from."""
+"""Inputs of all failures of a cluster, and of all failures of one kind."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,24 +47,24 @@ DEFAULT_BANDWIDTH_BYTES_PER_S = 50_000_000
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Outlook:
     """
-    What all failures of a cluster are computed from.
+    Inputs of all failures of a cluster.
 
     Parameters
     ----------
     state
-        The cluster now.
+        Current cluster.
     weights, load
-        What replicas weigh, and ``(B, R)`` the brokers carry with today's leaders, all
-        followers fetching.
+        Loads of replicas, and ``(B, R)`` loads of brokers with the current leaders and
+        all followers fetching.
     carried
-        ``(B, 4)`` load of each broker today by `CARRIED_COLUMNS`; offline followers
-        fetch nothing, but for the last column.
+        ``(B, 4)`` current load of each broker by `CARRIED_COLUMNS`. Offline followers
+        fetch nothing, except in the last column.
     scale
-        In what loads are told, and which fraction of a capacity may be used.
+        Units of loads, and usable fraction of each capacity.
     pools
-        The racks.
+        Racks as pools of capacity.
     bandwidth_bytes_per_s
-        What a broker can send, and get, to rebuild replicas.
+        Bytes/s that a broker can send, and receive, to rebuild replicas.
     """
 
     state: ClusterState
@@ -77,7 +77,7 @@ class Outlook:
 
     @property
     def is_known(self) -> BoolArray:
-        """``(R,)`` true where the load of some partition is known, or there is none."""
+        """``(R,)`` true where some partition's load is known, or without partitions."""
         known = self.weights.is_known
         return np.asarray(known.any(axis=0) if len(known) else known.all(axis=0))
 
@@ -89,16 +89,16 @@ def outlook(
     bandwidth_bytes_per_s: float = DEFAULT_BANDWIDTH_BYTES_PER_S,
 ) -> Outlook:
     """
-    Weigh a cluster for the failures to come.
+    Compute the inputs of all failures of a cluster.
 
     Parameters
     ----------
     state
-        The cluster.
+        Current cluster.
     thresholds
-        Fraction of each capacity that may be used; none by default.
+        Usable fraction of each capacity; by default no limit.
     bandwidth_bytes_per_s
-        What a broker can send, and get, to rebuild replicas. Positive.
+        Bytes/s that a broker can send, and receive, to rebuild replicas. Positive.
 
     Raises
     ------
@@ -132,26 +132,26 @@ def carried_loads(
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Parts:
     """
-    What single failures and pairs of one kind are put together from.
+    Inputs of single failures and pairs of failures of one kind.
 
     Parameters
     ----------
     domains
-        What can fail.
+        Failure domains.
     table
-        What of each partition is in each of them.
+        Replicas of each partition in each domain.
     successors
-        Who leads next.
+        Successors of lost leaders.
     leading
-        Leaders by partition, and what they serve.
+        Leaders by partition, and their loads.
     gains
-        Changes of what the survivors of each loss carry.
+        Changes of the survivors' loads by each loss.
     damage
-        Per kind of damage ``(N,)`` partitions.
+        ``(N,)`` number of damaged partitions per kind of damage.
     leaders_moved
-        ``(N,)`` partitions led by another broker after each loss.
+        ``(N,)`` number of partitions led by another broker after each loss.
     lost, rebuilt
-        ``(N, 2)`` disk and in that go with each domain, and that can be copied anew.
+        ``(N, 2)`` disk and in load lost with each domain, and load that can be rebuilt.
     """
 
     domains: Domains
@@ -166,7 +166,7 @@ class Parts:
 
 
 def parts_of(given: Outlook, kind: DomainKind) -> Parts:
-    """Take a cluster apart for failures of one kind."""
+    """Compute the inputs of failures of one kind."""
     state = given.state
     domains = domains_of(state, kind)
     table = incidence_of(state, domains)
@@ -189,7 +189,7 @@ def parts_of(given: Outlook, kind: DomainKind) -> Parts:
 
 
 def _lost(given: Outlook, domains: Domains, table: Incidence) -> WeightArray:
-    """Return ``(N, 2)`` disk and in that are lost with each domain."""
+    """Return ``(N, 2)`` disk and in load lost with each domain."""
     lost = np.zeros((len(domains), len(HELD_COLUMNS)), dtype=np.int64)
     held = given.load[:, HELD_COLUMNS]
     whole = np.nonzero(domains.of_broker != ABSENT)[0]
@@ -201,7 +201,7 @@ def _lost(given: Outlook, domains: Domains, table: Incidence) -> WeightArray:
 
 
 def _rebuilt(given: Outlook, table: Incidence) -> WeightArray:
-    """Return ``(N, 2)`` disk and in of what can be copied anew: it has a source."""
+    """Return ``(N, 2)`` disk and in load of lost replicas with a source to copy."""
     rows = np.nonzero(table.electable < table.num_electable[table.partition_idx])[0]
     rebuilt = np.zeros((table.num_domains, len(HELD_COLUMNS)), dtype=np.int64)
     serving, p = table.serving[rows], table.partition_idx[rows]

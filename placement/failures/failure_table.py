@@ -1,7 +1,8 @@
 """
-All failures of one kind at once: what each damages, and what it asks of the survivors.
+Table of all failures of one kind: damage, and load of the survivors.
 
-Columns throughout, a row per failure. A single failure is one domain, a pair two.
+Every column has a row per failure. A single failure is the loss of one domain, a pair
+the loss of two.
 """
 
 from collections.abc import Mapping
@@ -27,31 +28,33 @@ class Failures:
     Parameters
     ----------
     domains
-        What can fail.
+        Failure domains.
     first, second
-        ``(X,)`` the domains lost; `second` is `ABSENT` for single failures.
+        ``(X,)`` lost domains; `second` is `ABSENT` for single failures.
     damage
-        Per kind of `placement.failures.partition_damage.KINDS` ``(X,)`` partitions that
-        are so because of the failure.
+        ``(X,)`` number of partitions that the failure damages, per kind of
+        `placement.failures.partition_damage.KINDS`.
     leaders_moved
-        ``(X,)`` partitions led by another broker afterwards.
+        ``(X,)`` number of partitions led by another broker after the failure.
     peaks
-        The busiest survivor in what leaders bring: out, cpu, leaders while what is lost
-        is gone, and out once all followers fetch again.
+        Busiest survivor in the loads of leadership: out, cpu and leaders during the
+        loss, and out once all followers fetch again.
     levels
-        ``(X, 2)`` disk and in of the fullest survivor, at least, once everything that
-        can be is rebuilt; fractions where `scale.is_use`, NaN where nobody survives.
+        ``(X, 2)`` lower bound on the disk and in load of the fullest survivor once all
+        replicas with a source are rebuilt. Fractions where `scale.is_use`, NaN without
+        survivors.
     even_levels
-        ``(X, 2)`` the same without those that are fuller before anything is rebuilt.
+        ``(X, 2)`` the same bound from the rebuilt total alone, without regard to
+        survivors that are fuller before.
     rebuilt_bytes
-        ``(X,)`` bytes of the replicas that are copied anew.
+        ``(X,)`` bytes of the rebuilt replicas.
     rebuild_s
-        ``(X,)`` seconds that takes at least: the busiest sender, or all receivers
-        together; for pairs the receivers alone. NaN where nobody survives.
+        ``(X,)`` lower bound on the seconds to rebuild, from the busiest sender and all
+        receivers together; for pairs from the receivers alone. NaN without survivors.
     scale
-        In what loads are told.
+        Units of loads, and usable fraction of each capacity.
     num_possible
-        How many failures there are of this kind; more than `X` where pairs are sampled.
+        Number of possible failures of this kind; more than `X` where pairs are sampled.
     """
 
     domains: Domains
@@ -72,7 +75,7 @@ class Failures:
 
     @property
     def is_overfull(self) -> npt.NDArray[np.bool_]:
-        """``(X,)`` true where what is rebuilt pushes disks or network over a limit."""
+        """``(X,)`` true where rebuilt replicas push disk or in load over a limit."""
         most = self.scale.most[list(HELD_COLUMNS)]
         is_over: npt.NDArray[np.bool_] = np.greater(self.even_levels, most)
         return np.asarray(is_over.any(axis=1))
@@ -80,9 +83,10 @@ class Failures:
     @property
     def is_survived(self) -> npt.NDArray[np.bool_]:
         """
-        ``(X,)`` true where all partitions go on, and nobody is pushed over.
+        ``(X,)`` true where no partition stops and no survivor is pushed over a limit.
 
-        What is lost fetches nothing meanwhile: its return may push somebody over.
+        Lost followers fetch nothing during the loss; their return may push a survivor
+        over a limit.
         """
         hurt = self.damage["offline"] + self.damage["under_min_isr"]
         lives = np.isfinite(self.peaks.value).all(axis=1)
@@ -91,7 +95,7 @@ class Failures:
         return found
 
     def ranked(self) -> CountArray:
-        """Return the rows, worst first; ties by the lowest domains."""
+        """Return the rows, worst first; ties go to the lowest domains."""
         out = self.peaks.value[:, LED_COLUMNS.index(RESOURCES.index(Resource.OUT))]
         keys = [
             *(self.damage[name] for name in ("offline", "gone", "under_min_isr")),

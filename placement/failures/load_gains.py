@@ -1,9 +1,9 @@
 """
 Load that survivors gain and lose by a failure.
 
-A leader that survives serves fewer followers, and the successor of one that is lost
-serves those that are left. The effect of a pair of failures is the sum of the effects
-of both, and a correction for each partition with replicas in both domains.
+A surviving leader serves fewer followers, and the successor of a lost leader serves the
+remaining followers. The effect of a pair of failures is the sum of both effects, plus a
+correction for each partition with replicas in both domains.
 """
 
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ class Gains:
     Parameters
     ----------
     failure
-        ``(E,)`` the domain lost, or the key of the pair, ascending.
+        ``(E,)`` lost domain, or key of the pair, ascending.
     broker_idx
-        ``(E,)`` the survivor.
+        ``(E,)`` row of the survivor.
     load
-        ``(E, 4)`` change of its load, one column for each of `CARRIED_COLUMNS`; below
-        0 where followers are lost, or a log dir.
+        ``(E, 4)`` change of the survivor's load by `CARRIED_COLUMNS`; negative where
+        followers or a log dir are lost.
     sent_bytes
-        ``(E,)`` bytes that it sends to rebuild what the failure takes; 0 for pairs.
+        ``(E,)`` bytes that the survivor sends to rebuild lost replicas; 0 for pairs.
     """
 
     failure: RowArray
@@ -48,18 +48,18 @@ class Gains:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Leading:
     """
-    Leaders today and after the loss of their domain; columns ``(P,)``.
+    Leaders now and after the loss of their domain; columns ``(P,)``.
 
     Parameters
     ----------
     broker_idx, domain
-        The broker that leads and its domain; `ABSENT` where there is none.
+        Row of the leader's broker, and its domain; `ABSENT` where there is none.
     next_idx, next_domain, last_idx
         As in `Successors`.
     fetches
-        Out load of a leader, by how many followers are lost.
+        Out load of a leader, by the number of lost followers.
     weight
-        ``(P, 4)`` load of a leader by `CARRIED_COLUMNS`, nothing lost.
+        ``(P, 4)`` load of a leader by `CARRIED_COLUMNS`, without a loss.
     """
 
     broker_idx: IndexArray
@@ -80,7 +80,7 @@ class Leading:
 def leading_of(
     state: ClusterState, successors: Successors, weights: Weights
 ) -> Leading:
-    """Spread the successors over all partitions."""
+    """Return the leaders and successors of all partitions."""
 
     def spread(values: IndexArray) -> IndexArray:
         column = np.full(state.num_partitions, ABSENT, dtype=np.int32)
@@ -100,14 +100,14 @@ def leading_of(
 
 @dataclass(slots=True)
 class _Entries:
-    """Changes collected before they are summed."""
+    """Load changes, collected before summation."""
 
     failure: list[RowArray]
     broker: list[RowArray]
     load: list[WeightArray]
 
     def add(self, failure: RowArray, broker: IndexArray, load: WeightArray) -> None:
-        """Add changes to brokers; those of no broker are left out."""
+        """Add load changes of brokers; changes of broker `ABSENT` are ignored."""
         is_one = np.not_equal(broker, ABSENT)
         if not is_one.all():
             failure, broker, load = failure[is_one], broker[is_one], load[is_one]
@@ -116,7 +116,7 @@ class _Entries:
         self.load.append(load)
 
     def summed(self, num_brokers: int) -> tuple[RowArray, RowArray, WeightArray]:
-        """Return failures, brokers and loads, each pair of both once, ascending."""
+        """Return failures, brokers and summed loads, each pair once, ascending."""
         width = max(num_brokers, 1)
         key = np.concatenate(self.failure) * width + np.concatenate(self.broker)
         keys, at = np.unique(key, return_inverse=True)
@@ -132,20 +132,20 @@ def single_gains(
     domains: Domains, table: Incidence, leading: Leading, weights: Weights
 ) -> Gains:
     """
-    Return how the loss of each domain changes what the survivors carry.
+    Return the changes of the survivors' loads by the loss of each domain.
 
     Parameters
     ----------
     domains, table
-        What can fail, and what of each partition is in it.
+        Failure domains, and the replicas of each partition in each domain.
     leading
-        Who leads now and next.
+        Leaders now and after the loss.
     weights
-        What replicas weigh.
+        Loads of replicas.
 
     Notes
     -----
-    Every copy that rebuilds a replica is read from the leader, which is the successor
+    Every copy that rebuilds a replica is read from the leader, or from the successor
     where the leader is lost too.
     """
     p, domain = table.partition_idx, table.domain
@@ -177,7 +177,7 @@ def _add_log_dirs(
     leading: Leading,
     weights: Weights,
 ) -> None:
-    """Add what a broker carries less once it has lost one log dir of several."""
+    """Subtract the load of a lost log dir from a broker with several log dirs."""
     p, domain = table.partition_idx, table.domain
     width = len(CARRIED_COLUMNS) + 1
     change = np.zeros((len(p), width), dtype=np.int64)
@@ -185,7 +185,7 @@ def _add_log_dirs(
     led = np.nonzero(np.equal(leading.domain[p], domain))[0]
     change[led, :-1] -= leading.led(p[led], np.zeros(len(led), dtype=np.int64))
     entries.add(domain, domains.part_of[domain], change)
-    # Every such broker has an entry, with empty log dirs too.
+    # Every such broker has an entry, even for an empty log dir.
     every = np.arange(len(domains), dtype=np.int64)
     entries.add(every, domains.part_of, np.zeros((len(every), width), dtype=np.int64))
 
@@ -197,14 +197,15 @@ def joint_gains(
     neighbours: tuple[RowArray, RowArray],
 ) -> Gains:
     """
-    Return what pairs of domains add to the gains of both.
+    Return the corrections of pairs of domains to the sum of both gains.
 
     Parameters
     ----------
     domains, table, leading
         As for `single_gains`.
     neighbours
-        ``(X,)`` rows of the table, two of one partition each, the lower domain first.
+        ``(X,)`` and ``(X,)`` rows of the table: pairs of rows of one partition, lower
+        domain first.
     """
     low, high = neighbours
     key = table.domain[low] * table.num_domains + table.domain[high]
@@ -222,7 +223,7 @@ def joint_gains(
         of, one, two = p[rows], lost[led[rows]], lost[other[rows]]
         takes_next = np.equal(leading.next_domain[of], table.domain[other[rows]])
         alone, both = leading.led(of, one), leading.led(of, one + two)
-        # The next one leads with fewer followers, or is lost and the last one leads.
+        # The next leader has fewer followers, or is lost and the last one leads.
         entries.add(
             key[rows],
             leading.next_idx[of],
@@ -230,7 +231,7 @@ def joint_gains(
         )
         last = np.where(takes_next, leading.last_idx[of], ABSENT)
         entries.add(key[rows], last, both)
-        # The leader that lost its log dir serves no followers that could be lost.
+        # A broker that lost the leader's log dir serves no followers any more.
         goes_on = np.not_equal(domains.part_of[table.domain[led[rows]]], ABSENT)
         less = leading.led(of, two) - leading.led(of, np.zeros_like(two))
         entries.add(key[rows], np.where(goes_on, leading.broker_idx[of], ABSENT), -less)
@@ -246,7 +247,7 @@ def _add_elsewhere(
     is_elsewhere: BoolArray,
     given: tuple[Incidence, Leading],
 ) -> None:
-    """Add what leaders outside both domains serve, where losses do not add up."""
+    """Add corrections for leaders outside both domains, where losses do not add up."""
     table, leading = given
     low, high = (rows[is_elsewhere] for rows in neighbours)
     p, out = table.partition_idx[low], leading.fetches.out

@@ -1,4 +1,4 @@
-"""What the loss of each pair of brokers, log dirs or racks does."""
+"""Effects of the loss of each pair of brokers, log dirs or racks."""
 
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ from placement.model.load import add_to
 CountArray = npt.NDArray[np.int64]
 ValueT = TypeVar("ValueT", bound=npt.NDArray[Any])
 MOST_DOMAINS = 2000
-"""With more domains pairs are sampled."""
+"""Number of domains above which pairs are sampled."""
 DEFAULT_SAMPLE = 200_000
 
 
@@ -34,20 +34,21 @@ def pair_failures(
     seed: int = 1,
 ) -> Failures:
     """
-    Return what the loss of each pair of domains does.
+    Return the effects of the loss of each pair of domains.
 
     Parameters
     ----------
     given
-        The cluster, weighed.
+        Cluster with its loads.
     kind
-        Which domains.
+        Kind of the domains.
     most_domains
-        With more domains than this, pairs are drawn instead of enumerated.
+        Number of domains above which pairs are sampled, if there are more pairs than
+        `sample`.
     sample
-        How many pairs are drawn, each at most once.
+        Number of pairs to sample, without repetition.
     seed
-        Of the draw.
+        Seed of the sample.
 
     Notes
     -----
@@ -96,7 +97,7 @@ def _received_seconds(
     second: IndexArray,
     rebuilt: CountArray,
 ) -> RateArray:
-    """Return ``(X,)`` seconds that all survivors together need to get what is lost."""
+    """Return ``(X,)`` seconds in which all survivors together receive the rebuilt."""
     is_live = given.state.brokers.is_live
     whole = domains.of_broker[is_live & (domains.of_broker != ABSENT)]
     taken = np.bincount(whole, minlength=len(domains))
@@ -106,7 +107,7 @@ def _received_seconds(
 
 
 def _with_whole_brokers(given: Outlook, found: Failures) -> Failures:
-    """Let a broker be lost with the only two log dirs that it has."""
+    """Replace pairs of a broker's only two log dirs by the loss of the broker."""
     part_of = found.domains.part_of
     owner = part_of[found.first]
     dirs = np.bincount(part_of[part_of != ABSENT], minlength=given.state.num_brokers)
@@ -144,7 +145,7 @@ def _with_whole_brokers(given: Outlook, found: Failures) -> Failures:
 def _drawn(
     count: int, sample: int, rng: np.random.Generator
 ) -> tuple[IndexArray, IndexArray]:
-    """Draw different pairs, in order."""
+    """Sample distinct pairs, in ascending order."""
     possible = count * (count - 1) // 2
     chosen = np.sort(rng.choice(possible, size=min(sample, possible), replace=False))
     # Pair (i, j) has number i·count − i(i+1)/2 + j − i − 1.
@@ -155,7 +156,7 @@ def _drawn(
 
 
 def _found(keys: CountArray, wanted: CountArray) -> CountArray:
-    """Return where each key stands, -1 where it does not."""
+    """Return the position of each wanted key, -1 where not found."""
     if not len(keys):
         return np.full(len(wanted), -1, dtype=np.int64)
     spot = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
@@ -165,12 +166,12 @@ def _found(keys: CountArray, wanted: CountArray) -> CountArray:
 def _rebuilt(
     given: Outlook, parts: Parts, first: IndexArray, second: IndexArray
 ) -> CountArray:
-    """Return ``(X, 2)`` disk and in that can be copied anew after both losses."""
+    """Return ``(X, 2)`` disk and in load that can be rebuilt after both losses."""
     table, count = parts.table, len(parts.domains)
     low, high = table.neighbours
     p = table.partition_idx[low]
     left = table.num_electable[p] - table.electable[low] - table.electable[high]
-    # Together they take the last source: what each alone leaves one for stays lost.
+    # The pair takes the last source, which either loss alone would leave.
     rows = np.nonzero(left <= 0)[0]
     low, high, p = low[rows], high[rows], p[rows]
     less = np.zeros(len(rows), dtype=np.int64)
@@ -189,7 +190,7 @@ def _rebuilt(
 
 
 def _leaders_moved(parts: Parts, first: IndexArray, second: IndexArray) -> CountArray:
-    """Count the leaders that either failure moves, less those left without any."""
+    """Return the number of leaders that a pair moves, without partitions it stops."""
     count, successors = len(parts.domains), parts.successors
     is_joint = successors.next_domain != ABSENT
     is_joint &= successors.last_idx == ABSENT
@@ -209,7 +210,7 @@ def _pair_peaks(
     first: IndexArray,
     second: IndexArray,
 ) -> Peaks:
-    """Add the gains of both halves for every survivor, one first half at a time."""
+    """Return the peaks of pairs from the gains of both halves, per first half."""
     domains, width = parts.domains, len(CARRIED_COLUMNS)
     gained = _gained(given, parts)
     value = np.full((len(first), width), -np.inf)
@@ -246,7 +247,7 @@ def _pair_peaks(
 
 
 def _gained(given: Outlook, parts: Parts) -> RateArray:
-    """Return ``(4, N, B)`` gains of each single loss, -inf where a broker is down."""
+    """Return ``(4, N, B)`` gains by each single loss, -inf where a broker is down."""
     domains, gains = parts.domains, parts.gains
     shape = (len(CARRIED_COLUMNS), len(domains), given.state.num_brokers)
     gained = np.zeros(shape)
@@ -257,7 +258,7 @@ def _gained(given: Outlook, parts: Parts) -> RateArray:
 
 
 def _dead(given: Outlook, domains: Domains) -> npt.NDArray[np.bool_]:
-    """Return ``(N, B)`` brokers that do not serve once a domain is lost."""
+    """Return ``(N, B)`` true for brokers that do not serve after a domain's loss."""
     numbers = np.arange(len(domains))
     gone = np.equal(domains.of_broker[None, :], numbers[:, None])
     dead: npt.NDArray[np.bool_] = gone | ~given.state.brokers.is_live
@@ -265,7 +266,7 @@ def _dead(given: Outlook, domains: Domains) -> npt.NDArray[np.bool_]:
 
 
 def _correct(more: RateArray, joint: Gains, y: int, keys: CountArray) -> None:
-    """Add what the pairs of these keys, ascending, add to their halves."""
+    """Add the corrections of pairs with the given keys, ascending, to `more`."""
     low, high = np.searchsorted(joint.failure, [keys[0], keys[-1] + 1])
     at = _found(keys, joint.failure[low:high])
     known = at >= 0

@@ -1,10 +1,10 @@
 """
-What Kafka's controller makes of one partition when its replicas come and go.
+Decision of Kafka's controller for one partition whose replicas come and go.
 
-The decision of the KRaft controller for a single partition: whether a reassignment is
-complete, who is eligible to lead, who leads, and what becomes of the ISR and of the
-eligible leader replicas (KIP-966). `placement.failures.controller_events` decides the
-same for all partitions at once, and is held against this.
+The KRaft controller decides whether a reassignment is complete, which replicas are
+eligible, the leader, the ISR and the eligible leader replicas (KIP-966).
+`placement.failures.controller_events` decides the same for all partitions at once, and
+is tested against this module.
 """
 
 from collections.abc import Collection, Iterable
@@ -18,32 +18,32 @@ Ids = tuple[int, ...]
 
 
 class Election(StrEnum):
-    """Why a leader is looked for, and how far the search may go."""
+    """Type of leader election."""
 
     PREFERRED = "PREFERRED"
-    """The first replica if it may lead, else as `ONLINE`."""
+    """The first replica leads if it may, else as `ONLINE`."""
     ONLINE = "ONLINE"
-    """The leader stays if it may lead, else the first replica that may."""
+    """The leader stays if it may lead, else the first replica that may lead does."""
     UNCLEAN = "UNCLEAN"
-    """As `ONLINE`, and where nobody may lead the first live replica all the same."""
+    """As `ONLINE`, but the first live replica leads where no replica may lead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
     """
-    What the controller knows of a partition; broker ids throughout.
+    Registered state of a partition in the controller, as broker ids.
 
     Parameters
     ----------
     replicas
-        Preferred leader first.
+        Replicas, preferred leader first.
     isr
         In-sync replicas; empty only with eligible leader replicas enabled.
     elr, last_known_elr
         Eligible leader replicas and the last known ones (KIP-966). The latter holds
         the last leader of a partition that has none.
     leader
-        Who leads, or `NO_LEADER`.
+        Current leader, or `NO_LEADER`.
     adding, removing
         Replicas that an ongoing reassignment adds and removes.
     is_recovering
@@ -63,15 +63,15 @@ class Registration:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionChange:
     """
-    What the controller writes down.
+    Change that the controller records.
 
     Parameters
     ----------
     after
-        The partition afterwards.
+        Partition after the change.
     record
-        The fields that the change record sets, by the names of `Registration`. A
-        leader equal to the old one only raises the leader's epoch.
+        Fields that the change record sets, by the names of `Registration`. A leader
+        equal to the old one only raises the leader epoch.
     """
 
     after: Registration
@@ -89,29 +89,29 @@ def change_partition(
     unclean_shutdown: Collection[int] = (),
 ) -> PartitionChange:
     """
-    Decide what becomes of a partition.
+    Return the controller's change of a partition.
 
     Parameters
     ----------
     before
-        The partition as it is registered.
+        Registered partition.
     alive
         Brokers that may lead: neither fenced nor shutting down, log dir online.
     election
-        How a leader is looked for.
+        Type of election.
     min_isr
         min.insync.replicas in force for the topic.
     has_elr
         Whether eligible leader replicas are enabled.
     target_isr
-        The ISR that is asked for; `None`: as it is.
+        Requested ISR; `None`: the registered ISR.
     unclean_shutdown
-        Brokers that came back after a crash: what they had may be gone.
+        Brokers back from a crash, whose replicas may lack their last records.
 
     Notes
     -----
-    Java keeps the eligible replicas in a hash set of small integers, so they come out
-    ascending; here they are sorted.
+    Java keeps the eligible replicas in a hash set of small integers, which iterates in
+    ascending order; here they are sorted.
 
     References
     ----------
@@ -128,12 +128,12 @@ def change_partition(
 
 
 def _complete_reassignment(goal: Registration) -> Registration:
-    """Drop what is removed once everything that was added has caught up."""
+    """Complete a reassignment if the replicas being added have caught up."""
     if not goal.adding and not goal.removing:
         return goal
     isr = tuple(b for b in goal.isr if b not in goal.removing)
     replicas = tuple(b for b in goal.replicas if b not in goal.removing)
-    # Fewer come than go: then every replica that stays must be in sync.
+    # With fewer added than removed, every replica that stays must be in sync.
     needed = replicas if len(goal.adding) < len(goal.removing) else goal.adding
     if (goal.removing and not isr) or not set(needed) <= set(isr):
         return goal
@@ -146,7 +146,7 @@ def _eligible(
     min_isr: int,
     unclean_shutdown: Collection[int],
 ) -> Registration:
-    """Let those that leave the ISR below the minimum stay eligible to lead."""
+    """Set the ELR: replicas that leave an ISR below the minimum stay eligible."""
     if len(goal.isr) >= min_isr:
         return replace(goal, elr=())
     left = {*goal.elr, *before.isr} - set(goal.isr) - set(unclean_shutdown)
@@ -161,7 +161,7 @@ def _elect(
     *,
     has_elr: bool,
 ) -> tuple[int, bool]:
-    """Return who leads, and whether records may be lost by it."""
+    """Return the leader, and whether its election may lose records."""
     eligible = set(goal.isr or goal.elr) & set(alive)
     first = goal.replicas[0]
     if election is Election.PREFERRED and first in eligible:
@@ -189,12 +189,12 @@ def _record(
     is_unclean: bool,
     has_elr: bool,
 ) -> dict[str, Any]:
-    """Return the fields that change."""
+    """Return the fields of the change record."""
     isr, elr = goal.isr, goal.elr
     is_led_anew = leader != before.leader
     is_forced = is_led_anew and is_unclean
     if is_forced or (is_led_anew and leader in elr):
-        # Nobody else is sure to have what the new leader has.
+        # No other replica certainly has the records of the new leader.
         isr, elr = (leader,), tuple(b for b in elr if b != leader)
     if is_forced or not has_elr:
         elr = ()
@@ -202,7 +202,7 @@ def _record(
     loses_replicas = not set(before.replicas) <= set(goal.replicas)
     if is_led_anew or loses_replicas:
         record["leader"] = leader
-    # Without eligible replicas the last member stays in the ISR when it dies.
+    # Without the ELR, the last member stays in the ISR when its broker dies.
     goal = replace(goal, elr=elr, isr=isr if isr or has_elr else before.isr)
     if is_forced and not before.is_recovering:
         record["is_recovering"] = True
@@ -215,7 +215,7 @@ def _record(
 
 
 def _last_leader(before: Registration, leader: int) -> dict[str, Any]:
-    """Remember who led last while nobody leads; forget it once somebody does."""
+    """Return the change of the last known leader: set on its loss, else cleared."""
     is_lost = leader == NO_LEADER and before.leader != NO_LEADER
     if is_lost and before.last_known_elr != (before.leader,):
         return {"last_known_elr": (before.leader,)}

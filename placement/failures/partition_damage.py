@@ -1,13 +1,13 @@
 r"""
-What each failure, and each pair of failures, does to the partitions.
+Damage to partitions by each failure, and by each pair of failures.
 
-A partition is damaged by how many of its replicas are lost, so one with replicas in
-both domains of a pair is all that makes a pair differ from the sum of its halves:
+The damage to a partition depends on the number of its lost replicas. So a pair differs
+from the sum of its halves only by partitions with replicas in both domains:
 
 .. math:: D(i, j) = D(i) + D(j) + \sum_{p \ni i, j} d_p(i, j) - d_p(i) - d_p(j).
 
-All pairs cost as much as the pairs of domains inside single partitions: three each at
-replication factor three.
+The cost of all pairs is the number of pairs of domains inside single partitions: three
+per partition at replication factor three.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ RowArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Lost:
-    """``(X,)`` partitions, and how many replicas of each one or more failures take."""
+    """``(X,)`` partitions, and counts of replicas that one or more failures take."""
 
     partition_idx: RowArray
     serving: CountArray
@@ -76,16 +76,17 @@ KINDS: dict[str, Callable[[Incidence, Lost], BoolArray]] = {
     "under_replicated": _under_replicated,
 }
 """
-What a failure may do to a partition, worst first; each counts only where it was not so.
+Kinds of damage to a partition, worst first; each counts only where it is new.
 
-``offline``: nobody may lead it cleanly. ``gone``: no replica serves, so not even
-uncleanly. ``under_min_isr``: producers with acks=all are refused. ``at_min_isr``: the
-next loss does that. ``under_replicated``: the ISR is below the replication factor.
+``offline``: no replica may be elected cleanly. ``gone``: no replica serves, so not even
+an unclean election is possible. ``under_min_isr``: producers with acks=all are refused.
+``at_min_isr``: the next loss refuses such producers. ``under_replicated``: the ISR is
+below the replication factor.
 """
 
 
 def single_damage(table: Incidence) -> dict[str, CountArray]:
-    """Return ``(N,)`` partitions that the loss of each domain damages, by kind."""
+    """Return ``(N,)`` number of partitions that each domain's loss damages, by kind."""
     lost = Lost(
         partition_idx=table.partition_idx,
         serving=table.serving,
@@ -102,19 +103,19 @@ def single_damage(table: Incidence) -> dict[str, CountArray]:
 
 def joint_damage(table: Incidence) -> tuple[RowArray, dict[str, CountArray]]:
     """
-    Return what pairs of domains damage besides what each does alone.
+    Return the damage of pairs of domains beyond the sum of both halves.
 
     Returns
     -------
     ``(X,)`` keys ``i * N + j`` with ``i < j``, ascending, of the pairs that share a
-    partition; per kind ``(X,)`` the damage to add to that of both halves.
+    partition; per kind ``(X,)`` the correction to add to the damage of both halves.
     """
     first, second = table.neighbours
     keys = table.domain[first] * table.num_domains + table.domain[second]
     distinct, at = np.unique(keys, return_inverse=True)
     added = _joint_changes(table, first, second)
     return distinct, {
-        # Whole numbers far below 2^53, so exact as floats.
+        # Integers far below 2^53 are exact as floats.
         name: np.bincount(at, weights=row, minlength=len(distinct)).astype(np.int64)
         for name, row in zip(KINDS, added, strict=True)
     }
@@ -123,7 +124,7 @@ def joint_damage(table: Incidence) -> tuple[RowArray, dict[str, CountArray]]:
 def _joint_changes(
     table: Incidence, first: RowArray, second: RowArray
 ) -> npt.NDArray[np.int8]:
-    """Return ``(kinds, X)`` damage of both together less that of each alone."""
+    """Return ``(kinds, X)`` damage of both together minus that of each alone."""
 
     def lost(*rows: RowArray) -> Lost:
         return Lost(

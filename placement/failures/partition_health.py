@@ -1,4 +1,4 @@
-"""What is wrong with the partitions, and what an unclean election would lose."""
+"""Health of partitions, and bytes that an unclean election would lose."""
 
 from dataclasses import dataclass
 
@@ -22,21 +22,23 @@ from placement.model.cluster import (
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Health:
     """
-    The state of every partition; all columns ``(P,)``.
+    State of every partition; all columns ``(P,)``.
 
     Parameters
     ----------
     is_offline
-        Nobody leads: neither written nor read.
+        True without a leader: no writes and no reads.
     is_gone
-        No replica is on a live broker and log dir: nothing to elect, even uncleanly.
+        True without a replica on a live broker and log dir: no election is possible,
+        not even an unclean one.
     is_under_min_isr
-        Fewer live in-sync replicas than min.insync.replicas: producers with acks=all
-        are refused. Offline partitions count too.
+        True with fewer live in-sync replicas than min.insync.replicas: producers with
+        acks=all are refused. Offline partitions can be among these.
     is_at_min_isr
-        Just as many, and led: the next loss refuses producers.
+        True with exactly min.insync.replicas live in-sync replicas and a leader: the
+        next loss refuses producers.
     is_under_replicated
-        Fewer live in-sync replicas than the replication factor.
+        True with fewer live in-sync replicas than the replication factor.
     """
 
     is_offline: BoolArray
@@ -46,7 +48,7 @@ class Health:
     is_under_replicated: BoolArray
 
     def counts(self) -> dict[str, int]:
-        """Return how many partitions are in each state."""
+        """Return the number of partitions in each state."""
         return {
             "offline": int(self.is_offline.sum()),
             "gone": int(self.is_gone.sum()),
@@ -57,7 +59,7 @@ class Health:
 
 
 def health_of(state: ClusterState) -> Health:
-    """Return what is wrong with each partition now."""
+    """Return the current health of each partition."""
     start, usable = state.replicas.start, is_usable(state)
     in_sync = sum_rows(usable & state.replicas.is_in_sync, start)
     least = state.topics.min_insync_replicas[state.partitions.topic_idx]
@@ -74,17 +76,17 @@ def health_of(state: ClusterState) -> Health:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class UncleanLosses:
     """
-    What electing a leader that is not in sync would lose.
+    Losses by unclean elections of leaders that are not in sync.
 
     Parameters
     ----------
     partition_idx
-        ``(N,)`` the partitions that nobody may lead cleanly.
+        ``(N,)`` rows of the partitions without a leader.
     leader_idx
         ``(N,)`` row of the broker that would lead, `ABSENT` where none is live.
     lost_bytes
-        ``(N,)`` bytes by which its log is shorter than the last leader's: at least so
-        much is lost. `UNKNOWN` where sizes of single replicas are not known.
+        ``(N,)`` bytes by which the new leader's log is shorter than the last leader's,
+        a lower bound on the loss. `UNKNOWN` where the sizes of replicas are unknown.
     """
 
     partition_idx: npt.NDArray[np.int64]
@@ -94,10 +96,10 @@ class UncleanLosses:
 
 def unclean_losses(state: ClusterState) -> UncleanLosses:
     """
-    Try an unclean election wherever nobody leads.
+    Return the losses of an unclean election of every partition without a leader.
 
-    Records that the new leader never had, and those that it has and others have not
-    seen, are cut off in all replicas; how many in time is known to nobody.
+    All replicas truncate their logs to that of the new leader, so records that it lacks
+    are lost. The time span of the lost records is unknown.
     """
     chosen = np.nonzero(np.equal(state.partitions.leader_idx, ABSENT))[0]
     elected = elect(state, Election.UNCLEAN, chosen).partitions.leader_idx[chosen]

@@ -1,4 +1,4 @@
-"""How full the fullest survivor is at least once what was lost is rebuilt."""
+"""Lower bound on the fullest survivor once lost replicas are rebuilt."""
 
 import numpy as np
 import numpy.typing as npt
@@ -23,21 +23,21 @@ def fullest_levels(
     rebuilt: npt.NDArray[np.int64],
 ) -> tuple[RateArray, RateArray]:
     """
-    Return how full the fullest survivor of each failure is at least.
+    Return lower bounds on the load of the fullest survivor of each failure.
 
     Parameters
     ----------
     given, parts
-        The cluster.
+        Inputs of all failures of the cluster, and of those of one kind.
     pairs
-        ``(X,)`` the first and the second domain lost; `ABSENT` for none.
+        ``(X,)`` first and second lost domain; `ABSENT` for none.
     rebuilt
-        ``(X, 2)`` disk and in that are copied anew.
+        ``(X, 2)`` disk and in load that is rebuilt.
 
     Returns
     -------
-    ``(X, 2)`` disk and in, on the scale, of the fullest survivor, and of one that is
-    filled by what is rebuilt alone; NaN where nobody survives.
+    ``(X, 2)`` disk and in load, on the scale: bounds from all survivors, and bounds
+    from the rebuilt total alone. NaN without survivors.
     """
     first, second = pairs
     live, pools = given.state.brokers.is_live, given.pools
@@ -72,7 +72,7 @@ def _left_in_racks(
     second: IndexArray,
     amount: npt.NDArray[np.int64] | RateArray,
 ) -> RateArray:
-    """Return ``(X, K)`` what is left of an amount of the brokers in each rack."""
+    """Return ``(X, K)`` sum of an amount over the surviving brokers of each rack."""
     pools, of_broker = given.pools, parts.domains.of_broker
     whole = np.bincount(pools.of_broker, weights=amount, minlength=pools.num)
     lost = np.zeros((len(parts.domains) + 1, pools.num))
@@ -85,7 +85,7 @@ def _left_in_racks(
 def _fullest_left(
     base: RateArray, domains: Domains, first: IndexArray, second: IndexArray
 ) -> RateArray:
-    """Return ``(X,)`` the fullest broker that no domain takes along."""
+    """Return ``(X,)`` load of the fullest broker that loses nothing."""
     found = np.full(len(first), -np.inf)
     is_open = np.ones(len(first), dtype=np.bool_)
     for b in np.argsort(-base, kind="stable"):
@@ -95,7 +95,7 @@ def _fullest_left(
         stays = is_open.copy()
         if domain != ABSENT:
             stays &= (first != domain) & (second != domain)
-        # A broker that loses a log dir of several is no measure for the others.
+        # A broker that loses one of several log dirs holds less than before.
         owned = np.append(domains.part_of == b, False)
         stays &= ~owned[first] & ~owned[second]
         found[stays] = base[b]
@@ -105,18 +105,18 @@ def _fullest_left(
 
 def levels_after(given: Outlook, after: ClusterState) -> RateArray:
     """
-    Return how full the fullest survivor of any one loss is at least.
+    Return lower bounds on the load of the fullest survivor of one given loss.
 
     Parameters
     ----------
     given
-        The cluster before.
+        Inputs of all failures of the cluster before the loss.
     after
-        The same cluster once the loss is dealt with, by `lose`.
+        Cluster after the loss, as `lose` returns it.
 
     Returns
     -------
-    ``(2,)`` disk and in, as a row of `fullest_levels`.
+    ``(2,)`` disk and in load, as a row of `fullest_levels`.
     """
     live, pools = after.brokers.is_live, given.pools
     unit, rooms = given.scale.unit, np.zeros((2, pools.num))
@@ -133,7 +133,7 @@ def levels_after(given: Outlook, after: ClusterState) -> RateArray:
 
 
 def _held_after(given: Outlook, after: ClusterState) -> npt.NDArray[np.int64]:
-    """Return ``(2,)`` disk and in that survivors hold once all is rebuilt."""
+    """Return ``(2,)`` disk and in load of all survivors after the rebuild."""
     before, columns = given.state, list(HELD_COLUMNS)
     of, on = before.replicas.partition_idx, before.replicas.broker_idx
     live, is_gone = after.brokers.is_live, is_usable(before) & ~is_usable(after)
@@ -146,7 +146,7 @@ def _held_after(given: Outlook, after: ClusterState) -> npt.NDArray[np.int64]:
 
 
 def _untouched(before: ClusterState, after: ClusterState) -> npt.NDArray[np.bool_]:
-    """Return ``(B,)`` the live brokers that lose no log dir."""
+    """Return ``(B,)`` true for live brokers that lose no log dir."""
     is_lost = np.equal(after.log_dirs.state, LogDirState.OFFLINE)
     is_lost &= np.not_equal(before.log_dirs.state, LogDirState.OFFLINE)
     untouched = after.brokers.is_live.copy()

@@ -1,10 +1,10 @@
 """
-Loads that brokers carry while some replicas are offline.
+Loads of brokers while some replicas are offline.
 
-A leader sends each of its followers what producers write. A follower that is offline
-fetches nothing, so its leader's out falls below the figure of `placement.model.load`,
-which counts every follower. It counts again once the follower is back, or rebuilt
-elsewhere.
+A leader sends the bytes that producers write to each of its followers. An offline
+follower fetches nothing, so the out load of its leader is below the value of
+`placement.model.load`, which counts every follower. The follower counts again once it
+is back, or rebuilt elsewhere.
 """
 
 from dataclasses import dataclass, replace
@@ -29,18 +29,18 @@ IN, OUT, CPU = (RESOURCES.index(r) for r in (Resource.IN, Resource.OUT, Resource
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Fetches:
     """
-    Out load of each leader, by how many of its followers are offline.
+    Out load of each leader, by the number of its offline followers.
 
     Parameters
     ----------
     full
         ``(P,)`` out load of the leader with every follower fetching.
     each
-        ``(P,)`` what one follower fetches; 0 where the out load is unknown.
+        ``(P,)`` load that one follower fetches; 0 where the out load is unknown.
     followers
-        ``(P,)`` followers that ``full`` counts.
+        ``(P,)`` number of followers in ``full``.
     offline
-        ``(P,)`` replicas that are offline today, those being added left out.
+        ``(P,)`` number of replicas offline now, without those being added.
     """
 
     full: WeightArray
@@ -49,14 +49,14 @@ class Fetches:
     offline: CountArray
 
     def out(self, p: CountArray, lost: CountArray | int = 0) -> WeightArray:
-        """Return the out load of leaders of partitions `p`, `lost` more offline."""
+        """Return the out load of leaders of partitions `p` with `lost` more offline."""
         gone = np.minimum(self.offline[p] + lost, self.followers[p])
         served: WeightArray = np.maximum(self.full[p] - gone * self.each[p], 0)
         return served
 
 
 def fetches_of(state: ClusterState, weights: Weights) -> Fetches:
-    """Return what followers fetch, and how many of them are offline."""
+    """Return the loads that followers fetch, and the number of offline followers."""
     is_counted = state.is_offline & ~state.replicas.is_adding
     return Fetches(
         full=weights.leader[:, OUT],
@@ -67,7 +67,7 @@ def fetches_of(state: ClusterState, weights: Weights) -> Fetches:
 
 
 def serving_weights(state: ClusterState, weights: Weights) -> Weights:
-    """Return the same weights with leaders that serve only followers not offline."""
+    """Return the weights with the out load of leaders for online followers only."""
     leader = weights.leader.copy()
     leader[:, OUT] = fetches_of(state, weights).out(np.arange(state.num_partitions))
     return replace(weights, leader=leader)
@@ -85,14 +85,14 @@ def serving_loads(
     state: ClusterState, weights: Weights, columns: tuple[int, ...]
 ) -> WeightArray:
     """
-    Sum what brokers carry, without offline replicas and their fetches.
+    Sum the loads of brokers, without offline replicas and their fetches.
 
     Parameters
     ----------
     state, weights
-        The cluster and the usual weights of its replicas.
+        Current cluster, and loads of its replicas with every follower fetching.
     columns
-        Which resources.
+        Columns of the resources.
 
     Returns
     -------

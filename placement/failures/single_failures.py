@@ -1,4 +1,4 @@
-"""What the loss of each broker, log dir or rack does."""
+"""Effects of the loss of each broker, log dir or rack."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from placement.model.cluster import ABSENT, RateArray
 
 def single_failures(given: Outlook, kind: DomainKind) -> Failures:
     """
-    Return what the loss of each domain of a kind does.
+    Return the effects of the loss of each domain of a kind.
 
     Notes
     -----

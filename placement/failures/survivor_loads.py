@@ -1,9 +1,9 @@
 """
-How loaded the survivors are: by leading, and by holding what is rebuilt on them.
+Loads of survivors: by leadership, and by the replicas rebuilt on them.
 
-Leading is known to the broker. Where lost replicas are rebuilt is for a plan to choose;
-what is said here holds for every choice: the fullest survivor is at least as full as
-when everything is spread as evenly as racks allow, and as it is without anything.
+The loads of leadership are exact for each broker. A plan chooses the brokers of rebuilt
+replicas, so the bounds here hold for every choice: the fullest survivor is at least as
+full as with loads spread as evenly as racks allow, and at least as full as before.
 """
 
 from dataclasses import dataclass
@@ -33,23 +33,23 @@ from placement.model.load import (
 CountArray = npt.NDArray[np.int64]
 NO_LIMIT = np.inf
 MOST_RACKS = 64
-"""With more, each broker mostly is a rack of its own, and they limit nothing."""
+"""Number of racks above which racks are ignored, as they limit almost nothing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Scale:
     """
-    In what the load of brokers is told.
+    Units of the loads of brokers.
 
     Parameters
     ----------
     unit
-        ``(B, R)`` integer load that makes 1: a capacity, or one of the unit people
-        read where capacities are not known.
+        ``(B, R)`` integer load that counts as 1: the capacity, or one display unit
+        where capacities are unknown.
     is_use
         ``(R,)`` true where 1 is a full capacity.
     most
-        ``(R,)`` fraction of a capacity that may be used; infinite where unknown.
+        ``(R,)`` usable fraction of a capacity; infinite where unknown.
     """
 
     unit: RateArray
@@ -58,7 +58,7 @@ class Scale:
 
 
 def scale_of(state: ClusterState, thresholds: dict[Resource, float]) -> Scale:
-    """Return the scale of each resource: fractions where every live broker has one."""
+    """Return the scale: fractions where all live brokers have a known capacity."""
     brokers = state.brokers
     given = {
         Resource.DISK: np.where(brokers.disk_bytes != UNKNOWN, brokers.disk_bytes, 0),
@@ -85,19 +85,19 @@ def scale_of(state: ClusterState, thresholds: dict[Resource, float]) -> Scale:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Peaks:
     """
-    The busiest survivor of each failure, and how many are pushed over their limit.
+    Busiest survivor of each failure, and number of survivors pushed over a limit.
 
     Parameters
     ----------
     value
         ``(X, 4)`` load on the scale, by `CARRIED_COLUMNS`.
     broker_idx
-        ``(X, 4)`` the broker; `ABSENT` where nobody survives.
+        ``(X, 4)`` row of the broker; `ABSENT` without survivors.
     num_over
-        ``(X,)`` survivors that gain load and end over a threshold while what is lost is
-        gone.
+        ``(X,)`` number of survivors that gain load and exceed a threshold during the
+        loss.
     num_over_on_return
-        ``(X,)`` the same once all followers fetch again.
+        ``(X,)`` number of such survivors once all followers fetch again.
     """
 
     value: RateArray
@@ -141,7 +141,7 @@ def peaks_of_singles(
 
 
 def _first_of_largest(group: CountArray, values: RateArray) -> CountArray:
-    """Return the first row of the largest value of each group; groups ascend."""
+    """Return the first row with the largest value of each group; groups ascend."""
     if not len(group):
         return np.zeros(0, dtype=np.int64)
     start = np.nonzero(np.append(True, group[1:] != group[:-1]))[0]
@@ -158,14 +158,14 @@ def _counted(failure: CountArray, is_over: BoolArray, count: int) -> CountArray:
 
 class Untouched:
     """
-    Survivors whose load a failure leaves as it is.
+    Survivors whose load a failure does not change.
 
     Parameters
     ----------
     domains, gains
-        What can fail, and how that changes the load of whom.
+        Failure domains, and the changes of the survivors' loads.
     is_live
-        ``(B,)`` brokers that are live today.
+        ``(B,)`` true for brokers that are live now.
     """
 
     def __init__(self, domains: Domains, gains: Gains, is_live: BoolArray) -> None:
@@ -176,7 +176,7 @@ class Untouched:
         self._start = np.searchsorted(gains.broker_idx[order], brokers)
 
     def busiest(self, base: RateArray) -> tuple[RateArray, IndexArray]:
-        """Return for each failure the highest load, and its broker, lowest first."""
+        """Return the highest load per failure, and its broker; lowest on ties."""
         value = np.full(len(self._domains), -np.inf)
         broker = np.full(len(self._domains), ABSENT, dtype=np.int32)
         is_open = np.ones(len(self._domains), dtype=np.bool_)
@@ -196,7 +196,7 @@ class Untouched:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Pools:
     """
-    Racks as pools of disk or network, from which failures take brokers away.
+    Racks as pools of disk and network capacity, which failures reduce.
 
     Parameters
     ----------
@@ -205,12 +205,12 @@ class Pools:
     num
         Number of pools, ``K``.
     factors
-        ``(F,)`` the replication factors there are.
+        ``(F,)`` distinct replication factors.
     weight
         ``(F, Y)`` load of one replica of every partition of that factor; columns disk
         and in.
     fixed
-        ``(K,)`` bytes on disks that are no replica.
+        ``(K,)`` bytes on disks that belong to no replica.
     """
 
     of_broker: IndexArray
@@ -224,7 +224,7 @@ HELD_COLUMNS = (RESOURCES.index(Resource.DISK), RESOURCES.index(Resource.IN))
 
 
 def pools_of(state: ClusterState, weights: Weights) -> Pools:
-    """Return the racks as pools; one for all where there are too many to matter."""
+    """Return the racks as pools; one pool for all above `MOST_RACKS` racks."""
     has_racks = state.num_racks <= MOST_RACKS
     of_broker = state.brokers.rack_idx if has_racks else state.brokers.rack_idx * 0
     factors, at = np.unique(state.replication_factor, return_inverse=True)
@@ -249,24 +249,24 @@ def even_levels(
     y: int,
 ) -> RateArray:
     r"""
-    Return how full the fuller survivors are at least once all is rebuilt.
+    Return a lower bound on the level of the fullest survivor after the rebuild.
 
     Parameters
     ----------
     pools
-        The racks.
+        Racks as pools of capacity.
     brokers_in, capacity_in
-        ``(X, K)`` survivors in each rack, and their capacity together.
+        ``(X, K)`` number of survivors in each rack, and their total capacity.
     total
-        ``(X,)`` load that they hold together.
+        ``(X,)`` total load of the survivors.
     y
         Column of `HELD_COLUMNS`.
 
     Returns
     -------
     ``(X,)`` the :math:`u` of :math:`\sum_k \min(u C_k, L_k) = W`, where a rack holds at
-    most :math:`L_k = \sum_p w_p \min(\kappa_p, n_k)`; no placement that keeps the rack
-    rule fills every survivor less than :math:`u`. NaN where nobody survives.
+    most :math:`L_k = \sum_p w_p \min(\kappa_p, n_k)`. No placement that keeps the rack
+    rule fills every survivor less than :math:`u`. NaN without survivors.
     """
     most = np.zeros(brokers_in.shape)
     for f, factor in enumerate(pools.factors):
@@ -276,7 +276,7 @@ def even_levels(
         most = np.full(brokers_in.shape, NO_LIMIT)
     if HELD_COLUMNS[y] == RESOURCES.index(Resource.DISK):
         most = most + pools.fixed
-    # Float noise must not leave a rest that fits nowhere.
+    # Rounding must not leave a remainder that fits in no rack.
     most = np.maximum(most, 0) * (1 + 1e-9)
     short = np.maximum(total - np.where(capacity_in > 0, most, 0).sum(axis=1), 0)
     most = most + np.where(np.isfinite(short), short, 0)[:, None]
@@ -284,7 +284,7 @@ def even_levels(
 
 
 def _per_rack(brokers_in: CountArray, factor: int) -> CountArray:
-    """Return ``(X,)`` the most replicas of a partition that a rack may hold."""
+    """Return ``(X,)`` maximum replicas of a partition in a rack."""
     spread = np.ones(len(brokers_in), dtype=np.int64)
     largest = brokers_in.max(axis=1, initial=0)
     while True:
@@ -296,7 +296,7 @@ def _per_rack(brokers_in: CountArray, factor: int) -> CountArray:
 
 
 def _poured(capacity: RateArray, most: RateArray, total: RateArray) -> RateArray:
-    """Solve for the level, all rows at once: racks that fill first come first."""
+    """Return the level of each row, by racks in the order in which they fill up."""
     width = np.where(capacity > 0, capacity, 1.0)
     full_at = np.where(capacity > 0, most / width, np.inf)
     order = np.argsort(full_at, axis=1, kind="stable")

@@ -1,5 +1,5 @@
 """
-Outcomes of scenarios: a changed cluster planned and compared with the present one.
+Outcomes of scenarios: plans for a changed cluster, and their figures.
 
 Imports `scenarios.changes`, `planning`, `failures`, `score` and `sizing.demand`.
 """

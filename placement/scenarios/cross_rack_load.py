@@ -1,4 +1,4 @@
-"""What brokers send from rack to rack, and what is stored elsewhere."""
+"""Traffic between racks, and bytes in remote storage."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from placement.model.cluster import ABSENT, ClusterState
 
 
 def knows_racks(state: ClusterState) -> bool:
-    """Return whether every live broker has a rack, and there are several."""
+    """Return whether every live broker has a known rack, and there are several."""
     live = state.brokers.rack_idx[state.brokers.is_live].tolist()
     names = {state.brokers.racks[rack] for rack in live}
     return None not in names and len(names) > 1
@@ -16,8 +16,8 @@ def cross_rack_rate(state: ClusterState) -> float | None:
     """
     Return the bytes/s that followers fetch from leaders in another rack.
 
-    `None` where racks, or what is written, are not known. What producers and consumers
-    send from rack to rack is not in it: where they stand no snapshot knows.
+    `None` where racks or write rates are unknown. Traffic of producers and consumers is
+    not included, because a snapshot does not contain their racks.
     """
     rate = state.partitions.in_bytes_per_s
     if not knows_racks(state) or not np.isfinite(rate).all():
@@ -31,5 +31,5 @@ def cross_rack_rate(state: ClusterState) -> float | None:
 
 
 def remote_bytes(state: ClusterState) -> int:
-    """Return the bytes in remote storage, as far as they are known."""
+    """Return the known bytes in remote storage."""
     return int(np.maximum(state.partitions.remote_bytes, 0).sum())

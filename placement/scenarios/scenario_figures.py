@@ -1,4 +1,4 @@
-"""What a cluster, real or not, is told by: balance, use, and what it survives."""
+"""Figures of a real or hypothetical cluster: balance, use, and survivable losses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -37,24 +37,24 @@ CAPPED = (
     Resource.CPU,
     Resource.REPLICAS,
 )
-"""What brokers have capacities for; of replicas those are `max_replicas`."""
+"""Resources with a capacity; that of replicas is `max_replicas`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumptions:
     """
-    What figures rest on.
+    Assumptions of the figures.
 
     Parameters
     ----------
     bands
-        Width of the band per resource, as a fraction.
+        Half-width of the band per resource, as a fraction of the target.
     thresholds
-        Fraction of each capacity that may be used.
+        Usable fraction of each capacity.
     bandwidth_bytes_per_s
-        What a broker copies, in and out.
+        Bytes/s at which a broker copies, in and out.
     growth
-        How topics grow; `None` where nobody says.
+        Growth of topics; `None`: not given.
     """
 
     bands: Mapping[Resource, float]
@@ -66,17 +66,17 @@ class Assumptions:
 @dataclass(frozen=True, slots=True)
 class Use:
     """
-    How far the brokers' capacity for one resource is used.
+    Use of the brokers' capacity for one resource.
 
     Parameters
     ----------
     most, mean
-        Of the fullest broker and of all, as fractions; NaN where capacities or loads
-        are not known.
+        Use of the fullest broker, and of all brokers together, as fractions; NaN where
+        capacities or loads are unknown.
     broker_id
-        The fullest.
+        Id of the fullest broker.
     over
-        Brokers over their threshold.
+        Number of brokers over their threshold.
     """
 
     most: float
@@ -93,18 +93,18 @@ class Use:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """
-    Whether any one broker, or rack, may be lost.
+    Verdict on the loss of any one broker, or any one rack.
 
     Parameters
     ----------
     answer
-        `None` where there is none to lose.
+        Whether any one may be lost; `None` where there is none.
     hardest
-        Name of the one whose loss is hardest; empty where there is none.
+        Name of the broker or rack with the worst loss; empty where there is none.
     reason
-        What its loss breaks; empty where nothing.
+        Damage by the worst loss; empty without damage.
     fails
-        How many may not be lost.
+        Number of brokers or racks that may not be lost.
     """
 
     answer: bool | None
@@ -116,27 +116,27 @@ class Verdict:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Figures:
     """
-    The figures of one cluster.
+    Figures of one cluster.
 
     Parameters
     ----------
     state
-        The cluster; brokers that are empty and leave are no part of it.
+        Cluster, without empty brokers that leave.
     num_brokers
-        Live brokers.
+        Number of live brokers.
     measured, score
         Loads, targets and balance.
     use
-        Of what brokers have capacities for.
+        Use of each resource with a capacity.
     return_use
-        Of out once every follower fetches again; `None` where nothing is gone.
+        Use of out once every follower fetches again; `None` without a loss.
     health
-        How many partitions are offline, under min ISR and so on.
+        Number of partitions that are offline, under min ISR and so on.
     verdicts
-        For the loss of any one broker, and any one rack.
+        Verdicts on the loss of any one broker, and any one rack.
     crossings
-        The first threshold passed per resource, soonest first; `None` where nobody
-        says how topics grow.
+        First crossing of a threshold per resource, soonest first; `None` where the
+        growth of topics is not given.
     """
 
     state: ClusterState
@@ -151,7 +151,7 @@ class Figures:
 
     @property
     def binding(self) -> tuple[Resource, Use] | None:
-        """The resource that is nearest to its threshold, and where; if any is known."""
+        """Resource nearest to its threshold, and its use; `None` if none is known."""
         known = [(r, use) for r, use in self.use.items() if use.is_known]
 
         def nearness(pair: tuple[Resource, Use]) -> float:
@@ -160,24 +160,24 @@ class Figures:
         return max(known, key=nearness) if known else None
 
     def threshold_of(self, resource: Resource, broker_id: int) -> float:
-        """Return the fraction of a capacity that a broker may use."""
+        """Return the usable fraction of a broker's capacity."""
         if resource is Resource.REPLICAS:
             return 1.0
         r = RESOURCES.index(resource)
         row = int(self.state.brokers.rows_of([broker_id])[0])
         capacity = float(self.score.capacity[row, r])
-        # What rounding may exceed is part of the limit.
+        # The limit includes a tolerance for rounding.
         return float(self.measured.limit[row, r]) / (1 + 1e-9) / capacity
 
     @property
     def num_over(self) -> int:
-        """Brokers over some threshold, or over the replicas that they may hold."""
+        """Number of brokers over some threshold, or over their replica limit."""
         is_crowded = _crowded(self.measured)
         return int((self.measured.is_over.any(axis=1) | is_crowded).sum())
 
     @property
     def num_out_of_band(self) -> int:
-        """Brokers out of some band."""
+        """Number of brokers out of some band."""
         holds = self.measured.shares.members.holds
         return int((self.score.is_out.any(axis=1) & holds).sum())
 
@@ -190,19 +190,19 @@ def figures_of(
     is_gone: bool = False,
 ) -> Figures:
     """
-    Weigh a cluster as it stands, its current leaders leading.
+    Return the figures of a cluster with its current leaders.
 
     Parameters
     ----------
     state
-        The cluster.
+        Cluster to measure.
     assumptions
-        What the figures rest on.
+        Assumptions of the figures.
     leaving
-        Ids of live brokers that do not count, for they are to go.
+        Ids of live brokers that leave and do not count.
     is_gone
-        Whether offline replicas are gone after a loss: then they fetch nothing from
-        their leaders.
+        Whether offline replicas are lost, so that these fetch nothing from their
+        leaders.
     """
     holds = state.brokers.is_live & ~np.isin(state.brokers.ids, sorted(leaving))
     members = Members(holds=holds, leads=holds & state.brokers.may_lead)
@@ -288,7 +288,7 @@ def _uses(measured: Measured, score: Score, holds: BoolArray) -> dict[Resource, 
 
 
 def _crowded(measured: Measured) -> BoolArray:
-    """Return ``(B,)`` brokers that hold more replicas than they may."""
+    """Return ``(B,)`` true for brokers above their replica limit."""
     most = measured.state.brokers.max_replicas
     count = as_units(measured.load)[:, RESOURCES.index(Resource.REPLICAS)]
     holds = measured.shares.members.holds
@@ -297,7 +297,7 @@ def _crowded(measured: Measured) -> BoolArray:
 
 
 def verdict_of(given: Outlook, kind: DomainKind) -> Verdict:
-    """Return whether any one of a kind may be lost, and which is the hardest to lose."""
+    """Return the verdict on the loss of any one domain of a kind."""
     failures = single_failures(given, kind)
     if not len(failures):
         return Verdict(answer=None, hardest="", reason="", fails=0)
@@ -314,7 +314,7 @@ def verdict_of(given: Outlook, kind: DomainKind) -> Verdict:
 
 
 def reason_of(failures: Failures, row: int) -> str:
-    """Return what one failure breaks, the worst first; empty where nothing."""
+    """Return the worst effect of one failure as text; empty without one."""
     for name, words in (
         ("offline", "partitions offline"),
         ("under_min_isr", "partitions under min ISR"),

@@ -1,4 +1,4 @@
-"""A scenario planned: what is copied, how long that takes, and what it leads to."""
+"""Plan of a scenario: copies, their duration, and the figures of the result."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -30,31 +30,31 @@ from placement.sizing.demand.broker_demand import (
 
 
 class Afterwards(StrEnum):
-    """What is done once the changes are made."""
+    """Planning after the changes of a scenario."""
 
     REBALANCE = "rebalance"
-    """Every broker is brought into its band."""
+    """The plan brings every broker into its band."""
     NEEDED = "needed"
-    """Only what must moves: off brokers that leave, off dead ones."""
+    """The plan moves only replicas that must move, off leaving and dead brokers."""
     NOTHING = "nothing"
-    """All is left as it is."""
+    """There is no plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Copying:
     """
-    What is copied, and how long that takes at least.
+    Copies of a scenario, and a lower bound on their duration.
 
     Parameters
     ----------
     replicas, size_bytes
-        Copies made, by the changes and the plan together, and their bytes.
+        Number and bytes of the copies, by the changes and the plan together.
     seconds
-        What the busiest broker needs for what it sends or gets.
+        Seconds that the busiest broker needs to send or receive its copies.
     broker_id
-        That broker; -1 where nothing is copied.
+        Id of the busiest broker; -1 where nothing is copied.
     cross_rack_bytes
-        Of `size_bytes`, what goes from one rack to another.
+        Part of `size_bytes` that is copied between racks.
     """
 
     replicas: int
@@ -67,21 +67,21 @@ class Copying:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Outcome:
     """
-    What becomes of a scenario.
+    Outcome of a scenario.
 
     Parameters
     ----------
     variant
-        The cluster once the changes are made.
+        Cluster after the changes.
     placed
-        The plan, `None` where nothing is to be done.
+        Plan, or `None` without one.
     figures
-        Of the cluster in the end.
+        Figures of the final cluster.
     copying
-        What it takes to get there.
+        Copies that lead to the final cluster.
     proof
-        Where nothing was planned because no placement would do: what is over its
-        threshold whatever the placement.
+        Need over its threshold in every placement, where infeasibility was proven
+        without a plan.
     """
 
     variant: Variant
@@ -92,21 +92,21 @@ class Outcome:
 
     @property
     def is_copying_told(self) -> bool:
-        """Whether bytes are known of what is copied; unknown is never 0."""
+        """Whether the bytes of the copies are known; unknown bytes are not 0."""
         sizes = self.figures.state.partitions.size_bytes
         has_sizes = bool(np.not_equal(sizes, UNKNOWN).any())
         return has_sizes or not self.copying.replicas
 
     @property
     def status(self) -> str:
-        """Status of the plan; ``as-is`` where there is none."""
+        """Status of the plan; ``as-is`` without one."""
         if self.proof is not None:
             return str(Status.INFEASIBLE)
         return "as-is" if self.placed is None else str(self.placed.solution.status)
 
 
 def operation_of(variant: Variant, afterwards: Afterwards) -> Operation | None:
-    """Return the operation that a plan for a variant carries out, if any."""
+    """Return the operation of the plan for a variant, or `None`."""
     if afterwards is Afterwards.NOTHING:
         return None
     if afterwards is Afterwards.NEEDED or variant.leaving:
@@ -134,18 +134,18 @@ def play(
     assumptions: Assumptions,
 ) -> Outcome:
     """
-    Plan a variant, and weigh what that leads to.
+    Plan a variant, and return the outcome.
 
     Parameters
     ----------
     variant
-        The cluster once the changes are made.
+        Cluster after the changes.
     afterwards
-        What is done then.
+        Planning after the changes.
     settings
-        Of the plan.
+        Settings of the plan.
     assumptions
-        What the figures rest on.
+        Assumptions of the figures.
     """
     operation = operation_of(variant, afterwards)
     if operation is None:
@@ -155,7 +155,7 @@ def play(
 
 
 def impossible(variant: Variant, assumptions: Assumptions) -> Need | None:
-    """Return what no placement on a variant's brokers keeps to, `None` if unknown."""
+    """Return a need that no placement on the variant's brokers meets, or `None`."""
     wanted = Wanted(thresholds=assumptions.thresholds, survives=frozenset())
     fleet = fleet_of(variant.state, variant.leaving)
     if not len(fleet):
@@ -167,7 +167,7 @@ def impossible(variant: Variant, assumptions: Assumptions) -> Need | None:
 def weighed(
     variant: Variant, placed: PlannedPlacement | None, assumptions: Assumptions
 ) -> Outcome:
-    """Return the figures of a variant, its plan carried out."""
+    """Return the outcome of a variant after its plan."""
     state = variant.state if placed is None else placed.reassignment.after()
     empty = frozenset(b for b in variant.leaving if not held_by(state, frozenset({b})))
     left = without_brokers(state, empty)
@@ -188,10 +188,10 @@ def copying_of(
     variant: Variant, placed: PlannedPlacement | None, bandwidth_bytes_per_s: float
 ) -> Copying:
     """
-    Return what is copied, and how long the busiest broker needs for it.
+    Return the copies of a scenario, and the seconds that the busiest broker needs.
 
-    A replica that the changes make, and the plan puts elsewhere, is copied once; one of
-    a topic that does not exist yet has nothing to be copied. Copies come from leaders.
+    A replica that the changes create and the plan moves is copied once. Replicas of new
+    topics have no bytes to copy. Copies come from leaders.
     """
     state = variant.state
     target, copied = _copies(variant, placed)
@@ -221,7 +221,7 @@ def copying_of(
 def _copies(
     variant: Variant, placed: PlannedPlacement | None
 ) -> tuple[IndexArray, BoolArray]:
-    """Return where each replica ends, and which are copied there."""
+    """Return the final broker of each replica, and true for replicas copied there."""
     by_change: npt.NDArray[np.bool_] = np.equal(variant.data, Data.COPIED)
     if placed is None:
         return variant.state.replicas.broker_idx, by_change
@@ -233,7 +233,7 @@ def _copies(
 
 
 def continued(outcome: Outcome) -> Variant:
-    """Return the cluster that a scenario leads to, for another one to go on from."""
+    """Return the final cluster of a scenario, as the start of another one."""
     variant, placed = outcome.variant, outcome.placed
     state = variant.state if placed is None else placed.reassignment.after()
     there = np.zeros(len(state.replicas), dtype=np.int8)

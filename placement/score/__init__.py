@@ -1,9 +1,10 @@
 """
 Balance of a placement, and the rules that it breaks.
 
-`score_placement` has the figures that a placement decides, as every plan states them;
-`score_cluster` adds racks, log dirs, topics, hot spots and the least that must move.
-Formulas: `placement.score.balance_statistics`. Imports `model`, `draft` and `rules`.
+`score_placement` computes the figures of a placement, as every plan states them.
+`score_cluster` adds racks, log dirs, topics, hot spots and a lower bound on the bytes
+to move. Formulas: `placement.score.balance_statistics`. Imports `model`, `draft` and
+`rules`.
 """
 
 from placement.model.rack_violations import rack_broken

@@ -1,11 +1,11 @@
 r"""
-Figures of balance: of the brokers of a cluster, and of many groups at once.
+Balance statistics of the brokers of a cluster, and of many groups at once.
 
-With :math:`u_i` the use of the ``n`` things that share a load: `cv` is the population
+With :math:`u_i` the use of the ``n`` members that share a load: `cv` is the population
 standard deviation over the mean; `gini` is
 :math:`\sum_{ij} |u_i - u_j| / (2 n \sum u)`; `jain` is
-:math:`(\sum u)^2 / (n \sum u^2)`; `max_over_mean` speaks for itself. Where
-:math:`\sum u = 0` all are 0, and `jain` is 1.
+:math:`(\sum u)^2 / (n \sum u^2)`; `max_over_mean` is the maximum over the mean. Where
+:math:`\sum u = 0`, all are 0, and `jain` is 1.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class ResourceScore:
     """
     Balance of one resource over the brokers that count.
 
-    `total` is in units people read; `use` figures are loads over capacities. Formulas:
+    `total` is in display units; `use` figures are loads over capacities. Formulas:
     docs/theory.md, "Measures of balance".
     """
 
@@ -55,7 +55,7 @@ def jain(use: RateArray) -> float:
     largest = float(use.max(initial=0.0))
     if largest <= 0:
         return 1.0
-    # Of parts of the largest: squares of very large or small numbers are no numbers.
+    # Scaled by the largest: squares of very large or small numbers are not finite.
     part = use / largest
     return float(part.sum()) ** 2 / (len(part) * float((part * part).sum()))
 
@@ -63,7 +63,7 @@ def jain(use: RateArray) -> float:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Spread:
     """
-    How evenly each of ``G`` groups is loaded.
+    Balance statistics of each of ``G`` groups.
 
     Every array is ``(G,)``; an empty group has 0 everywhere, and `jain` 1.
     """
@@ -79,14 +79,14 @@ class Spread:
 
 def spread_rows(use: RateArray, start: OffsetArray) -> Spread:
     """
-    Compute the spread of each compressed row.
+    Compute the balance statistics of each compressed row.
 
     Parameters
     ----------
     use
-        ``(N,)`` not negative.
+        ``(N,)`` use of each member. Not negative.
     start
-        ``(G + 1,)`` group ``g`` is ``use[start[g]:start[g + 1]]``.
+        ``(G + 1,)`` first member of each group ``g``: ``use[start[g]:start[g + 1]]``.
     """
     count = np.diff(start)
     total = _reduced(np.add, use, start)
@@ -111,12 +111,12 @@ def spread_rows(use: RateArray, start: OffsetArray) -> Spread:
 
 
 def gini_rows(use: RateArray, start: OffsetArray) -> RateArray:
-    """Return ``(G,)`` the Gini coefficient of each compressed row."""
+    """Return ``(G,)`` Gini coefficient of each compressed row."""
     return np.array([gini(use[low:high]) for low, high in pairwise(start.tolist())])
 
 
 def _reduced(operation: np.ufunc, values: RateArray, start: OffsetArray) -> RateArray:
-    """Reduce each compressed row; 0 for an empty one."""
+    """Return the reduction of each compressed row; 0 for an empty row."""
     reduced = np.zeros(len(start) - 1)
     filled = np.nonzero(np.diff(start))[0]
     if len(filled):

@@ -1,4 +1,4 @@
-"""Everything a score says of one cluster, as it stands."""
+"""Score of one cluster in its current state."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,33 +38,34 @@ from placement.score.lone_brokers import lone_broker_notes
 from placement.score.placement_score import Measured, Score, measure, score_of
 
 _MOST_NAMED = 10
-"""Brokers named in one note; the rest is counted."""
+"""Maximum number of brokers named in one note; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ClusterScore:
     """
-    The score of a cluster on every level.
+    Score of a cluster on every level.
 
     Parameters
     ----------
     measured
-        Loads, targets and broken rules that the figures are made from.
+        Loads, targets and violations that the figures are computed from.
     placed
-        The figures of the brokers and of the whole.
+        Figures of the brokers and of the whole cluster.
     racks, log_dirs, topics
-        The other levels.
+        Figures of racks, log dirs and topics.
     hot_spots
-        The worst brokers, with what makes them hot.
+        Worst hot spots, with their causes.
     num_hot_spots
-        How many there are in all.
+        Number of hot spots in all.
     min_bytes_to_balance
-        Bytes. No plan that brings every broker into its bands moves less.
+        Lower bound, in bytes, on the moves of any plan that brings every broker into
+        its bands.
     notes
-        What a reader should know.
+        Notes on the input and the bands.
     is_complete
-        Whether no partition number is missing, no topic is without partitions and there
-        is a partition at all; else the snapshot may be loaded in part.
+        Whether there are partitions, every topic has one, and no partition number is
+        missing. Otherwise the snapshot may be loaded in part.
     """
 
     measured: Measured
@@ -80,7 +81,7 @@ class ClusterScore:
 
     @property
     def state(self) -> ClusterState:
-        """The cluster."""
+        """Scored cluster."""
         return self.measured.state
 
 
@@ -88,12 +89,12 @@ def score_cluster(
     state: ClusterState, settings: Settings | None = None
 ) -> ClusterScore:
     """
-    Score a cluster as it is: the current leaders, every live broker.
+    Score a cluster with its current leaders and all live brokers.
 
     Parameters
     ----------
     state
-        The cluster.
+        Cluster to score.
     settings
         Bands, capacity thresholds, and the resources that count for
         `min_bytes_to_balance`; the defaults where `None`.
@@ -145,9 +146,9 @@ def score_cluster(
 
 def _plan_targets(draft: Draft, measured: Measured) -> Targets:
     """
-    Return the bands that a plan has: the first live replica leads.
+    Return the bands of a plan, in which the first live replica leads.
 
-    What must leave dead brokers is shared out among those that stay.
+    Load that must leave dead brokers is shared among the other brokers.
     """
     state, weights = draft.state, draft.weights
     leader = preferred_leaders(state)
@@ -164,7 +165,7 @@ def _plan_targets(draft: Draft, measured: Measured) -> Targets:
 
 
 def _band_notes(measured: Measured, balanced: set[str]) -> Iterator[Note]:
-    """Say where a replica heavier than its broker's share widened a band."""
+    """Yield notes on bands widened for a replica heavier than its broker's share."""
     targets, ids = measured.targets, measured.state.brokers.ids
     for r, resource in enumerate(RESOURCES):
         if resource in COUNTS or resource not in balanced:

@@ -1,4 +1,4 @@
-"""Which brokers carry too much, what makes them hot, and what would cool them."""
+"""Overloaded brokers, the causes of their load, and leader moves to relieve them."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ MOST_SPOTS = 20
 MOST_TOPICS = 3
 MOST_PARTITIONS = 5
 MOST_TRIED = 5_000
-"""Leaders looked at for one hot spot, the heaviest first."""
+"""Maximum number of leaders tried for one hot spot, heaviest first."""
 _HANDED_ON = (Resource.OUT, Resource.CPU, Resource.LEADERS)
-"""Resources of which leadership takes a part along."""
+"""Resources with load that follows leadership."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HotTopic:
-    """A topic's part of the load of a hot broker, in units people read."""
+    """Load of one topic on a hot broker, in display units."""
 
     topic_idx: int
     load: float
@@ -38,7 +38,7 @@ class HotTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HotPartition:
-    """What a hot broker would lose with one of its replicas."""
+    """Load that a hot broker would lose with one of its replicas."""
 
     partition_idx: int
     load: float
@@ -47,7 +47,7 @@ class HotPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderMove:
-    """Leadership of a partition, from the hot broker to a follower in sync."""
+    """Move of a partition's leadership from a hot broker to an in-sync follower."""
 
     partition_idx: int
     to_broker_idx: int
@@ -56,25 +56,25 @@ class LeaderMove:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HotSpot:
     """
-    A broker that carries more of a resource than its band or its threshold allows.
+    Broker with more load of a resource than its band or its threshold allows.
 
     Parameters
     ----------
     broker_idx, resource
-        Where.
+        Row of the broker, and the overloaded resource.
     load, limit
-        What it carries and the most it should, in units people read.
+        Load of the broker and its upper limit, in display units.
     is_over_threshold
-        Whether the threshold of its capacity is exceeded, not only the band.
+        Whether the load exceeds the threshold of the capacity, not only the band.
     fixed
-        Bytes among the load that no replica explains.
+        Bytes in the load that belong to no replica.
     topics
-        Those that make it hot, the heaviest first.
+        Topics with the most load on the broker, heaviest first.
     partitions
-        The replicas that would cool it most, the heaviest first.
+        Replicas with the most load on the broker, heaviest first.
     leader_moves
-        Leaders that, handed to followers in sync, cool it while no band or threshold
-        breaks at those who take them; empty where that was not found to do.
+        Leader moves to in-sync followers that bring the load within its limit while no
+        follower's broker exceeds its own; empty where none were found.
     """
 
     broker_idx: int
@@ -89,31 +89,32 @@ class HotSpot:
 
     @property
     def excess(self) -> float:
-        """Load over the limit, in units people read."""
+        """Load above the limit, in display units."""
         return self.load - self.limit
 
     @property
     def would_leaders_do(self) -> bool:
-        """Whether handing on leaders alone is enough: no bytes are moved."""
+        """Whether leader moves alone are enough, without moving bytes."""
         return bool(self.leader_moves)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Heat:
     """
-    What tells hot brokers from others, without any of their replicas.
+    Loads and limits of all brokers that decide which are hot, without replicas.
 
     Parameters
     ----------
     load, limit, floor, target
-        ``(B, R)`` in units people read. What each broker carries, the most that its
-        band and its threshold allow, the least that its band does, and its share.
+        ``(B, R)`` in display units. Load of each broker, its maximum by band and
+        threshold, its minimum by the band, and its target.
     counts, is_over
-        ``(B, R)`` true where a broker takes part, and where it is over its threshold.
+        ``(B, R)`` true where a broker shares the resource, and where its load is over
+        the threshold.
     leads
         ``(B,)`` true for brokers that may lead.
     fixed
-        ``(B,)`` bytes on disks that no replica explains.
+        ``(B,)`` bytes on disks that belong to no replica.
     """
 
     load: RateArray
@@ -127,13 +128,14 @@ class Heat:
 
     def worst(self) -> tuple[list[tuple[int, int]], int]:
         """
-        Return broker and resource of the hot spots, the worst `MOST_SPOTS`.
+        Return broker and resource of the worst `MOST_SPOTS` hot spots.
 
-        Over a threshold comes before over a band; then the most over its share.
+        Loads over a threshold come before loads over a band only, each by the excess
+        relative to the target.
 
         Returns
         -------
-        These, and how many there are in all.
+        Pairs of broker and resource, and the number of hot spots in all.
         """
         hot = self.counts & (self.load > self.limit * (1 + TOLERANCE))
         brokers, resources = np.nonzero(hot)
@@ -148,14 +150,14 @@ class Heat:
 
 def heat_of(measured: Measured, fixed: WeightArray | None = None) -> Heat:
     """
-    Return how hot each broker is.
+    Return the loads and limits that decide which brokers are hot.
 
     Parameters
     ----------
     measured
         Loads and targets.
     fixed
-        As of `Heat`; `None`: what the state itself says.
+        ``(B,)`` bytes as in `Heat`; `None`: computed from the state.
     """
     targets, members = measured.targets, measured.shares.members
     upper = np.where(targets.target > 0, as_units(targets.upper), np.inf)
@@ -173,11 +175,11 @@ def heat_of(measured: Measured, fixed: WeightArray | None = None) -> Heat:
 
 def find_hot_spots(measured: Measured) -> tuple[tuple[HotSpot, ...], int]:
     """
-    Find the hot spots, the worst first.
+    Return the hot spots, worst first.
 
     Returns
     -------
-    The worst `MOST_SPOTS`, and how many there are in all.
+    The worst `MOST_SPOTS` hot spots, and the number of hot spots in all.
     """
     heat = heat_of(measured)
     places, count = heat.worst()
@@ -193,23 +195,23 @@ def spots_at(
     leader_idx: npt.NDArray[np.int32],
 ) -> tuple[HotSpot, ...]:
     """
-    Say of each hot spot what makes it hot.
+    Return the hot spots at given places, with their causes.
 
     Parameters
     ----------
     places
-        Broker and resource of each.
+        Broker row and resource column of each hot spot.
     heat
-        Of all brokers.
+        Loads and limits of all brokers.
     state, weights, leader_idx
-        All brokers, and at least the partitions that have a replica on one of those.
+        All brokers, and at least the partitions with a replica on a hot broker.
     """
     finder = _Finder(heat, state, weights, leader_idx, {b for b, _ in places})
     return tuple(finder.spot(b, r) for b, r in places)
 
 
 class _Finder:
-    """Looks at the replicas of the hot brokers only, sorted by broker once."""
+    """Search for the causes of hot spots among the replicas of the hot brokers."""
 
     def __init__(
         self,
@@ -289,7 +291,7 @@ class _Finder:
     def _hand_on(
         self, b: int, r: int, led: npt.NDArray[np.int32]
     ) -> tuple[LeaderMove, ...]:
-        """Hand on leaders, the heaviest first, until the broker is cool."""
+        """Return leader moves, heaviest first, that bring the load within its limit."""
         if RESOURCES[r] not in _HANDED_ON:
             return ()
         heat = self._heat
@@ -310,7 +312,7 @@ class _Finder:
     def _taker(
         self, p: int, b: int, r: int, extra: RateArray, load: RateArray
     ) -> int | None:
-        """Return the follower with the most room that stays within its limits."""
+        """Return the follower with the most slack that stays within its limits."""
         if extra[r] <= 0:
             return None
         best, most = None, -np.inf
@@ -323,7 +325,7 @@ class _Finder:
         return best
 
     def _followers(self, p: int, b: int) -> Iterator[int]:
-        """Yield the brokers that could lead a partition at once."""
+        """Yield the brokers other than `b` that could lead a partition at once."""
         replicas, leads = self._state.replicas, self._heat.leads
         start = replicas.start
         for row in range(int(start[p]), int(start[p + 1])):

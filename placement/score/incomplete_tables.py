@@ -18,14 +18,14 @@ _MOST_NAMED = 5
 
 def missing_partitions(partitions: Counts, last: Counts) -> Counts:
     """
-    Return ``(T,)`` how many partition numbers of each topic are missing.
+    Return ``(T,)`` number of missing partition numbers of each topic.
 
     Parameters
     ----------
     partitions
-        ``(T,)`` partitions of each topic, each number once.
+        ``(T,)`` number of distinct partitions of each topic.
     last
-        ``(T,)`` largest number of each, -1 where it has no partition.
+        ``(T,)`` largest partition number of each topic, -1 without a partition.
     """
     missing: Counts = last + 1 - partitions
     return missing
@@ -38,7 +38,7 @@ def is_complete(state: ClusterState) -> bool:
 
 
 def _counted(state: ClusterState) -> tuple[Counts, Counts]:
-    """Return ``(T,)`` the partitions of each topic, and how many are missing."""
+    """Return ``(T,)`` number of partitions of each topic, and number missing."""
     topic = state.partitions.topic_idx
     count = np.bincount(topic, minlength=len(state.topics)).astype(np.int64)
     last = np.full(len(state.topics), -1, dtype=np.int64)

@@ -18,17 +18,17 @@ from placement.score.level_loads import Level, RackLevel
 from placement.score.placement_score import Score
 
 USES = ("mean_use", "max_use", "min_use")
-"""Figures that are load over capacity; the others compare brokers with each other."""
+"""Figures that are a load over a capacity; the others compare brokers."""
 MEASURES = ("load", "target", "deviation")
 
 
 def given_capacities(state: ClusterState) -> RateArray:
-    """Return ``(B, R)`` capacities of brokers as given; of counts, `max_replicas`."""
+    """Return ``(B, R)`` given capacities of brokers; for counts, `max_replicas`."""
     return np.stack([_given(state, resource) for resource in RESOURCES], axis=1)
 
 
 def _given(state: ClusterState, resource: Resource) -> RateArray:
-    """Return ``(B,)`` capacities of one resource as given."""
+    """Return ``(B,)`` given capacities of one resource."""
     brokers = state.brokers
     if resource is Resource.DISK:
         return np.where(brokers.disk_bytes >= 0, brokers.disk_bytes, np.nan)
@@ -49,7 +49,7 @@ def known_loads(state: ClusterState, score: Score) -> Mapping[str, RateArray]:
 def known_rack_loads(
     state: ClusterState, score: Score, racks: RackLevel
 ) -> Mapping[str, RateArray]:
-    """Return the same per rack, ``(K, R)``; NaN if a broker's capacity is unknown."""
+    """Return these figures per rack, ``(K, R)``; NaN if a capacity is unknown."""
     members = Members(holds=state.brokers.is_live, leads=state.brokers.may_lead)
     given = given_capacities(state)
     capacity = np.zeros(racks.level.capacity.shape)
@@ -62,7 +62,7 @@ def known_rack_loads(
 def known_dir_loads(
     state: ClusterState, score: Score, dirs: Level
 ) -> Mapping[str, RateArray]:
-    """Return the same per log dir, ``(D, R)``; only disk has a capacity there."""
+    """Return these figures per log dir, ``(D, R)``; only disk has a capacity."""
     capacity = np.full(dirs.capacity.shape, np.nan)
     size = state.log_dirs.size_bytes
     disk = RESOURCES.index(Resource.DISK)
@@ -72,10 +72,10 @@ def known_dir_loads(
 
 def has_capacities(state: ClusterState, resource: Resource) -> bool:
     """
-    Return whether every broker that counts has a capacity of a resource as given.
+    Return whether every broker that counts has a given capacity of a resource.
 
-    Else shares go by other weights, of replicas and leaders by disk capacities, and a
-    load over a weight is no use.
+    Otherwise shares follow other weights, such as disk capacities for replicas and
+    leaders, and a load over a weight is not a use.
     """
     members = Members(holds=state.brokers.is_live, leads=state.brokers.may_lead)
     given = _given(state, resource)[members.of(RESOURCES.index(resource))]
@@ -84,9 +84,10 @@ def has_capacities(state: ClusterState, resource: Resource) -> bool:
 
 def known_figures(figures: ResourceScore, *, has_use: bool) -> dict[str, float]:
     """
-    Return the balance of a resource by name.
+    Return the balance statistics of a resource by name.
 
-    NaN where no load of it is known, and uses also where there are no capacities.
+    All are NaN where no load of the resource is known, and the uses also without
+    capacities.
     """
     known = figures.known_fraction
     hidden = 0 if known > 0 else np.nan
@@ -98,13 +99,13 @@ def known_figures(figures: ResourceScore, *, has_use: bool) -> dict[str, float]:
 
 
 def known_spread(spread: Spread, known_fraction: RateArray) -> Mapping[str, RateArray]:
-    """Return how evenly groups are loaded; NaN for groups of which nothing is known."""
+    """Return the balance statistics of groups; NaN for groups without a known load."""
     hidden = np.where(known_fraction > 0, 0.0, np.nan)
     return {**_spread(spread, hidden), "known_fraction": known_fraction}
 
 
 def _spread(spread: Spread, hidden: RateArray) -> dict[str, RateArray]:
-    """Return the spread by name, plus 0 or NaN per group."""
+    """Return balance statistics by name, plus 0 or NaN per group."""
     return {
         "total": spread.total + hidden,
         "mean_use": spread.mean + hidden,
@@ -119,7 +120,7 @@ def _spread(spread: Spread, hidden: RateArray) -> dict[str, RateArray]:
 def known_rack_figures(
     score: Score, racks: RackLevel, r: int, *, has_use: bool
 ) -> Mapping[str, RateArray]:
-    """Return the balance of a resource inside racks, NaN as in `known_figures`."""
+    """Return the balance of a resource inside racks; NaN as in `known_figures`."""
     known = score.resources[RESOURCES[r]].known_fraction
     hidden = 0.0 if known > 0 else np.nan
     nothing = np.full(len(racks.level.load), np.nan)
@@ -138,7 +139,7 @@ def known_rack_figures(
 def _known(
     score: Score, figures: Score | Level, capacity: RateArray
 ) -> Mapping[str, RateArray]:
-    """Return the figures, NaN for resources of which no load is known."""
+    """Return the figures; NaN for resources without a known load."""
     known = [score.resources[resource].known_fraction > 0 for resource in RESOURCES]
     hidden = np.where(known, 0.0, np.nan)
     measures = {name: getattr(figures, name) + hidden for name in MEASURES}

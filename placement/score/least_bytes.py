@@ -1,18 +1,18 @@
 r"""
-The least that must be moved to bring every broker into its bands.
+Lower bound on the bytes to move until every broker is in its bands.
 
-The cover bound of `placement.core.bounds.cover_bounds`, for bytes and before any plan:
-a broker over its band by :math:`e` in some resource must lose replicas that weigh
-:math:`e` together, and one under its band must get such. By weak duality of the
-fractional knapsack, with any :math:`\lambda \ge 0`, these have at least
+This is the cover bound of `placement.core.bounds.cover_bounds`, for bytes and before
+any plan. A broker over its band by :math:`e` in some resource must lose replicas with a
+total load of :math:`e`, and a broker under its band must gain such replicas. By weak
+duality of the fractional knapsack, for any :math:`\lambda \ge 0`, these have at least
 
 .. math::
 
     \lambda e - \sum_i \max(0, \lambda w_i - c_i)
 
-bytes; the replicas sorted by :math:`c_i / w_i`, sums of the first ones give the best
-:math:`\lambda` of every broker at once, so that a million replicas take a fraction of a
-second. Brokers give up and get distinct replicas, so their bounds add up.
+bytes. With replicas sorted by :math:`c_i / w_i`, prefix sums give the best
+:math:`\lambda` of every broker at once, so a million replicas take a fraction of a
+second. Brokers lose and gain distinct replicas, so their bounds add up.
 """
 
 from dataclasses import dataclass
@@ -28,12 +28,12 @@ from placement.model.targets import Targets
 from placement.rules.hard_levels import broker_limits
 
 _ROUNDING = 1e-12
-"""Relative: what floats may add to a bound is taken off again."""
+"""Relative rounding error of a bound, which is subtracted from it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cover:
-    """Items by bytes per weight, summed up from the cheapest on."""
+    """Prefix sums of items in the order of bytes per weight."""
 
     weight: npt.NDArray[np.float64]
     cost: npt.NDArray[np.float64]
@@ -48,7 +48,7 @@ class _Cover:
         return cls(np.cumsum(w[order]), np.cumsum(c[order]), ratio[order])
 
     def least(self, excess: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the bytes that cover each excess at least."""
+        """Return a lower bound on the bytes that cover each excess."""
         if not len(self.weight):
             return np.zeros(len(excess))
         last = np.minimum(np.searchsorted(self.weight, excess), len(self.weight) - 1)
@@ -59,20 +59,20 @@ class _Cover:
 
 def least_bytes(draft: Draft, targets: Targets, balanced: tuple[Resource, ...]) -> int:
     """
-    Bound the bytes that any plan moves that ends with every broker in its bands.
+    Return a lower bound on the bytes of any plan with every broker in its bands.
 
     Parameters
     ----------
     draft
-        What may move, the operation and all rules filled in.
+        Draft with the operation and all rules filled in, which decide what may move.
     targets
-        The bands.
+        Bands of the brokers.
     balanced
-        Resources that have one.
+        Resources with a band.
 
     Returns
     -------
-    Bytes. What must move, whatever the bands, counts in full.
+    Bytes. Replicas that must move, whatever the bands, count in full.
     """
     limits = broker_limits(draft, targets, balanced)
     leaving = _leaving(draft, limits)
@@ -81,7 +81,7 @@ def least_bytes(draft: Draft, targets: Targets, balanced: tuple[Resource, ...]) 
 
 
 def _leaving(draft: Draft, limits: Limits) -> float:
-    """Bound what leaves brokers over their band, what must move in full."""
+    """Return a bound on bytes that leave brokers, with forced moves in full."""
     weights, replicas = draft.weights, draft.state.replicas
     of = replicas.partition_idx
     must = np.equal(draft.movability, Movability.MUST)
@@ -98,7 +98,7 @@ def _leaving(draft: Draft, limits: Limits) -> float:
 
 
 def _of_broker(draft: Draft, rows: npt.NDArray[np.int64], excess: WeightArray) -> float:
-    """Return the largest bound of one broker over its resources."""
+    """Return the largest bound of one broker over the resources."""
     weights = draft.weights
     of = draft.state.replicas.partition_idx[rows]
     cost, best = weights.copy_bytes[of], 0.0
@@ -112,9 +112,9 @@ def _of_broker(draft: Draft, rows: npt.NDArray[np.int64], excess: WeightArray) -
 
 
 def _arriving(draft: Draft, limits: Limits) -> float:
-    """Bound what arrives at brokers under their band."""
+    """Return a bound on the bytes that arrive at brokers under their band."""
     weights, start = draft.weights, draft.state.replicas.start
-    # The most a broker can have of what it keeps: it leads whatever it can lead.
+    # Upper bound on the load that a broker keeps: it leads all that it can lead.
     is_led = (first_live_replica(draft.state) >= 0) | ~draft.is_left_alone
     leads = weights.leader * is_led[:, None]
     full = _kept(draft, weights.replica, weights.own) + _kept(draft, leads, None)
@@ -122,7 +122,7 @@ def _arriving(draft: Draft, limits: Limits) -> float:
     missing[~draft.may_receive] = 0
     moves = np.not_equal(draft.movability, Movability.NEVER)
     some = np.nonzero(np.add.reduceat(moves, start[:-1]) if len(start) > 1 else [])[0]
-    # A broker gets one replica of a partition at most, and may come to lead it.
+    # A broker gets at most one replica of a partition, and may lead the partition.
     weight = (weights.replica + weights.leader)[some]
     cost = weights.copy_bytes[some]
     least = np.zeros(missing.shape)
@@ -133,7 +133,7 @@ def _arriving(draft: Draft, limits: Limits) -> float:
 
 
 def _kept(draft: Draft, weight: WeightArray, own: WeightArray | None) -> WeightArray:
-    """Return ``(B, R)`` what weighs on each broker of what need not leave it."""
+    """Return ``(B, R)`` load of the replicas that need not leave each broker."""
     replicas = draft.state.replicas
     stays = np.nonzero(np.not_equal(draft.movability, Movability.MUST))[0]
     broker, of = replicas.broker_idx[stays], replicas.partition_idx[stays]

@@ -1,4 +1,4 @@
-"""The same loads summed up by rack, log dir and topic."""
+"""Loads by rack, log dir and topic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,18 +31,18 @@ from placement.score.rule_violations import Counts
 
 DISK = RESOURCES.index(Resource.DISK)
 _BY_SIZE = (Resource.DISK, Resource.REPLICAS, Resource.LEADERS)
-"""What log dirs share by their size; of the rest they have equal parts."""
+"""Resources shared among log dirs by size; the others are shared equally."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Level:
     """
-    Loads and shares of racks or log dirs, ``N`` of them.
+    Loads and shares of ``N`` racks or log dirs.
 
     Parameters
     ----------
     load, capacity, target
-        ``(N, R)`` in units people read.
+        ``(N, R)`` in display units.
     deviation
         ``(N, R)`` load / target - 1; 0 where the target is 0.
     """
@@ -54,7 +54,7 @@ class Level:
 
     @property
     def use(self) -> RateArray:
-        """``(N, R)`` load over capacity; 0 where there is none."""
+        """``(N, R)`` load over capacity; 0 without a capacity."""
         has_capacity = self.capacity > 0
         return np.where(
             has_capacity, self.load / np.where(has_capacity, self.capacity, 1.0), 0.0
@@ -64,20 +64,20 @@ class Level:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RackLevel:
     """
-    The racks, and how even the brokers inside each are.
+    Loads of racks, and balance of the brokers inside each rack.
 
     Parameters
     ----------
     level
         Sums over the brokers of each rack that count.
     brokers
-        ``(K, R)`` how many these are.
+        ``(K, R)`` number of such brokers.
     out_of_band, over_threshold
-        ``(K, R)`` how many of them are.
+        ``(K, R)`` number of such brokers out of their band, and over their threshold.
     spread
-        Per resource, over the use of these brokers.
+        Balance statistics of the use of such brokers, per resource.
     gini, max_deviation
-        ``(K, R)`` likewise.
+        ``(K, R)`` Gini coefficient and largest absolute deviation of such brokers.
     """
 
     level: Level
@@ -92,19 +92,19 @@ class RackLevel:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TopicLevel:
     """
-    The topics, and how even the partitions of each are: its skew.
+    Loads of topics, and balance of the partitions inside each topic (its skew).
 
     Parameters
     ----------
     partitions, replicas
-        ``(T,)`` how many.
+        ``(T,)`` number of partitions, and of replicas.
     spread
-        Per resource, over the load of each partition: all its replicas, wherever they
-        are, in units people read.
+        Balance statistics of the partitions' loads, per resource, in display units. The
+        load of a partition is the sum over its replicas on any broker.
     known_fraction
-        ``(T, R)`` partitions of which the load is known; 1 for a topic without any.
+        ``(T, R)`` fraction of partitions with a known load; 1 for an empty topic.
     broken
-        ``(T,)`` by rule, all but `over_capacity`.
+        ``(T,)`` violations by rule, for all rules but `over_capacity`.
     """
 
     partitions: Counts
@@ -115,7 +115,7 @@ class TopicLevel:
 
 
 def rack_level(measured: Measured) -> RackLevel:
-    """Sum the brokers that count up by rack, and compare them inside each."""
+    """Return loads by rack, and the balance of the brokers that count inside each."""
     racks, num_racks = measured.state.brokers.rack_idx, measured.state.num_racks
     load, targets = as_units(measured.load), measured.targets
     target = as_units(targets.target)
@@ -163,7 +163,7 @@ def _rack_spread(
 
 
 def level_of(load: RateArray, capacity: RateArray, target: RateArray) -> Level:
-    """Return a level of loads and targets, deviations added."""
+    """Return a level with the deviations of loads from targets."""
     has_target = target > 0
     unit = np.where(has_target, target, 1.0)
     return Level(
@@ -176,12 +176,12 @@ def level_of(load: RateArray, capacity: RateArray, target: RateArray) -> Level:
 
 def log_dir_level(measured: Measured) -> Level:
     """
-    Sum replicas up by the log dir they lie in.
+    Return loads and shares of log dirs.
 
-    A broker's log dirs that serve share what lies in them: disk, replicas and leaders
-    by their size where it is known of all of them, else and the rest equally. The disk
-    load is what is taken of the file system where that is known, stray files included.
-    Replicas of which the log dir is not known are in none.
+    A broker's serving log dirs share their total load. Disk, replicas and leaders are
+    shared by size where the sizes of all are known; otherwise, and for the other
+    resources, equally. The disk load is the used space of the file system where known,
+    stray files included. Replicas in an unknown log dir are in none.
     """
     state = measured.state
     load = log_dir_loads(state, measured.weights, measured.leader_idx)
@@ -206,7 +206,7 @@ def level_of_log_dirs(state: ClusterState, loads: WeightArray) -> Level:
 def log_dir_loads(
     state: ClusterState, weights: Weights, leader_idx: npt.NDArray[np.int32]
 ) -> WeightArray:
-    """Return ``(D, R)`` integer loads of the log dirs."""
+    """Return ``(D, R)`` integer loads of log dirs."""
     dirs, replicas = state.log_dirs, state.replicas
     load = np.zeros((len(dirs), len(RESOURCES)), dtype=np.int64)
     if not len(dirs):
@@ -226,7 +226,7 @@ def log_dir_loads(
 
 
 def _dir_capacities(state: ClusterState, serves: BoolArray) -> RateArray:
-    """Return ``(D, R)`` sizes where all of a broker's log dirs have one, else ones."""
+    """Return ``(D, R)`` sizes if all log dirs of a broker have one, else ones."""
     dirs = state.log_dirs
     unsized = np.bincount(
         dirs.broker_idx,
@@ -242,7 +242,7 @@ def _dir_capacities(state: ClusterState, serves: BoolArray) -> RateArray:
 
 
 def topic_level(measured: Measured) -> TopicLevel:
-    """Sum the partitions up by topic, and compare them inside each."""
+    """Return loads by topic, and the balance of the partitions inside each."""
     state, count = measured.state, len(measured.state.topics)
     of = state.partitions.topic_idx
     start = np.searchsorted(of, np.arange(count + 1))
@@ -262,7 +262,7 @@ def topic_level(measured: Measured) -> TopicLevel:
 
 
 def partition_loads(measured: Measured, r: int) -> RateArray:
-    """Return ``(P,)`` the load of all replicas of each partition, in units."""
+    """Return ``(P,)`` load of all replicas of each partition, in display units."""
     state, weights = measured.state, measured.weights
     load = np.zeros(state.num_partitions, dtype=np.int64)
     if not LEADING[r]:

@@ -1,4 +1,4 @@
-"""Trends of loads over time: how fast they grow, and when a limit is reached."""
+"""Trends of loads over time: growth rate, and days until a limit."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from placement.model.cluster import RateArray
 from placement.model.load import WeightArray
 
 MOST_POINTS = 150
-"""Longer series are thinned evenly: pairs grow with the square of their number."""
+"""Maximum points of a series; longer ones are thinned evenly, as pairs are many."""
 NORMAL_975 = 1.959963984540054
 """Quantile of the normal distribution for an interval of 95 %."""
 _PAIRS_AT_A_TIME = 4_000_000
@@ -17,17 +17,17 @@ _PAIRS_AT_A_TIME = 4_000_000
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Growth:
     """
-    How fast series grow.
+    Growth rates of ``S`` series.
 
     Parameters
     ----------
     points
-        ``(S,)`` points that each rests on.
+        ``(S,)`` number of points of each series.
     per_day
         ``(S,)`` units a day. NaN with fewer than two points.
     low, high
-        ``(S,)`` units a day. Interval of 95 %; infinite where there are too few points
-        to tell, which is below four.
+        ``(S,)`` units a day. Ends of the 95 % interval; infinite with too few points,
+        that is, fewer than four.
     """
 
     points: WeightArray
@@ -38,20 +38,20 @@ class Growth:
 
 def growth_of(days: RateArray, values: RateArray) -> Growth:
     r"""
-    Return the Theil-Sen slope of series, with an interval that needs no assumption.
+    Return the Theil-Sen slope of series, with a distribution-free interval.
 
-    The slope is the median of the slopes of all pairs of points [1]_, so that up to
-    29 % of them may be anything: a burst, a failed measurement. The interval takes the
-    slopes of ranks :math:`(N \mp C) / 2`, with :math:`N` pairs and
+    The slope is the median of the slopes of all pairs of points [1]_, so up to 29 % of
+    the points may be outliers, such as a burst or a failed measurement. The ends of the
+    interval are the slopes of ranks :math:`(N \mp C) / 2`, with :math:`N` pairs and
     :math:`C = z \sqrt{n (n - 1) (2 n + 5) / 18}`, from the variance of Kendall's
     statistic [2]_; ranks are rounded outwards.
 
     Parameters
     ----------
     days
-        ``(N,)`` days. When the values were taken, ascending, each once.
+        ``(N,)`` days. Distinct times of the values, ascending.
     values
-        ``(N, S)`` units. The series; NaN where one has no value.
+        ``(N, S)`` units. Values of the series; NaN where a series has none.
 
     References
     ----------
@@ -85,7 +85,7 @@ def growth_of(days: RateArray, values: RateArray) -> Growth:
 
 
 def _thinned(count: int) -> WeightArray:
-    """Return the rows that stay, evenly spaced, the first and the last among them."""
+    """Return the rows to keep: evenly spaced, first and last included."""
     if count <= MOST_POINTS:
         return np.arange(count, dtype=np.int64)
     return np.round(np.linspace(0, count - 1, MOST_POINTS)).astype(np.int64)
@@ -95,7 +95,7 @@ def _growth(
     days: RateArray, values: RateArray, first: WeightArray, second: WeightArray
 ) -> Growth:
     apart = (days[second] - days[first])[:, None]
-    # What is not there sorts last.
+    # NaN (a missing value) sorts last.
     slopes = np.sort((values[second] - values[first]) / apart, axis=0)
     points = np.count_nonzero(~np.isnan(values), axis=0)
     pairs = points * (points - 1) // 2
@@ -112,7 +112,7 @@ def _growth(
 
 
 def _ranked(slopes: RateArray, rank: WeightArray) -> RateArray:
-    """Return the slope of a rank in each series; what has no such rank is NaN."""
+    """Return the slope of a rank, clipped, in each series; NaN without slopes."""
     if not len(slopes):
         return np.full(slopes.shape[1], np.nan)
     inside = np.clip(rank, 0, len(slopes) - 1)
@@ -122,19 +122,19 @@ def _ranked(slopes: RateArray, rank: WeightArray) -> RateArray:
 
 def days_until(value: RateArray, limit: RateArray, per_day: RateArray) -> RateArray:
     """
-    Return in how many days values reach their limits.
+    Return the number of days until values reach their limits.
 
     Parameters
     ----------
     value, limit
-        ``(S,)`` units. What there is, and how much there may be; a NaN limit is none.
+        ``(S,)`` units. Current values, and their limits; NaN: unknown limit.
     per_day
-        ``(S,)`` units a day.
+        ``(S,)`` units a day. Growth rate; NaN: unknown.
 
     Returns
     -------
-    ``(S,)`` days: 0 where the limit is reached, infinite where nothing grows, NaN where
-    nobody can tell.
+    ``(S,)`` days: 0 where the limit is reached, infinite without growth, NaN where the
+    limit or the growth is unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Brokers that are alone in their rack, and carry what a whole rack has to."""
+"""Brokers that are alone in their rack, and carry the load of a whole rack."""
 
 from collections.abc import Iterator
 
@@ -11,15 +11,15 @@ from placement.model.cluster import ClusterState
 Sizes = npt.NDArray[np.int64]
 WHAT = "alone-in-rack"
 MUCH = 1.5
-"""So many times the mean of the other brokers is worth saying."""
+"""Ratio to the mean of the other brokers above which a note is given."""
 
 
 def lone_broker_notes(state: ClusterState) -> Iterator[Note]:
     """
     Yield a note for each broker that is alone in its rack and carries much more.
 
-    Kafka's rack rule puts a replica of a partition into each rack as long as there are
-    replicas, whatever the number of brokers in them: a rack of one broker gets as many
+    Kafka's rack rule puts one replica of a partition in each rack as long as replicas
+    remain, whatever the number of brokers: a rack of one broker gets as many replicas
     as a rack of three.
     """
     brokers = state.brokers

@@ -1,4 +1,4 @@
-"""The figures that a placement decides: loads, balance, broken rules."""
+"""Figures of a placement: loads, balance and rule violations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,20 +25,20 @@ from placement.score.rule_violations import VIOLATIONS, Counts, partition_violat
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Score:
     """
-    The figures of one placement.
+    Figures of one placement.
 
     Parameters
     ----------
     resources
-        Balance per resource.
+        Balance statistics per resource.
     violations
-        How many partitions, replicas or brokers break each rule.
+        Number of partitions, replicas or brokers that break each rule.
     load, capacity, target
-        ``(B, R)`` in units people read.
+        ``(B, R)`` in display units.
     deviation
         ``(B, R)`` load / target - 1.
     is_out
-        ``(B, R)`` true where a load lies outside its band.
+        ``(B, R)`` true where a load is outside its band.
     """
 
     resources: Mapping[Resource, ResourceScore]
@@ -53,23 +53,23 @@ class Score:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Measured:
     """
-    Loads, targets and broken rules of one placement, from which figures are made.
+    Loads, targets and violations of one placement, the input of its figures.
 
     Parameters
     ----------
     state, weights, shares, leader_idx
-        What is measured: see `score_placement`.
+        Measured placement: see `score_placement`.
     load
-        ``(B, R)`` integers.
+        ``(B, R)`` integer loads.
     limit
-        ``(B, R)`` the most that thresholds allow, in units people read; infinite where
-        no capacity is known.
+        ``(B, R)`` maximum load by the thresholds, in display units; infinite without a
+        known capacity.
     targets
         Targets and bands for these loads.
     is_over
         ``(B, R)`` true where a broker that counts is over its threshold.
     broken
-        ``(P,)`` by rule.
+        ``(P,)`` violations by rule.
     """
 
     state: ClusterState
@@ -90,7 +90,7 @@ def measure(
     leader_idx: npt.NDArray[np.int32],
     thresholds: Mapping[Resource, float],
 ) -> Measured:
-    """Measure a placement; the parameters are those of `score_placement`."""
+    """Measure a placement, with the parameters of `score_placement`."""
     load, heaviest = loads_led(state, weights, leader_idx)
     limit = threshold_limits(state, thresholds)
     holds = shares.members.holds
@@ -119,20 +119,20 @@ def score_placement(
     Parameters
     ----------
     state
-        The cluster.
+        Cluster with the placement.
     shares
-        The brokers that count and their capacities.
+        Brokers that count, and their capacities.
     leader_idx
-        ``(P,)`` row of the broker that leads, or `ABSENT`: as it is now for a score,
-        the first live replica for a plan.
+        ``(P,)`` row of the leader's broker, or `ABSENT`: the current leader for a
+        score, the first live replica for a plan.
     thresholds
-        Fraction of its capacity that a broker may use, per resource.
+        Usable fraction of a broker's capacity per resource.
     """
     return score_of(measure(state, weigh(state), shares, leader_idx, thresholds))
 
 
 def score_of(measured: Measured) -> Score:
-    """Return the figures of what was measured."""
+    """Return the figures of a measured placement."""
     targets, load = measured.targets, measured.load
     deviation, is_out = targets.deviation(load), targets.is_out(load)
     known = known_fractions(measured.state, measured.weights)
@@ -153,7 +153,7 @@ def score_of(measured: Measured) -> Score:
 def threshold_limits(
     state: ClusterState, thresholds: Mapping[Resource, float]
 ) -> RateArray:
-    """Return ``(B, R)`` the most that known capacities and thresholds allow."""
+    """Return ``(B, R)`` maximum loads by thresholds; infinite where unknown."""
     brokers = state.brokers
     given = {
         Resource.DISK: np.where(brokers.disk_bytes >= 0, brokers.disk_bytes, np.nan),
@@ -164,7 +164,7 @@ def threshold_limits(
     limit = np.full((len(brokers), len(RESOURCES)), np.inf)
     for r, resource in enumerate(RESOURCES):
         if resource in given and resource in thresholds:
-            # A use that is over by rounding alone is not over.
+            # Tolerance for a use that is over the limit by rounding alone.
             most = given[resource] * thresholds[resource] * (1 + 1e-9)
             limit[:, r] = np.where(np.isnan(most), np.inf, most)
     return limit

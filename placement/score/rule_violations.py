@@ -1,4 +1,4 @@
-"""Which rules each partition breaks."""
+"""Rule violations of each partition."""
 
 from collections.abc import Mapping
 
@@ -22,28 +22,28 @@ VIOLATIONS = (
     "rf1",
     "rf_equals_min_isr",
 )
-"""All that a score counts: of partitions, but for replicas and `over_capacity`."""
+"""Rules of a score, per partition except `offline_replicas`, `over_capacity`."""
 
 
 def partition_violations(
     state: ClusterState, holds: BoolArray, leader_idx: npt.NDArray[np.int32]
 ) -> Mapping[str, Counts]:
     """
-    Count what is wrong with each partition.
+    Count the rule violations of each partition.
 
     Parameters
     ----------
     state
-        The cluster.
+        Cluster with the placement.
     holds
-        ``(B,)`` brokers that count for the rack rule.
+        ``(B,)`` true for brokers that count for the rack rule.
     leader_idx
-        ``(P,)`` row of the broker that leads, or `ABSENT`.
+        ``(P,)`` row of the leader's broker, or `ABSENT`.
 
     Returns
     -------
-    ``(P,)`` by rule: 1 where it is broken; `offline_replicas` counts replicas. All of
-    `VIOLATIONS` but `over_capacity`, which is one of brokers.
+    ``(P,)`` by rule: 1 where the rule is broken; `offline_replicas` counts replicas.
+    Includes all of `VIOLATIONS` but `over_capacity`, which counts brokers.
     """
     replicas, start = state.replicas, state.replicas.start
     factor = state.replication_factor

@@ -1,5 +1,5 @@
 """
-Cluster size: how many brokers a load needs, and how long the present ones last.
+Cluster size: the brokers that a load needs, and the days that present ones last.
 
 Imports `sizing.demand`, `scenarios`, `planning` and `failures`.
 """

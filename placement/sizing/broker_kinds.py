@@ -1,4 +1,4 @@
-"""Kinds of brokers that can be had, and mixes of them."""
+"""Available kinds of brokers, and mixes of these kinds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from placement.sizing.demand.broker_demand import SIZED, Fleet, capacity_of
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BrokerKind:
     """
-    A kind of broker that can be had.
+    Available kind of broker.
 
     Parameters
     ----------
     name
-        Told once.
+        Unique name of the kind.
     capacity
-        ``(4,)`` of disk, in, out, cpu; infinite where it has no limit.
+        ``(4,)`` capacity for disk, in, out, cpu; infinite without a limit.
     price
-        Of one; any currency, any time.
+        Price of one broker, in any currency and period.
     max_replicas
-        Most replicas, infinite where there is no limit.
+        Maximum number of replicas; infinite without a limit.
     available
-        How many can be had; `None`: any number.
+        Number of brokers available; `None`: any number.
     """
 
     name: str
@@ -39,16 +39,16 @@ class BrokerKind:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Mix:
     """
-    A mix of brokers.
+    Mix of brokers.
 
     Parameters
     ----------
     counts
-        ``(T, K)`` brokers of each kind in each rack.
+        ``(T, K)`` number of brokers of each kind in each rack.
     price
-        Of all of them.
+        Total price.
     least_price
-        No mix that carries the load costs less.
+        Lower bound on the price of any mix that carries the load.
     """
 
     counts: npt.NDArray[np.int64]
@@ -72,7 +72,7 @@ def mix_fleet(kinds: Sequence[BrokerKind], mix: Mix) -> Fleet:
 
 
 def usual_kind(state: ClusterState, broker_id: int) -> BrokerKind:
-    """Return a broker of today as a kind that can be had any number of times."""
+    """Return a present broker as a kind that is available in any number."""
     row = int(state.brokers.rows_of([broker_id])[0])
     brokers = state.brokers
     most = int(brokers.max_replicas[row])

@@ -1,4 +1,4 @@
-"""How long the brokers there are will do: as they are, rebalanced, and at most."""
+"""Days that the present brokers last: as they are, rebalanced, and at most."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,26 +23,29 @@ from placement.sizing.survival_check import unfit
 HALVINGS = 24
 MOST_GROWTH = 1e5
 PLANS = 7
-"""So often a plan is tried; what is found is then this near to the last day: 1/128."""
+"""Bisection steps by plans: the day found is exact to 1/128 of the range."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Lasting:
     """
-    How long a cluster lasts, in days from now; infinite beyond ten years.
+    Days from now that a cluster lasts; infinite beyond the horizon.
 
     Parameters
     ----------
     crossings
-        As it is: the first threshold passed, per resource, soonest first.
+        First crossing of a threshold per resource in the present placement, soonest
+        first.
     stands_days
-        As it is: how long any one broker, or rack, may be lost and rebuilt.
+        Last day on which the present placement tolerates the loss and rebuild of any
+        one broker, or rack.
     shown_days
-        Rebalanced: up to this day a placement was found that keeps every threshold.
+        Last day for which a rebalanced placement within every threshold was found.
     most_days
-        From this day on no placement on these brokers does.
+        Upper bound: after this day, no placement on these brokers keeps every
+        threshold.
     limit
-        What is first passed then.
+        First need that exceeds its threshold after that day.
     """
 
     crossings: tuple[Crossing, ...]
@@ -53,31 +56,31 @@ class Lasting:
 
     @property
     def as_is_days(self) -> float:
-        """Until the first threshold is passed, with nothing moved."""
+        """Days until the first crossing of a threshold in the present placement."""
         return self.crossings[0].days if self.crossings else np.inf
 
 
 def on_day(variant: Variant, growth: Growth, days: float) -> Variant:
-    """Return a cluster as it will be on a day, its replicas where they are."""
+    """Return a cluster with the loads of a day, and its present placement."""
     busier = grow(variant, growth.traffic(days), TRAFFIC)
     return grow(busier, growth.disk(days), frozenset({Resource.DISK}))
 
 
 def lasting_of(task: SizingTask, growth: Growth) -> Lasting:
     """
-    Return how long a cluster lasts.
+    Return the days that a cluster lasts.
 
     Parameters
     ----------
     task
-        The cluster, its thresholds, and what may be lost.
+        Cluster, thresholds, and losses to survive.
     growth
-        How its topics grow.
+        Growth of the topics.
 
     Notes
     -----
-    Loads are convex in time, so what holds today and fails some day fails from then on:
-    halving finds the day. What plans find is no more than a day up to which it works.
+    Loads are convex in time, so a limit that holds now and fails on some day fails from
+    that day on, and bisection finds the day. The day found by plans is a lower bound.
     """
     variant = task.variant
     state = variant.state
@@ -102,9 +105,9 @@ def lasting_of(task: SizingTask, growth: Growth) -> Lasting:
 
 def horizon_of(state: ClusterState, growth: Growth) -> float:
     """
-    Return up to which day growth is followed: ten years, or a hundred thousandfold.
+    Return the last day of the forecast: ten years, or a growth of a factor of 100,000.
 
-    Loads stay small enough to be added up in integers.
+    Up to that day, loads are small enough for integer sums.
     """
     weights = weigh(state)
     load = broker_loads(state, weights, state.partitions.leader_idx)
@@ -120,7 +123,7 @@ def horizon_of(state: ClusterState, growth: Growth) -> float:
 
 
 def _last_day(does: Callable[[float], bool], horizon: float) -> float:
-    """Return the last day on which something holds; 0 where not even today."""
+    """Return the last day on which a condition holds; 0 if it does not hold now."""
     if not does(0.0):
         return 0.0
     if does(horizon):
@@ -135,7 +138,7 @@ def _last_day(does: Callable[[float], bool], horizon: float) -> float:
 def _fits_at_best(
     task: SizingTask, growth: Growth, days: float
 ) -> tuple[bool, Need | None]:
-    """Return whether some placement might keep every threshold, with nothing lost."""
+    """Return whether a placement may keep every threshold without a loss, and why."""
     later = on_day(task.variant, growth, days).state
     wanted = replace(task.wanted, survives=frozenset())
     fleet = fleet_of(later, task.variant.leaving)
@@ -145,7 +148,7 @@ def _fits_at_best(
 
 
 def _shown(task: SizingTask, growth: Growth, most: float, horizon: float) -> float:
-    """Return the last day, up to the most, for which a plan was found."""
+    """Return the last day, up to `most`, for which a plan was found."""
 
     def does(days: float) -> bool:
         later = on_day(task.variant, growth, days)

@@ -20,20 +20,20 @@ from placement.sizing.mix_model import cheapest_mix
 from placement.sizing.replacement_brokers import replaced
 
 TIGHTER = (1.0, 1.01, 1.02, 1.04, 1.08, 1.16, 1.32)
-"""By how much a mix is made larger than it must be, until a placement is found."""
+"""Factors of the load for which mixes are tried until one has a placement."""
 TOLERANCE = 1e-9
-"""Relative; what rounding of prices may lose."""
+"""Relative rounding error of prices."""
 MOST_LEFT_OUT = 16
-"""Brokers that are left out of a mix one by one, at most."""
+"""Maximum number of attempts to leave one broker out of a mix."""
 
 
 def cheapest_of(task: SizingTask, kinds: Sequence[BrokerKind]) -> Sizing:
     """
-    Return the cheapest mix of kinds of brokers that take the place of today's.
+    Return the cheapest mix of brokers that replaces the present ones.
 
-    The load is made larger, a little at a time, until the cheapest mix for it has a
-    placement; then brokers go one by one as long as there is one. The bound is that for
-    the load as it is.
+    The load is increased in small steps until the cheapest mix for it has a placement.
+    Then brokers are removed one by one while a placement exists. The lower bound is
+    that for the actual load.
     """
     demand = demand_of(task.variant.state)
     attempts: list[Attempt] = []
@@ -82,10 +82,10 @@ def _cheaper(
     least: float,
 ) -> tuple[Shown, CountArray]:
     """
-    Leave out brokers one by one, dear ones first, while everything has a place.
+    Remove brokers one by one, most expensive first, while a placement exists.
 
-    None goes below the bound: it counts whole replicas on what a loss leaves, which
-    levels and a placement of today do not.
+    No mix goes below the lower bound. The bound counts whole replicas on the survivors
+    of a loss, which the levels and the found placement do not.
     """
     prices = np.array([kind.price for kind in kinds])
     shown, counts = found
@@ -117,7 +117,7 @@ def _dearest(kinds: Sequence[BrokerKind]) -> list[int]:
 
 
 def _without_one(counts: CountArray, kind: int) -> CountArray:
-    """Return counts without a broker of a kind, in the rack of most brokers."""
+    """Return counts without one broker of a kind, from its rack with most brokers."""
     racks = np.nonzero(counts[kind])[0]
     fewer = counts.copy()
     fewer[kind, racks[int(counts.sum(axis=0)[racks].argmax())]] -= 1
@@ -126,11 +126,11 @@ def _without_one(counts: CountArray, kind: int) -> CountArray:
 
 def needs_without_one(sizing: Sizing) -> list[tuple[str, Need | None]]:
     """
-    Return, for each kind of a mix, what the loss of one such broker from it breaks.
+    Return, for each kind of a mix, the need that one broker fewer does not meet.
 
-    One that stands in the rack of most brokers is left out. The need is the hardest
-    that is not met any more; `None` where the levels are all met still, so that
-    something else, such as the number of brokers or a placement, decides.
+    The broker is removed from its rack with the most brokers. The need is the hardest
+    one that is not met. It is `None` where all levels are met, so that another limit
+    decides, such as the number of brokers or a placement.
     """
     found: list[tuple[str, Need | None]] = []
     for t, kind in enumerate(sizing.kinds):

@@ -1,4 +1,4 @@
-"""How many brokers a cluster needs: a number, a proof, and a placement to show it."""
+"""Number of brokers that a cluster needs, with a lower bound and a placement."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,22 +28,22 @@ from placement.sizing.survival_check import unfit
 
 CountArray = npt.NDArray[np.int64]
 STEPS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55)
-"""How far above the bound a placement is looked for."""
+"""Numbers of brokers above the lower bound for which a placement is sought."""
 MOST_MORE = 1000
-"""So many more brokers than there are may be found to be needed."""
+"""Maximum number of brokers to consider beyond the present ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """
-    A fleet that was tried.
+    Fleet that was tried.
 
     Parameters
     ----------
     brokers
-        How many.
+        Number of brokers.
     reason
-        Why its best placement does not do; empty where it does.
+        Reason why its best placement is unfit; empty where it is fit.
     """
 
     brokers: int
@@ -53,19 +53,18 @@ class Attempt:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Shown:
     """
-    A placement that carries the load.
+    Placement that carries the load.
 
     Parameters
     ----------
     variant
-        The cluster that it was planned for: the brokers of the answer, and those of
-        today that leave.
+        Cluster of the plan: the brokers of the answer, and present ones that leave.
     placed
-        The plan.
+        Plan of the placement.
     state
-        The placement, followers in the order that spreads what a loss hands on.
+        Placement, with followers in the order that spreads leadership after a loss.
     figures
-        Of that.
+        Figures of the placement.
     """
 
     variant: Variant
@@ -77,26 +76,28 @@ class Shown:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sizing:
     """
-    How many brokers a load needs.
+    Number of brokers that a load needs.
 
     Parameters
     ----------
     kinds
-        What could be had.
+        Available kinds of brokers.
     counts
-        ``(T, K)`` how many of each kind in each rack; all 0 where none will do.
+        ``(T, K)`` number of brokers of each kind in each rack; all 0 without a
+        placement.
     value, least
-        Brokers, or the price of a mix, of the placement shown; and the proven bound.
+        Number of brokers, or price of the mix, of the placement, and its proven lower
+        bound.
     bound
-        What proves it, for one kind.
+        Proof of the lower bound, for one kind.
     shown
-        The placement, `None` where none was found.
+        Placement, or `None` where none was found.
     attempts
-        What was tried, in order.
+        Fleets that were tried, in order.
     demand, wanted
-        What was to be carried, and stood.
+        Load to carry, and requirements on the fleet.
     today
-        What today's brokers stand: the hardest need first.
+        Needs of the present brokers, hardest first.
     """
 
     kinds: tuple[BrokerKind, ...]
@@ -112,12 +113,12 @@ class Sizing:
 
     @property
     def brokers(self) -> int:
-        """How many brokers there are in all."""
+        """Total number of brokers."""
         return int(self.counts.sum())
 
     @property
     def is_exact(self) -> bool:
-        """Whether nothing less will do, proven."""
+        """Whether the placement found meets the lower bound, so is proven optimal."""
         return self.shown is not None and self.value <= self.least * (1 + 1e-9)
 
     @property
@@ -129,7 +130,7 @@ class Sizing:
 
     @property
     def fewer(self) -> Attempt | None:
-        """What was found out about one broker fewer by trying."""
+        """Last attempt with one broker fewer, or `None`."""
         tried = [a for a in self.attempts if a.brokers == self.brokers - 1]
         return tried[-1] if tried else None
 
@@ -137,20 +138,20 @@ class Sizing:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SizingTask:
     """
-    What is to be sized, and how.
+    Cluster to size, and settings of the sizing.
 
     Parameters
     ----------
     variant
-        The cluster whose load is carried.
+        Cluster whose load is carried.
     wanted
-        Thresholds, and what may be lost.
+        Thresholds, and losses to survive.
     settings
-        Of the plans.
+        Settings of the plans.
     assumptions
-        Of the figures.
+        Assumptions of the figures.
     racks
-        Names of the racks that brokers stand in; empty where racks are unknown.
+        Names of the brokers' racks; empty where racks are unknown.
     """
 
     variant: Variant
@@ -162,10 +163,10 @@ class SizingTask:
 
 def fewest_like(task: SizingTask, broker_id: int) -> Sizing:
     """
-    Return the fewest brokers like one of today's; those there are stay.
+    Return the minimum number of brokers, where new ones are like a present one.
 
-    Brokers that come stand where fewest are; those that go are the latest ids of the
-    racks that have most.
+    New brokers go to the rack with the fewest brokers. Brokers leave from the rack with
+    the most brokers, highest ids first.
     """
     state = task.variant.state
     kind = usual_kind(state, broker_id)
@@ -205,7 +206,7 @@ def fewest_like(task: SizingTask, broker_id: int) -> Sizing:
 
 
 def _is_uniform(variant: Variant, kind: BrokerKind) -> bool:
-    """Return whether all brokers that stay are of one kind."""
+    """Return whether all brokers that stay are of a given kind."""
     fleet = fleet_of(variant.state, variant.leaving)
     same = np.equal(fleet.capacity, kind.capacity[None, :]).all()
     return bool(same and np.equal(fleet.max_replicas, kind.max_replicas).all())
@@ -213,9 +214,10 @@ def _is_uniform(variant: Variant, kind: BrokerKind) -> bool:
 
 def _least_in_order(task: SizingTask, demand: Demand, broker_id: int) -> BrokerBound:
     """
-    Bound the brokers where those there are differ.
+    Return a lower bound on the brokers where the present ones differ.
 
-    Fewer are always some of more, so what a number cannot carry, none below it can.
+    Each smaller fleet is a subset of the larger ones, so if a number of brokers cannot
+    carry the load, no smaller number can.
     """
 
     def hardest(count: int) -> Need | None:
@@ -249,7 +251,7 @@ def _least_in_order(task: SizingTask, demand: Demand, broker_id: int) -> BrokerB
 
 
 def needs_today(task: SizingTask, demand: Demand) -> tuple[Need, ...]:
-    """Return what today's brokers need to carry, the hardest first."""
+    """Return the needs of the present brokers, hardest first."""
     fleet = fleet_of(task.variant.state, task.variant.leaving)
     if not len(fleet):
         return ()
@@ -263,7 +265,7 @@ def _search(
     attempt: Callable[[int], tuple[Shown | None, str]],
     attempts: list[Attempt],
 ) -> Shown | None:
-    """Try numbers of brokers from the bound on, then those skipped on the way."""
+    """Try numbers of brokers from the lower bound on, then bisect skipped ones."""
     found: dict[int, Shown] = {}
 
     def does(count: int) -> bool:
@@ -291,7 +293,7 @@ def _search(
 
 
 def try_variant(task: SizingTask, variant: Variant) -> tuple[Shown | None, str]:
-    """Place everything, and say why that does not do; nothing where it does."""
+    """Return a fit placement of all replicas, or `None` with the reason."""
     reason = "no replica could be placed"
     for settings in _efforts(task.settings):
         outcome = play(variant, Afterwards.REBALANCE, settings, task.assumptions)
@@ -313,14 +315,14 @@ def try_variant(task: SizingTask, variant: Variant) -> tuple[Shown | None, str]:
 
 
 def _efforts(settings: Settings) -> Iterator[Settings]:
-    """Yield settings, the quick ones first, then with narrower bands."""
+    """Yield the settings, then the same with narrower bands."""
     yield settings
     narrow = dict.fromkeys(settings.bands, 0.05)
     yield replace(settings, bands=narrow)
 
 
 def _counts_of(state: ClusterState, racks: Sequence[str]) -> CountArray:
-    """Return ``(1, K)`` live brokers of each rack; one column without racks."""
+    """Return ``(1, K)`` number of live brokers by rack; one column without racks."""
     live = state.brokers.is_live
     if not racks:
         return np.array([[int(live.sum())]], dtype=np.int64)
@@ -330,9 +332,9 @@ def _counts_of(state: ClusterState, racks: Sequence[str]) -> CountArray:
 
 def headroom(sizing: Sizing) -> float | None:
     """
-    Return how often today's load today's brokers could carry at most.
+    Return the largest factor of the present load that present brokers may carry.
 
-    No placement on today's brokers carries more; `None` where no capacity is known.
+    No placement on these brokers carries more. `None` where no capacity is known.
     """
     strains = [need.strain for need in sizing.today if need.level > 0]
     return 1 / max(strains) if strains else None

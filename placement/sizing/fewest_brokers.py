@@ -1,4 +1,4 @@
-"""The fewest brokers of one kind that could do, and what forbids one fewer."""
+"""Lower bound on the number of brokers of one kind, and its proof."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,32 +18,32 @@ from placement.sizing.demand.broker_demand import (
 )
 
 MOST_BROKERS = 1_000_000
-"""No number of brokers would do."""
+"""Stands for infeasible: no number of brokers is enough."""
 MOST_TRIED = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerBound:
     """
-    A number of brokers below which nothing will do.
+    Lower bound on the number of brokers.
 
     Parameters
     ----------
     brokers
-        How many there must be.
+        Minimum number of brokers.
     kind
         ``volume`` (capacity of all together), ``pigeonhole`` (few replicas fit on a
         broker), ``replication-factor``, ``racks``, ``heaviest`` (one replica is too
         large for any number).
     resource
-        That it rests on; empty where it rests on none.
+        Resource of the bound; empty where there is none.
     lost
-        What is lost in the case that decides: "", ``broker`` or ``rack``.
+        Kind of loss in the binding case: "", ``broker`` or ``rack``.
     need
-        What one broker fewer would break, where that is a level.
+        Need that one broker fewer would not meet, where that is a level.
     is_in_order
-        Whether it holds only for brokers that go in the order told: where those there
-        are differ, others might do with fewer.
+        Whether the bound assumes that brokers leave in a fixed order. With unequal
+        present brokers, another choice might need fewer.
     """
 
     brokers: int
@@ -62,20 +62,20 @@ def least_brokers(
     max_replicas: float = np.inf,
 ) -> BrokerBound:
     """
-    Return the best bound on the number of equal brokers, evenly in racks.
+    Return the best lower bound on the number of equal brokers, evenly in racks.
 
     Parameters
     ----------
     demand
-        What is to be carried.
+        Load to carry.
     capacity
-        ``(4,)`` of one broker.
+        ``(4,)`` capacity of one broker.
     num_racks
-        Racks. Brokers are taken to stand in them as evenly as can be.
+        Number of racks, with brokers spread as evenly as possible.
     wanted
-        Thresholds, and what may be lost.
+        Thresholds, and losses to survive.
     max_replicas
-        Most replicas of one broker.
+        Maximum number of replicas of one broker.
     """
     found = [
         *_counted(demand, num_racks, wanted),
@@ -108,7 +108,7 @@ def least_brokers(
 
 
 def _first(is_met: Callable[[int], bool], low: int) -> int:
-    """Return the first number from `low` on that is met."""
+    """Return the first number of brokers from `low` on that meets all needs."""
     for count in range(low, low + MOST_TRIED):
         if is_met(count):
             return count
@@ -123,7 +123,7 @@ def _with_need(
     wanted: Wanted,
     max_replicas: float,
 ) -> BrokerBound:
-    """Add what one broker fewer breaks, if a level tells it."""
+    """Add the need that one broker fewer does not meet, if there is one."""
     if bound.need is not None or bound.brokers < 2 or bound.brokers >= MOST_BROKERS:
         return bound
     fleet = even_fleet(capacity, bound.brokers - 1, num_racks, max_replicas)
@@ -139,7 +139,7 @@ def _with_need(
 
 
 def _counted(demand: Demand, num_racks: int, wanted: Wanted) -> list[BrokerBound]:
-    """Replicas of a partition are on distinct brokers, also once one is lost."""
+    """Return bounds from distinct brokers for replicas, also after a loss."""
     factor = demand.largest_factor
     kind = "replication-factor"
     found = [BrokerBound(brokers=factor, kind=kind)]
@@ -153,7 +153,7 @@ def _counted(demand: Demand, num_racks: int, wanted: Wanted) -> list[BrokerBound
 
 def least_with_rack_lost(left: int, num_racks: int) -> int:
     """
-    Return the fewest brokers of which `left` are left without their largest rack.
+    Return the minimum number of brokers with `left` outside their largest rack.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def least_with_rack_lost(left: int, num_racks: int) -> int:
 def _packed(
     demand: Demand, capacity: RateArray, num_racks: int, wanted: Wanted
 ) -> list[BrokerBound]:
-    """Count the brokers that the replicas need as things that cannot be cut."""
+    """Return bin-packing bounds, since replicas cannot be split."""
     found = []
     for y, resource in enumerate(SIZED):
         usable = capacity[y] * wanted.threshold(y)

@@ -1,10 +1,10 @@
 """
-Followers in an order that spreads what the loss of a leader hands on.
+Order of followers that spreads the load of leadership after a loss.
 
-When a broker is lost, its partitions go to their first followers. Which follower that
-is costs nothing to choose: partitions with most to hand on choose first, each the
-follower that is least full with all that the loss of the leader's broker, or of its
-rack, has handed it so far.
+When a broker is lost, the first follower of each of its partitions leads. The choice of
+the first follower costs no copies. Partitions choose in descending order of the load of
+leadership. Each takes the follower that is least full with all loads that the loss of
+the leader's broker, or of its rack, has assigned to the follower so far.
 """
 
 from dataclasses import replace
@@ -20,8 +20,8 @@ def spread_successors(state: ClusterState) -> ClusterState:
     """
     Return the cluster with followers in another order; leaders and brokers stay.
 
-    Only partitions that are led by their first replica, with at least two live in-sync
-    followers, change.
+    Only partitions that are led by their first replica and have at least two live
+    in-sync followers change.
     """
     replicas, out = state.replicas, RESOURCES.index(Resource.OUT)
     weights = weigh(state)
@@ -49,7 +49,7 @@ def spread_successors(state: ClusterState) -> ClusterState:
 
 
 class _Handed:
-    """What the loss of each broker, and of each rack, hands on to the others."""
+    """Loads that the loss of each broker, and of each rack, assigns to others."""
 
     def __init__(self, state: ClusterState, load: RateArray) -> None:
         brokers = state.brokers
@@ -61,13 +61,13 @@ class _Handed:
         self._by_rack = np.zeros((state.num_racks, len(brokers)))
 
     def choose(self, leader: int, followers: IndexArray, gain: float) -> int:
-        """Return which follower takes over, and count it."""
+        """Return the index of the follower that takes over, and add its load."""
         rack = int(self._rack[leader])
         more = np.maximum(
             self._by_broker[leader, followers], self._by_rack[rack, followers]
         )
         full = (self._load[followers] + more + gain) / self._unit[followers]
-        # In the leader's own rack nobody is left when that is lost.
+        # A follower in the leader's own rack does not survive the loss of the rack.
         full = full + np.where(np.equal(self._rack[followers], rack), 1e6, 0.0)
         at = int(full.argmin())
         self._by_broker[leader, followers[at]] += gain

@@ -1,5 +1,5 @@
 r"""
-The cheapest mix of kinds of brokers that could do, as an exact model.
+Mixed-integer model of the cheapest feasible mix of kinds of brokers.
 
 With :math:`n_{tk}` brokers of kind ``t`` in rack ``k``,
 
@@ -9,9 +9,10 @@ With :math:`n_{tk}` brokers of kind ``t`` in rack ``k``,
     \sum_k h^c_{kr} \ge W_r, \quad
     h^c_{kr} \le \theta_r C^c_{kr}(n), \quad h^c_{kr} \le L^c_{kr}
 
-for each resource ``r`` and each case ``c``: nothing lost, a broker of rack ``j``, rack
-``j``. ``h`` is what a rack holds. Racks have as many brokers as each other, or one
-fewer. Every mix that carries the load meets this, so its least price is a bound.
+for each resource ``r`` and each case ``c``: no loss, loss of a broker of rack ``j``,
+loss of rack ``j``. ``h`` is the load of a rack. Numbers of brokers in racks differ by
+at most one. The model is a relaxation: every mix that carries the load meets its
+constraints, so its minimum price is a lower bound.
 """
 
 from collections.abc import Sequence
@@ -39,23 +40,24 @@ def cheapest_mix(
     demand: Demand, kinds: Sequence[BrokerKind], num_racks: int, wanted: Wanted
 ) -> Mix | None:
     """
-    Return the cheapest mix that could carry a load, `None` where none can.
+    Return the cheapest mix that may carry a load, or `None` if infeasible.
 
     Parameters
     ----------
     demand
-        What is to be carried.
+        Load to carry.
     kinds
-        What can be had.
+        Available kinds of brokers.
     num_racks
-        Racks that the brokers stand in.
+        Number of racks of the brokers.
     wanted
-        Thresholds, and what may be lost.
+        Thresholds, and losses to survive.
 
     Notes
     -----
-    What racks may hold depends on how many brokers they have only where these are few.
-    So there is a model for each such number, and one for all larger ones.
+    The maximum load of a rack depends on its number of brokers only where that is
+    small. So there is one model for each small number of brokers, and one for all
+    larger numbers.
     """
     if not _takes_each(demand, kinds, wanted):
         return None
@@ -74,7 +76,7 @@ def cheapest_mix(
 
 
 def _takes_each(demand: Demand, kinds: Sequence[BrokerKind], wanted: Wanted) -> bool:
-    """Return whether the heaviest replica fits on the largest broker there is."""
+    """Return whether the heaviest replica fits on the largest kind of broker."""
     return all(
         demand.items[y][:1].max(initial=0.0)
         <= max(kind.capacity[y] for kind in kinds) * wanted.threshold(y) * (1 + 1e-9)
@@ -83,7 +85,7 @@ def _takes_each(demand: Demand, kinds: Sequence[BrokerKind], wanted: Wanted) -> 
 
 
 def _enough(demand: Demand, num_racks: int) -> int:
-    """Return so many brokers that racks share replicas evenly, whatever is lost."""
+    """Return a number of brokers at which racks share replicas evenly in any case."""
     factor = demand.largest_factor
     whole, less = -(-factor // num_racks), -(-factor // max(num_racks - 1, 1))
     return num_racks * max(whole + 1, less)
@@ -132,7 +134,7 @@ def mix_model(
     """
     Return the model: variables ``n_{t}_{k}``, constraints by case and resource.
 
-    `number`: just so many brokers; `None`: so many that racks share evenly, or more.
+    `number` is the exact number of brokers; `None`: at least as many as `_enough`.
     """
     import pulp
 
@@ -153,7 +155,7 @@ def mix_model(
 
 
 class _ModelMaker:
-    """Adds the constraints of a mix, case by case."""
+    """Builder of the constraints of a mix, case by case."""
 
     def __init__(
         self,
@@ -169,12 +171,12 @@ class _ModelMaker:
         self.wanted = wanted
         self.num_racks, self.number = shape
         self.sized = _sized(demand, kinds)
-        # In parts of the whole load, so that numbers are near 1 for the solver.
+        # In fractions of the total load, so that coefficients are near 1.
         total = np.where(demand.total > 0, demand.total, 1.0)
         self.unit = total.tolist()
 
     def shape(self, count: Any) -> None:  # noqa: ANN401 - PuLP has no types
-        """Add what does not depend on loads: racks, availability, factors."""
+        """Add constraints that do not depend on loads: racks, availability, numbers."""
         import pulp
 
         kinds, racks = range(len(self.kinds)), range(self.num_racks)
@@ -201,7 +203,7 @@ class _ModelMaker:
             self.model += room >= self.demand.replicas, "max_replicas"
 
     def cases(self, count: Any, most: int) -> None:  # noqa: ANN401 - PuLP has no types
-        """Add the loads of every case."""
+        """Add the load constraints of every case."""
         self._case("all", count, lost_rack=None, lost_from=None, lost=None)
         if "broker" in self.wanted.survives:
             lost = self._largest_had(count, most)
@@ -212,7 +214,7 @@ class _ModelMaker:
                 self._case(f"rack_{j}", count, lost_rack=j, lost_from=None, lost=None)
 
     def _largest_had(self, count: Any, most: int) -> Any:  # noqa: ANN401
-        """Return per rack and resource the capacity of its largest broker there is."""
+        """Return the capacity of the largest broker, by rack and resource."""
         import pulp
 
         lost = {}
@@ -257,7 +259,7 @@ class _ModelMaker:
             self._carried(f"{name}_{y}", y, usable, lost_from)
 
     def _part(self, t: int, y: int) -> float:
-        """Return what one broker of a kind can take, in parts of the whole load."""
+        """Return the capacity of one broker of a kind over the total load."""
         return float(self.kinds[t].capacity[y] / self.unit[y])
 
     def _carried(
@@ -269,7 +271,7 @@ class _ModelMaker:
     ) -> None:
         import pulp
 
-        # What rounding loses must not forbid a mix that is exactly enough.
+        # Tolerance: rounding must not cut off a mix that is exactly enough.
         total = float(self.demand.total[y] / self.unit[y]) * (1 - 1e-7)
         if y >= HELD:
             self.model += pulp.lpSum(usable.values()) >= total, name
@@ -286,13 +288,13 @@ class _ModelMaker:
     def _rack_most(
         self, y: int, racks: Sequence[int], lost_from: int | None
     ) -> dict[int, float]:
-        """Return the most that each rack may hold by the rack rule."""
+        """Return the maximum load of each rack by the rack rule."""
         factors = self.demand.factors
         weight = self.demand.factor_weight[:, y] / self.unit[y]
         if self.number is None:
             spread = -(-factors // len(racks))
             return dict.fromkeys(racks, float((spread * weight).sum()))
-        # The first racks have one more where they cannot all have as many.
+        # The first racks have one broker more if the number is not divisible.
         fewer, more = divmod(self.number, self.num_racks)
         left = {k: fewer + (k < more) - (k == lost_from) for k in racks}
         brokers = np.array([left[k] for k in racks], dtype=np.int64)
@@ -301,7 +303,7 @@ class _ModelMaker:
 
 
 def _sized(demand: Demand, kinds: Sequence[BrokerKind]) -> list[int]:
-    """Return the columns of `SIZED` that all kinds have a capacity for."""
+    """Return the columns of `SIZED` for which all kinds have a capacity."""
     return [
         y
         for y in range(len(SIZED))
@@ -312,7 +314,7 @@ def _sized(demand: Demand, kinds: Sequence[BrokerKind]) -> list[int]:
 def fewest_brokers(
     demand: Demand, kinds: Sequence[BrokerKind], num_racks: int, wanted: Wanted
 ) -> int:
-    """Return the brokers that there must be, were each as large as the largest."""
+    """Return a lower bound on the brokers, with each as large as the largest kind."""
     factor, survives = demand.largest_factor, wanted.survives
     bins = [factor]
     for y in _sized(demand, kinds):
@@ -331,7 +333,7 @@ def fewest_brokers(
 def _most_brokers(
     demand: Demand, kinds: Sequence[BrokerKind], num_racks: int, wanted: Wanted
 ) -> int:
-    """Return a number of brokers per rack and kind that is certainly enough."""
+    """Return an upper bound on the brokers of a kind in a rack."""
     most = demand.largest_factor + 2
     for y in range(len(SIZED)):
         for kind in kinds:

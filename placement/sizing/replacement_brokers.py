@@ -1,4 +1,4 @@
-"""Brokers that take the place of all there are."""
+"""Replacement of all brokers by a mix of new ones."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from placement.sizing.broker_kinds import BrokerKind, Mix
 def replaced(
     variant: Variant, kinds: Sequence[BrokerKind], mix: Mix, racks: Sequence[str]
 ) -> Variant:
-    """Return the cluster with new brokers of a mix, from which all old ones leave."""
+    """Return the cluster with the new brokers of a mix, and all old ones leaving."""
     state = variant.state
     total = int(mix.counts.sum())
     ids = iter(next_ids(state, total))

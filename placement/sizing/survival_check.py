@@ -1,4 +1,4 @@
-"""Whether a placement stands what it has to."""
+"""Check that a placement keeps thresholds and survives the required losses."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from placement.sizing.demand.broker_demand import Wanted
 
 
 def unfit(state: ClusterState, wanted: Wanted) -> str:
-    """Return what keeps a placement from doing; nothing where it does."""
+    """Return the reason why a placement is unfit; empty where it is fit."""
     given = outlook(state, thresholds=wanted.thresholds)
     scale = given.scale
     use = given.load / scale.unit
@@ -26,7 +26,7 @@ def unfit(state: ClusterState, wanted: Wanted) -> str:
         if str(kind) not in wanted.survives:
             continue
         failures = single_failures(given, kind)
-        # Sized for the time after it, when all that is lost is rebuilt and fetches.
+        # Limits also hold once all lost replicas are rebuilt and fetch again.
         pushed = failures.peaks.num_over_on_return
         bad = failures.is_overfull | (failures.peaks.num_over > 0) | (pushed > 0)
         if bad.any():

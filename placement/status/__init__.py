@@ -1,5 +1,5 @@
 """
-Trouble of a cluster now: offline, leaderless, lagging or stuck.
+Current problems of a cluster: offline brokers, leaderless partitions, stuck moves.
 
 Imports `model` and `failures`.
 """

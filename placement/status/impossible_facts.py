@@ -1,4 +1,4 @@
-"""Facts that cannot be: more on a disk or on a link than it can hold or carry."""
+"""Impossible loads: more on a disk or a link than its whole capacity."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from placement.model.load import Resource, add_to, weigh
 BytesArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 SLACK = 1e-6
-"""Rates are sums of floats: what is over by less than this share is not over."""
+"""Relative rounding error of rates: a smaller excess over a link is ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impossible:
     """
-    A load that is more than the whole of what carries it.
+    Load above the whole capacity of a disk or link.
 
     Parameters
     ----------
@@ -33,10 +33,9 @@ class Impossible:
     broker_idx
         Row of the broker.
     log_dir_idx
-        Row of the log dir; `ABSENT` where the broker as a whole is meant.
+        Row of the log dir; `ABSENT` for the broker as a whole.
     load, capacity
-        Bytes, or bytes/s. The load is the least there can be: what is unknown counts
-        as nothing.
+        Bytes, or bytes/s. The load is a lower bound: unknown values count as 0.
     """
 
     resource: Resource
@@ -48,10 +47,10 @@ class Impossible:
 
 def find_impossible(state: ClusterState) -> list[Impossible]:
     """
-    Find live brokers and log dirs that hold or carry more than they can.
+    Return the loads of live brokers and log dirs above their whole capacity.
 
-    Only replicas that are in sync count, as the others may not be whole. A broker is
-    not named for its disks where one of its log dirs is.
+    Only in-sync replicas count, as others may be incomplete; on disks also replicas of
+    known size. A broker is not reported for its disks if one of its log dirs is.
     """
     follows: BoolArray = state.replicas.is_in_sync & ~state.is_offline
     return [*_disks(state, follows), *_links(state, follows)]
@@ -78,7 +77,7 @@ def _disks(state: ClusterState, follows: BoolArray) -> Iterator[Impossible]:
             capacity=float(dirs.size_bytes[d]),
         )
     is_known = np.not_equal(brokers.disk_bytes, UNKNOWN) & brokers.is_live
-    # A disk that failed is no part of the capacity, and what lies there is no load.
+    # A failed disk is not part of the capacity, and its bytes are not load.
     is_known[dirs.broker_idx[~serves]] = False
     for b in np.nonzero(is_known & (on_brokers > brokers.disk_bytes))[0].tolist():
         if b not in named:
@@ -107,7 +106,7 @@ def _links(state: ClusterState, follows: BoolArray) -> Iterator[Impossible]:
     received = _summed(
         replicas.broker_idx[follows], each[replicas.partition_idx[follows]], count
     )
-    # The leader is in sync, and fetches nothing from itself.
+    # The leader is in sync, but does not fetch from itself.
     num_fetching = np.bincount(
         replicas.partition_idx[follows], minlength=len(partitions)
     )
@@ -134,7 +133,7 @@ def _summed(
 def _over(
     resource: Resource, load: FloatArray, link: FloatArray, is_live: BoolArray
 ) -> Iterator[Impossible]:
-    # An unknown link is not a number, which nothing is above.
+    # A comparison with NaN (an unknown link) is false.
     for b in np.nonzero(is_live & (load > link * (1 + SLACK)))[0].tolist():
         yield Impossible(
             resource=resource,

@@ -1,4 +1,4 @@
-"""Partitions without a leader: who has the last copies, and what brings them back."""
+"""Partitions without a leader: their last complete replicas, and their recovery."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,42 +11,43 @@ from placement.model.cluster import ABSENT, UNKNOWN, BoolArray, ClusterState
 
 
 class Rescue(StrEnum):
-    """The way that brings a partition back and loses least."""
+    """Recovery of a partition that loses the fewest records."""
 
     ELECTION = "election"
     """A live replica has every committed record: the controller may elect it."""
     START = "start-broker"
-    """Those that have every committed record are offline: one of them must return."""
+    """All replicas with every committed record are offline: one must return."""
     LAST_LEADER = "start-last-leader"
-    """Nobody is known to have every record; the last known leaders have most."""
+    """No replica is known to have every record; the last known leaders have most."""
     UNCLEAN = "unclean-election"
-    """Only replicas that lack records are left."""
+    """Only replicas that may lack records are live."""
     ANY = "start-any-broker"
-    """Every replica is offline, and which of them had every record is unknown."""
+    """All replicas are offline, and it is unknown which have every record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaderless:
     """
-    A partition without a leader.
+    Partition without a leader.
 
     Parameters
     ----------
     partition_idx
         Row of the partition.
     isr, elr, last_known_elr
-        Broker ids, in the order of the list of replicas.
+        Broker ids, in the order of the replica list.
     out_of_sync
-        Live brokers that have a replica and may lack records.
+        Ids of live brokers whose replica may lack records.
     rescue
-        The way back that loses least.
+        Recovery that loses the fewest records.
     brokers
-        Brokers of that way: one of them is elected, or must return.
+        Ids of the candidates of that recovery: one is elected, or one must return.
     unclean_leader
-        Broker that an unclean election makes the leader; `None` without a live one.
+        Id of the broker that an unclean election would choose; `None` without a live
+        replica.
     lost_bytes
-        Bytes that its log is shorter than the last leader's: the least that an unclean
-        election loses; `None` where that is unknown.
+        Lower bound on the bytes that an unclean election loses: the difference between
+        the logs of the last and the new leader; `None` where unknown.
     """
 
     partition_idx: int
@@ -69,11 +70,11 @@ def find_leaderless(
     Parameters
     ----------
     state
-        The cluster.
+        Current cluster.
     is_offline
-        ``(R,)`` replicas that cannot be served.
+        ``(R,)`` true for replicas that do not serve.
     can_lead
-        ``(R,)`` replicas that may be elected without loss.
+        ``(R,)`` true for replicas that may be elected without loss.
     """
     losses = unclean_losses(state)
     return [

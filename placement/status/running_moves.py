@@ -1,4 +1,4 @@
-"""Reassignments under way: which run, which cannot end, and why."""
+"""Ongoing reassignments, and the obstacles to their completion."""
 
 from dataclasses import dataclass
 from enum import IntEnum
@@ -22,13 +22,13 @@ RowArray = npt.NDArray[np.int64]
 
 
 class Obstacle(IntEnum):
-    """Reason why a reassignment cannot end by itself."""
+    """Reason why a reassignment cannot complete by itself."""
 
     NONE = 0
     SAME_BROKER = 1
-    """A broker is both added and removed: it is never in sync as an added one."""
+    """A broker is both added and removed, so its added replica is never in sync."""
     NO_SOURCE = 2
-    """No replica is live from which a copy could be fetched."""
+    """No live replica can be the source of a copy."""
     BROKER = 3
     """An added replica is on a broker that is not live."""
     LOG_DIR = 4
@@ -38,21 +38,22 @@ class Obstacle(IntEnum):
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Moves:
     """
-    Reassignments under way.
+    Ongoing reassignments.
 
     Parameters
     ----------
     partition_idx
-        ``(M,)`` partitions being reassigned, ascending.
+        ``(M,)`` rows of the partitions being reassigned, ascending.
     obstacle
-        ``(M,)`` an `Obstacle`; the first that applies, in the order of their numbers.
+        ``(M,)`` first `Obstacle` that applies, in the order of their numbers.
     broker_idx
-        ``(M,)`` broker added and removed, or waited for; `ABSENT` without one.
+        ``(M,)`` row of the broker that is added and removed, or that the reassignment
+        waits for; `ABSENT` without one.
     copy_bytes, left_bytes
-        ``(M,)`` bytes of all copies, and of what is not copied yet; `UNKNOWN` where
-        the size of the partition is.
+        ``(M,)`` bytes of all copies, and bytes still to copy; `UNKNOWN` where the size
+        of the partition is unknown.
     num_log_dir_moves
-        Replicas being moved between log dirs of their brokers.
+        Number of replicas being moved between log dirs of their brokers.
     """
 
     partition_idx: RowArray
@@ -64,7 +65,7 @@ class Moves:
 
     @property
     def is_stuck(self) -> BoolArray:
-        """``(M,)`` true where the reassignment cannot end by itself."""
+        """``(M,)`` true where the reassignment cannot complete by itself."""
         return np.not_equal(self.obstacle, Obstacle.NONE)
 
 
@@ -72,16 +73,16 @@ def find_moves(
     state: ClusterState, is_offline: BoolArray, has_source: BoolArray
 ) -> Moves:
     """
-    Find the reassignments under way and what stops them.
+    Return the ongoing reassignments and their obstacles.
 
     Parameters
     ----------
     state
-        The cluster.
+        Current cluster.
     is_offline
-        ``(R,)`` replicas that cannot be served.
+        ``(R,)`` true for replicas that do not serve.
     has_source
-        ``(P,)`` partitions from which a copy can be fetched now.
+        ``(P,)`` true for partitions with a source for copies now.
     """
     chosen = np.nonzero(state.is_reassigning)[0]
     obstacle, blamed = _obstacles(state, is_offline, has_source)
@@ -99,7 +100,7 @@ def find_moves(
 def _obstacles(
     state: ClusterState, is_offline: BoolArray, has_source: BoolArray
 ) -> tuple[CodeArray, RowArray]:
-    """Return ``(P,)`` the first obstacle of each, and the replica it is about."""
+    """Return ``(P,)`` first obstacle of each partition, and row of its replica."""
     replicas, start = state.replicas, state.replicas.start
     missing = replicas.is_adding & ~replicas.is_in_sync
     is_live = state.brokers.is_live[replicas.broker_idx]
@@ -123,7 +124,7 @@ def _obstacles(
 
 
 def _copies(state: ClusterState) -> tuple[BytesArray, BytesArray]:
-    """Return ``(P,)`` bytes that replicas being added take, and that are missing."""
+    """Return ``(P,)`` bytes of the replicas being added, and bytes still to copy."""
     replicas, sizes = state.replicas, state.partitions.size_bytes
     is_known = sizes != UNKNOWN
     size = np.where(is_known, sizes, 0)[replicas.partition_idx]

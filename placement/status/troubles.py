@@ -1,4 +1,4 @@
-"""Everything that is wrong with a cluster now, as columns."""
+"""Current problems of a cluster, as columns."""
 
 from dataclasses import dataclass
 
@@ -23,19 +23,19 @@ RowArray = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class TopicTroubles:
     """
-    Topics with partitions that lack in-sync replicas, the worst first.
+    Topics with partitions that lack in-sync replicas, worst first.
 
     Parameters
     ----------
     topic_idx
-        ``(N,)`` topics: those with the fewest in sync first, then those with the most
-        partitions.
+        ``(N,)`` topic rows, ascending by in-sync replicas of the worst partition, then
+        descending by number of partitions.
     num_partitions
-        ``(N,)`` partitions that lack some.
+        ``(N,)`` number of partitions that lack in-sync replicas.
     least_in_sync
-        ``(N,)`` in-sync replicas of the worst partition.
+        ``(N,)`` number of in-sync replicas of the worst partition.
     needed
-        ``(N,)`` in-sync replicas that this partition should have.
+        ``(N,)`` number of in-sync replicas that the worst partition should have.
     """
 
     topic_idx: RowArray
@@ -47,35 +47,35 @@ class TopicTroubles:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Troubles:
     """
-    Everything that is wrong with a cluster now, and what is under way.
+    Current problems of a cluster, and ongoing reassignments.
 
     Parameters
     ----------
     state
-        The cluster.
+        Current cluster.
     health
-        Flags of its partitions.
+        Health flags of the partitions.
     broker_idx
-        Brokers that are not live, by id.
+        Rows of the brokers that are not live, by id.
     replicas_on
-        ``(B,)`` replicas that each broker holds.
+        ``(B,)`` number of replicas on each broker.
     log_dir_idx
-        Log dirs that are offline, by broker and path.
+        Rows of the offline log dirs, by broker and path.
     replicas_in
-        ``(D,)`` replicas known to be in each log dir.
+        ``(D,)`` number of replicas known to be in each log dir.
     unplaced_on
-        ``(B,)`` offline replicas of a live broker of which no single failed log dir is
-        known: they are in one of several, or nothing says where.
+        ``(B,)`` number of offline replicas on each live broker without a known failed
+        log dir: the log dir is one of several, or unknown.
     leaderless
         Partitions without a leader.
     no_source
-        Partitions of which no copy can be made now.
+        Rows of the partitions without a source for copies now.
     under_min_isr, under_replicated
-        Topics, the worst first.
+        Topics with such partitions, worst first.
     moves
-        Reassignments under way.
+        Ongoing reassignments.
     impossible
-        Loads above the whole of what carries them: some input is wrong.
+        Loads above the whole capacity of a disk or link, caused by wrong input.
     """
 
     state: ClusterState
@@ -94,14 +94,14 @@ class Troubles:
 
 
 def find_troubles(state: ClusterState) -> Troubles:
-    """Find everything that is wrong with a cluster now."""
+    """Return the current problems of a cluster."""
     replicas, brokers, dirs = state.replicas, state.brokers, state.log_dirs
     is_offline, has_source = state.is_offline, state.has_source
     health = health_of(state)
     in_sync = sum_rows(replicas.is_in_sync & ~is_offline, replicas.start)
     least = state.topics.min_insync_replicas[state.partitions.topic_idx]
     located = replicas.log_dir_idx[replicas.log_dir_idx != ABSENT]
-    # A row more, so that replicas in unknown log dirs count.
+    # The extra last row includes replicas in unknown log dirs.
     is_failed_dir = np.append(np.equal(dirs.state, LogDirState.OFFLINE), [False])
     is_unplaced = is_offline & brokers.is_live[replicas.broker_idx]
     is_unplaced &= ~is_failed_dir[replicas.log_dir_idx]
@@ -132,7 +132,7 @@ def _by_topic(
     in_sync: RowArray,
     needed: npt.NDArray[np.integer],
 ) -> TopicTroubles:
-    """Return the topics of partitions that are short of in-sync replicas."""
+    """Return the topics of partitions that lack in-sync replicas, worst first."""
     rows = np.nonzero(is_short)[0]
     # The worst partition of each topic comes first; ties go to the lowest.
     rows = rows[np.lexsort((rows, -needed[rows], in_sync[rows]))]

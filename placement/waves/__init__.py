@@ -1,5 +1,5 @@
 """
-Waves of a reassignment, every state in between safe: see `wave_cut`.
+Waves of a reassignment whose every intermediate state is safe: see `wave_cut`.
 
 Imports `model`, `log_dirs` and the compiler of the core.
 """

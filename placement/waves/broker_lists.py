@@ -1,4 +1,4 @@
-"""Lists of brokers of many partitions as columns, and how copies change them."""
+"""Broker lists of many partitions as columns, before and after a reassignment."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ RowArray = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True, eq=False)
 class Lists(Mapping[int, list[int]]):
     """
-    Rows of the brokers of some partitions, by row of the partition.
+    Mapping from partition rows to lists of broker rows.
 
     Parameters
     ----------
     partition_idx
-        ``(N,)`` ascending.
+        ``(N,)`` partition rows, ascending.
     start
-        ``(N + 1,)`` where the list of each starts.
+        ``(N + 1,)`` index of the first broker of each list.
     broker_idx
-        ``(M,)`` the lists, one after the other.
+        ``(M,)`` broker rows of the lists, concatenated.
     """
 
     partition_idx: RowArray
@@ -47,23 +47,23 @@ class Lists(Mapping[int, list[int]]):
         return found
 
     def rows(self) -> Iterator[tuple[int, list[int]]]:
-        """Yield each partition with its list, quicker than one by one."""
+        """Yield each partition with its list, faster than by item access."""
         start, broker = self.start.tolist(), self.broker_idx.tolist()
         for n, partition in enumerate(self.partition_idx.tolist()):
             yield partition, broker[start[n] : start[n + 1]]
 
     @property
     def counts(self) -> RowArray:
-        """``(N,)`` brokers in each list."""
+        """``(N,)`` number of brokers in each list."""
         return np.diff(self.start)
 
     @property
     def first(self) -> RowArray:
-        """``(N,)`` the broker that stands first; no list is empty."""
+        """``(N,)`` first broker of each list; no list is empty."""
         return self.broker_idx[self.start[:-1]]
 
     def part(self, begin: int, end: int) -> Self:
-        """Return neighbouring lists."""
+        """Return the lists from index `begin` up to `end`, exclusive."""
         low, high = self.start[begin], self.start[end]
         return type(self)(
             self.partition_idx[begin:end],
@@ -72,7 +72,7 @@ class Lists(Mapping[int, list[int]]):
         )
 
     def of(self, rows: RowArray) -> Self:
-        """Return some of the lists, in the order of `rows`."""
+        """Return the lists at indices `rows`, in that order."""
         counts = self.counts[rows]
         start = starts_of(counts)
         places = ragged(self.start[:-1][rows], counts)
@@ -80,18 +80,18 @@ class Lists(Mapping[int, list[int]]):
 
     def slots_of(self, rows: RowArray, broker_idx: RowArray) -> RowArray:
         """
-        Return ``(K,)`` where a broker stands in a list, `ABSENT` where it does not.
+        Return ``(K,)`` positions of brokers in lists; `ABSENT` where not in the list.
 
         Parameters
         ----------
         rows
-            ``(K,)`` the list that is looked through, by row.
+            ``(K,)`` index of the list to search.
         broker_idx
-            ``(K,)`` the broker that is looked for.
+            ``(K,)`` row of the broker to find.
         """
         found = np.full(len(rows), ABSENT, dtype=np.int64)
         left = np.arange(len(rows))
-        # As many looks as the longest list has places; those found drop out.
+        # One pass per position of the longest list, without the pairs found already.
         for slot in range(int(self.counts.max(initial=0))):
             left = left[self.counts[rows[left]] > slot]
             hit = self.broker_idx[self.start[rows[left]] + slot] == broker_idx[left]
@@ -101,24 +101,24 @@ class Lists(Mapping[int, list[int]]):
 
 
 def starts_of(counts: RowArray) -> RowArray:
-    """Return ``(N + 1,)`` where each of ``N`` lists of such lengths starts."""
+    """Return ``(N + 1,)`` start of each of ``N`` concatenated lists, given lengths."""
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def ragged(begin: RowArray, counts: RowArray) -> RowArray:
-    """Return the places `begin`, `begin` + 1, … of lists of such lengths, in a row."""
+    """Return indices `begin`, `begin` + 1, … of lists of given lengths, as one row."""
     start = starts_of(counts)
     shift = np.repeat(begin - start[:-1], counts)
     return np.arange(start[-1], dtype=np.int64) + shift
 
 
 def changed_lists(found: Cut) -> tuple[Lists, Lists]:
-    """Return the lists of the partitions that change, before and after all waves."""
+    """Return the lists of changed partitions before and after all waves."""
     return lists_of_change(found.reassignment)
 
 
 def lists_of_change(reassignment: Reassignment) -> tuple[Lists, Lists]:
-    """Return the lists of the partitions that change, before and after."""
+    """Return the lists of changed partitions before and after a reassignment."""
     replicas = reassignment.before.replicas
     rows = np.nonzero(reassignment.is_changed)[0]
     return (

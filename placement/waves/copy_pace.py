@@ -1,10 +1,10 @@
 """
-How fast copies may pass while waves run, and how long each wave takes.
+Copy rate and duration of each wave.
 
-What a broker gets and sends anyway, and copies besides, stay under the threshold of its
-network, each way by itself: a wave passes at the bandwidth, or at what its tightest
-broker has left. A broker that has nothing left, or next to it, still copies at a
-hundredth of its capacity: else it could never be relieved.
+Regular traffic and copies of a broker together stay under the threshold of its network,
+in each direction separately. A wave copies at the configured bandwidth, or at the slack
+of its most loaded broker if that is less. A broker with little or no slack still copies
+at a hundredth of its capacity; otherwise no copy could ever relieve it.
 """
 
 from dataclasses import dataclass
@@ -21,27 +21,27 @@ from placement.waves.replica_removals import Removals
 RowArray = npt.NDArray[np.int64]
 RateArray = npt.NDArray[np.float64]
 LEAST_SHARE = 0.01
-"""Of its capacity that a broker may always copy at."""
+"""Fraction of its capacity at which a broker may always copy."""
 WAYS = (Resource.IN, Resource.OUT)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Paces:
     """
-    How fast ``W`` waves are.
+    Copy rates and durations of ``W`` waves.
 
     Parameters
     ----------
     bytes_per_s
-        ``(W,)`` bytes/s that a broker may send, and get, by copies.
+        ``(W,)`` bytes/s at which a broker may send, and receive, copies.
     seconds
-        ``(W,)`` seconds until the busiest broker of each wave is done.
+        ``(W,)`` seconds until the busiest broker of each wave has finished.
     slowed_by
-        ``(W,)`` row of the broker whose network slows a wave, `ABSENT`: none does.
+        ``(W,)`` row of the broker whose network slows the wave; `ABSENT`: none.
     is_out
-        ``(W,)`` whether it is what that broker sends.
+        ``(W,)`` true where the limit is on the bytes out of that broker.
     load_bytes_per_s
-        ``(W,)`` bytes/s that this broker gets, or sends, without copies.
+        ``(W,)`` bytes/s into, or out of, that broker without copies.
     """
 
     bytes_per_s: RateArray
@@ -54,16 +54,16 @@ class Paces:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Network:
     """
-    What networks carry, and may; both in the order of `WAYS`.
+    Network loads and limits of brokers, in the order of `WAYS`.
 
     Parameters
     ----------
     load
-        ``(2, B)`` bytes/s before.
+        ``(2, B)`` bytes/s before the waves.
     limit
-        ``(2, B)`` bytes/s. Thresholds of the capacities; infinite where not known.
+        ``(2, B)`` bytes/s. Usable part of each capacity; infinite where unknown.
     least
-        ``(2, B)`` bytes/s that copies may always have.
+        ``(2, B)`` bytes/s that copies may always use.
     """
 
     load: RateArray
@@ -71,21 +71,21 @@ class Network:
     least: RateArray
 
     def left(self, load: RateArray, way: int) -> RateArray:
-        """Return what copies may have besides a load, for each broker."""
+        """Return bytes/s that copies may use beside a load, for each broker."""
         found: RateArray = np.maximum(self.limit[way] - load, self.least[way])
         return found
 
 
 def written_to(state: ClusterState, rate: RateArray) -> RateArray:
     """
-    Return ``(B,)`` bytes/s that are written to the replicas of each broker.
+    Return ``(B,)`` bytes/s written to the replicas of each broker.
 
     Parameters
     ----------
     state
-        The cluster.
+        Cluster before the waves.
     rate
-        ``(P,)`` bytes/s that are written to each replica of a partition.
+        ``(P,)`` bytes/s written to each replica of a partition.
     """
     replicas = state.replicas
     each = np.repeat(rate, np.diff(replicas.start))
@@ -97,16 +97,16 @@ def network_of(
     state: ClusterState, thresholds: tuple[float, float], written: RateArray
 ) -> Network | None:
     """
-    Return what networks carry and may, `None` where no capacity is known.
+    Return network loads and limits, or `None` where no capacity is known.
 
     Parameters
     ----------
     state
-        The cluster.
+        Cluster before the waves.
     thresholds
-        Fractions of the capacities in and out.
+        Usable fractions of the capacities in and out.
     written
-        ``(B,)`` bytes/s that are written to the replicas of each broker.
+        ``(B,)`` bytes/s written to the replicas of each broker.
     """
     brokers = state.brokers
     capacity = np.stack([brokers.in_bytes_per_s, brokers.out_bytes_per_s])
@@ -122,7 +122,7 @@ def network_of(
 
 
 def _served(state: ClusterState, chosen: RowArray, counts: RowArray) -> RateArray:
-    """Return bytes/s that leaders of so many replicas send, 0 for what is unknown."""
+    """Return bytes/s sent by leaders, given replica counts; unknown rates are 0."""
     partitions = state.partitions
     read = np.nan_to_num(partitions.out_bytes_per_s[chosen])
     written = np.nan_to_num(partitions.in_bytes_per_s[chosen])
@@ -133,14 +133,14 @@ def _served(state: ClusterState, chosen: RowArray, counts: RowArray) -> RateArra
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Events:
     """
-    Loads that begin with a wave, or end when one is over.
+    Loads that begin at the start of a wave, or end at the end of one.
 
     Parameters
     ----------
     wave, broker_idx
-        ``(N,)`` which.
+        ``(N,)`` wave and broker row of each load.
     bytes_per_s
-        ``(N,)`` bytes/s.
+        ``(N,)`` bytes/s of each load.
     """
 
     wave: RowArray
@@ -148,20 +148,20 @@ class _Events:
     bytes_per_s: RateArray
 
     def table(self, num_waves: int, num_brokers: int) -> RateArray:
-        """Return ``(W, B)`` sums."""
+        """Return ``(W, B)`` bytes/s of all loads by wave and broker."""
         return _table(
             self.wave, self.broker_idx, self.bytes_per_s, num_waves, num_brokers
         )
 
 
 _Ways = tuple[tuple[_Events, _Events], tuple[_Events, _Events]]
-"""What begins and ends of the loads in, and of those out."""
+"""Loads that begin and that end, in each direction: in, then out."""
 
 
 def _table(
     wave: RowArray, broker: RowArray, values: RateArray, num: int, count: int
 ) -> RateArray:
-    """Return ``(W, B)`` sums of what concerns some broker in some wave."""
+    """Return ``(W, B)`` sums of values by wave and broker, without absent ones."""
     told = (wave >= 0) & (wave < num) & (broker >= 0)
     at = wave[told] * count + broker[told]
     sums: RateArray = np.bincount(at, values[told], num * count).astype(np.float64)
@@ -171,16 +171,16 @@ def _table(
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Schedule:
     """
-    Copies in their waves.
+    Copies with their waves and removals.
 
     Parameters
     ----------
     reassignment
-        What changes.
+        Change of the placement.
     copies, wave, removals
-        The copies, ``(E,)`` the wave of each, below 0: none, and what each deletes.
+        Copies, ``(E,)`` wave of each (below 0: none), and removal of each.
     bandwidth_bytes_per_s
-        What a broker may send, and get, at most.
+        Maximum bytes/s at which a broker sends, and receives, copies.
     """
 
     reassignment: Reassignment
@@ -190,7 +190,7 @@ class Schedule:
     bandwidth_bytes_per_s: float
 
     def paces(self, network: Network | None) -> Paces:
-        """Return how fast waves are."""
+        """Return the copy rate and duration of each wave."""
         num = int(self.wave.max(initial=-1)) + 1
         pace = self._unslowed(num)
         if network is not None:
@@ -210,7 +210,7 @@ class Schedule:
         )
 
     def least_pace(self, network: Network | None) -> float:
-        """Return a pace that no broker is too busy for, whatever the waves."""
+        """Return a lower bound in bytes/s on the copy rate of any wave."""
         if network is None:
             return self.bandwidth_bytes_per_s
         return self._least_pace(network, self._events())
@@ -230,7 +230,7 @@ class Schedule:
         return found
 
     def _slow(self, pace: Paces, network: Network, events: "_Ways", num: int) -> None:
-        """Slow waves down to what networks have left."""
+        """Reduce the rate of waves to the slack of the networks."""
         count = network.load.shape[1]
         rate, slowed, is_out = pace.bytes_per_s, pace.slowed_by, pace.is_out
         told = pace.load_bytes_per_s
@@ -253,7 +253,7 @@ class Schedule:
             is_out[is_tighter] = bool(way)
 
     def _events(self) -> "_Ways":
-        """Return what begins and ends of the loads in, and of those out."""
+        """Return the loads that begin and that end, in each direction."""
         copies, wave = self.copies, self.wave
         state = self.reassignment.before
         of = copies.partition_idx
@@ -265,7 +265,7 @@ class Schedule:
         rate = np.nan_to_num(state.partitions.in_bytes_per_s[of])
         sends = np.where(copies.passes, copies.source_idx, ABSENT)
         fewer = np.where(np.equal(goes, ABSENT), ABSENT, leader)
-        # Who leads from its removal on, and what it sends to all of its followers.
+        # New leader after a leader's removal, and its bytes/s to clients and followers.
         left = np.nonzero(np.equal(goes, leader) & (goes >= 0) & (wave >= 0))[0]
         heir = self._heirs(of[left])
         starts = self.reassignment.start
@@ -290,7 +290,7 @@ class Schedule:
         )
 
     def _heirs(self, partitions: RowArray) -> RowArray:
-        """Return the broker that stands first in the lists of the plan."""
+        """Return the first live broker in the lists of the plan, or `ABSENT`."""
         change = self.reassignment
         is_live = change.before.brokers.is_live[change.broker_idx]
         first = first_true(is_live, change.start)[partitions]
@@ -298,7 +298,7 @@ class Schedule:
         return found.astype(np.int64)
 
     def _time(self, pace: Paces, num: int) -> None:
-        """Say how long waves take: inside brokers the network is of no concern."""
+        """Set the duration of each wave; moves inside brokers use no network."""
         copies, count = self.copies, self.reassignment.before.num_brokers
         size = copies.size_bytes.astype(np.float64)
         passes, inside = copies.passes, copies.is_inside & ~copies.is_drop

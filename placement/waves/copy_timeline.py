@@ -1,4 +1,4 @@
-"""Copies that start as soon as both ends are free, and when the last one ends."""
+"""List schedule of copies, each started as soon as both ends are free."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ from placement.waves.kernels.copy_timeline import list_schedule
 RowArray = npt.NDArray[np.int64]
 TimeArray = npt.NDArray[np.float64]
 CLOSE_ENOUGH = 1.005
-"""A schedule this close to its bound is not improved any more."""
+"""Ratio of a schedule to its lower bound below which the search stops."""
 MOST_WORK = 40_000
-"""Copies times lists that are tried; the first list is always."""
+"""Maximum number of copies times further lists to try after the first list."""
 MOST_LISTS = 40
 SEED = 1
 
@@ -26,31 +26,32 @@ def schedule_copies(
     bandwidth_bytes_per_s: float,
 ) -> tuple[npt.NDArray[np.float64], float]:
     """
-    Say when each copy starts if it starts as soon as both ends are free.
+    Return start times of copies, each started as soon as both ends are free.
 
-    A broker that does ``c`` copies at a time gives each a ``c``-th of its bandwidth,
-    so a copy goes at the slower of its two ends' parts.
+    A broker that runs ``c`` copies at a time gives each a ``c``-th of its bandwidth, so
+    a copy runs at the smaller of the two rates of its ends.
 
     Parameters
     ----------
     source, target
-        ``(E,)`` the broker that sends each copy and the one that gets it. Not below 0.
+        ``(E,)`` sending and receiving broker of each copy. Not below 0.
     size_bytes
         ``(E,)`` bytes of each copy.
     caps
-        Copies that a broker may send, and get, at a time.
+        Maximum number of copies that a broker sends, and receives, at a time.
     bandwidth_bytes_per_s
-        What a broker can send, and get.
+        Bytes/s that a broker can send, and receive.
 
     Returns
     -------
-    ``(E,)`` seconds after which each copy starts, and when the last one ends.
+    ``(E,)`` start of each copy in seconds, and end of the last copy in seconds.
 
     Notes
     -----
-    List scheduling: while a copy waits, one of its ends is busy, so the last one ends
-    by what its two ends have to do, and itself [1]_. Of several lists the best is
-    taken; further ones are tried until it is within half a percent of the bound.
+    List scheduling: while a copy waits, one of its ends is busy, so the work of its two
+    ends plus its own duration bounds the end of the last copy [1]_. The best of several
+    lists is taken; further lists are tried until it is within half a percent of the
+    lower bound.
 
     References
     ----------
@@ -68,7 +69,7 @@ def schedule_copies(
     for _ in range(min(MOST_LISTS, MOST_WORK // len(source))):
         if end <= CLOSE_ENOUGH * bound:
             break
-        # What ends have to do, blurred: other lists, of the same kind.
+        # Random noise on the work of each end gives other lists of the same kind.
         blurred = shop.total * rng.uniform(0.5, 1.5, len(shop.total))
         began, ended = _run(shop, blurred)
         if ended < end:
@@ -78,7 +79,7 @@ def schedule_copies(
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Shop:
-    """Senders, then receivers; the copies of each, and what each has to do."""
+    """Senders, then receivers, with the copies and the total work of each."""
 
     source: RowArray
     receiver: RowArray
@@ -111,7 +112,7 @@ def _shop(
 
 
 def _run(shop: _Shop, claim: TimeArray) -> tuple[TimeArray, float]:
-    """Start copies by lists: first those whose other end claims most, the large."""
+    """Run the list schedule: copies by the claim of their other end, then by size."""
     count = len(shop.source)
     other = claim[np.concatenate([shop.receiver, shop.source])]
     listed = np.lexsort((-np.tile(shop.duration, 2), -other, shop.ends)) % count
@@ -142,7 +143,7 @@ def schedule_bound(
     caps: tuple[int, int],
     bandwidth_bytes_per_s: float,
 ) -> float:
-    """Return the seconds that the busiest end, or the largest copy, needs at least."""
+    """Return a lower bound in seconds from the busiest end and the largest copy."""
     if not len(source):
         return 0.0
     rate = bandwidth_bytes_per_s / max(caps)

@@ -1,9 +1,9 @@
 """
-Room in log dirs for copies that name none, while waves run.
+Room in log dirs for copies without a named log dir, while waves run.
 
-A broker puts them where the fewest partitions are (`placement.log_dirs.dir_choice`).
-Each log dir that it may choose keeps room for the largest copies that may come, in
-whatever order they are created and ties are broken.
+A broker puts such a copy into the log dir with the fewest partitions
+(`placement.log_dirs.dir_choice`). Each log dir that the broker may choose keeps room
+for the largest copies that may come, for any order of creation and any tie-break.
 """
 
 from dataclasses import dataclass
@@ -34,19 +34,19 @@ from placement.waves.wave_packing import Claims
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class DirClaims:
     """
-    Copies that name no log dir, and the log dirs that may get them.
+    Room that log dirs need for copies without a named log dir.
 
     Parameters
     ----------
     counts
-        Partitions in the log dirs while waves run.
+        Bounds on the partitions in each log dir while waves run.
     chooses
-        ``(B,)`` brokers whose log dirs have no room for all of these copies in each.
+        ``(B,)`` true for brokers with a log dir that lacks room for all such copies.
     most
-        ``(D,)`` most of these copies that each log dir gets in all waves.
+        ``(D,)`` upper bound on such copies in each log dir over all waves.
     room
-        ``(D,)`` bytes that each log dir may get: what is free of it, or the most that
-        the plan brings there; `NO_LIMIT` where not known.
+        ``(D,)`` bytes that each log dir may gain: its free bytes, or the most that the
+        plan adds if that is more; `NO_LIMIT` where unknown.
     """
 
     counts: DirCounts
@@ -55,7 +55,7 @@ class DirClaims:
     room: RowArray
 
     def to_keep(self, state: ClusterState) -> Claims:
-        """Return the log dirs that keep room, none of it taken yet."""
+        """Return the log dirs that keep room, with no room claimed yet."""
         owners, count = state.log_dirs.broker_idx, len(self.most)
         rows = np.nonzero(self.chooses[owners] & (self.most > 0))[0]
         ends = np.searchsorted(owners[rows], np.arange(state.num_brokers + 1))
@@ -70,14 +70,14 @@ class DirClaims:
 
 def claims_of(reassignment: Reassignment, copies: Copies) -> DirClaims:
     """
-    Return the room that log dirs need for copies that name none.
+    Return the room that log dirs need for copies without a named log dir.
 
     Parameters
     ----------
     reassignment
-        What changes.
+        Change of the placement.
     copies
-        Its copies, without hops.
+        Copies of the reassignment, without temporary hops.
     """
     state = reassignment.before
     dirs, count = state.log_dirs, len(state.log_dirs)
@@ -103,7 +103,7 @@ def claims_of(reassignment: Reassignment, copies: Copies) -> DirClaims:
     is_known &= np.not_equal(dirs.state, LogDirState.OFFLINE)
     most = np.maximum(dirs.usable_bytes, ends + choice.most_bytes)
     room = np.where(is_known, most, NO_LIMIT)
-    # All that is named or not fits at once: no order can overfill the log dir.
+    # If all copies, named or not, fit at once, no order can overfill the log dir.
     whole = _sums(target, size, state.num_brokers)[dirs.broker_idx]
     whole += _sums(copies.target_dir, copies.size_bytes, count)
     tight = is_known & (whole > dirs.usable_bytes) & (choice.most > 0)
@@ -113,7 +113,7 @@ def claims_of(reassignment: Reassignment, copies: Copies) -> DirClaims:
 
 
 def is_unnamed(state: ClusterState, copies: Copies) -> BoolArray:
-    """Return ``(E,)`` copies for which a broker with several log dirs chooses one."""
+    """Return ``(E,)`` true for unnamed copies to brokers with several log dirs."""
     owners = state.log_dirs.broker_idx
     several = np.append(np.bincount(owners, minlength=state.num_brokers) > 1, False)
     found: BoolArray = copies.passes & np.equal(copies.target_dir, ABSENT)
@@ -134,13 +134,13 @@ def may_overfill(
     Parameters
     ----------
     state
-        The cluster.
+        Cluster before the waves.
     copies, wave
-        The copies, and the wave of each.
+        Copies, and ``(E,)`` wave of each.
     goes_off
         ``(E,)`` log dir, or `ABSENT`, and bytes that each copy frees after its wave.
     claims
-        The room that there is.
+        Room of the log dirs, and the copies that may come.
     """
     if not claims.chooses.any():
         return False

@@ -1,9 +1,9 @@
 """
-What is written to disks while a wave runs, on top of both copies.
+Growth of disks by regular writes while a wave runs, beside old and new replicas.
 
-Nobody knows what retention deletes meanwhile, so all that is written counts, for the
-seconds of the wave. A broker that is no fuller than before, or after the plan, would
-fill up as fast in any wave: there the disk itself is the limit, not its threshold.
+The bytes that retention deletes during a wave are unknown, so all bytes written during
+the wave count. A broker that is no fuller than before or after the plan would fill up
+as fast in any wave: its limit is the whole disk, not the threshold.
 """
 
 from dataclasses import dataclass
@@ -23,22 +23,22 @@ RateArray = npt.NDArray[np.float64]
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Growth:
     """
-    How fast disks fill, and what they have left for that.
+    Write rates of disks, and the room for writes.
 
     Parameters
     ----------
     rates
-        ``(P,)`` bytes/s that are written to each replica of a partition.
+        ``(P,)`` bytes/s written to each replica of a partition.
     written
-        ``(B,)`` bytes/s that are written to the replicas of each broker, before.
+        ``(B,)`` bytes/s written to the replicas of each broker, before the waves.
     of_copy
-        ``(E,)`` bytes/s that are written to the replica of each copy.
+        ``(E,)`` bytes/s written to the replica of each copy.
     within
-        ``(B,)`` bytes. With so much of its room left, a broker is no fuller than
-        before or after the plan,
+        ``(B,)`` bytes. A broker with at least this room left is no fuller than before
+        or after the plan.
     spare
-        ``(B,)`` bytes. and may then fill by so much more than what is left, or by any
-        amount where that is `NO_LIMIT`.
+        ``(B,)`` bytes that such a broker may fill beyond the room left; `NO_LIMIT`: any
+        amount.
     """
 
     rates: RateArray
@@ -48,7 +48,7 @@ class Growth:
     spare: RowArray
 
     def seconds_left(self, left: RowArray, written: RateArray) -> RateArray:
-        """Return for how long brokers may fill, so much room left."""
+        """Return the seconds until brokers with `left` bytes of room fill up."""
         endless = np.full(np.broadcast(left, written).shape, np.inf)
         allowed, fills = self._allowed(left, self.within, self.spare)
         fills &= written > 0
@@ -56,7 +56,7 @@ class Growth:
         return found
 
     def lacks(self, copies: Copies, room: RowArray, pace: float) -> RowArray:
-        """Return ``(E,)`` bytes by which targets fill up too fast for a copy alone."""
+        """Return ``(E,)`` bytes by which each copy alone overfills its target."""
         found = self.lacks_at(
             copies.target_idx, copies.size_bytes, self.of_copy, room, pace
         )
@@ -71,18 +71,18 @@ class Growth:
         pace: float,
     ) -> RowArray:
         """
-        Return bytes by which brokers fill up too fast for a copy alone.
+        Return bytes by which writes during a single copy overfill each broker.
 
         Parameters
         ----------
         target
-            ``(n,)`` rows of the brokers.
+            ``(n,)`` broker rows.
         size, rate
-            Bytes of each copy, or of all of them, and bytes/s that are written to it.
+            Bytes of each copy, or of every copy, and bytes/s written to the copy.
         room
-            ``(B,)`` bytes that brokers have room for.
+            ``(B,)`` bytes of room on each broker.
         pace
-            Bytes/s of a copy at the least.
+            Lower bound on the copy rate, in bytes/s.
         """
         within, spare = self.within[target], self.spare[target]
         allowed, fills = self._allowed(room[target] - size, within, spare)
@@ -93,7 +93,7 @@ class Growth:
     def _allowed(
         self, left: RowArray, within: RowArray, spare: RowArray
     ) -> tuple[RowArray, BoolArray]:
-        """Return the bytes that may be written, and where there is such a limit."""
+        """Return the bytes that may be written, and true where that is a limit."""
         is_within = left >= within
         fills: BoolArray = ~is_within | (spare < NO_LIMIT)
         return left + np.where(is_within & fills, spare, 0), fills
@@ -103,9 +103,9 @@ def growth_of(
     state: ClusterState, copies: Copies, space: Space, written: RateArray
 ) -> Growth | None:
     """
-    Return how fast disks fill; `None` where no rate, or no disk, is known.
+    Return the growth of disks, or `None` where no rate or no disk size is known.
 
-    `written` is as `written_to` has it, topics on shared storage included.
+    `written` is the result of `written_to`, topics on shared storage included.
     """
     rate = np.nan_to_num(state.partitions.in_bytes_per_s)
     if not rate.any() or np.equal(state.brokers.disk_bytes, UNKNOWN).all():
@@ -114,7 +114,7 @@ def growth_of(
     if is_shared.any():
         rate = np.where(is_shared[state.partitions.topic_idx], 0.0, rate)
         written = written_to(state, rate)
-    # Past its end already, or in the end: nothing can be said of what is left.
+    # A disk that is full already, or is full in the end, has no meaningful rest.
     is_past = space.disk_room <= space.ends_room
     return Growth(
         rates=rate,
@@ -126,7 +126,7 @@ def growth_of(
 
 
 def no_growth(state: ClusterState, copies: Copies) -> Growth:
-    """Return that nothing is written, or nobody knows what."""
+    """Return a growth of zero, for unknown rates or disks."""
     nothing = np.zeros(state.num_brokers, dtype=np.int64)
     return Growth(
         rates=np.zeros(state.num_partitions),
@@ -146,31 +146,31 @@ def fills_up(
     seconds: RateArray,
 ) -> bool:
     """
-    Return whether some disk fills up too fast for a wave.
+    Return whether some disk fills up before the end of a wave.
 
     Parameters
     ----------
     copies, wave
-        The copies, and the wave of each.
+        Copies, and ``(E,)`` wave of each.
     drops
-        ``(E,)`` the broker that loses a replica when the wave of each copy is over,
-        and the bytes that frees.
+        ``(E,)`` broker that deletes a replica at the end of each copy's wave, and the
+        bytes freed.
     space, growth
-        What there is room for, and how fast that fills.
+        Room on the disks, and their growth.
     seconds
-        ``(W,)`` how long each wave takes.
+        ``(W,)`` duration of each wave, in seconds.
     """
     count, target = len(space.room), copies.target_idx
     comes = target >= 0
     arrives = np.bincount(target[comes], copies.size_bytes[comes], count)
     more = growth.written + np.bincount(target[comes], growth.of_copy[comes], count)
     most = arrives + more * seconds.max(initial=0.0)
-    # Where all that ever comes fits at once, for the longest wave, it fits in any.
+    # If all copies fit at once during the longest wave, they fit in every wave.
     if not (most[target[comes]] > space.room[target[comes]]).any():
         return False
     full = peaks(wave, (target, copies.size_bytes), drops, count)
     rate = growth.of_copy
-    # A rate at a time, to a thousandth: the sums are of integers.
+    # Rates in thousandths, because `peaks` sums integers.
     fine = np.ceil(rate * 1000).astype(np.int64)
     more = growth.written + peaks(wave, (target, fine), (drops[0], fine), count) / 1000
     is_busy = np.zeros(full.shape, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Whether disks hold both copies while waves run."""
+"""Room on disks for old and new replicas while waves run."""
 
 from dataclasses import dataclass
 
@@ -16,20 +16,19 @@ NO_LIMIT = 2**62
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Space:
     """
-    What disks have room for.
+    Room on disks and log dirs.
 
     Parameters
     ----------
     room
-        ``(B,)`` bytes that each broker may take besides what it holds; `NO_LIMIT` where
-        its disk is not known.
+        ``(B,)`` bytes that each broker may gain; `NO_LIMIT` where its disk is unknown.
     dir_room
-        ``(D,)`` the same for each log dir, by what is free of it, or what it gets in
-        the end.
+        ``(D,)`` bytes that each log dir may gain: its free bytes, or its final gain if
+        that is more; `NO_LIMIT` where unknown.
     ends_room
-        ``(B,)`` the part of its room that leaves it no fuller than before, or after.
+        ``(B,)`` bytes of the room that leave a broker no fuller than before or after.
     disk_room
-        ``(B,)`` bytes until its disk is full, whatever the threshold.
+        ``(B,)`` bytes until the disk is full, whatever the threshold.
     """
 
     room: RowArray
@@ -44,8 +43,8 @@ def space_of(
     """
     Return the room that waves may use.
 
-    A broker stays under the threshold of its disk; one that is over it, before or
-    after, gets no fuller than the fuller of the two.
+    A broker stays under the threshold of its disk. A broker over the threshold before
+    or after the plan stays at or below the larger of its loads before and after.
     """
     load = disk_loads(state, weights)
     change = _change(copies.target_idx, copies.drops_idx, copies, state.num_brokers)
@@ -68,12 +67,12 @@ def space_of(
 
 
 def _change(to: RowArray, off: RowArray, copies: Copies, count: int) -> RowArray:
-    """Return by how many bytes brokers, or log dirs, are fuller in the end."""
+    """Return the final gain of brokers, or log dirs, in bytes."""
     return _sums(to, copies.size_bytes, count) - _sums(off, copies.freed_bytes, count)
 
 
 def _sums(rows: RowArray, values: RowArray, count: int) -> RowArray:
-    """Return the sums of the values by row, without those that nobody knows."""
+    """Return the sums of values by row, without rows that are `ABSENT`."""
     total = np.zeros(count, dtype=np.int64)
     known = np.nonzero(rows != ABSENT)[0]
     add_to(total, rows[known].astype(np.int32), values[known])
@@ -87,17 +86,17 @@ def peaks(
     count: int,
 ) -> RowArray:
     """
-    Return ``(W, N)`` bytes by which each broker is fuller in each wave than at first.
+    Return ``(W, N)`` gain of each broker or log dir in each wave, in bytes.
 
     Parameters
     ----------
     wave
         ``(E,)`` wave of each copy.
     comes_to, goes_off
-        ``(E,)`` row of a broker, or `ABSENT`, and bytes: what comes during the wave,
-        and what goes when it is over.
+        ``(E,)`` row of a broker or log dir, or `ABSENT`, and bytes: those added during
+        the wave, and those removed at its end.
     count
-        ``N``, brokers or log dirs.
+        ``N``, number of brokers or log dirs.
     """
     num = int(wave.max(initial=-1)) + 1
     comes, goes = (np.zeros((num, count + 1), dtype=np.int64) for _ in range(2))
@@ -116,27 +115,27 @@ def is_too_full(
     space: Space,
 ) -> bool:
     """
-    Return whether some broker or log dir gets fuller than it may.
+    Return whether some broker or log dir exceeds its room.
 
     Parameters
     ----------
     copies, wave
-        The copies, and the wave of each.
+        Copies, and ``(E,)`` wave of each.
     drops, freed
-        ``(E,)`` the broker that loses a replica when the wave of each copy is over,
-        and the bytes that frees.
+        ``(E,)`` broker that deletes a replica at the end of each copy's wave, and the
+        bytes freed.
     space
-        What there is room for.
+        Room on disks and log dirs.
     """
     size, brokers = copies.size_bytes, len(space.room)
-    # Where all that ever comes fits at once, it fits in any order.
+    # If all copies fit at once, they fit in any order.
     if (_sums(copies.target_idx, size, brokers) > space.room).any():
         full = peaks(wave, (copies.target_idx, size), (drops, freed), brokers)
         if (full > space.room).any():
             return True
     if np.equal(copies.target_dir, ABSENT).all():
         return False
-    # Where another copy's replica goes first, what that frees is not counted.
+    # Bytes freed by a removal that belongs to another copy are not counted.
     is_own = np.equal(drops, copies.drops_idx)
     off = np.where(is_own, copies.drops_dir, ABSENT)
     full = peaks(wave, (copies.target_dir, size), (off, freed), len(space.dir_room))

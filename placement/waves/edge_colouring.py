@@ -1,14 +1,14 @@
 r"""
-The least number of waves for caps on copies in and out of a broker.
+Minimum number of waves for caps on copies in and out of a broker.
 
-A broker with cap ``c`` is cut into as many nodes as it has full loads of ``D`` copies,
-at most ``c`` of them, where
+A broker with cap ``c`` is split into nodes of at most ``D`` copies each, which needs at
+most ``c`` nodes, where
 
 .. math:: D = \max_b \max(\lceil out_b / c_{out} \rceil, \lceil in_b / c_{in} \rceil).
 
-No node then has more than ``D`` edges, and a bipartite graph of degree ``D`` has an
-edge colouring of ``D`` colours [1]_: the colours are waves. Fewer waves there cannot
-be, so ``D`` is the least.
+No node has more than ``D`` edges, and a bipartite graph of degree ``D`` has an edge
+colouring with ``D`` colours [1]_: the colours are waves. ``D`` is also a lower bound,
+so it is the minimum.
 
 References
 ----------
@@ -30,15 +30,15 @@ from placement.waves.kernels.edge_colours import colour_edges, colour_shared
 
 RowArray = npt.NDArray[np.int64]
 COMPILED_FROM = 3000
-"""Fewer copies are not worth a compiler."""
+"""Minimum number of copies for which compilation pays off."""
 DIGIT = 2**16
-"""Numbers below it fit two bytes."""
+"""Upper bound, exclusive, of numbers that fit two bytes."""
 MOST_STEPS = 2000
-"""Of a trail in a graph whose brokers share one cap for both directions."""
+"""Maximum steps of a trail where one cap covers both directions of a broker."""
 
 
 def run_kernel(entry: Callable[..., Any], num_edges: int, *tables: Any) -> Any:  # noqa: ANN401 - a kernel's own
-    """Run a kernel on lists, or compiled on arrays; arrays come out changed."""
+    """Run a kernel on lists, or compiled on arrays; arrays are changed in place."""
     if num_edges >= COMPILED_FROM:
         return compiled(entry)(*tables)
     listed = [t.tolist() if isinstance(t, np.ndarray) else t for t in tables]
@@ -50,7 +50,7 @@ def run_kernel(entry: Callable[..., Any], num_edges: int, *tables: Any) -> Any: 
 
 
 def least_waves(nodes: RowArray, cap: int) -> int:
-    """Return how many waves the busiest node needs: its copies over the cap."""
+    """Return the waves that the busiest node needs: its copies over the cap."""
     if not len(nodes):
         return 0
     return int(-(-np.bincount(nodes).max() // cap))
@@ -65,26 +65,26 @@ def colour_copies(
     group: RowArray | None = None,
 ) -> RowArray:
     """
-    Cut copies into the least number of waves.
+    Assign copies to the minimum number of waves.
 
     Parameters
     ----------
     source, target
-        ``(E,)`` the broker that sends each copy and the one that gets it; a source
-        below 0 sends nothing that counts. Copies early in the list get early waves
-        where that is possible.
+        ``(E,)`` sending and receiving broker of each copy; a source below 0 has no cap.
+        Copies early in the list get early waves where possible.
     cap_out, cap_in
-        Copies that a broker may send, and get, in one wave. At least 1.
+        Maximum number of copies that a broker sends, and receives, in one wave. At
+        least 1.
     previous
-        ``(E,)`` a copy further ahead in the list that should run in an earlier wave,
-        as far as that costs none; -1 for none. `None`: none at all.
+        ``(E,)`` index of an earlier copy in the list that should run in an earlier
+        wave, as far as that costs no wave; -1: none. `None`: no copy has one.
     group
-        ``(E,)`` copies of one sender of which no two may run in one wave, by number.
-        `None`: all are free to.
+        ``(E,)`` group number of each copy. No two copies of a group, which have one
+        sender, may run in one wave. `None`: no groups.
 
     Returns
     -------
-    ``(E,)`` the wave of each copy, from 0.
+    ``(E,)`` wave of each copy, from 0.
 
     Raises
     ------
@@ -96,7 +96,8 @@ def colour_copies(
     Takes ``O(E (D + path))`` time, where paths of swapped colours are short.
 
     A group stays in one node of its sender, whose edges all differ in colour. Where
-    groups do not fill the nodes evenly, that takes a wave or two more than the least.
+    groups do not fill the nodes evenly, the result has a wave or two more than the
+    minimum.
     """
     if cap_out < 1 or cap_in < 1:
         msg = f"caps must be at least 1, got {cap_out} out and {cap_in} in."
@@ -136,18 +137,18 @@ def colour_copies(
 
 
 def all_free(num_nodes: int, num_colours: int) -> RowArray:
-    """Return words of bits for each node, set for so many colours."""
+    """Return words of bits for each node, with one bit set per colour."""
     full, rest = divmod(num_colours, BITS)
     words = [2**BITS - 1] * full + [2**rest - 1] * (rest > 0)
     return np.tile(np.array(words, dtype=np.int64), num_nodes)
 
 
 def stable_order(values: RowArray) -> RowArray:
-    """Sort numbers that are not below 0; by digits where they have up to four bytes."""
+    """Return the stable order of non-negative numbers, by radix below four bytes."""
     largest = int(values.max(initial=0))
     if largest >= DIGIT**2:
         return np.argsort(values, kind="stable")
-    # Numbers of two bytes are sorted in time in proportion to how many there are.
+    # Numpy sorts two-byte integers in linear time.
     order = np.argsort((values % DIGIT).astype(np.uint16), kind="stable")
     if largest < DIGIT:
         return order
@@ -156,12 +157,12 @@ def stable_order(values: RowArray) -> RowArray:
 
 
 def _cut(nodes: RowArray, most: int) -> tuple[RowArray, int]:
-    """Cut each node into ones of at most so many edges, in the order of the edges."""
+    """Split each node into parts of at most `most` edges, in the order of the edges."""
     order = stable_order(nodes)
     ordered = nodes[order]
     starts = np.searchsorted(ordered, ordered)
     stops = np.searchsorted(ordered, ordered, side="right")
-    # Dealt in turn: copies that follow each other can run in one wave.
+    # Round robin: consecutive copies can run in one wave.
     num_parts = -(-(stops - starts) // most)
     part = np.empty(len(nodes), dtype=np.int64)
     part[order] = (np.arange(len(nodes)) - starts) % num_parts
@@ -174,16 +175,16 @@ def _cut_apart(
     nodes: RowArray, group: RowArray, most_parts: int, most: int
 ) -> tuple[RowArray, int]:
     """
-    Cut each node into ones with whole groups of edges, as even as can be.
+    Split each node into parts with whole groups of edges, as evenly as possible.
 
     Parameters
     ----------
     nodes, group
-        ``(E,)`` node and group of each edge; a group has edges of one node alone.
+        ``(E,)`` node and group of each edge; the edges of a group share one node.
     most_parts
-        Parts that a node may have at most.
+        Maximum number of parts of a node.
     most
-        Edges that a part has where no group has several.
+        Maximum edges of a part of a node whose groups have one edge each.
     """
     part, count = _cut(nodes, most)
     size = np.bincount(group)[group]
@@ -202,7 +203,7 @@ def _cut_apart(
 
 
 def _even_parts(group: RowArray, most_parts: int) -> RowArray:
-    """Return the part of each edge: large groups first, to the emptiest part."""
+    """Return the part of each edge; groups go to the emptiest part, largest first."""
     distinct, at, sizes = np.unique(group, return_inverse=True, return_counts=True)
     emptiest = [(0, part) for part in range(min(most_parts, len(distinct)))]
     part_of = np.zeros(len(distinct), dtype=np.int64)
@@ -221,20 +222,21 @@ def colour_shared_copies(
     previous: RowArray | None = None,
 ) -> RowArray:
     """
-    Cut copies into few waves where a broker has one cap for both directions.
+    Assign copies to few waves where one cap covers both directions of a broker.
 
     Parameters
     ----------
     source, target
-        ``(E,)`` as in `colour_copies`; a source below 0 counts for nobody.
+        ``(E,)`` as in `colour_copies`; a source below 0 has no cap.
     cap
-        Copies that a broker may send and get together in one wave. At least 1.
+        Maximum number of copies that a broker sends and receives together in one wave.
+        At least 1.
     previous
         ``(E,)`` as in `colour_copies`.
 
     Returns
     -------
-    ``(E,)`` the wave of each copy, from 0.
+    ``(E,)`` wave of each copy, from 0.
 
     Raises
     ------
@@ -243,9 +245,9 @@ def colour_shared_copies(
 
     Notes
     -----
-    At least ``max ceil(copies / cap)`` waves are needed; to reach it is hard in
-    general (one copy at a time is edge colouring of any graph), but trails of swapped
-    colours come within a wave or two of it.
+    ``max ceil(copies / cap)`` is a lower bound on the waves. Reaching it is hard in
+    general (a cap of 1 is edge colouring of any graph), but trails of swapped colours
+    come within a wave or two of it.
     """
     if cap < 1:
         msg = f"the cap must be at least 1, got {cap}."
@@ -259,8 +261,8 @@ def colour_shared_copies(
     first, second = at[:count].astype(np.int64), at[count:].astype(np.int64)
     degree = np.bincount(at, minlength=len(distinct))
     least = int(-(-degree.max() // cap))
-    # Shannon: no more than half as many again are ever needed; taken one by one, an
-    # edge finds a colour among twice the least.
+    # Shannon: 3/2 of the lower bound always suffices. A greedy choice, edge by edge,
+    # finds a colour among twice the lower bound.
     most = 2 * least + 1
     colour = np.full(count, -1, dtype=np.int64)
     run_kernel(

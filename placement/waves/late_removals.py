@@ -1,9 +1,9 @@
 """
-When replicas go that nothing replaces.
+Waves of removals that no copy replaces.
 
-Where copies are made as well, with the last one of them. Else at once, for that frees
-disks and costs nothing; but where the leader goes, after all copies, so many at a time,
-since each of these is an election.
+Where the partition is also copied, the removal runs with its last copy. Other removals
+run in the first wave, because they free disks at no cost. Removals of leaders run after
+all copies, a limited number at a time, because each causes an election.
 """
 
 import numpy as np
@@ -14,21 +14,21 @@ from placement.model.copies import Copies, is_internal, sent_by
 
 RowArray = npt.NDArray[np.int64]
 MOST_LEADERS = 1000
-"""Leaders that change in one wave, as many as Kafka's own election does in a pass."""
+"""Maximum leader changes in one wave, as in one pass of Kafka's own election."""
 
 
 def when_dropped(state: ClusterState, copies: Copies, wave: RowArray) -> RowArray:
     """
-    Return the waves with those of partitions that only lose replicas.
+    Return the waves, with waves for partitions that only lose replicas filled in.
 
     Parameters
     ----------
     state
-        The cluster.
+        Cluster before the waves.
     copies
-        What changes.
+        Copies and removals.
     wave
-        ``(E,)`` wave of each copy, and of what goes with the last one.
+        ``(E,)`` wave of each copy, and of each removal that goes with a last copy.
     """
     alone = np.nonzero(copies.is_drop & ~is_copied_too(copies))[0]
     if not len(alone):
@@ -42,7 +42,7 @@ def when_dropped(state: ClusterState, copies: Copies, wave: RowArray) -> RowArra
     first = alone[~late & ~leads]
     found[first] = 0
     began = max(num, int(len(first) > 0))
-    # Internal topics last, and before them what is led by another then.
+    # First partitions that lose their leader, then internal topics.
     for rows in (alone[~late & leads], alone[late]):
         turn = _turns(copies.partition_idx[rows]) // MOST_LEADERS
         found[rows] = began + turn
@@ -51,7 +51,7 @@ def when_dropped(state: ClusterState, copies: Copies, wave: RowArray) -> RowArra
 
 
 def is_copied_too(copies: Copies) -> BoolArray:
-    """Return ``(E,)`` true where something of the partition passes to a broker."""
+    """Return ``(E,)`` true where the partition has a copy between brokers."""
     most = int(copies.partition_idx.max(initial=-1)) + 1
     of: BoolArray = np.zeros(most, dtype=np.bool_)
     of[copies.partition_idx[copies.passes]] = True
@@ -59,7 +59,7 @@ def is_copied_too(copies: Copies) -> BoolArray:
 
 
 def _turns(partition: RowArray) -> RowArray:
-    """Return how many other partitions come before that of each row."""
+    """Return the rank of each row's partition among the distinct partitions."""
     if not len(partition):
         return partition
     return np.unique(partition, return_inverse=True)[1].astype(np.int64)

@@ -1,10 +1,10 @@
 """
-Copies to partitions that nothing leads, for all their brokers are dead.
+Copies of partitions without a leader, all of whose brokers are dead.
 
-Nothing sends the first of them. What comes first leads from then on, and sends those of
-later waves; which one that is turns out once waves are cut. Where a cap is exceeded by
-that the copies of such a partition run in further waves: as many as may be in the
-first one, which none of them sends, and the others one by one.
+The first copy has no sender. Its target leads from then on and sends the copies of
+later waves, so the sender is known only after the waves are assigned. Where these sends
+exceed a cap, the copies of such a partition move to further waves: as many as allowed
+in the first one, which has no sender, and the others one by one.
 """
 
 from collections import Counter, defaultdict
@@ -17,30 +17,30 @@ from placement.model.copies import Copies
 
 RowArray = npt.NDArray[np.int64]
 Place = tuple[int, int]
-"""A wave, and a broker."""
+"""Wave number and broker row."""
 
 
 def led_by_copies(
     copies: Copies, wave: RowArray, caps: tuple[int, int, int], most: int
 ) -> RowArray:
     """
-    Return waves in which what leads partitions of dead brokers sends no more than caps.
+    Return waves in which new leaders of dead partitions stay within the caps.
 
     Parameters
     ----------
     copies
-        The copies.
+        Copies of the reassignment.
     wave
-        ``(E,)`` wave of each, below 0 where it has none.
+        ``(E,)`` wave of each copy, below 0: none.
     caps
-        Copies that a broker may send, get, and both together, in one wave.
+        Maximum number of copies that a broker sends, receives, and both together, in
+        one wave.
     most
-        Replicas that a partition may get in one wave.
+        Maximum number of new replicas of a partition in one wave.
 
     Returns
     -------
-    ``(E,)`` waves. Copies are put into further ones, at the end, where nothing else
-    helps.
+    ``(E,)`` waves. Copies that would exceed a cap get further waves at the end.
     """
     late = _late(copies, wave)
     if not late:
@@ -55,7 +55,7 @@ def led_by_copies(
 
 @dataclass(frozen=True, slots=True)
 class _Late:
-    """A partition that nothing leads, with copies in several waves."""
+    """Partition without a leader, with copies in several waves."""
 
     rows: RowArray
     sends: list[Place]
@@ -82,7 +82,7 @@ class _Traffic:
         sender: int | None,
         caps: tuple[int, int, int],
     ) -> int:
-        """Return the first wave from `number` on with room for copies, and take it."""
+        """Return the first wave from `number` on with room for copies, and use it."""
         while True:
             places = [(number, target) for target in targets]
             sends = [] if sender is None else [(number, sender)] * len(targets)
@@ -127,7 +127,7 @@ def _afterwards(
     caps: tuple[int, int, int],
     most: int,
 ) -> RowArray:
-    """Put the copies of each of some partitions into further waves."""
+    """Move the copies of some partitions to further waves at the end."""
     found, end = wave.copy(), int(wave.max()) + 1
     traffic = _Traffic()
     for one in over:

@@ -1,10 +1,11 @@
 """
-Which replica each copy deletes when its wave is over.
+Replica that each copy deletes at the end of its wave.
 
-Lists keep their length, racks are no worse in between than before or after, and a
-leader that goes is deleted with the last copy of its partition: all are copied from it.
-Replicas on brokers that are not live leave with the first copy, since no list may name
-them: lists are as much shorter until the other copies are there.
+Lists keep their length, and racks are never worse than before or after the plan. A
+leader that goes is deleted with the last copy of its partition, because it is the
+source of all copies. Replicas on brokers that are not live are removed with the first
+copy, since no list may name such a broker; the list is shorter until the other copies
+are done.
 """
 
 from collections import Counter, defaultdict
@@ -21,21 +22,21 @@ from placement.model.reassignment import Reassignment
 
 RowArray = npt.NDArray[np.int64]
 MOST_TRIED = 5000
-"""Orders looked at; more than any replication factor in use has."""
+"""Maximum orders to try, more than any replication factor in use has."""
 DROPPED = frozenset({"drops_idx", "freed_bytes", "drops_dir"})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Removals:
     """
-    What is deleted when the wave of each copy is over.
+    Replica deleted at the end of the wave of each copy.
 
     Parameters
     ----------
     broker_idx
-        ``(E,)`` the broker that loses its replica.
+        ``(E,)`` row of the broker that deletes its replica, or `ABSENT`.
     freed_bytes
-        ``(E,)`` bytes that frees.
+        ``(E,)`` bytes freed.
     """
 
     broker_idx: RowArray
@@ -49,16 +50,17 @@ def settle_removals(
     caps: tuple[int, int, int],
 ) -> tuple[RowArray, Removals]:
     """
-    Say what is deleted when, and move a copy to a later wave where racks need that.
+    Return the removal of each copy, and move copies to other waves where racks need it.
 
     Parameters
     ----------
     reassignment, copies
-        What changes; of what is only dropped that of partitions that are copied too.
+        Change of the placement, and its copies. Removals without a copy are included
+        only for partitions that are also copied.
     wave
         ``(E,)`` wave of each copy by the caps alone.
     caps
-        Copies out, in, and both together, of a broker in a wave.
+        Maximum copies out, in, and both together, of a broker in a wave.
 
     Returns
     -------
@@ -86,18 +88,18 @@ def spread_partitions(
     copies: Copies, wave: RowArray, most: int, caps: tuple[int, int, int]
 ) -> RowArray:
     """
-    Return waves in which no partition gets more new replicas than it may.
+    Return waves in which no partition exceeds its cap on new replicas.
 
     Parameters
     ----------
     copies
-        The copies.
+        Copies of the reassignment.
     wave
-        ``(E,)`` wave of each by the caps of brokers, below 0 where it has none.
+        ``(E,)`` wave of each copy by the caps of brokers, below 0: none.
     most
-        Replicas that a partition may get in one wave.
+        Maximum number of new replicas of a partition in one wave.
     caps
-        Copies out, in, and both together, of a broker in a wave.
+        Maximum copies out, in, and both together, of a broker in a wave.
     """
     rows = np.nonzero(copies.passes & (wave >= 0))[0]
     places = copies.partition_idx[rows] * (int(wave.max(initial=0)) + 1) + wave[rows]
@@ -109,7 +111,7 @@ def spread_partitions(
     slots = _Slots(copies, found, caps)
     for partition in crowded.tolist():
         slots.space_out(rows[copies.partition_idx[rows] == partition].tolist())
-    # A wave that all copies have left is none.
+    # Waves without copies are removed.
     is_in = found >= 0
     found[is_in] = np.unique(found[is_in], return_inverse=True)[1]
     return found
@@ -117,10 +119,10 @@ def spread_partitions(
 
 def with_last_copy(copies: Copies, wave: RowArray) -> RowArray:
     """
-    Return the waves with those of what is dropped where copies are made as well.
+    Return the waves, with waves for removals of partitions that are also copied.
 
-    It goes with the last copy that passes between brokers; where there is none, or
-    that is in no wave, it has none.
+    A removal runs with the partition's last copy between brokers. Without such a copy,
+    or if that copy has no wave, the removal has none.
     """
     found = wave.copy()
     last = np.full(int(copies.partition_idx.max(initial=-1)) + 1, -1, dtype=np.int64)
@@ -134,9 +136,9 @@ def _safe_order(
     reassignment: Reassignment, copies: Copies, rows: list[int], wave: RowArray
 ) -> list[int] | None:
     """
-    Return the copies whose replaced replicas go first to last, or `None`.
+    Return the copies in the order in which their replaced replicas go, or `None`.
 
-    A move inside a broker deletes what it copied, and nothing else.
+    A move inside a broker deletes its own source replica, and nothing else.
     """
     ordered = sorted(rows, key=lambda row: (wave[row], row))
     racks = _RackRule(reassignment, int(copies.partition_idx[rows[0]]))
@@ -145,7 +147,7 @@ def _safe_order(
     free = [row for row in rows if copies.target_idx[row] != copies.drops_idx[row]]
     last = [row for row in free if copies.drops_idx[row] == leader != ABSENT]
     keeps = [row for row in free if row not in last]
-    # What is dead already goes before what still serves.
+    # Replicas on dead brokers go before replicas that serve.
     keeps.sort(key=lambda row: bool(is_live[copies.drops_idx[row]]))
     for choice in islice(permutations(keeps), MOST_TRIED):
         in_turn = iter([*choice, *last])
@@ -156,7 +158,7 @@ def _safe_order(
 
 
 def _has_removals(copies: Copies) -> BoolArray:
-    """Return ``(E,)`` true for copies of partitions of which anything goes."""
+    """Return ``(E,)`` true for copies of partitions that lose a replica."""
     removes = np.not_equal(copies.removed_idx, ABSENT)
     most = int(copies.partition_idx.max(initial=-1)) + 1
     of: BoolArray = np.zeros(most, dtype=np.bool_)
@@ -165,13 +167,13 @@ def _has_removals(copies: Copies) -> BoolArray:
 
 
 def _is_astray(copies: Copies, wave: RowArray) -> BoolArray:
-    """Return ``(E,)`` true for copies that do not run after the one before them."""
+    """Return ``(E,)`` true for copies that do not run after their previous copy."""
     previous = copies.previous
     return (previous >= 0) & (wave <= wave[previous])
 
 
 def _several(copies: Copies, wanted: BoolArray) -> Iterator[list[int]]:
-    """Yield the copies of partitions that have several, one of them wanted."""
+    """Yield the rows of each partition with several copies, one of them wanted."""
     start = np.nonzero(copies.previous < 0)[0]
     stop = np.append(start[1:], len(copies))
     if not len(start):
@@ -183,16 +185,16 @@ def _several(copies: Copies, wanted: BoolArray) -> Iterator[list[int]]:
 
 def in_safe_order(reassignment: Reassignment, copies: Copies) -> Copies:
     """
-    Put the copies of each partition into an order that is safe one by one.
+    Sort the copies of each partition into an order that is safe one by one.
 
-    Racks are no worse after any of them, and the leader's replica is deleted last.
-    Where no such order is found, they stay as they are.
+    Racks are no worse after any copy, and the leader's replica is deleted last. Where
+    no such order is found, the copies keep their order.
     """
     order, drops = np.arange(len(copies)), np.arange(len(copies))
     turn = np.zeros(len(copies), dtype=np.int64)
     rack = reassignment.before.brokers.rack_idx
-    # What takes the place of a replica in its own rack is safe in any order, and so is
-    # what takes nobody's.
+    # A copy that replaces a replica in its own rack, or replaces none, is safe in any
+    # order.
     stays = np.equal(rack[copies.target_idx], rack[copies.drops_idx])
     stays |= np.equal(copies.drops_idx, ABSENT)
     passes, inside = copies.passes, copies.is_inside
@@ -202,7 +204,7 @@ def in_safe_order(reassignment: Reassignment, copies: Copies) -> Copies:
         rest = rows[len(first) + len(made) :]
         for tried in islice(permutations(made), MOST_TRIED if made else 0):
             turn[first], turn[list(tried)] = rows[0], made
-            # What is dropped goes with the last of them.
+            # Removals without a copy go with the last copy.
             turn[rest] = made[-1]
             removal = _safe_order(reassignment, copies, rows, turn)
             if removal is not None:
@@ -219,7 +221,7 @@ def in_safe_order(reassignment: Reassignment, copies: Copies) -> Copies:
 
 
 class _RackRule:
-    """No rack of a partition holds more in between than before or after."""
+    """Rule that no rack holds more of a partition than before or after the plan."""
 
     def __init__(self, reassignment: Reassignment, partition: int) -> None:
         replicas = reassignment.before.replicas
@@ -233,7 +235,7 @@ class _RackRule:
             most[rack] = max(most[rack], count)
         self.most = most
         live = reassignment.before.brokers.is_live
-        # They leave with the first copy.
+        # Dead brokers leave the list with the first copy.
         self.dead = {b for b in self.before if not live[b] and b not in after}
 
     def _counts(self, brokers: list[int]) -> Counter[int]:
@@ -259,7 +261,7 @@ class _RackRule:
 
 
 class _Slots:
-    """Finds another wave in which both ends of a copy have room for one more."""
+    """Search for another wave in which both ends of a copy have room for one more."""
 
     def __init__(
         self, copies: Copies, wave: RowArray, caps: tuple[int, int, int]
@@ -269,7 +271,7 @@ class _Slots:
         self.received: Counter[tuple[int, int]] = Counter()
         self.num = int(wave.max(initial=-1)) + 1
         self.is_counted = False
-        # A partition's only copy may run in any wave.
+        # The only copy of a partition may run in any wave.
         first = copies.previous < 0
         last = np.append(first[1:], True)
         self.is_alone = (first & last).tolist()
@@ -291,19 +293,19 @@ class _Slots:
         self.is_counted = True
 
     def space_out(self, rows: list[int]) -> None:
-        """Give the copies of a partition waves that ascend, as they stand."""
+        """Assign ascending waves to the copies of a partition, in their order."""
         if not self.is_counted:
             self._count()
         earliest = 0
         for row in rows:
-            # As early as can be: so that those after it find a place as well.
+            # As early as possible, so that later copies find a wave as well.
             if not self._moved(row, range(earliest, self.num)):
                 self._take(row)
                 self._put(row, max(self.num, earliest))
             earliest = int(self.wave[row]) + 1
 
     def _moved(self, row: int, waves: range) -> bool:
-        """Move a copy into the first of some waves that has room, or can make it."""
+        """Move a copy to the first of some waves that has, or can make, room."""
         source = int(self.copies.source_idx[row])
         target = int(self.copies.target_idx[row])
         old = int(self.wave[row])
@@ -327,7 +329,7 @@ class _Slots:
         self.wave[row] = wave
 
     def _makes_room(self, row: int, old: int, new: int) -> bool:
-        """Move a copy of each busy end out of a wave, into the one that is left."""
+        """Move a copy of each busy end from wave `new` to the vacated wave `old`."""
         source = int(self.copies.source_idx[row])
         target = int(self.copies.target_idx[row])
         moved: list[int] = []
@@ -345,7 +347,7 @@ class _Slots:
         return False
 
     def _rival(self, end: tuple[str, int, int], old: int) -> int | None:
-        """Return a copy of a busy end that has room in another wave."""
+        """Return a copy of a busy end that has room in wave `old`, or `None`."""
         direction, wave, broker = end
         busy = (self.received if direction == "in" else self.sent)[wave, broker]
         out, into, both = self.caps

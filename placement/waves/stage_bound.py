@@ -1,7 +1,7 @@
 """
-The least number of waves of a stage.
+Lower bound on the number of waves of a stage.
 
-The copies of its busiest broker, or partition, over the cap of each.
+The bound is the copies of the busiest broker, or partition, over its cap.
 """
 
 from collections.abc import Sequence
@@ -19,20 +19,20 @@ RowArray = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageBound:
     """
-    Why one stage needs so many waves.
+    Lower bound on the waves of one stage, with the broker or partition that causes it.
 
     Parameters
     ----------
     waves
-        Waves that it needs at least: `copies` over `cap`, rounded up.
+        Lower bound: `copies` over `cap`, rounded up.
     broker_idx
-        Row of the broker that decides, `ABSENT` where a partition does.
+        Row of the broker with the largest bound; `ABSENT` where a partition has it.
     direction
         ``in``, ``out``, ``both`` or ``partition``.
     copies, cap
-        What it gets or sends in all, and may in one wave.
+        Copies of that broker or partition in all, and its maximum in one wave.
     partition_idx
-        Row of the partition that decides, or `ABSENT`.
+        Row of the partition with the largest bound, or `ABSENT`.
     """
 
     waves: int
@@ -47,16 +47,16 @@ def bound_of(
     ends: Sequence[tuple[str, RowArray, int]], partition_idx: RowArray, most: int
 ) -> StageBound:
     """
-    Return the largest of the bounds of a stage.
+    Return the largest lower bound of a stage.
 
     Parameters
     ----------
     ends
-        Name, brokers by copy, and cap of each end of copies.
+        Direction, broker row of each copy, and cap, for each end of copies.
     partition_idx
-        ``(E,)`` partition of each copy that passes between brokers.
+        ``(E,)`` partition of each copy between brokers.
     most
-        Replicas that a partition may get in one wave.
+        Maximum number of new replicas of a partition in one wave.
     """
     bounds = [_busiest(*end) for end in ends]
     bounds.append(_most_copied(partition_idx, most))

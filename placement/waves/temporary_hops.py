@@ -1,9 +1,9 @@
 """
-Copies that wait for each other's disks, and the replica to put aside meanwhile.
+Temporary hops for copies that wait for each other's disks in a cycle.
 
-Where no copy has room, each broker that lacks it waits for one of its own replicas to
-leave, which waits for room on another broker: somewhere that closes a cycle. Putting
-one replica of the cycle on a broker outside breaks it.
+Where no copy has room, each full broker waits for one of its own replicas to leave, and
+that replica waits for room on another broker; the waits form a cycle. A temporary hop
+of one replica to a broker outside breaks the cycle.
 """
 
 from collections.abc import Callable
@@ -23,16 +23,17 @@ RowArray = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stuck:
     """
-    Why no copy that is left has room.
+    Reason why none of the remaining copies has room.
 
     Parameters
     ----------
     rows
-        The copies that wait for each other; without a cycle, all that are left.
+        Rows of the copies in the cycle; without a cycle, the first remaining copy of
+        each partition.
     brokers
         Ids of the brokers in the cycle, each waiting for the next.
     short_bytes
-        What the first of them lacks at least.
+        Smallest number of bytes that the target of one of these copies lacks.
     """
 
     rows: tuple[int, ...]
@@ -50,23 +51,23 @@ def name_cycle(
     claims: Claims,
 ) -> Stuck:
     """
-    Return the brokers that wait for each other, by way of the smallest copies.
+    Return a cycle of brokers that wait for each other, along the smallest copies.
 
     Parameters
     ----------
     state, copies
-        The cluster, and all copies.
+        Cluster before the waves, and all copies.
     rest
-        Those in no wave yet.
+        Rows of the copies without a wave.
     room, dir_room
-        ``(B,)``, ``(D,)`` bytes that brokers and log dirs have room for.
+        ``(B,)``, ``(D,)`` bytes of room on brokers and in log dirs.
     fills
-        ``(E,)`` bytes by which the target of each copy fills up too fast.
+        ``(E,)`` bytes by which each copy alone overfills its target.
     claims
-        Log dirs that keep room for copies that name none.
+        Log dirs that keep room for copies without a named log dir.
     """
     waits = _first_copies(copies, rest)
-    # What would free a broker next is the smallest copy that it has leaving.
+    # The smallest copy that leaves a broker would free it first.
     leaves: dict[int, int] = {}
     for row in sorted(waits, key=lambda row: (int(copies.size_bytes[row]), row)):
         if copies.removed_idx[row] != ABSENT:
@@ -95,7 +96,7 @@ def _lacks(
     fills: RowArray,
     claims: Claims,
 ) -> int:
-    """Return the bytes that the target of a copy has too few of."""
+    """Return the bytes that the target of a copy lacks."""
     target, size = int(copies.target_idx[row]), int(copies.size_bytes[row])
     free, short = int(room[target]), int(fills[row])
     if copies.target_dir[row] != ABSENT:
@@ -106,7 +107,7 @@ def _lacks(
 
 
 def _first_copies(copies: Copies, rest: list[int]) -> list[int]:
-    """Return the first copy that is left of each partition."""
+    """Return the first remaining copy of each partition."""
     seen: set[int] = set()
     found = []
     for row in rest:
@@ -120,24 +121,24 @@ def _first_copies(copies: Copies, rest: list[int]) -> list[int]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hop:
     """
-    A replica put aside for a while.
+    Temporary hop of a replica to a broker outside the cycle.
 
     Parameters
     ----------
     row
-        Row of the extra copy; the one that it makes room for comes after it.
+        Row of the extra copy; the original copy of the replica follows it.
     partition_idx
-        The partition.
+        Row of the partition.
     from_idx, via_idx, to_idx
-        Rows of the brokers: where it is, where it waits, where it goes.
+        Rows of the brokers of the replica: current, temporary and final.
     size_bytes
-        Bytes copied once more.
+        Bytes of the extra copy.
     freed_bytes
-        Bytes that this frees where it is.
+        Bytes freed on the current broker.
     from_dir
-        Row of the log dir it leaves, or `ABSENT`.
+        Row of the log dir that the replica leaves, or `ABSENT`.
     source_idx
-        Row of the broker that it is copied from.
+        Row of the broker that sends the extra copy.
     """
 
     row: int
@@ -151,11 +152,11 @@ class Hop:
     source_idx: int
 
     def moved(self, row: int) -> int:
-        """Return where a copy stands once the extra one is among them."""
+        """Return the row of a copy after the extra copy is inserted."""
         return row + 1 if row >= self.row else row
 
     def into(self, copies: Copies, wave: RowArray) -> tuple[Copies, RowArray]:
-        """Return the copies and waves with the extra one; the next drops it again."""
+        """Return copies and waves with the extra copy, which the next copy deletes."""
         extra = {
             "partition_idx": self.partition_idx,
             "source_idx": self.source_idx,
@@ -187,22 +188,23 @@ def find_hop(
     lacks_of: Callable[[int], RowArray],
 ) -> Hop | None:
     """
-    Return the smallest replica of a cycle that fits somewhere outside it.
+    Return a hop of the smallest replica of a cycle that fits elsewhere, or `None`.
 
-    It fits where there is room for it and for what is written meanwhile, the broker is
-    live and holds nothing else of the partition, and racks are no worse. A leader is
-    put aside last of all, for its partition would be led by another.
+    A replica fits on a live broker with room for it and for the writes during the
+    copy, without another replica of the partition, and where racks are no worse.
+    Leaders, and replicas that hopped before, do not hop.
 
     Parameters
     ----------
     reassignment, copies, wave
-        The plan, its copies, and the wave of each, or -1.
+        Change of the placement, its copies, and ``(E,)`` wave of each, or -1.
     stuck
-        The cycle.
+        Cycle of copies that wait for each other.
     room
-        ``(B,)`` bytes that brokers have room for.
+        ``(B,)`` bytes of room on each broker.
     lacks_of
-        Returns ``(B,)`` bytes by which brokers fill up too fast for a copy alone.
+        Function of a copy's row that returns ``(B,)`` bytes by which writes during the
+        copy overfill each broker.
     """
     order = sorted(stuck.rows, key=lambda row: (int(copies.size_bytes[row]), row))
     for row in order:
@@ -210,7 +212,7 @@ def find_hop(
         if leaves in {ABSENT, int(copies.source_idx[row])}:
             continue
         if _is_hop(copies, row) or _is_hop(copies, row + 1):
-            # Once is enough: what could not be put there would be put aside for ever.
+            # At most one hop per replica: otherwise a replica could hop for ever.
             continue
         via = _place_for(reassignment, copies, wave, row, room, lacks_of(row))
         if via is not None:
@@ -229,7 +231,7 @@ def find_hop(
 
 
 def _is_hop(copies: Copies, row: int) -> bool:
-    """Return whether a copy already waits for one that was put aside."""
+    """Return whether the row before a copy is its temporary hop."""
     before = row - 1
     return (
         0 <= before < len(copies) - 1

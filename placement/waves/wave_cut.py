@@ -1,10 +1,10 @@
 """
-A reassignment cut into waves whose every intermediate state is safe.
+Division of a reassignment into waves whose every intermediate state is safe.
 
-Copies come first, in the least number of waves that the caps allow; where disks are
-too full for that, wave by wave as far as there is room. A partition whose leader is
-replaced is led by it until its last copy is done. Orders of lists change in waves of
-their own at the end, with the elections.
+Copies come first, in the minimum number of waves that the caps allow. Where disks are
+too full for that, waves are filled one by one as far as there is room. A leader that is
+replaced leads its partition until the last copy is done. Changes of list order follow
+in waves of their own at the end, with the elections.
 """
 
 from collections.abc import Callable
@@ -44,31 +44,31 @@ RowArray = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Cut:
     """
-    Which copy runs in which wave.
+    Assignment of copies to waves.
 
     Parameters
     ----------
     reassignment
-        What changes.
+        Change of the placement.
     settings
-        How it was cut.
+        Caps, bandwidth, thresholds and order of the waves.
     copies
-        The copies, temporary hops included.
+        Copies of the reassignment, temporary hops included.
     wave
-        ``(E,)`` wave of each copy, from 0; below 0 where there is no safe one.
+        ``(E,)`` wave of each copy, from 0; below 0 where no wave is safe.
     removals
-        Which replica each copy deletes when its wave is over.
+        Replica that each copy deletes at the end of its wave.
     paces
-        How fast each wave copies, and how long it takes.
+        Copy rate and duration of each wave.
     bounds
-        Of each stage, what its copies need at least: internal topics, and in the
-        order `TOPIC` each topic, are stages of their own.
+        Lower bound on the waves of each stage. Internal topics are a stage of their
+        own, and so is each topic in the order `TOPIC`.
     hops
-        Replicas that were put aside for a while, where no safe order was left.
+        Temporary hops, where no safe order was left.
     stuck
-        What keeps the rest from any safe order; `None` where all are in a wave.
+        Reason why the other copies have no safe order; `None` where all have a wave.
     is_limited_by_disk
-        Whether disks were too full for the least number of waves.
+        Whether disks were too full for the minimum number of waves.
     """
 
     reassignment: Reassignment
@@ -84,18 +84,18 @@ class Cut:
 
     @property
     def num_waves(self) -> int:
-        """Waves with copies, and with what is only dropped."""
+        """Number of waves with copies or removals."""
         return int(self.wave.max(initial=-1)) + 1
 
     @property
     def num_copy_waves(self) -> int:
-        """Waves with copies."""
+        """Number of waves with copies."""
         copied = self.wave[~self.copies.is_drop & (self.wave >= 0)]
         return len(np.unique(copied))
 
     @property
     def bound(self) -> int:
-        """Waves that the caps need at least."""
+        """Lower bound on the number of waves by the caps."""
         return sum(stage.waves for stage in self.bounds)
 
 
@@ -110,16 +110,16 @@ def cut(
     Parameters
     ----------
     reassignment
-        What changes.
+        Change of the placement.
     weights
-        What the replicas weigh.
+        Loads of the replicas.
     settings
-        How to cut; the defaults where `None`.
+        Caps, bandwidth, thresholds and order of the waves; `None`: the defaults.
     """
     settings = settings or WaveSettings()
     state = reassignment.before
     copies = in_safe_order(reassignment, copies_of(reassignment, weights))
-    # Where nothing is copied, there is no wave that replicas would have to wait for.
+    # Removals of partitions without copies need not wait for a wave.
     stages = _stages(state, copies, ~copies.is_drop | is_copied_too(copies), settings)
     wave = np.full(len(copies), -1, dtype=np.int64)
     drops, freed = copies.drops_idx.copy(), copies.freed_bytes.copy()
@@ -185,7 +185,7 @@ def cut(
 def _stages(
     state: ClusterState, copies: Copies, chosen: BoolArray, settings: WaveSettings
 ) -> list[RowArray]:
-    """Return those of some rows that are cut apart, one stage after the other."""
+    """Return the chosen rows of each stage; stages run one after the other."""
     topic = state.partitions.topic_idx[copies.partition_idx]
     group = is_internal(state)[copies.partition_idx].astype(np.int64)
     if settings.order is Order.TOPIC:
@@ -195,7 +195,7 @@ def _stages(
 
 
 def _priority(state: ClusterState, copies: Copies, order: Order) -> RowArray:
-    """Return the copies, first ones first; what is only dropped where it falls."""
+    """Return the rows by descending priority; removals have no special place."""
     size = copies.size_bytes
     if order is Order.SMALL:
         return np.argsort(size, kind="stable")
@@ -203,14 +203,14 @@ def _priority(state: ClusterState, copies: Copies, order: Order) -> RowArray:
         in_sync = sum_rows(state.replicas.is_in_sync, state.replicas.start)
         lacks = state.replication_factor - in_sync
         return np.lexsort((-size, -lacks[copies.partition_idx]))
-    # Waves of copies of one size end together: the shortest in all.
+    # Copies of similar size in one wave end together, which gives the shortest waves.
     return np.argsort(-size, kind="stable")
 
 
 def _coloured(
     state: ClusterState, copies: Copies, stage: RowArray, settings: WaveSettings
 ) -> RowArray:
-    """Return waves from 0 for one stage; the first copies get the first waves."""
+    """Return the waves of one stage, from 0; early copies get early waves."""
     order = _priority(state, copies, settings.order)
     order = order[np.isin(order, stage) & ~copies.is_drop[order]]
     source, target = copies.source_idx[order], copies.target_idx[order]
@@ -226,11 +226,11 @@ def _coloured(
         wave_of = spread(_both_caps(source, target, settings, previous))
     else:
         ends, each = (source, target), (settings.max_out, settings.max_in)
-        # What a partition gets in one wave comes from as many groups of its copies.
+        # A partition gets at most one copy of each of its `most` groups in a wave.
         group = copies_apart(copies, most)[order]
         wave_of = spread(colour_copies(*ends, *each, previous, group))
         if wave_of.max(initial=-1) >= _bound(copies, stage, settings).waves:
-            # Groups fill waves unevenly: another way may need fewer.
+            # Groups fill waves unevenly: a colouring without groups may need fewer.
             other = spread(colour_copies(*ends, *each, previous))
             wave_of = min(wave_of, other, key=lambda one: int(one.max(initial=-1)))
     return led_by_copies(copies, wave_of, settings.caps, settings.max_per_partition)[
@@ -239,23 +239,23 @@ def _coloured(
 
 
 def _previous_in(copies: Copies, order: RowArray) -> RowArray:
-    """Return the copy of the same partition before each, as places in an order."""
+    """Return the position in `order` of each copy's previous copy, or -1."""
     place = np.full(len(copies) + 1, -1, dtype=np.int64)
     place[order] = np.arange(len(order))
     before = place[copies.previous[order]]
-    # Where the order turns them round, nothing can be said.
+    # Where the order reverses the two copies, the previous one is ignored.
     return np.where(before < np.arange(len(order)), before, -1)
 
 
 def _both_caps(
     source: RowArray, target: RowArray, settings: WaveSettings, previous: RowArray
 ) -> RowArray:
-    """Keep a shared cap and, where they are tighter, the caps of each direction."""
+    """Return waves within the shared cap and tighter caps of each direction."""
     shared = settings.max_shared or NO_CAP
     colour = colour_shared_copies(source, target, shared, previous)
     if min(settings.max_in, settings.max_out) >= shared:
         return colour
-    # Each wave is cut again by the caps of one direction.
+    # Each wave is cut again by the caps of each direction.
     cut_again = np.zeros(len(colour), dtype=np.int64)
     began = 0
     for c in range(int(colour.max()) + 1):
@@ -282,7 +282,7 @@ def _bound(copies: Copies, stage: RowArray, settings: WaveSettings) -> StageBoun
 def _lacks_of(
     growth: Growth, copies: Copies, room: RowArray, pace: float
 ) -> Callable[[int], RowArray]:
-    """Return what tells by how many bytes a copy is too many for each broker alone."""
+    """Return the function of the bytes by which a copy overfills each broker."""
     every = np.arange(len(room))
 
     def lacks_of(row: int) -> RowArray:
@@ -300,7 +300,7 @@ def _packed(
     pace: float,
     claims: Claims,
 ) -> Cut:
-    """Fill waves as far as disks have room; put replicas aside where nothing else."""
+    """Fill waves as far as disks have room, with temporary hops where necessary."""
     state, settings = found.reassignment.before, found.settings
     copies = found.copies
     room, dir_room = space.room.copy(), space.dir_room.copy()

@@ -1,9 +1,9 @@
 """
-The waves as lists that Kafka takes, one after the other.
+Replica lists of each wave, as Kafka takes them.
 
-While copies run the leader stays first in its list, so that nobody else is elected
-meanwhile. The lists get their final order, and partitions their first replica as
-leader, in waves of their own at the end.
+While copies run, the leader stays first in its list, so that no other replica is
+elected. Final list orders, and elections of the first replica as leader, follow in
+waves of their own at the end.
 """
 
 from collections.abc import Iterator
@@ -35,18 +35,18 @@ class Step:
     Parameters
     ----------
     number
-        From 1.
+        Number of the wave, from 1.
     has_copies
-        False for waves that only change orders and leaders; true also for those in
-        which replicas are only dropped.
+        False for waves that only change list orders and leaders; true also for waves
+        that only remove replicas.
     before, after
-        Rows of the brokers of each partition in it, by row of the partition.
+        Broker lists of the partitions in the wave, before and after it.
     copies
-        ``(E,)`` rows of the copies it makes, those inside brokers among them.
+        ``(E,)`` rows of the copies in the wave, moves inside brokers included.
     drops
-        ``(D,)`` rows of what goes and nothing replaces.
+        ``(D,)`` rows of the removals that no copy replaces.
     elects
-        Partitions that then are led by another than their first replica.
+        Rows of the partitions that need an election of their first replica.
     """
 
     number: int
@@ -83,13 +83,13 @@ def steps_of(found: Cut) -> Iterator[Step]:
 
 
 def _leader_steps(found: Cut, history: "_History") -> Iterator[Step]:
-    """Yield the waves that bring lists into their final order."""
+    """Yield the waves that set the final order of lists."""
     now, target = history.at_last(), history.target
     pending = _only_out_of_order(now, target)
     for k, begin in enumerate(range(0, len(pending), MOST_LEADERS)):
         rows = pending[begin : begin + MOST_LEADERS]
         before, after = now.of(rows), target.of(rows)
-        # Once the copies are done, and without an election.
+        # Leader after all copies, without an election.
         leader = history.leader[rows]
         is_there = before.slots_of(np.arange(len(rows)), leader) != ABSENT
         leader = np.where(is_there, leader, before.first)
@@ -106,11 +106,11 @@ def _leader_steps(found: Cut, history: "_History") -> Iterator[Step]:
 
 
 def _only_out_of_order(now: Lists, target: Lists) -> RowArray:
-    """Return the rows whose brokers are all as wanted, and not their order."""
+    """Return the lists with the final brokers in another order."""
     rows = np.repeat(np.arange(len(now)), now.counts)
     wanted = target.slots_of(rows, now.broker_idx)
     own = np.arange(len(rows)) - np.repeat(now.start[:-1], now.counts)
-    # What could not be copied keeps its order too.
+    # A list that lacks a copy keeps its order.
     is_short = np.not_equal(now.counts, target.counts)
     is_short[rows[wanted == ABSENT]] = True
     is_astray = np.zeros(len(now), dtype=np.bool_)
@@ -121,16 +121,16 @@ def _only_out_of_order(now: Lists, target: Lists) -> RowArray:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class _Turns:
     """
-    What one wave does to one partition, by wave and then by partition.
+    Changes of one partition in one wave, sorted by wave, then by partition.
 
     Parameters
     ----------
     wave, partition_idx
-        ``(T,)`` which.
+        ``(T,)`` wave and partition row of each change.
     turn
-        ``(T,)`` how many came before it of the same partition.
+        ``(T,)`` number of earlier changes of the same partition.
     of
-        ``(E,)`` the turn of each copy; -1 of those in no wave.
+        ``(E,)`` index of the change of each copy; -1 for copies without a wave.
     """
 
     wave: RowArray
@@ -142,7 +142,7 @@ class _Turns:
 def _turns(found: Cut) -> _Turns:
     partition = found.copies.partition_idx
     run = np.nonzero(found.wave >= 0)[0]
-    # Rows are by partition already.
+    # Rows are sorted by partition already.
     order = run[stable_order(found.wave[run])]
     wave, partition = found.wave[order], partition[order]
     is_first = np.ones(len(order), dtype=np.bool_)
@@ -161,9 +161,9 @@ def _turns(found: Cut) -> _Turns:
 
 class _History:
     """
-    Every list that a partition ever has, and where each turn begins and ends.
+    All lists of each partition over time, with those before and after each change.
 
-    Turns are played in rounds: the first one of every partition, then the second.
+    Changes are applied in rounds: the first of every partition, then the second.
     """
 
     def __init__(self, found: Cut, turns: _Turns) -> None:
@@ -173,12 +173,12 @@ class _History:
         self.changed = start.partition_idx
         self.broker = start.broker_idx
         self.leader = sent_by(found.reassignment.before)[self.changed]
-        # Where the list of each partition that changes begins now, and its length.
+        # Start and length of the current list of each changed partition.
         self.begin, self.count = start.start[:-1].copy(), start.counts
         shape = (2, len(turns.wave))
         self.begins, self.counts = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
         self.row = np.searchsorted(self.changed, turns.partition_idx)
-        # What changes its log dir stays where it stands.
+        # A move between log dirs does not change the list.
         stays = found.copies.is_inside
         gone, come = found.removals.broker_idx, found.copies.target_idx
         self.gone = _brokers_by_turn(turns, np.where(stays, ABSENT, gone))
@@ -187,7 +187,7 @@ class _History:
             self._play(np.nonzero(turns.turn == k)[0])
 
     def lists_by_wave(self) -> tuple[Lists, Lists]:
-        """Return the lists before and after every turn."""
+        """Return the lists before and after every change."""
         before, after = (
             self._lists(self.turns.partition_idx, begin, count)
             for begin, count in zip(self.begins, self.counts, strict=True)
@@ -195,14 +195,14 @@ class _History:
         return before, after
 
     def at_last(self) -> Lists:
-        """Return the lists once all copies are done."""
+        """Return the lists after all copies."""
         return self._lists(self.changed, self.begin, self.count)
 
     def _lists(self, partition: RowArray, begin: RowArray, count: RowArray) -> Lists:
         return Lists(partition, starts_of(count), self.broker[ragged(begin, count)])
 
     def _play(self, turns: RowArray) -> None:
-        """Play turns of different partitions."""
+        """Apply one change to each of several partitions."""
         rows = self.row[turns]
         self.begins[0, turns], self.counts[0, turns] = (
             self.begin[rows],
@@ -217,7 +217,7 @@ class _History:
         self._elect(rows)
 
     def _elect(self, rows: RowArray) -> None:
-        """Let the first in sync lead where nobody did: what has come is in sync."""
+        """Set the first in-sync replica, new ones included, as missing leader."""
         before = self.found.reassignment.before
         replicas = before.replicas
         for row in rows[np.equal(self.leader[rows], ABSENT)].tolist():
@@ -230,20 +230,20 @@ class _History:
             self.leader[row] = in_sync[0] if in_sync else ABSENT
 
     def _members(self, turns: RowArray, rows: RowArray) -> tuple[RowArray, RowArray]:
-        """Return who is in each list after a turn, as turns and brokers, in order."""
+        """Return the lists after each change, as flat columns of index and broker."""
         stood = self._lists(rows, self.begin[rows], self.count[rows])
         come = self.come.of(turns)
         counts = stood.counts, come.counts
         turn = np.concatenate([np.repeat(np.arange(len(turns)), n) for n in counts])
         broker = np.concatenate([stood.broker_idx, come.broker_idx])
-        # Slots now; what comes and is not wanted in the end stands last, by broker.
+        # Current positions; temporary replicas come last, by broker.
         slot = np.arange(len(stood.broker_idx)) - np.repeat(stood.start[:-1], counts[0])
         most = int(counts[0].max(initial=0))
         later = np.concatenate([slot, most + come.broker_idx])
         stays = self.gone.slots_of(turns[turn], broker) == ABSENT
         turn, broker, later = turn[stays], broker[stays], later[stays]
         slot = self.target.slots_of(rows[turn], broker)
-        # No list may name a broker that is not live: it goes with the first copy.
+        # No list may name a broker that is not live: it is removed with the first copy.
         stays = self.is_live[broker] | (slot != ABSENT)
         turn, broker, later, slot = (
             turn[stays],
@@ -252,7 +252,7 @@ class _History:
             slot[stays],
         )
         rank = self._ranks(rows[turn], broker, slot, later)
-        # Inside brokers nothing is copied that an election could disturb.
+        # An election does not disturb moves inside brokers, so the order stays.
         is_inside = (come.counts == 0) & (self.gone.counts[turns] == 0)
         rank = np.where(is_inside[turn], later, rank)
         order = stable_order(turn * (int(rank.max(initial=0)) + 1) + rank)
@@ -261,14 +261,14 @@ class _History:
     def _ranks(
         self, rows: RowArray, broker: RowArray, slot: RowArray, later: RowArray
     ) -> RowArray:
-        """Return 0 for the leader, then the final order, then what goes later."""
+        """Return ranks: the leader, the final list in order, replicas that go later."""
         after_all = int(self.target.counts.max(initial=0))
         rank = np.where(slot == ABSENT, after_all + later, slot) + 1
         return np.where(np.equal(broker, self.leader[rows]), 0, rank)
 
 
 def _brokers_by_turn(turns: _Turns, broker: RowArray) -> Lists:
-    """Return the brokers of the copies of each turn, but absent ones."""
+    """Return the brokers of the copies of each change, without absent ones."""
     rows = np.nonzero((turns.of >= 0) & np.not_equal(broker, ABSENT))[0]
     rows = rows[stable_order(turns.of[rows])]
     counts = np.bincount(turns.of[rows], minlength=len(turns.wave)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Waves filled copy by copy, as far as caps, disks and their growth allow."""
+"""Greedy packing of copies into waves within caps, disk room and disk growth."""
 
 from dataclasses import dataclass
 
@@ -16,16 +16,16 @@ RowArray = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Claims:
     """
-    Log dirs that keep room for copies that name none.
+    Log dirs that keep room for copies without a named log dir.
 
     Parameters
     ----------
     start, log_dir_idx
-        ``(B + 1,)`` and ``(N,)`` where those of each broker begin, and their rows.
+        ``(B + 1,)`` start of the log dirs of each broker, and ``(N,)`` their rows.
     most
-        ``(D,)`` copies that each keeps room for, the largest ones.
+        ``(D,)`` maximum number of copies, the largest ones, that need room in each.
     claimed, least
-        ``(D,)`` copies that it keeps room for so far, and the bytes of the smallest.
+        ``(D,)`` number of copies with room in each so far, and bytes of the smallest.
     """
 
     start: RowArray
@@ -36,14 +36,14 @@ class Claims:
 
     def lacks(self, broker: int, size: int, dir_room: RowArray) -> int:
         """
-        Return the bytes that log dirs of a broker lack for a copy that names none.
+        Return the bytes that a broker's log dirs lack for an unnamed copy.
 
         Parameters
         ----------
         broker, size
             Row of the broker, and bytes of the copy.
         dir_room
-            ``(D,)`` bytes that log dirs have left.
+            ``(D,)`` bytes of room left in each log dir.
         """
         rows = self.log_dir_idx[self.start[broker] : self.start[broker + 1]]
         is_counted = (self.claimed[rows] < self.most[rows]) | (size > self.least[rows])
@@ -62,22 +62,22 @@ def pack(
     began: int,
 ) -> int:
     """
-    Fill waves with the copies that fit; return how many waves there are then.
+    Fill waves with the copies that fit, and return the number of waves so far.
 
     Parameters
     ----------
     copies, order
-        The copies, and the rows to be filled in, first ones first.
+        Copies, and the rows to pack, by descending priority.
     caps
-        Copies out, in, and both together, of a broker in a wave.
+        Maximum copies out, in, and both together, of a broker in a wave.
     rooms
-        ``(B,)`` and ``(D,)`` bytes that brokers and log dirs have left; changed.
+        ``(B,)`` and ``(D,)`` bytes of room on brokers and in log dirs; changed.
     growth
-        How fast disks fill; what is written to each broker is changed.
+        Growth of disks; its `written` is changed.
     pace
-        Bytes/s that pass at each end.
+        Copy rate at each end, in bytes/s.
     claims
-        Log dirs that keep room for copies that name none; changed.
+        Log dirs that keep room for copies without a named log dir; changed.
     wave
         ``(E,)`` wave of each copy, below 0: none yet; changed.
     began

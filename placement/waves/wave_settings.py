@@ -1,4 +1,4 @@
-"""How waves are cut: caps, bandwidth, thresholds, and which copies go first."""
+"""Settings of waves: caps, bandwidth, thresholds and order of copies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ NO_CAP = 2**31
 
 
 class Order(StrEnum):
-    """Which copies go first, among those that caps and disks allow."""
+    """Order of copies, among those that caps and disks allow."""
 
     SHORTEST = "shortest"
     UNDER_REPLICATED = "under-replicated"
@@ -25,24 +25,26 @@ class Order(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveSettings:
     """
-    How waves are cut.
+    Settings of waves.
 
     Parameters
     ----------
     max_in, max_out
-        Copies that a broker may get, and send, in one wave.
+        Maximum number of copies that a broker receives, and sends, in one wave. At
+        least 1.
     max_shared
-        Copies that it may get and send together; `None`: no such cap.
+        Maximum number of copies that a broker receives and sends together. At least 1;
+        `None`: no such cap.
     max_per_partition
-        Replicas that a partition may get in one wave: all of them are copied from its
-        leader.
+        Maximum number of new replicas of a partition in one wave, all copied from its
+        leader. At least 1.
     bandwidth_bytes_per_s
-        What a broker may send, and get.
+        Bytes/s at which a broker may send, and receive, copies. Positive.
     order
-        Which copies go first.
+        Order of the copies.
     thresholds
-        Fraction of each capacity that may be used while copies run: of disks, and of
-        networks in and out; 1 where not named.
+        Usable fraction of each capacity while copies run: of disks, and of networks in
+        and out; 1 where not named.
 
     Raises
     ------
@@ -62,7 +64,7 @@ class WaveSettings:
 
     @property
     def network_thresholds(self) -> tuple[float, float]:
-        """Fractions of what networks may get and send that may be used."""
+        """Usable fractions of the network capacities in and out."""
         inward, outward = (self.thresholds.get(way, 1.0) for way in WAYS)
         return inward, outward
 
@@ -80,6 +82,6 @@ class WaveSettings:
 
     @property
     def caps(self) -> tuple[int, int, int]:
-        """Copies that a broker may send, get, and both together, in one wave."""
+        """Maximum copies of a broker in a wave: sent, received, and both together."""
         shared = NO_CAP if self.max_shared is None else self.max_shared
         return self.max_out, self.max_in, shared

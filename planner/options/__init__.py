@@ -1,5 +1,5 @@
 """
-Options of plans and rules, read one by one for one cluster, every problem kept.
+Options of plans and rules, parsed one by one for a cluster; every problem is kept.
 
 Imports `planner.errors`, `planner.text`, `plan.kafka_files` and the limits of
 `plan.waves`.

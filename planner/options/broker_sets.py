@@ -1,4 +1,4 @@
-"""Which topics live on which set of brokers, as options say."""
+"""Option that assigns topics to broker sets."""
 
 import re
 from collections.abc import Sequence
@@ -10,15 +10,15 @@ from placement.rules.frozen_partitions import Say
 from planner.options.option_reader import OptionReader
 
 NO_SET = ""
-"""Names the brokers without a set."""
+"""Name of the set of brokers without a set."""
 OFF = "off"
-"""In place of all patterns: sets do not count."""
+"""Value that disables broker sets; it excludes all patterns."""
 
 
 def read_sets(
     reader: OptionReader, texts: Sequence[str]
 ) -> list[tuple[re.Pattern[str], str]]:
-    """Read ``REGEX=SET`` texts, or ``off`` alone; problems are the reader's."""
+    """Parse ``REGEX=SET`` texts, or ``off`` alone; the reader keeps the problems."""
     found = []
     if OFF in texts and len(texts) > 1:
         rule = f"{OFF} goes with no other --broker-set"
@@ -45,10 +45,10 @@ def read_sets(
 
 def are_sets_kept(state: ClusterState, texts: Sequence[str]) -> bool:
     """
-    Tell whether topics keep to broker sets.
+    Return whether topics are confined to broker sets.
 
-    They do where an option says so, or where the snapshot has brokers of several sets,
-    those without one being a set as well, and no option says that these do not count.
+    They are if an option assigns sets. Without the option they are if the snapshot has
+    brokers of several sets, where brokers without a set count as one set.
     """
     if texts:
         return OFF not in texts
@@ -56,7 +56,7 @@ def are_sets_kept(state: ClusterState, texts: Sequence[str]) -> bool:
 
 
 def kept_as_they_are(state: ClusterState) -> Say:
-    """Return what says that topics keep to sets without having been told to."""
+    """Return the note that topics keep to broker sets without an option for it."""
     names = ", ".join(state.brokers.broker_sets)
     message = (
         f"brokers stand in sets ({names}): each topic stays on the set that holds most "
@@ -70,7 +70,7 @@ def sets_of_topics(
     state: ClusterState,
     sets: Sequence[tuple[re.Pattern[str], str]],
 ) -> Any:  # noqa: ANN401 - (T,) rows
-    """Return ``(T,)`` the set of the first pattern that matches, else where most is."""
+    """Return ``(T,)`` the set of the first matching pattern, else of most replicas."""
     names = [*state.brokers.broker_sets, NO_SET]
     chosen = home_sets(state)
     for topic, name in enumerate(state.topics.names):

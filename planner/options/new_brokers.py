@@ -1,4 +1,4 @@
-"""Brokers that a plan counts on and that do not exist yet."""
+"""New brokers of a plan, which do not exist yet."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,17 +18,17 @@ REMEDY = "write id=7,rack=c,like=3"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewBroker:
     """
-    A broker that is still to come.
+    A broker that does not exist yet.
 
     Parameters
     ----------
     broker_id
-        Its id, which no broker has.
+        Id of the broker, not used by any other.
     rack
-        Where it will stand; `None`: where its model does.
+        Rack of the broker; `None`: that of its model.
     like
-        Id of the broker whose capacities and log dirs it will have; `None`: one of
-        the kind there is most of.
+        Id of the model, whose capacities and log dirs the broker gets; `None`: a broker
+        of the most frequent kind.
     """
 
     broker_id: int
@@ -37,7 +37,7 @@ class NewBroker:
 
 
 def read_new_brokers(reader: OptionReader, texts: Sequence[str]) -> list[NewBroker]:
-    """Read ``id=7,rack=c,like=3``; what is wrong stays with the reader."""
+    """Parse ``id=7,rack=c,like=3``; the reader keeps the problems."""
     found: dict[int, NewBroker] = {}
     for text in texts:
         given = _pairs(reader, text)
@@ -72,7 +72,7 @@ def _pairs(reader: OptionReader, text: str) -> Mapping[str, str]:
     if len(set(names)) != len(names):
         reader.refuse(OPTION, text, "must give each of its parts once", REMEDY)
         return {}
-    # Without an id it is as if an empty one were given.
+    # A missing id is reported like an empty one.
     values = [value.strip() for _, _, value in pairs]
     return {"id": "", **dict(zip(names, values, strict=True))}
 
@@ -96,7 +96,7 @@ def _has(reader: OptionReader, broker_id: int) -> bool:
 def with_new_brokers(
     state: ClusterState, arrivals: Sequence[NewBroker]
 ) -> ClusterState:
-    """Return the cluster with brokers that do not exist yet, new and empty."""
+    """Return the cluster with the new brokers, which are empty."""
     variant, known = variant_of(state), state.brokers
     for arrival in arrivals:
         model = usual_broker(state) if arrival.like is None else arrival.like
@@ -111,13 +111,13 @@ def with_new_brokers(
 
 
 def ids_to_come(texts: Sequence[str]) -> frozenset[int]:
-    """Return the ids that ``id=7,rack=c,like=3`` texts name, as plan.json has them."""
+    """Return the ids in ``id=7,rack=c,like=3`` texts, as plan.json has them."""
     named = (re.search(r"\bid=(\d{1,10})\b", text) for text in texts)
     return frozenset(int(match[1]) for match in named if match)
 
 
 def arrival_notes(state: ClusterState, arrivals: Sequence[NewBroker]) -> Iterator[Note]:
-    """Say of each of them that it has to be started before the plan runs."""
+    """Yield a note for each new broker: it must be started before the plan runs."""
     for arrival in arrivals:
         row = state.brokers.rows_of([arrival.broker_id])[0]
         rack = state.brokers.racks[state.brokers.rack_idx[row]]

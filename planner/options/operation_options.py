@@ -1,4 +1,4 @@
-"""Options that one operation has and the others have not, read for one cluster."""
+"""Options of a single operation, parsed for one cluster."""
 
 import re
 from collections.abc import Sequence
@@ -32,13 +32,14 @@ class OwnOptions:
         ``replace-broker``: lists of the old brokers, and of the new ones in the same
         order.
     log_dirs
-        ``demote``: ``BROKERS:PATH`` texts; ``{broker}`` in a path stands for the id.
+        ``demote``: ``BROKERS:PATH`` texts; ``{broker}`` in a path is replaced by the
+        id.
     replication_factor, replication_factors
-        ``set-replication-factor``: of all topics, and a file by topic.
+        ``set-replication-factor``: factor of all topics, and file of factors by topic.
     only
-        ``fix``: words joined by commas, each of `Defect`; none: all.
+        ``fix``: values of `Defect`, joined by commas; empty: all.
     lost
-        ``fix``: list of the brokers, not live, that are taken as gone for good.
+        ``fix``: list of brokers, not live, that are treated as permanently lost.
     new_broker
         ``add-brokers``, ``replace-broker``: ``id=7,rack=c,like=3`` texts.
     """
@@ -59,22 +60,22 @@ OWN_NAMES = frozenset(field.name for field in fields(OwnOptions))
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class OwnWishes:
     """
-    The same, read for one cluster.
+    Options of single operations, parsed for one cluster.
 
     Parameters
     ----------
     pairs
-        Ids of an old broker and of the one that takes its place.
+        Ids of an old broker and of its replacement.
     log_dirs
         Broker id and path.
     factor, factors
         Replication factor of all topics, and factors by regular expressions.
     defects
-        What `fix` mends.
+        Defects that `fix` repairs.
     lost
-        Ids of the brokers that `fix` takes as gone for good.
+        Ids of the brokers that `fix` treats as permanently lost.
     document
-        What plan.json says of them under `settings`.
+        Entries of plan.json under `settings`.
     """
 
     pairs: tuple[tuple[int, int], ...] = ()
@@ -87,7 +88,7 @@ class OwnWishes:
 
 
 def read_own(reader: OptionReader, goal: str, given: OwnOptions) -> OwnWishes:
-    """Read the options of one operation; what is wrong stays with the reader."""
+    """Parse the options of one operation; the reader keeps the problems."""
     if goal == "replace-broker":
         return _replacement(reader, given)
     if goal == "demote":
@@ -141,7 +142,7 @@ def _defects(reader: OptionReader, given: OwnOptions) -> OwnWishes:
 
 
 def _lost(reader: OptionReader, given: OwnOptions) -> frozenset[int]:
-    """Read the brokers taken as gone; one that is live is refused."""
+    """Parse the brokers that are treated as lost; a live one is rejected."""
     if given.lost is None:
         return frozenset()
     ids = reader.brokers("--lost", given.lost) or ()
@@ -184,7 +185,7 @@ def _listed(reader: OptionReader, option: str, texts: Sequence[str]) -> tuple[in
 
 
 def _refuse_off(reader: OptionReader, news: Sequence[int]) -> None:
-    """Refuse brokers that shall take replicas and are not live."""
+    """Reject replacement brokers that are not live."""
     if reader.state is None:
         return
     brokers = reader.state.brokers
@@ -197,7 +198,7 @@ def _refuse_off(reader: OptionReader, news: Sequence[int]) -> None:
 def _log_dirs(
     reader: OptionReader, texts: Sequence[str]
 ) -> tuple[tuple[int, str], ...]:
-    """Read ``BROKERS:PATH`` texts; every log dir must be in the snapshot."""
+    """Parse ``BROKERS:PATH`` texts; every log dir must be in the snapshot."""
     found: dict[tuple[int, str], None] = {}
     for text in texts:
         for broker, path in _named_dirs(reader, text):

@@ -1,4 +1,4 @@
-"""Reading the options of a plan one by one, every problem kept."""
+"""Parser of a plan's options, which keeps every problem."""
 
 import re
 from collections.abc import Sequence
@@ -13,17 +13,17 @@ WIDEST_BAND = 10
 MOST_MOVES = 2**62
 MOST_SECONDS = 7 * 24 * 3600
 MOST_BROKERS = 100_000
-"""A range of broker ids longer than this is a slip of the pen."""
+"""Largest length of a range of broker ids; a longer one is taken for a typing error."""
 
 
 class OptionReader:
     """
-    Reads options one by one and keeps every problem.
+    Parser of options that keeps every problem.
 
     Parameters
     ----------
     state
-        The cluster; `None`: whether it has the brokers and topics is not looked at.
+        The cluster; `None`: brokers and topics are not looked up.
     """
 
     def __init__(self, state: ClusterState | None) -> None:
@@ -31,7 +31,7 @@ class OptionReader:
         self.problems: list[InputProblem] = []
 
     def refuse(self, option: str, value: object, rule: str, remedy: str) -> None:
-        """Keep a problem of an option."""
+        """Record a problem of an option."""
         self.problems.append(
             InputProblem(
                 file="command line",
@@ -44,7 +44,7 @@ class OptionReader:
 
     def raise_problems(self) -> None:
         """
-        Refuse the options if any was wrong.
+        Raise the recorded problems, if any.
 
         Raises
         ------
@@ -56,7 +56,7 @@ class OptionReader:
             raise BadInputError(msg, self.problems)
 
     def brokers(self, option: str, text: str | None) -> tuple[int, ...] | None:
-        """Return the broker ids of a list; `None` where not given."""
+        """Return the broker ids of a list; `None` if not given."""
         if text is None:
             return None
         try:
@@ -79,7 +79,7 @@ class OptionReader:
         return ids
 
     def bytes_of(self, option: str, text: str | None) -> int | None:
-        """Return bytes, `None` where not given."""
+        """Return a number of bytes; `None` if not given."""
         if text is None:
             return None
         try:
@@ -89,21 +89,21 @@ class OptionReader:
             return None
 
     def count(self, option: str, value: int | None) -> int | None:
-        """Return a number that is not negative, `None` where not given."""
+        """Return a count of 0 or more; `None` if not given."""
         if value is not None and not 0 <= value < MOST_MOVES:
             rule = f"must be a number from 0 to {MOST_MOVES - 1}"
             self.refuse(option, value, rule, "leave it out for no cap")
         return value
 
     def seconds(self, option: str, value: float | None) -> float | None:
-        """Return seconds above 0, `None` where not given."""
+        """Return seconds above 0; `None` if not given."""
         if value is not None and not 0 < value <= MOST_SECONDS:
             rule = f"must be above 0 and at most {MOST_SECONDS:,}"
             self.refuse(option, value, rule, "leave it out for no limit")
         return value
 
     def bands(self, texts: Sequence[str]) -> dict[Resource, float]:
-        """Read ``[RESOURCE=]FRACTION``; one without a name is for all others."""
+        """Parse ``[RESOURCE=]FRACTION``; no name stands for all other resources."""
         for_all: dict[Resource, float] = {}
         named: dict[Resource, float] = {}
         for text in texts:
@@ -121,7 +121,7 @@ class OptionReader:
         return for_all | named
 
     def rate(self, option: str, text: str | None) -> int | None:
-        """Read a rate above 0."""
+        """Parse a rate above 0, in bytes/s; `None` if not given."""
         if text is None:
             return None
         try:
@@ -134,11 +134,11 @@ class OptionReader:
         return value
 
     def thresholds(self, texts: Sequence[str]) -> dict[Resource, float]:
-        """Read ``RESOURCE=FRACTION`` of the resources that have capacities."""
+        """Parse ``RESOURCE=FRACTION`` of the resources that have capacities."""
         return self.fractions("--capacity-threshold", texts)
 
     def fractions(self, option: str, texts: Sequence[str]) -> dict[Resource, float]:
-        """Read ``RESOURCE=FRACTION`` of the resources that have capacities."""
+        """Parse ``RESOURCE=FRACTION`` of the resources that have capacities."""
         found: dict[Resource, float] = {}
         for text in texts:
             name, _, number = text.rpartition("=")
@@ -152,7 +152,7 @@ class OptionReader:
         return found
 
     def resources(self, text: str | None) -> tuple[Resource, ...] | None:
-        """Return the resources that are named, `None` where not given."""
+        """Return the named resources; `None` if not given."""
         if text is None:
             return None
         names = [name.strip() for name in text.split(",")]
@@ -166,7 +166,7 @@ class OptionReader:
         self.refuse(option, name, "must name a resource", f"one of {known}")
 
     def pattern(self, option: str, text: str | None) -> re.Pattern[str] | None:
-        """Return a regular expression, `None` where not given."""
+        """Return a compiled regular expression; `None` if not given or invalid."""
         if text is None:
             return None
         try:
@@ -177,7 +177,7 @@ class OptionReader:
             return None
 
     def names(self, topics: Sequence[str]) -> set[str]:
-        """Return the topics that are named, each of them known."""
+        """Return the named topics; record a problem for each unknown one."""
         known = set(topics if self.state is None else self.state.topics.names)
         for name in topics:
             if name not in known:
@@ -188,12 +188,12 @@ class OptionReader:
 
 def parse_broker_list(text: str) -> tuple[int, ...]:
     """
-    Read a broker list: ids and ranges joined by commas.
+    Parse a broker list: ids and ranges joined by commas.
 
     Raises
     ------
     ValueError
-        If it is not one, or names a broker twice.
+        If the text is no such list, or names a broker twice.
 
     Examples
     --------
@@ -209,12 +209,12 @@ def parse_broker_list(text: str) -> tuple[int, ...]:
 
 def read_broker_ids(text: str) -> tuple[int, ...]:
     """
-    Read ids and ranges joined by commas, one that is named twice included twice.
+    Parse ids and ranges joined by commas, keeping duplicates.
 
     Raises
     ------
     ValueError
-        If it is no such list.
+        If the text is no such list.
     """
     ids: list[int] = []
     for part in text.split(","):

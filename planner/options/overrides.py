@@ -1,4 +1,4 @@
-"""A cluster as a plan's settings let it be seen: other racks, estimated loads."""
+"""Cluster as the settings of a plan define it: mapped racks, estimated loads."""
 
 import difflib
 import math
@@ -18,14 +18,14 @@ MEGABYTE = 1e6
 
 def read_cpu_weights(reader: OptionReader, texts: Sequence[str]) -> dict[str, float]:
     """
-    Read ``NAME=CORES`` texts: cores for each MB/s.
+    Parse ``NAME=CORES`` texts: cores for each MB/s.
 
     Parameters
     ----------
     reader
         Keeps the problems.
     texts
-        As given.
+        Texts as given.
     """
     found: dict[str, float] = {}
     for text in texts:
@@ -52,18 +52,18 @@ def _cores(text: str) -> float | None:
 
 def with_cpu_weights(state: ClusterState, weights: Mapping[str, float]) -> ClusterState:
     """
-    Estimate the cores that replicas take where nobody measured them.
+    Estimate the CPU cores of replicas whose load was not measured.
 
-    A leader takes so much for what is written to it, and for what it sends out to
-    consumers and followers; a follower for what it fetches. What is measured stays;
-    where a rate is unknown, so is the estimate.
+    A leader uses cores in proportion to the bytes written to it, and to the bytes that
+    it sends to consumers and followers; a follower in proportion to the bytes that it
+    fetches. Measured values are kept. If a rate is unknown, so is the estimate.
 
     Parameters
     ----------
     state
         The cluster.
     weights
-        Cores per MB/s by name; those not there are 0; empty: nothing is estimated.
+        Cores per MB/s by name; absent: 0. Empty: nothing is estimated.
     """
     if not weights:
         return state
@@ -93,7 +93,7 @@ def _filled(measured: RateArray, estimate: RateArray) -> RateArray:
 
 
 def read_rack_map(reader: OptionReader, texts: Sequence[str]) -> dict[str, str]:
-    """Return which rack stands for which, from pairs and from files of pairs."""
+    """Return the mapping of racks, from pairs and from files of pairs."""
     found: dict[str, str] = {}
     for text in texts:
         for pair in _lines_of(reader, text):
@@ -121,7 +121,7 @@ def _lines_of(reader: OptionReader, text: str) -> list[str]:
 
 
 def with_rack_map(state: ClusterState, racks: Mapping[str, str]) -> ClusterState:
-    """Return a cluster in which racks that stand for another are that one."""
+    """Return a cluster with mapped racks merged into their targets."""
     if not racks:
         return state
     brokers = state.brokers
@@ -149,14 +149,14 @@ def seen_as(
     state: ClusterState, racks: Mapping[str, str], weights: Mapping[str, float]
 ) -> ClusterState:
     """
-    Return a cluster as a plan sees it.
+    Return a cluster as a plan uses it, with mapped racks and estimated loads.
 
     Parameters
     ----------
     state
         The cluster of the snapshot.
     racks
-        Which rack stands for which.
+        Mapping of racks.
     weights
         Cores per MB/s.
     """

@@ -1,4 +1,4 @@
-"""What the command line says about a plan, as settings of `placement`."""
+"""Options of a plan, and their conversion to settings of `placement`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,59 +32,61 @@ BROKER_LISTS = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
     """
-    The options of a plan, as given (docs/rules.md describes each).
+    Options of a plan, as given (docs/rules.md describes each).
 
     Parameters
     ----------
     goal
         Name of the operation.
     broker_list
-        Broker ids the operation is about, or `None`.
+        Ids of the brokers that the operation concerns, or `None`.
     band, capacity_threshold
-        ``RESOURCE=FRACTION`` texts; a band may also be a fraction for all.
+        ``RESOURCE=FRACTION`` texts; a band may also be a fraction for all resources.
     resources
-        Names joined by commas, or `None`.
+        Names of resources joined by commas, or `None`.
     topic, topics, exclude_topics
-        Names, and regular expressions that match whole names.
+        Names of topics, and regular expressions that match whole names.
     destination_broker_list, exclude_brokers_for_replicas, exclude_brokers_for_leaders
         Broker lists such as ``1,2,5-9``.
     rebalance
-        Whether the operation may also move what it need not.
+        Whether the operation may also make moves that it does not require.
     max_moves, max_bytes, max_cross_rack_bytes
-        Caps on copies, on their bytes, and on the bytes of those that cross racks;
-        bytes with or without a unit.
+        Caps on the number of copies, on their bytes, and on the bytes copied across
+        racks; bytes with or without a unit.
     prefer, move_cost_bytes
         ``bytes`` or ``moves``, and the price of a move in bytes.
     topic_slack
-        Replicas of a topic above a broker's share of it that may come there; or `None`.
+        Replicas of a topic that a broker may get above its share of the topic; or
+        `None`.
     transient_disk
-        Whether what leaves a disk counts there until all is copied.
+        Whether replicas that leave a disk count there until all copies are done.
     effort, seed
-        How much work, and of which random numbers.
+        Amount of work of the search, and seed of its random numbers.
     deadline
-        Seconds after which the search ends with what it has, or `None`.
+        Seconds after which the search returns its incumbent, or `None`.
     waves
-        Whether the plan is cut into waves; any of the next options asks for it too.
+        Whether the plan is divided into waves; any of the next options implies it.
     max_moves_in, max_moves_out, max_moves_per_broker
-        Copies that a broker gets, sends, and both together, in a wave; `None`: 5, 5
-        and no such cap.
+        Caps on the copies that a broker receives, sends, and both together, in a wave;
+        `None`: 5, 5 and no cap.
     max_moves_per_partition
-        Replicas that a partition gets in a wave; `None`: 1.
+        Cap on the replicas that a partition gets in a wave; `None`: 1.
     bandwidth
-        What a broker sends, and gets, such as ``50MB/s``; or `None`.
+        Rate at which a broker sends, and receives, copies, such as ``50MB/s``; or
+        `None`.
     order
-        Which copies go first; or `None`: the shortest.
+        Order of the copies; `None`: the shortest first.
     order_followers
-        Whether `leaders` may reorder any list to spread those who lead next.
+        Whether `leaders` may reorder any list to spread the next leaders.
     own
         Options of this operation alone.
     empty
         Log dirs that `log-dirs` empties: ``3:/data/d1``.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well; `None`: where the
-        choice of a broker would overfill one.
+        Whether a log dir is also chosen for each copy; `None`: only if the broker's own
+        choice would overfill one.
     rules
-        Options about rules that hold where they are asked for.
+        Options of optional rules.
     """
 
     goal: str
@@ -126,26 +128,26 @@ class PlanRequest:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Wishes:
     """
-    A request read for one cluster.
+    Options of a plan, parsed for one cluster.
 
     Parameters
     ----------
     broker_ids
-        Of ``--broker-list``; `None` where not given.
+        Ids of ``--broker-list``; `None` if not given.
     settings
-        For `placement.planning.plan`.
+        Settings for `placement.planning.plan`.
     document
-        What plan.json says under `settings`.
+        Entries of plan.json under `settings`.
     request
-        As given, for what one operation alone has.
+        Options as given, for those of a single operation.
     waves
-        How the plan is cut into waves; `None`: not at all.
+        Settings of the waves; `None`: no waves.
     state
-        The cluster, with the brokers that are to come.
+        The cluster, including new brokers.
     arrivals
-        These brokers.
+        The new brokers.
     own
-        Of the options of this operation alone.
+        Parsed options of this operation alone.
     """
 
     broker_ids: tuple[int, ...] | None
@@ -160,14 +162,14 @@ class Wishes:
 
 def check_request(request: PlanRequest, state: ClusterState | None) -> None:
     """
-    Read the options of a plan for their mistakes alone.
+    Check the options of a plan without using them.
 
     Parameters
     ----------
     request
         The options.
     state
-        The cluster; `None`: whether it has the brokers and topics is not looked at.
+        The cluster; `None`: brokers and topics are not looked up.
 
     Raises
     ------
@@ -185,7 +187,7 @@ def check_request(request: PlanRequest, state: ClusterState | None) -> None:
 
 def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
     """
-    Read the options of a plan for one cluster.
+    Parse the options of a plan for one cluster.
 
     Raises
     ------
@@ -239,14 +241,14 @@ def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
 
 
 def _arrivals_document(request: PlanRequest) -> dict[str, Any]:
-    """Return what plan.json says of brokers that are to come, if there are any."""
+    """Return the entries of plan.json for new brokers, if there are any."""
     texts = request.own.new_broker
     return {"new_broker": list(texts)} if texts else {}
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ReadOptions:
-    """What the options of a request say, each read by itself."""
+    """Options of a request, each parsed by itself."""
 
     broker_ids: tuple[int, ...] | None
     bands: dict[Resource, float]
@@ -263,12 +265,12 @@ class ReadOptions:
     rules: RuleWishes
 
     def listed(self, name: str) -> frozenset[int]:
-        """Return the brokers of a list; none where it is not given."""
+        """Return the brokers of a list; empty if it is not given."""
         return frozenset(self.lists[name] or ())
 
 
 def read_options(reader: OptionReader, request: PlanRequest) -> ReadOptions:
-    """Read the options one by one; their problems are the reader's."""
+    """Parse the options one by one; the reader keeps the problems."""
     broker_ids = reader.brokers("--broker-list", request.broker_list)
     bands = reader.bands(request.band)
     thresholds = reader.thresholds(request.capacity_threshold)
@@ -297,7 +299,7 @@ def read_options(reader: OptionReader, request: PlanRequest) -> ReadOptions:
 def _waves(
     reader: OptionReader, request: PlanRequest, thresholds: dict[Resource, float]
 ) -> WaveSettings | None:
-    """Return how waves are cut, `None` where nothing asks for them."""
+    """Return the settings of waves; `None` if no option asks for waves."""
     caps = {
         "max_in": ("--max-moves-in", request.max_moves_in),
         "max_out": ("--max-moves-out", request.max_moves_out),
@@ -337,7 +339,7 @@ def _order(reader: OptionReader, text: str | None) -> Order | None:
 
 
 def _excluded_topics(reader: OptionReader, request: PlanRequest) -> Any:  # noqa: ANN401
-    """Return ``(T,)`` true for topics left out, or `None` where all are in."""
+    """Return ``(T,)`` true for excluded topics; `None` if there is none."""
     named = reader.names(request.topic)
     wanted = reader.pattern("--topics", request.topics)
     unwanted = reader.pattern("--exclude-topics", request.exclude_topics)
@@ -366,7 +368,7 @@ def _document(
     broker_ids: tuple[int, ...] | None,
     lists: dict[str, tuple[int, ...] | None],
 ) -> dict[str, Any]:
-    """Return what changes the plan: no paths, no threads."""
+    """Return the settings that affect the plan: no paths, no threads."""
     document: dict[str, Any] = {
         "band": {str(r): settings.bands[r] for r in RESOURCES},
         "resources": None

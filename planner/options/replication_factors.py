@@ -1,4 +1,4 @@
-"""Replication factors by topic: from a file, from options, for one cluster."""
+"""Replication factors by topic: from a file and from options, for one cluster."""
 
 import re
 import tomllib
@@ -13,16 +13,16 @@ from planner.errors import BadInputError, InputProblem
 from planner.plan.kafka_files.reassignment_file import read_json
 
 Rules = tuple[tuple[int, str], ...]
-"""Factor and regular expression, in the order of the file."""
+"""Factors and regular expressions, in the order of the file."""
 MOST_REPLICAS = 1000
 REMEDY = 'write 3 = ["orders[.].*", "payments"], or the same as JSON'
 
 
 def read_factors(path: Path) -> Rules:
     """
-    Read a file that gives topics replication factors, by regular expressions.
+    Read a file of replication factors of topics, by regular expressions.
 
-    TOML, or JSON by its name: a factor, and one expression or a list of them.
+    TOML, or JSON if so named: a factor, and one expression or a list of expressions.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def _read_toml(path: Path) -> object:
 
 
 def read_factor(text: object) -> int | None:
-    """Return a replication factor, `None` where it is none."""
+    """Return a replication factor; `None` if the value is none."""
     match = re.fullmatch(r"[0-9]{1,4}", str(text))
     factor = int(match[0]) if match else 0
     return factor if 1 <= factor <= MOST_REPLICAS else None
@@ -108,26 +108,26 @@ def topic_factors(
     named: Sequence[str],
 ) -> tuple[dict[str, int], tuple[Note, ...]]:
     """
-    Return the factor that each topic shall have, and what is to be said of the rules.
+    Return the factor that each topic shall have, and notes on unused rules.
 
     Parameters
     ----------
     state
         The cluster.
     rules
-        Of a file; they go before `factor`.
+        Rules of a file; they take precedence over `factor`.
     factor
-        Of all topics that no rule is about, or `None`.
+        Factor of all topics that match no rule, or `None`.
     is_excluded
-        ``(T,)`` topics that keep theirs, or `None`.
+        ``(T,)`` true for topics that keep their factor, or `None`.
     named
-        Topics named one by one: these may go below min.insync.replicas.
+        Topics named one by one: their factor may be below min.insync.replicas.
 
     Raises
     ------
     BadInputError
-        With every topic of which two rules want different things, or that nothing
-        could be written to with ``acks=all`` any more.
+        With every topic that matches rules of different factors, or that could no
+        longer be written with ``acks=all``.
     """
     topics = state.topics
     out = np.zeros(len(topics), np.bool_) if is_excluded is None else is_excluded

@@ -1,4 +1,4 @@
-"""Rules that a plan keeps where they are asked for: read, recorded, and checked."""
+"""Optional rules of a plan: parsed, recorded and checked."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -48,20 +48,19 @@ CRUISE_CONTROL = "cruise-control"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleRequest:
     """
-    Options about rules, as given.
+    Options of rules, as given.
 
     Parameters
     ----------
     rules
-        ``cruise-control``: its default goals with its limits, where no other option
-        says otherwise; or `None`.
+        ``cruise-control``: its default goals with its limits, unless another option
+        overrides them; or `None`.
     rack_rule
-        ``distribution``, ``strict``, ``off``; or `None`: the first, or what `rules`
-        say.
+        ``distribution``, ``strict``, ``off``; `None`: the first, or that of `rules`.
     rack_map
         ``FROM=TO`` texts, or a file of such lines.
     broker_set
-        ``REGEX=SET`` texts: which set topics belong to; ``off`` alone: to none.
+        ``REGEX=SET`` texts that assign topics to sets; ``off`` alone: to none.
     topics_apart
         ``REGEX=REGEX`` texts: topics that share no broker.
     topics_together
@@ -69,30 +68,31 @@ class RuleRequest:
     keep_topics, keep_leaders
         Regular expression of topics whose replicas, or whose leaders, stay.
     locality_scoped, only_over_threshold, only_trades, potential_out, leader_in
-        Whether these hold.
+        Whether these rules apply.
     even_positions
-        Whether brokers stand at each position of the lists equally often.
+        Whether each broker occurs equally often at each position of the lists.
     host_capacity_threshold
-        ``RESOURCE=FRACTION`` texts: what the brokers of a host may use together.
+        ``RESOURCE=FRACTION`` texts: limit on the joint use of the brokers of a host.
     low_utilization
         ``RESOURCE=FRACTION`` texts.
     max_replicas_per_broker
-        Most replicas of any broker.
+        Largest number of replicas of any broker.
     spread_topics, spread_topic_leaders
         Regular expression of topics whose replicas, or whose leaders, are spread over
         all brokers.
     spread_band
-        Part of the mean by which their number may differ; `None`: 1.8.
+        Allowed difference of their number from the mean, as a fraction of it; `None`:
+        1.8.
     spread_gap
         ``LEAST-MOST``: bounds on that difference; `None`: 2-40.
     min_topic_leaders
-        ``REGEX=N`` texts: every broker leads so many partitions of such a topic.
+        ``REGEX=N`` texts: every broker leads at least N partitions of such a topic.
     soft
-        Names of rules that give way where a plan cannot keep all, in this order.
+        Names of rules that are relaxed, in this order, if no plan keeps all.
     hard
-        Names of goals without which there is no plan.
+        Names of goals that every plan must meet.
     cpu_weight
-        ``NAME=CORES`` texts: cores per MB/s, to estimate loads that nobody measured.
+        ``NAME=CORES`` texts: cores per MB/s, to estimate loads that were not measured.
     """
 
     rules: str | None = None
@@ -126,7 +126,7 @@ RULE_NAMES = {one.name for one in fields(RuleRequest)}
 
 
 def rule_request(given: Mapping[str, Any]) -> RuleRequest:
-    """Return a request of what the command line gave, by the names of its fields."""
+    """Return a request from values of the command line, by the names of its fields."""
     texts = {
         "rack_map",
         "broker_set",
@@ -152,14 +152,14 @@ def rule_request(given: Mapping[str, Any]) -> RuleRequest:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RuleWishes:
     """
-    The rules read for one cluster.
+    Rules parsed for one cluster.
 
     Parameters
     ----------
     chosen
         Rules that fill the draft.
     document
-        What plan.json says of them under `settings`.
+        Entries of plan.json under `settings`.
     host_thresholds, low_utilization, max_replicas, rack_rule, soft,
     hard
         As for `Settings`.
@@ -175,7 +175,7 @@ class RuleWishes:
     hard: frozenset[str] = frozenset()
 
     def applied(self, settings: Settings) -> Settings:
-        """Return settings with these rules."""
+        """Return settings with these rules added."""
         lifted = {"rack"} if self.rack_rule == "off" else set()
         return replace(
             settings,
@@ -191,7 +191,7 @@ class RuleWishes:
 
 
 def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
-    """Read the rules for the reader's cluster; problems are the reader's."""
+    """Parse the rules for the reader's cluster; the reader keeps the problems."""
     state = reader.state
     chosen: list[Rule] = []
     if request.rules == CRUISE_CONTROL:
@@ -234,7 +234,7 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
         (request.only_trades, OnlyTrades),
     )
     chosen += [make() for is_wanted, make in plain if is_wanted]
-    # Last, for what each may do must be known to know what all may.
+    # Last, since joined topics intersect what other rules allow each of them.
     chosen += together
     rack_rule = request.rack_rule or "distribution"
     return RuleWishes(
@@ -276,12 +276,12 @@ def read_rules(reader: OptionReader, request: RuleRequest) -> RuleWishes:
 
 
 def _margin(request: RuleRequest) -> float:
-    """Return what part of a threshold the bands are."""
+    """Return the factor on a threshold that gives its band."""
     return MARGIN if request.rules == CRUISE_CONTROL else 1.0
 
 
 def _goals(request: RuleRequest) -> dict[str, bool]:
-    """Return which goals are asked for, by name."""
+    """Return whether each goal is requested, by name."""
     return {
         "potential-out": request.potential_out,
         "leader-in": request.leader_in,
@@ -295,7 +295,7 @@ def _goals(request: RuleRequest) -> dict[str, bool]:
 def _seen_by_cruise_control(
     request: RuleRequest, state: ClusterState | None
 ) -> tuple[RuleRequest, list[Rule]]:
-    """Return the preset for a cluster: of many topics some alone have a goal."""
+    """Return the preset for a cluster; of too many topics, uneven ones have goals."""
     if state is None or request.spread_topics is not None:
         return with_preset(request), []
     topics = state.topics.names
@@ -312,14 +312,15 @@ def _seen_by_cruise_control(
 
 def with_preset(request: RuleRequest, spread_topics: str | None = ".*") -> RuleRequest:
     """
-    Return a request with what its preset says, where it does not say otherwise.
+    Return a request with the defaults of its preset.
 
     Parameters
     ----------
     request
-        As given.
+        Request as given.
     spread_topics
-        Which topics shall lie on all brokers: many cannot each have a goal.
+        Regular expression of topics to spread over all brokers; the number of topics
+        with a goal is limited.
     """
     if request.rules != CRUISE_CONTROL:
         return request
@@ -336,9 +337,10 @@ def with_preset(request: RuleRequest, spread_topics: str | None = ".*") -> RuleR
 
 def preset_band(request: RuleRequest) -> float | None:
     """
-    Return the band of a preset; `None`: the usual one.
+    Return the band of a preset; `None`: the default band.
 
-    Cruise Control's `*.balance.threshold` of 1.10 less its balance margin of 0.9.
+    0.09: Cruise Control's `*.balance.threshold` of 1.10 less 1, times its balance
+    margin of 0.9.
     """
     return 0.09 if request.rules == CRUISE_CONTROL else None
 

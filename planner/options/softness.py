@@ -1,4 +1,4 @@
-"""Which rules give way, and which goals must hold, as the user says."""
+"""Options that relax rules, and that make goals hard."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,7 +7,7 @@ from planner.options.option_reader import OptionReader
 
 
 def read_soft(reader: OptionReader, names: Sequence[str]) -> tuple[str, ...]:
-    """Read the names of soft rules, in order; goals are soft as it is."""
+    """Parse the names of soft rules, in order; goals are soft by default."""
     found = tuple(dict.fromkeys(names))
     for name in found:
         if name in ALWAYS_HARD:
@@ -26,18 +26,18 @@ def read_hard(
     is_asked: Mapping[str, bool],
 ) -> frozenset[str]:
     """
-    Read the names of hard goals; rules are hard as it is.
+    Parse the names of hard goals; rules are hard by default.
 
     Parameters
     ----------
     reader
-        Keeps what is wrong.
+        Keeps the problems.
     names
-        As given.
+        Names as given.
     soft
-        Names of soft rules as given: none may be both.
+        Names of soft rules as given: no name may be in both.
     is_asked
-        Whether a goal that has an option is asked for.
+        Whether a goal with an option of its own is requested.
     """
     both = (rules_named(names) & rules_named(soft)) | (
         goals_named(names) & goals_named(soft)

@@ -10,7 +10,7 @@ OPTION = "--topic-config"
 
 def parse_topic_configs(values: Sequence[str]) -> dict[str, str]:
     """
-    Return topic configs by name; what is no ``KEY=VALUE`` is left out.
+    Return topic configs by name; texts other than ``KEY=VALUE`` are left out.
 
     Examples
     --------
@@ -22,7 +22,7 @@ def parse_topic_configs(values: Sequence[str]) -> dict[str, str]:
 
 
 def topic_config_problems(values: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the value, the rule that it breaks and the remedy of each bad config."""
+    """Yield the value, the violated rule and the remedy of each invalid config."""
     seen: set[str] = set()
     for value in values:
         key, sign, text = (part.strip() for part in value.partition("="))
@@ -36,7 +36,7 @@ def topic_config_problems(values: Sequence[str]) -> Iterator[tuple[str, str, str
 
 
 def min_isr_of(configs: Mapping[str, str]) -> int | None:
-    """Return ``min.insync.replicas``; `None` where it is absent or no such number."""
+    """Return ``min.insync.replicas``; `None` if it is absent or invalid."""
     text = configs.get(MIN_ISR, "")
     is_number = text.isascii() and text.isdigit() and 1 <= int(text) < 2**31
     return int(text) if is_number else None

@@ -1,4 +1,4 @@
-"""Goals about single topics, of which there may be a few: how evenly each lies."""
+"""Goals on the evenness of single topics, for a limited number of topics."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from planner.options.rule_options import RuleRequest
 
 MOST_TOPICS = 32
-"""Topics with goals of their own: each takes a column of the problem."""
+"""Largest number of topics with a goal: each adds a column to the problem."""
 MOST_LEADERS = 1_000_000
 BAND = 1.8
-"""Cruise Control's threshold of 3 for topics, less its margin of 0.9."""
+"""Cruise Control's threshold of 3 for topics less 1, times its margin of 0.9."""
 GAP = (2, 40)
-"""Its least and its most gap."""
+"""Cruise Control's least and largest gap."""
 MOST_BAND = 1000.0
 _GAP = re.compile(r"([0-9]{1,6})-([0-9]{1,6})")
 
@@ -27,16 +27,18 @@ _GAP = re.compile(r"([0-9]{1,6})-([0-9]{1,6})")
 @dataclass(frozen=True, slots=True)
 class TopicGoals:
     """
-    Goals about single topics, as read.
+    Goals on single topics, as parsed.
 
     Parameters
     ----------
     spread, spread_leaders
-        Topics whose replicas, or whose leaders, lie on all brokers; `None`: none.
+        Pattern of topics whose replicas, or whose leaders, are on all brokers; `None`:
+        none.
     band, gap
-        How far from the mean they may be: part of it, and the least and the most.
+        Allowed difference from the mean: fraction of it, and its least and largest
+        value.
     least_leaders
-        Patterns of topics, and how many of each every broker shall lead.
+        Patterns of topics, and the least number of leaders of each per broker.
     """
 
     spread: re.Pattern[str] | None
@@ -46,7 +48,7 @@ class TopicGoals:
     least_leaders: Sequence[tuple[re.Pattern[str], int]]
 
     def columns(self, reader: OptionReader, state: ClusterState) -> Iterator[Rule]:
-        """Yield the goals for the topics that there are."""
+        """Yield the goals for the topics of a cluster."""
         names = list(enumerate(state.topics.names))
         for option, pattern, of_leaders in (
             ("--spread-topics", self.spread, False),
@@ -67,7 +69,7 @@ class TopicGoals:
 
 
 def read_topic_goals(reader: OptionReader, request: "RuleRequest") -> TopicGoals:
-    """Read the goals about single topics; problems are the reader's."""
+    """Parse the goals on single topics; the reader keeps the problems."""
     leaders = "--spread-topic-leaders"
     return TopicGoals(
         reader.pattern("--spread-topics", request.spread_topics),
@@ -80,7 +82,7 @@ def read_topic_goals(reader: OptionReader, request: "RuleRequest") -> TopicGoals
 
 def gap_of(text: str) -> tuple[int, int] | None:
     """
-    Return the least and the most gap of a text; `None` where it says neither.
+    Return the least and the largest gap of a text; `None` if it is no ``LEAST-MOST``.
 
     Examples
     --------
@@ -117,7 +119,7 @@ def _is_one(pattern: re.Pattern[str] | None, name: str) -> bool:
 def _read_leaders(
     reader: OptionReader, texts: Sequence[str]
 ) -> list[tuple[re.Pattern[str], int]]:
-    """Return patterns of topics, and how many of each every broker shall lead."""
+    """Return patterns of topics, and the least number of leaders of each per broker."""
     found = []
     for text in texts:
         regex, _, number = text.rpartition("=")

@@ -1,4 +1,4 @@
-"""Topics that are kept apart, and those that lie together, as options say."""
+"""Options for topics that share no broker, and topics on the same brokers."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,11 @@ from planner.options.option_reader import OptionReader
 APART = "--topics-apart"
 TOGETHER = "--topics-together"
 SIDES = "="
-"""Stands between sides: no topic has it in its name."""
+"""Separator of sides, which no topic has in its name."""
 
 
 def read_apart(reader: OptionReader, texts: Sequence[str]) -> list[TopicsApart]:
-    """Read ``REGEX=REGEX`` texts, a rule each; problems are the reader's."""
+    """Parse ``REGEX=REGEX`` texts, one rule each; the reader keeps the problems."""
     return list(_read_apart(reader, texts))
 
 
@@ -50,7 +50,7 @@ def side_of_topics(names: Sequence[str], sides: Sequence[str]) -> dict[str, list
 
 
 def read_together(reader: OptionReader, texts: Sequence[str]) -> list[TopicsTogether]:
-    """Read regular expressions, a rule each; problems are the reader's."""
+    """Parse regular expressions, one rule each; the reader keeps the problems."""
     return list(_read_together(reader, texts))
 
 

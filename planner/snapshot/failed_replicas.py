@@ -1,9 +1,9 @@
 """
-Replicas in failed log dirs, which Kafka lists nowhere.
+Replicas in failed log dirs, which Kafka does not list.
 
-A broker describes no replicas of a log dir that failed. A replica of a live broker that
-none of its online log dirs lists, and that is out of the ISR, is therefore in one that
-failed. The metadata lists it under `offline_replicas`, which snapshots may keep.
+A broker describes no replicas of a failed log dir. A replica of a live broker that none
+of its online log dirs lists, and that is out of the ISR, is therefore in a failed one.
+The metadata lists it under `offline_replicas`, which snapshots may keep.
 """
 
 from dataclasses import replace
@@ -30,22 +30,22 @@ def locate_failed(
     is_leaderless: BoolArray,
 ) -> Replicas:
     """
-    Find the replicas of live brokers that lie in failed log dirs.
+    Find the replicas of live brokers that are in failed log dirs.
 
     Parameters
     ----------
     replicas, brokers, log_dirs
-        The columns as described by the snapshot.
+        The columns of the snapshot.
     is_listed
         ``(R,)`` true for replicas that the metadata lists as offline.
     is_leaderless
-        ``(P,)`` true for partitions that the snapshot says nobody leads. Kafka keeps
-        the last member of their ISR, even if its log dir failed.
+        ``(P,)`` true for partitions without a leader. Kafka keeps the last member of
+        their ISR, even if its log dir failed.
 
     Returns
     -------
-    The replicas with the log dir of those that lie in the only failed one of their
-    broker, and `is_failed` of those for which no failed log dir is known.
+    The replicas, located if their broker has a single failed log dir, and with
+    `is_failed` for replicas whose failed log dir is unknown.
     """
     owner = replicas.broker_idx
     is_lost = np.equal(log_dirs.state, LogDirState.OFFLINE)
@@ -71,9 +71,9 @@ def _is_unseen(replicas: Replicas, is_leaderless: BoolArray) -> BoolArray:
     """
     Return ``(R,)`` true for replicas that no log dir lists and that are not in sync.
 
-    Where nobody leads, the ISR is what Kafka keeps of it, and counts for nothing. Where
-    somebody leads and no replica of the partition has a known log dir, nobody described
-    the log dirs. Replicas being added may not be there yet.
+    Without a leader, the ISR is a remainder that Kafka keeps, and is ignored. With a
+    leader, a partition without any known log dir was not described. Replicas being
+    added may not exist yet.
     """
     is_unknown = np.equal(replicas.log_dir_idx, ABSENT)
     is_described = sum_rows(~is_unknown, replicas.start) > 0

@@ -1,4 +1,4 @@
-"""From the columns that plans are made on to the tables of a snapshot."""
+"""Conversion of a cluster's columns to the tables of a snapshot."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -36,15 +36,15 @@ def tables_of(state: ClusterState, min_isr: str = "1") -> dict[str, ArrowTable]:
     """
     Build the tables of a cluster.
 
-    Leaders and ISR are always said; a list that no replica of a partition is in, and
-    everything unknown, is left out.
+    Leaders and ISR are always written. Unknown values, and member lists without a
+    replica, are left out.
 
     Parameters
     ----------
     state
         The cluster.
     min_isr
-        min.insync.replicas of topics that say nothing; any other topic says its own.
+        min.insync.replicas of topics without their own; other values are written.
     """
     return {
         "brokers": _brokers(state.brokers),
@@ -58,14 +58,14 @@ def header_of(
     state: ClusterState, header: Mapping[str, object] | None = None
 ) -> dict[str, object]:
     """
-    Return what a snapshot says once: the cluster's id and its min.insync.replicas.
+    Return the header of a snapshot: the cluster's id and its min.insync.replicas.
 
     Parameters
     ----------
     state
         The cluster.
     header
-        What else is said; wins over what the cluster says.
+        Further entries, which override those of the cluster.
     """
     own: dict[str, object] = {}
     if state.cluster_id is not None:
@@ -81,7 +81,7 @@ def header_of(
 
 
 def min_isr_in(header: Mapping[str, object]) -> str:
-    """Return the min.insync.replicas of topics that say nothing, by a header."""
+    """Return the min.insync.replicas of topics without their own, from a header."""
     configs = header.get("configs")
     return str(configs.get(MIN_ISR, "1")) if isinstance(configs, Mapping) else "1"
 
@@ -127,7 +127,7 @@ def _topics(topics: Topics, min_isr: str) -> ArrowTable:
 
 
 def _configs(topics: Topics, min_isr: str) -> ArrowArray:
-    """Return the configs of the topics, with the min.insync.replicas that hold."""
+    """Return the configs of the topics, with the effective min.insync.replicas."""
     said = [
         config
         if config.get(MIN_ISR, min_isr) == str(least)
@@ -138,7 +138,7 @@ def _configs(topics: Topics, min_isr: str) -> ArrowArray:
 
 
 def _min_isr_of(topics: Topics) -> Iterator[tuple[Mapping[str, str], int]]:
-    """Pair the configs of each topic with the min.insync.replicas that holds there."""
+    """Return the configs of each topic with its effective min.insync.replicas."""
     return zip(topics.configs, topics.min_insync_replicas.tolist(), strict=True)
 
 
@@ -184,14 +184,14 @@ def _partitions(state: ClusterState) -> ArrowTable:
 
 
 def _leaders(leader_idx: IndexArray, brokers: Brokers) -> IndexArray:
-    """Return ``(P,)`` broker ids, -1 where nobody leads."""
+    """Return ``(P,)`` broker ids, -1 without a leader."""
     return np.append(brokers.ids, np.int32(ABSENT))[leader_idx].astype(np.int32)
 
 
 def _members(
     ids: IndexArray, is_in: BoolArray, start: OffsetArray, *, is_always: bool = False
 ) -> ArrowArray:
-    """Return lists of those that are in; no list where none is, unless always."""
+    """Return lists of the flagged ids; null if empty, unless `is_always`."""
     counts = sum_rows(is_in, start)
     return _lists(pa.array(ids[is_in]), counts, is_always | (counts > 0))
 
@@ -199,7 +199,7 @@ def _members(
 def _per_replica(
     values: ArrowArray, is_known: BoolArray, start: OffsetArray
 ) -> ArrowArray:
-    """Return lists of one value per replica; no list where nothing is known."""
+    """Return lists of one value per replica; null if no value is known."""
     has_list = sum_rows(is_known, start) > 0
     counts = np.diff(start)
     kept = values.filter(pa.array(np.repeat(has_list, counts)))

@@ -1,9 +1,9 @@
 """
 Snapshots as a folder of Parquet files.
 
-`snapshot.json` holds what the cluster says once; each table is a file of its name, or
-a folder of that name with part files in it, as Spark writes it; also in folders that
-stand for a column, as ``topic=orders/``.
+`snapshot.json` has the header; each table is a file of its name, or a folder of that
+name with part files, as Spark writes it, which may be in folders named for a column, as
+``topic=orders/``.
 """
 
 import json
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 HEADER_FILE = "snapshot.json"
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
-"""How Hive and Spark write a null in the name of a folder."""
+"""Folder name that Hive and Spark use for a null."""
 _MAY_BE_ABSENT = (LOG_DIRS, TOPICS)
 _REMEDY = "write the folder anew with 'kafka-planner snapshot convert'"
 
 
 def is_hidden(path: Path) -> bool:
-    """Tell whether a file is one that writers leave beside data: _SUCCESS, .crc."""
+    """Return whether a file is one that writers leave beside data: _SUCCESS, .crc."""
     return path.name.startswith((".", "_"))
 
 
@@ -62,7 +62,7 @@ def read_folder(folder: Path) -> "Snapshot":
     ]
     tables, unread, unused = _read_tables(folder, file)
     if unread:
-        # The columns of what could be read are looked at too.
+        # Columns of readable tables are checked too.
         found = cast_tables(tables, file=file).problems
         raise refuse(file, [*problems, *unread, *found])
     try:
@@ -101,7 +101,7 @@ def _read_header(folder: Path) -> tuple[dict[str, object], list[InputProblem]]:
 def _read_tables(
     folder: Path, file: str
 ) -> tuple[dict[str, ArrowTable], list[InputProblem], list[str]]:
-    """Read the tables; name the columns of parts that no snapshot has."""
+    """Read the tables; add to `unused` columns of parts that no snapshot has."""
     tables, problems = {}, []
     unused: list[str] = []
     for columns in TABLES:
@@ -115,7 +115,7 @@ def _read_tables(
 def _read_table(
     path: Path, columns: TableColumns, file: str, unused: list[str]
 ) -> tuple[ArrowTable | None, list[InputProblem]]:
-    """Read one table, of one file or of many parts; `None` where there is none."""
+    """Read one table from one file or many parts; `None` if it does not exist."""
     parts = _parts(path) if path.is_dir() else [path] if path.exists() else []
     if not parts:
         if columns in _MAY_BE_ABSENT and not path.exists():
@@ -138,7 +138,7 @@ def _read_table(
 
 
 def _parts(folder: Path) -> list[Path]:
-    """Return the files below a folder, in folders that stand for a column too."""
+    """Return the files below a folder, including folders named for a column."""
     found = []
     for path in sorted(folder.iterdir()):
         if path.is_dir() and "=" in path.name:
@@ -149,7 +149,7 @@ def _parts(folder: Path) -> list[Path]:
 
 
 def _with_folders(table: ArrowTable, part: Path, columns: TableColumns) -> ArrowTable:
-    """Return a table with the columns that the names of its folders say."""
+    """Return a table with the columns in the names of its folders."""
     types = {column.name: column.type for column in columns.columns}
     for folder in part.parts[:-1]:
         name, _, text = folder.partition("=")
@@ -159,7 +159,7 @@ def _with_folders(table: ArrowTable, part: Path, columns: TableColumns) -> Arrow
         column = pa.repeat(pa.scalar(value, pa.string()), len(table))
         kind = types.get(name)
         if kind is not None and kind != pa.string():
-            # What is no number fails here, and is told as what is wrong with the file.
+            # Text that is no number fails here, and is a problem of the file.
             column = column.cast(kind)
         table = table.append_column(name, column)
     return table
@@ -168,7 +168,7 @@ def _with_folders(table: ArrowTable, part: Path, columns: TableColumns) -> Arrow
 def _read_part(path: Path) -> ArrowTable:
     from pyarrow import parquet
 
-    # Not `read_table`: it would take folder names for columns, and starts slowly.
+    # `read_table` would turn folder names into columns, and starts slowly.
     with parquet.ParquetFile(path, page_checksum_verification=True) as file:
         return file.read()
 
@@ -182,7 +182,7 @@ def _together(
 ) -> tuple[ArrowTable | None, list[InputProblem]]:
     if len(tables) == 1:
         return tables[0], []
-    # Writers may give parts different types, such as null where all is unknown.
+    # Parts may have different types, such as null if all values are unknown.
     casts = [cast_tables({columns.name: table}, file=file) for table in tables]
     problems = [found for cast in casts for found in _own(cast.problems, columns)]
     if problems:
@@ -196,7 +196,7 @@ def _own(problems: list[InputProblem], columns: TableColumns) -> list[InputProbl
 
 
 def write_folder(snapshot: "Snapshot", folder: Path) -> None:
-    """Write a snapshot into a folder that exists and is empty."""
+    """Write a snapshot into an existing, empty folder."""
     from pyarrow import parquet
 
     from planner.snapshot.tables.snapshot_records import FORMAT, VERSION

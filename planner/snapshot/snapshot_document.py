@@ -1,4 +1,4 @@
-"""A snapshot in memory: what the cluster says once, and four tables."""
+"""A snapshot in memory: header and four tables."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -41,32 +41,32 @@ _ORDER = {
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Snapshot:
     """
-    A cluster at one moment, as in the files, without loss.
+    A cluster at one moment, without loss against the files.
 
     The tables have the columns and types of `planner.snapshot.tables.snapshot_columns`;
-    null is what a file left out. Rows stand in canonical order: brokers by id, log dirs
-    by broker and path, topics by name, partitions by topic and number. Make one with
-    `from_document`, `from_tables` or `from_state`, which check it; the constructor does
-    not.
+    null stands for values that a file leaves out. Rows are in canonical order: brokers
+    by id, log dirs by broker and path, topics by name, partitions by topic and number.
+    Create snapshots with `from_document`, `from_tables` or `from_state`, which check
+    them; the constructor does not.
 
     Parameters
     ----------
     cluster_id, kafka_version
-        Kafka's own words, or `None`.
+        Values of Kafka, or `None`.
     taken_at
-        ISO 8601 with a zone, or `None`.
+        ISO 8601 with a time zone, or `None`.
     configs
         Configs of the cluster that differ from the default.
     features
         Finalised feature levels.
     rates
-        Where the byte rates come from: `source`, `window_s`, `quantile`, `split`.
+        Source of the byte rates: `source`, `window_s`, `quantile`, `split`.
     controllers
         Members of the quorum by id: `id`, `rack`, `voter`, `combined`.
     brokers, log_dirs, topics, partitions
         The tables.
     unused
-        Columns of the tables it was made of that no snapshot has.
+        Columns of the input tables that no snapshot has.
     """
 
     cluster_id: str | None = None
@@ -94,14 +94,14 @@ class Snapshot:
     @classmethod
     def from_document(cls, document: object, *, file: str = "snapshot") -> Self:
         """
-        Make a snapshot from its JSON document, parsed.
+        Create a snapshot from its parsed JSON document.
 
         Parameters
         ----------
         document
-            What `json.load` returns; it is not changed.
+            Result of `json.load`; it is not changed.
         file
-            What problems name as their file.
+            Name of the file in problems.
 
         Raises
         ------
@@ -129,17 +129,17 @@ class Snapshot:
         file: str = "snapshot",
     ) -> Self:
         """
-        Make a snapshot from Arrow tables, rows and columns in any order.
+        Create a snapshot from Arrow tables, with rows and columns in any order.
 
         Parameters
         ----------
         tables
-            By name: `brokers`, `partitions`, and `log_dirs` and `topics` if there
-            are any. Columns may have any type that the format allows.
+            Tables by name: `brokers`, `partitions`, and optionally `log_dirs` and
+            `topics`. Columns may have any type that the format allows.
         header
-            What the cluster says once: `cluster_id`, `taken_at` and so on.
+            Header values: `cluster_id`, `taken_at` and so on.
         file
-            What problems name as their file.
+            Name of the file in problems.
 
         Raises
         ------
@@ -169,24 +169,24 @@ class Snapshot:
         file: str = "cluster",
     ) -> Self:
         """
-        Make a snapshot of a cluster; `to_state` gives the same cluster again.
+        Create a snapshot of a cluster; `to_state` returns the same cluster.
 
-        Tags, and the configs of brokers, are no part of a cluster and stay unsaid.
+        Tags, and the configs of brokers, are not part of a cluster and are left out.
 
         Parameters
         ----------
         state
-            The cluster, topics in the order of their names.
+            The cluster, with topics in the order of their names.
         header
-            What the snapshot says once besides `cluster_id`: `taken_at`, `rates` …
+            Header values besides `cluster_id`: `taken_at`, `rates` …
         file
-            What problems name as their file.
+            Name of the file in problems.
 
         Raises
         ------
         BadInputError
-            If the cluster says what no snapshot may, such as a disk of another size
-            than its log dirs together; names every problem.
+            If the cluster has values that no snapshot may have, such as a disk of
+            another size than its log dirs together; names every problem.
         """
         from planner.snapshot.from_state import header_of, min_isr_in, tables_of
 
@@ -195,15 +195,16 @@ class Snapshot:
 
     def with_state(self, state: "ClusterState", *, has_lost: bool = False) -> Self:
         """
-        Return what becomes of this cluster; what is said of it once still holds.
+        Return a snapshot of a changed cluster with the header of this one.
 
         Parameters
         ----------
         state
-            The cluster then.
+            The changed cluster.
         has_lost
-            Whether brokers or racks are lost. Nobody knows then which controllers are
-            left, nor where a broker is gone: the quorum is left out.
+            Whether brokers or racks are lost. The remaining controllers are then
+            unknown, and the quorum is left out; likewise if a broker is missing from
+            `state`.
         """
         said, ids = self.header(), self.brokers.column("id").to_pylist()
         if has_lost or set(ids) - set(state.brokers.ids.tolist()):
@@ -232,7 +233,7 @@ class Snapshot:
         return cls(**known, **ordered, unused=unused)
 
     def header(self) -> dict[str, Any]:
-        """Return what the cluster says once, as it stands in the files."""
+        """Return the header as it is in the files."""
         said = {
             "cluster_id": self.cluster_id,
             "taken_at": self.taken_at,
@@ -254,19 +255,19 @@ class Snapshot:
         return {name: getattr(self, name) for name in _ORDER}
 
     def to_document(self) -> dict[str, Any]:
-        """Return the JSON document; what is null is left out."""
+        """Return the JSON document, without nulls."""
         from planner.snapshot.formats.json_file import document_of
 
         return document_of(self)
 
     def to_state(self) -> "ClusterState":
-        """Return the cluster as the columns that plans are made on."""
+        """Return the cluster as the columns that planning uses."""
         from planner.snapshot.to_state import state_of
 
         return state_of(self)
 
     def equals(self, other: "Snapshot") -> bool:
-        """Tell whether two snapshots say the same."""
+        """Return whether two snapshots have equal contents."""
         return self.header() == other.header() and all(
             table.equals(other.tables()[name]) for name, table in self.tables().items()
         )
@@ -294,7 +295,7 @@ def _sorted(name: str, table: ArrowTable) -> ArrowTable:
 
 
 def _is_ascending(keys: list[ArrowArray]) -> bool:
-    """Tell whether rows ascend; usual, and far quicker to see than to sort."""
+    """Return whether rows ascend, which is usual, and cheaper to check than to sort."""
     is_less, is_equal = pa.scalar(value=False), pa.scalar(value=True)
     for key in keys:
         before, after = key[:-1], key[1:]

@@ -1,4 +1,4 @@
-"""Where snapshots are read from and written to, and what may be replaced."""
+"""Reading and writing of snapshots by path, and the check of outputs."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def read_snapshot(path: Path) -> "Snapshot":
     Parameters
     ----------
     path
-        Where it is.
+        Path of the snapshot.
 
     Raises
     ------
@@ -64,20 +64,20 @@ def _read_file(path: Path) -> "Snapshot":
 
 def write_snapshot(snapshot: "Snapshot", path: Path) -> None:
     """
-    Write a snapshot, all of it or nothing.
+    Write a snapshot atomically.
 
     Parameters
     ----------
     snapshot
-        What to write.
+        The snapshot.
     path
-        A name in ``.json`` or ``.json.gz``, or else a folder for Parquet. A snapshot
-        that stands there is replaced, anything else is not.
+        A name in ``.json`` or ``.json.gz``, else a folder for Parquet. An earlier
+        snapshot in its place is replaced, anything else is not.
 
     Raises
     ------
     BadInputError
-        If something else stands there, or nothing can be written there.
+        If something else is in its place, or the path cannot be written.
     """
     check_output(path)
     stage(f"writing {path}")
@@ -95,12 +95,12 @@ def write_snapshot(snapshot: "Snapshot", path: Path) -> None:
 
 def check_output(path: Path) -> None:
     """
-    Make sure that a snapshot may be written to a place, before work is spent on it.
+    Check that a snapshot may be written to a place, before any work is done.
 
     Raises
     ------
     BadInputError
-        If something stands there that is not a snapshot, or of the other kind.
+        If something other than a snapshot is there, or one of the other kind.
     """
     wants_file = path.name.endswith(_SUFFIXES)
     try:
@@ -148,7 +148,7 @@ def _write_file(snapshot: "Snapshot", path: Path) -> None:
     from planner.snapshot.formats.json_file import write_json
 
     with _beside(path) as workspace:
-        # The suffix says whether it is packed.
+        # The suffix determines compression.
         written = workspace / path.name
         write_json(snapshot, written)
         written.replace(path)
@@ -167,7 +167,7 @@ def _write_folder(snapshot: "Snapshot", path: Path) -> None:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
-    """Give a folder on the same file system, and remove it with what is left in it."""
+    """Yield a folder on the same file system, and remove it with its contents."""
     workspace = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", dir=path.parent))
     try:
         yield workspace

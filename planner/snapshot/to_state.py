@@ -1,4 +1,4 @@
-"""From the tables of a snapshot to the columns that plans are made on."""
+"""Conversion of the tables of a snapshot to the columns that planning uses."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -52,22 +52,22 @@ if TYPE_CHECKING:
 _DIR_COLUMNS = ("log_dirs", "future_log_dirs")
 """Columns of partitions that name log dirs."""
 _NO_CONFIGS: Mapping[str, str] = {}
-"""Shared by all topics without: a state goes to other processes, proxies do not."""
+"""Shared by topics without configs; a plain dict, since proxies cannot be pickled."""
 
 
 def state_of(snapshot: "Snapshot") -> ClusterState:
     """
     Build the cluster of a snapshot.
 
-    What the snapshot leaves out becomes what interface and model agree on: a broker
-    without a rack or a host has one of its own; an absent ISR is the live replicas;
-    an absent leader the first live replica in the ISR; a log dir that is named only
-    by replicas, on a broker that lists none, is online and of unknown size.
+    Absent values get the defaults of the model: a broker without a rack or a host has
+    one of its own; an absent ISR is the live replicas; an absent leader is the first
+    live replica in the ISR; a log dir that only replicas name, on a broker that lists
+    none, is online and of unknown size.
 
     Parameters
     ----------
     snapshot
-        A checked snapshot, rows in canonical order.
+        A checked snapshot, with rows in canonical order.
     """
     facts = Facts(snapshot.configs, snapshot.controllers, snapshot.tables())
     brokers = _brokers(snapshot.brokers, dir_totals(facts, facts.broker_ids))
@@ -103,7 +103,7 @@ def bare_state_of(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
     Parameters
     ----------
     brokers, log_dirs
-        Tables of a snapshot, rows in canonical order.
+        Tables of a snapshot, with rows in canonical order.
     """
     nothing = _of_nothing()
     facts = Facts({}, (), {"brokers": brokers, "log_dirs": log_dirs})
@@ -115,14 +115,14 @@ def bare_state_of(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
 
 @cache
 def _of_nothing() -> ClusterState:
-    """Return a cluster of no brokers: what partitions say takes most of the time."""
+    """Return an empty cluster, cached since its partitions take most of the time."""
     from planner.snapshot.snapshot_document import Snapshot
 
     return state_of(Snapshot())
 
 
 def _rows_of(brokers: Brokers, ids: npt.NDArray[Any]) -> IndexArray:
-    """Return the row of each broker id; by a table where ids are small."""
+    """Return the row of each broker id, from a lookup table if ids are small."""
     if not len(brokers) or brokers.ids[-1] > max(len(ids), 1 << 16):
         return brokers.rows_of(ids)
     row_of = np.full(int(brokers.ids[-1]) + 2, ABSENT, dtype=np.int32)
@@ -147,7 +147,7 @@ def _codes(column: ArrowArray, names: tuple[str, ...], absent: int) -> CodeArray
 
 
 def _own_where_none(column: ArrowArray) -> tuple[IndexArray, tuple[str | None, ...]]:
-    """Return codes and sorted names; where there is none, one of its own at the end."""
+    """Return codes and sorted names; each null gets a name of its own at the end."""
     values = as_array(column)
     names = pa.array(sorted(values.drop_null().unique().to_pylist()), pa.string())
     codes = pc.index_in(values.drop_null(), value_set=names)
@@ -236,7 +236,7 @@ def _partitions(snapshot: "Snapshot", leader_idx: IndexArray) -> Partitions:
 
 
 def _is_leaderless(facts: Facts) -> BoolArray:
-    """Return ``(P,)`` true where the snapshot says that nobody leads."""
+    """Return ``(P,)`` true for partitions that the snapshot lists without a leader."""
     column = facts.column("partitions", "leader")
     found: BoolArray = (
         pc.equal(column, -1).fill_null(False).to_numpy(zero_copy_only=False)
@@ -266,18 +266,18 @@ def _at(values: IndexArray, at: OffsetArray) -> IndexArray:
 
 def first_in_rows(is_wanted: BoolArray, start: OffsetArray) -> OffsetArray:
     """
-    Find the first position of each compressed row that is wanted.
+    Find the first wanted position of each compressed row.
 
     Parameters
     ----------
     is_wanted
-        ``(R,)`` which positions are.
+        ``(R,)`` true for wanted positions.
     start
-        ``(P + 1,)`` where each row starts.
+        ``(P + 1,)`` start of each row.
 
     Returns
     -------
-    ``(P,)`` positions, `ABSENT` where a row has none.
+    ``(P,)`` positions, `ABSENT` for a row without any.
     """
     wanted = np.flatnonzero(is_wanted)
     at = np.searchsorted(wanted, start[:-1])
@@ -334,10 +334,10 @@ def _spread(rows: Rows, values: npt.NDArray[Any], replicas: Rows) -> npt.NDArray
 
 class _Dirs:
     """
-    The log dirs that brokers list, and those that only replicas name.
+    Log dirs that brokers list, and those that only replicas name.
 
-    A log dir is found by one number, broker row × number of paths + path; paths are
-    numbered in sorted order, so ascending numbers are the order of `LogDirs`.
+    The key of a log dir is one number, broker row × number of paths + path. Paths are
+    numbered in sorted order, so that ascending keys are the order of `LogDirs`.
     """
 
     def __init__(
@@ -364,7 +364,7 @@ class _Dirs:
         self._replica_keys = {
             name: self._keys_of(name, array) for name, array in encoded.items()
         }
-        # Those that brokers list and those that replicas name, each once.
+        # Log dirs that brokers list or replicas name, each once.
         used = [distinct(keys[keys >= 0]) for keys in self._replica_keys.values()]
         self._keys = np.unique(np.concatenate([self._listed_keys, *used]))
 
@@ -408,6 +408,6 @@ class _Dirs:
 
 
 def distinct(keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the distinct numbers, in order of appearance, by hashing not sorting."""
+    """Return the distinct numbers in order of appearance, by hashing."""
     found: npt.NDArray[np.int64] = pa.array(keys).unique().to_numpy()
     return found

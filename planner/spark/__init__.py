@@ -1,8 +1,8 @@
 """
 Fleets on Spark: dumps, scores, plans; needs the extra `spark` and Java 17 or newer.
 
-What is named here is loaded when it is asked for, so that whoever has no PySpark is
-told so, instead of meeting an ImportError.
+Names of this package are loaded when they are first used. The package can therefore be
+imported without PySpark, and `start_session` reports that PySpark is missing.
 """
 
 from importlib import import_module

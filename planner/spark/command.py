@@ -1,4 +1,4 @@
-"""What the commands on Spark do, once there is a session."""
+"""Steps of the commands on Spark that need a session."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
 
 def settings_of(request: ScoreRequest) -> ScoreSettings:
     """
-    Read bands and thresholds.
+    Return the score settings of a request: bands and capacity thresholds.
 
     Raises
     ------
@@ -74,10 +74,10 @@ class SnapshotsScored:
     Parameters
     ----------
     documents
-        One per snapshot, in their order: the figures of the clusters. The least bytes
-        to move are not asked of Spark.
+        Figures of each cluster, one document per snapshot, in the order of the
+        snapshots. The fewest bytes to move are not computed on Spark.
     found
-        Every level, to be written and released.
+        Scores of every level, to be written and released.
     """
 
     documents: list[dict[str, Any]]
@@ -92,28 +92,27 @@ def score_snapshots(
     tells_brokers: bool = False,
 ) -> SnapshotsScored:
     """
-    Score snapshots on Spark, those in Parquet without holding them.
+    Score snapshots on Spark; those in Parquet are never held in memory as a whole.
 
     Parameters
     ----------
     spark
         The session.
     paths
-        The snapshots.
+        Files or folders of the snapshots.
     request
         Bands and thresholds.
     tells_brokers
-        Whether documents tell of each broker, and what makes hot ones so; that asks
-        the session once more per snapshot. `planner.spark.scoring.hot_brokers` has the
-        limits.
+        Whether documents list each broker and the causes of hot spots; this takes one
+        more query per snapshot. `planner.spark.scoring.hot_brokers` has the limits.
 
     Raises
     ------
     BadInputError
-        With what is wrong with any of them.
+        With every problem of any snapshot.
     """
     settings = settings_of(request)
-    # Those without a cluster id are named by their place.
+    # A snapshot without a cluster id is named by its index.
     opened = [_open(spark, path, str(place)) for place, path in enumerate(paths)]
     together = opened[0][0]
     for more, _ in opened[1:]:
@@ -140,7 +139,7 @@ def _documents(
     Raises
     ------
     BadInputError
-        With what is wrong with any of them.
+        With every problem of any snapshot.
     """
     problems = problem_rows(found)
     if problems:
@@ -164,7 +163,7 @@ def _documents(
 
 
 def _open(spark: SparkSession, path: Path, name: str) -> tuple[Fleet, tuple[str, int]]:
-    """Open a snapshot; return its tables, and what they call it."""
+    """Open a snapshot; return its tables and its key: cluster id and microseconds."""
     if path.is_dir():
         header = header_table(read_header(path), name=name)
         fleet = snapshot_folder(spark, path, name=name)
@@ -180,18 +179,19 @@ def _open(spark: SparkSession, path: Path, name: str) -> tuple[Fleet, tuple[str,
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetScored:
     """
-    What `fleet score` did.
+    Result of `fleet score`.
 
     Parameters
     ----------
     documents
-        A document per snapshot that was scored now.
+        A document per snapshot scored by this run.
     problems
-        What is wrong with the others.
+        Problems of the snapshots without scores.
     warnings
-        What may be loaded in part of those that were scored.
+        Warnings on scored snapshots that may be loaded in part.
     latest
-        The last selected snapshot of each cluster, scored now or before.
+        The last selected snapshot of each cluster, scored by this run or an earlier
+        one.
     """
 
     documents: list[dict[str, Any]]
@@ -210,10 +210,10 @@ def score_folder(
     selection: SnapshotSelection = ALL,
 ) -> FleetScored:
     """
-    Score a fleet into a folder or a catalog: days that lack scores, or everything.
+    Score a fleet into a folder or a catalog: days that lack scores, or all days.
 
-    Tables of a catalog are scored in full where they do not list their snapshots in
-    a table `commits`: what is in them is theirs to say.
+    Tables of a catalog that do not list their snapshots in a table `commits` are scored
+    in full, since their contents cannot be compared with earlier scores.
 
     Parameters
     ----------
@@ -224,12 +224,12 @@ def score_folder(
     request
         Bands and thresholds.
     output
-        Where scores, problems and what was done go: a path that Spark writes, or
-        ``table:CATALOG.SCHEMA``.
+        Destination of scores, problems and the list of scored snapshots: a path that
+        Spark writes, or ``table:CATALOG.SCHEMA``.
     again
-        Whether what has scores is scored anew.
+        Whether snapshots that have scores are scored again.
     selection
-        The snapshots that are scored; rows of others stay as they are.
+        The snapshots to score; rows of others stay as they are.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def score_folder(
 
 @contextmanager
 def released(found: FleetScores) -> Iterator[FleetScores]:
-    """Release scores in the end, whatever goes wrong in between."""
+    """Release scores when the block ends, also after an error."""
     try:
         yield found
     finally:

@@ -1,4 +1,4 @@
-"""A Spark session with defaults that fit one machine."""
+"""Spark session with defaults that suit one machine."""
 
 import logging
 import os
@@ -27,28 +27,28 @@ _JAVA_REMEDY = (
 )
 LOCAL = "local[*]"
 REMOTE = "sc://"
-"""What the address of a Spark Connect server starts with."""
+"""Prefix of the address of a Spark Connect server."""
 MOST_MEMORY_BYTES = 16 * 2**30
-"""What a local Spark takes at most where nobody says: large tables are not held."""
+"""Largest default memory of a local Spark: large tables are not held in memory."""
 DEFAULTS: Mapping[str, str] = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Else every call says where in Python it was made: four more calls for each.
+    # Otherwise every call records its place in Python, with four more calls each.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
-    # Any other limit is held against the bytes of all columns after every row that is
-    # handed to Python, which takes as long as to hand it over. Ten thousand rows are
-    # the limit that is left.
+    # With any other limit Spark sums the bytes of all columns after every row that it
+    # sends to Python, which takes as long as sending it. The limit of ten thousand
+    # rows remains.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
     "spark.sql.autoBroadcastJoinThreshold": "64MB",
     "spark.sql.parquet.compression.codec": "zstd",
-    # Times with their zone: the default is a type that Parquet has given up.
+    # Timestamps with time zone: the default type is deprecated in Parquet.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    # Ids such as 007 and days stay what they are where folders are named for them.
+    # Ids such as 007 and days in names of folders stay text.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
-    # Memory that a task is done with is there for its next rows. Handed back and asked
-    # for again, every page of it is cleared each time: a tenth of what scores take.
+    # A task keeps freed memory for its next rows. Memory returned to the system and
+    # allocated again is cleared page by page: a tenth of the time of scores.
     "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
     "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(256 * 2**20),
     "spark.executorEnv.MIMALLOC_PURGE_DELAY": "-1",
@@ -57,24 +57,24 @@ LOCAL_DEFAULTS: Mapping[str, str] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
-    # With so few tasks nothing is gained by planning anew after each of their stages.
+    # With so few tasks, planning again after each stage gains nothing.
     "spark.sql.adaptive.enabled": "false",
-    # Else each file of a fleet is looked for in a task of its own, in 0.01 s.
+    # Otherwise each file of a fleet is listed in a task of its own, in 0.01 s.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(
         2 * (os.cpu_count() or 1)
     ),
 }
 
 _JAVA_OPTIONS = (
-    # Spark asks Arrow for one value after the other, and only for those that are there:
-    # to make sure of that each time takes as long as all else that is done with them.
+    # Spark reads single values from Arrow, and only those that exist: checking bounds
+    # and nulls each time takes as long as all other work on the values.
     "-Darrow.enable_unsafe_memory_access=true",
     "-Darrow.enable_null_check_for_get=false",
 )
 _COMPILE_ONCE = "-XX:TieredStopAtLevel=1"
 """
-Java compiles what it runs often a second time, for longer than all of a job in Python
-takes it: of 400 small clusters planned, 2.5 s of 3.9.
+JVM option against compiling hot code a second time. That compilation takes longer than
+a job that runs mostly in Python: 2.5 s of 3.9 s for plans of 400 small clusters.
 """
 
 
@@ -85,7 +85,7 @@ def start_session(
     in_python: bool = False,
 ) -> "SparkSession":
     """
-    Return the session that is there, or start one.
+    Return the active session, or start one.
 
     Parameters
     ----------
@@ -93,15 +93,15 @@ def start_session(
         Spark's master URL, or the address of a Spark Connect server, ``sc://HOST``;
         `None`: that of spark-submit, or of ``SPARK_REMOTE``, else this machine.
     conf
-        Settings of Spark, before any default of ours.
+        Settings of Spark, which override our defaults.
     in_python
-        Whether nearly all of the work is done in Python, so that Java, where it is
-        started here, had better not spend time on becoming fast.
+        Whether nearly all work is done in Python, so that a JVM started on this machine
+        should not spend time on optimising its code.
 
     Raises
     ------
     BadInputError
-        If PySpark or Java is not there, or too old, or Spark does not start.
+        If PySpark or Java is missing or too old, or Spark does not start.
     """
     is_here = not _remote(master or (conf or {}).get("spark.master"))
     _require_spark(needs_java=is_here)
@@ -116,7 +116,7 @@ def start_session(
     logging.getLogger("py4j").setLevel(logging.ERROR)
     chosen = settings(master=master, conf=conf or {}, in_python=in_python)
     if chosen.get("spark.master", "").startswith("local"):
-        # Python's part of a task runs here as well; Spark would take any python3.
+        # Python workers run on this machine too; Spark would start any python3.
         python = chosen.get("spark.pyspark.python", sys.executable)
         os.environ.setdefault("PYSPARK_PYTHON", python)
     stage("starting Spark")
@@ -138,11 +138,11 @@ def start_session(
 def settings(
     *, master: str | None, conf: Mapping[str, str], in_python: bool = False
 ) -> dict[str, str]:
-    """Return the settings of a session: ours, then those that were given."""
+    """Return the settings of a session: our defaults, overridden by those given."""
     is_submitted = "SPARK_ENV_LOADED" in os.environ
     given = master or conf.get("spark.master")
     if remote := _remote(given):
-        # What is not of a session was settled when the server started.
+        # Settings outside the session were fixed when the server started.
         own = {k: v for k, v in DEFAULTS.items() if k.startswith("spark.sql.")}
         asked = {k: v for k, v in conf.items() if k != "spark.master"}
         return own | {"spark.remote": remote} | asked
@@ -158,12 +158,12 @@ def settings(
 
 def parse_conf(texts: Sequence[str]) -> dict[str, str]:
     """
-    Read ``KEY=VALUE`` options.
+    Parse ``KEY=VALUE`` options.
 
     Raises
     ------
     BadInputError
-        With every one that is not.
+        With every option that is not ``KEY=VALUE``.
     """
     problems = [
         InputProblem(
@@ -183,19 +183,19 @@ def parse_conf(texts: Sequence[str]) -> dict[str, str]:
 
 
 def _remote(master: str | None) -> str | None:
-    """Return the address of a Spark Connect server, where one is named."""
+    """Return the address of a Spark Connect server, if one is given."""
     address = master or os.environ.get("SPARK_REMOTE", "")
     return address if address.startswith(REMOTE) else None
 
 
 def _memory_bytes() -> int:
-    """Return half of the machine's memory, within reason."""
+    """Return half of the machine's memory, from 1 GiB to `MOST_MEMORY_BYTES`."""
     pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
     return min(max(pages * size // 2, 2**30), MOST_MEMORY_BYTES)
 
 
 def _java_options(more: str) -> dict[str, str]:
-    """Return options of Java: what Spark's log says, and what makes it work faster."""
+    """Return the options of the JVM: configuration of logging, and speed."""
     file = Path(__file__).with_name("log4j2.properties")
     options = (f"-Dlog4j2.configurationFile={file.as_uri()}", *_JAVA_OPTIONS, more)
     return {"spark.driver.extraJavaOptions": " ".join(filter(None, options))}
@@ -214,9 +214,9 @@ def _require_spark(*, needs_java: bool) -> None:
 
 def require_new_java() -> None:
     """
-    Make sure that the Java that Spark is about to start is new enough for it.
+    Check that the Java that Spark is about to start is new enough.
 
-    One that does not say how old it is may try.
+    A Java that does not report its version is accepted.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def require_new_java() -> None:
 
 
 def _java() -> str | None:
-    """Return the java that Spark starts."""
+    """Return the path of the java that Spark starts; `None` if there is none."""
     home = os.environ.get("JAVA_HOME")
     if home:
         java = Path(home) / "bin" / "java"
@@ -240,7 +240,7 @@ def _java() -> str | None:
 
 
 def _java_version(java: str) -> int | None:
-    """Return the version of a java, `None` where it does not say; up to 8 it is 1.8."""
+    """Return the major version of a java (1.8 is 8); `None` if it reports none."""
     try:
         asked = subprocess.run(  # noqa: S603 - the java that Spark starts next
             [java, "-version"], capture_output=True, text=True, timeout=60, check=False

@@ -1,4 +1,4 @@
-"""Versions of Spark that this package works with; loads no PySpark by itself."""
+"""Versions of Spark that this package supports; imports PySpark only when called."""
 
 from planner.errors import BadInputError, InputProblem
 
@@ -9,12 +9,12 @@ LEAST_SPARK = 4
 
 def require_new_spark(version: str, *, what: str = "PySpark") -> None:
     """
-    Refuse a Spark that is too old.
+    Reject a Spark that is too old.
 
     Parameters
     ----------
     version
-        Its version, as ``4.1.4``.
+        Version of Spark, as ``4.1.4``.
     what
         Part of Spark that has the version.
 
@@ -44,7 +44,7 @@ def require_new_spark(version: str, *, what: str = "PySpark") -> None:
 
 def require_new_pyspark() -> None:
     """
-    Refuse an installed PySpark that is too old; where there is none, say nothing.
+    Reject an installed PySpark that is too old; without PySpark, do nothing.
 
     Raises
     ------

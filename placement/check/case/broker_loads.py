@@ -1,4 +1,4 @@
-"""What every broker carries, computed anew from the formulas alone."""
+"""Load of every broker by resource, computed from the formulas alone."""
 
 from weakref import WeakKeyDictionary
 
@@ -22,27 +22,27 @@ Loads = dict[str, npt.NDArray[np.float64]]
 
 def broker_loads(state: ClusterState, placed: Placed) -> Loads:
     """
-    Sum what the replicas of each broker weigh, by resource.
+    Sum the loads of the replicas on each broker, by resource.
 
     Parameters
     ----------
     state
-        The cluster before: sizes, rates, log dirs.
+        Cluster before the plan: sizes, rates, log dirs.
     placed
-        The placement to weigh.
+        Placement whose loads are summed.
 
     Returns
     -------
     ``(B,)`` each: ``disk`` bytes, fixed loads of log dirs included; ``in`` and ``out``
-    bytes/s; ``cpu`` cores; ``replicas`` and ``leaders`` counts. What is unknown weighs
-    nothing, so that a load over a limit is over it for certain.
+    bytes/s; ``cpu`` cores; ``replicas`` and ``leaders`` counts. Unknown values count
+    as 0, so each load is a lower bound: a load over a limit certainly breaks it.
     """
     partitions, rows = state.partitions, placed.partition_idx
     followers = placed.replication_factor - 1
-    # A single replica is not copied: its unknown rate in does not matter to out.
+    # A single replica has no followers: an unknown rate in does not affect out.
     copied = np.where(followers > 0, partitions.in_bytes_per_s * followers, 0.0)
     sent = partitions.out_bytes_per_s + copied
-    # Half of what a partition needs is no measure of it: both parts, or neither.
+    # A partition's CPU counts only where both leader and follower cores are known.
     led = partitions.leader_cpu_cores + 0 * np.where(
         followers > 0, partitions.follower_cpu_cores, 0.0
     )
@@ -70,9 +70,9 @@ def _per_broker(
 
 def replica_bytes(state: ClusterState, placed: Placed) -> BytesArray:
     """
-    Return ``(R,)`` bytes each replica takes on its disk; 0 where unknown.
+    Return ``(R,)`` bytes of each replica on its disk; 0 where unknown.
 
-    Worked out once for each placement: several rules start from these.
+    The result is cached per placement, since several rules use it.
     """
     if placed not in _sized:
         _sized[placed] = _replica_bytes(state, placed)
@@ -87,7 +87,7 @@ def _replica_bytes(state: ClusterState, placed: Placed) -> BytesArray:
     size = state.partitions.size_bytes[placed.partition_idx]
     topic = state.partitions.topic_idx[placed.partition_idx]
     takes = np.where(np.equal(own, UNKNOWN), size, own)
-    # Shared bytes lie on no broker's disk.
+    # Shared storage takes no bytes of a broker's disk.
     is_shared = np.equal(state.topics.storage, Storage.SHARED)[topic]
     weights: BytesArray = np.where(is_shared, 0, np.maximum(takes, 0))
     weights.setflags(write=False)
@@ -96,11 +96,11 @@ def _replica_bytes(state: ClusterState, placed: Placed) -> BytesArray:
 
 def fixed_bytes(state: ClusterState) -> Int64Array:
     """
-    Return ``(B,)`` bytes in log dirs that no replica explains.
+    Return ``(B,)`` bytes in log dirs that no replica accounts for.
 
-    Only log dirs that serve and whose free bytes are known. Replicas whose log dir is
-    not known are taken off those of their broker together, which leaves the least
-    that is unexplained wherever they lie.
+    Only log dirs that are not offline and whose size and usable bytes are known count.
+    Bytes of replicas in an unknown log dir are subtracted from the sum of their broker,
+    so the result is a lower bound.
     """
     dirs = state.log_dirs
     is_counted = (
@@ -118,9 +118,9 @@ def fixed_bytes(state: ClusterState) -> Int64Array:
 
 def explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
     """
-    Return the bytes of replicas per log dir, and per broker where it is unknown.
+    Return replica bytes per log dir, and per broker for replicas in no known one.
 
-    Worked out once for each cluster.
+    The result is cached per cluster.
     """
     if state not in _explained:
         _explained[state] = _explained_bytes(state)
@@ -134,7 +134,7 @@ _explained = WeakKeyDictionary()
 def _explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
     replicas, num_dirs = state.replicas, len(state.log_dirs)
     size = replica_bytes(state, placed_before(state))
-    # The last row gathers what lies in no known log dir.
+    # The last row sums the replicas in no known log dir.
     lying = _sum_at(replicas.log_dir_idx, size, num_dirs + 1)
     coming = _sum_at(replicas.future_log_dir_idx, size, num_dirs + 1)
     is_homeless = np.equal(replicas.log_dir_idx, ABSENT)

@@ -1,4 +1,4 @@
-"""What a plan was allowed to do, so that it is held to just that."""
+"""Limits and exclusions of a plan, which the checker applies."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from placement.check.case.target_placement import Target
 from placement.model.cluster import ClusterState
 
 CustomRule = Callable[[ClusterState, Target], Iterable[Finding]]
-"""A user's own rule: the cluster before and the target, to what is wrong with it."""
+"""User-defined rule: yields findings for a cluster before the plan and a target."""
 
 DEFAULT_CAPACITY_THRESHOLDS: Mapping[str, float] = MappingProxyType(
     {"disk": 0.8, "in": 0.8, "out": 0.8, "cpu": 0.7}
@@ -19,43 +19,44 @@ DEFAULT_CAPACITY_THRESHOLDS: Mapping[str, float] = MappingProxyType(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HardGoals:
     """
-    Goals without which a plan is not there.
+    Goals that a plan must meet.
 
     Parameters
     ----------
     names
-        ``band-disk``, …, ``potential-out``, ``leader-in``, ``spread-topics``,
-        ``spread-topic-leaders``, ``min-topic-leaders``.
+        Names of the goals: ``band-disk``, …, ``potential-out``, ``leader-in``,
+        ``spread-topics``, ``spread-topic-leaders``, ``min-topic-leaders``.
     bands
-        Width of the band per resource.
+        Half-width of the band per resource, as a fraction of the target.
     resources
-        Those that were named to be balanced; `None`: all that are known.
+        Resources named to be balanced; `None`: all known resources.
     not_balanced
-        Those that the operation cannot balance.
+        Resources that the operation cannot balance.
     low_utilization
-        A resource of which less than this is used was not balanced.
+        Fraction of the total capacity per resource below which it is not balanced.
     spreads_racks
-        Whether the rack rule limits what a rack can hold.
+        Whether the rack rule limits the load of a rack.
     old_may_be_low
         Whether brokers that are neither new nor `filled` may stay below their band.
     is_cruise_control
-        Whether counts and leaders' in have the limits that Cruise Control gives them.
+        Whether counts and leaders' bytes in have Cruise Control's limits.
     filled
-        Ids of brokers that were named to be filled.
+        Ids of brokers named to be filled.
     is_order_only
         Whether brokers without a replica have no share of leaders.
     set_of_topic
         Name of each topic's broker set, ``""``: none; `None`: there are no sets.
     spread_topics, spread_topic_leaders
-        Names of the topics of which the replicas, or the leaders, are spread.
+        Names of the topics whose replicas, or leaders, are spread.
     spread_band, spread_gap
-        How far from the mean these may be: part of it, and the least and the most.
+        Allowed distance from the mean count: a fraction of the mean, and the smallest
+        and largest distance as counts.
     topic_leaders
-        Leaders on every broker by the name of the topic.
+        Minimum number of leaders per broker, by topic name.
     is_inside
-        Whether the band of disk is that of log dirs inside their brokers.
+        Whether the disk band applies to log dirs inside their brokers.
     emptied
-        Broker id and path of log dirs that have no share.
+        Broker id and path of log dirs without a share.
     """
 
     names: frozenset[str]
@@ -81,7 +82,7 @@ class HardGoals:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSettings:
     """
-    The limits and exclusions that a plan was made under.
+    Limits and exclusions of a plan.
 
     Parameters
     ----------
@@ -89,41 +90,45 @@ class CheckSettings:
         Fraction of each capacity that no broker may exceed, by resource (``disk``,
         ``in``, ``out``, ``cpu``); those not named keep the default. In (0, 1].
     host_thresholds
-        The same of what the brokers of a host have together; by default none.
+        Fraction of the summed capacity of a host's brokers that the host may use, by
+        resource; by default none.
     allow_replication_factor_change
-        Whether lists may be longer or shorter than before.
+        Whether replica lists may be longer or shorter than before.
     excluded_for_replicas, excluded_for_leaders
         Ids of brokers that get no new replica, and no new leader.
     excluded_topics
-        Names of topics that stay as they are.
+        Names of topics whose partitions must not change.
     leaving_brokers
-        Ids of live brokers that the plan empties: they count as no place to be.
+        Ids of live brokers that the plan empties. These get no new replica, and do not
+        count for racks, hosts and shares.
     brokers_to_come
-        Ids of brokers that did not exist when the plan was made: unknown, not gone.
+        Ids of brokers that did not exist when the plan was made. These are reported
+        as unknown, not as stale.
     rollback
-        The lists before, as the plan recorded them, to tell a stale plan; or `None`.
+        Replica lists before the plan, as recorded in the plan, to detect a stale plan;
+        or `None`.
     topic_ids
         Kafka's id of each topic when the plan was made, where known.
     soft
-        Names of rules that may give way: ``rack``, ``max-replicas``, ``broker-set``,
+        Names of rules that are soft: ``rack``, ``max-replicas``, ``broker-set``,
         ``capacity`` and ``host`` (each also of one resource: ``capacity-disk``).
     hard_goals
-        Goals without which there is no plan; `None`: there are none.
+        Goals that the plan must meet; `None`: none.
     custom
-        Rules of the user's own.
+        User-defined rules.
     skipped
-        Names of rules that are not looked at.
+        Names of rules that are not checked.
     asks_racks_of_changed
-        Whether the rack rule is asked only of partitions that change their racks: in
-        the others each replica is to stay in its own.
+        Whether the rack rule applies only to partitions that change their racks. Each
+        replica of the others must stay in its rack.
     leaves_log_dirs_to_brokers
-        Whether the plan was asked to name no log dirs: what a broker's own choice
-        overfills then is a goal that is missed.
+        Whether the plan was asked to name no log dirs. A log dir that only a broker's
+        own choice would overfill is then a missed goal.
 
     Raises
     ------
     ValueError
-        If a threshold names no such resource or lies outside (0, 1].
+        If a threshold names an unknown resource or is outside (0, 1].
     """
 
     capacity_thresholds: Mapping[str, float] = field(
@@ -157,6 +162,6 @@ class CheckSettings:
                 raise ValueError(msg)
 
     def threshold_of(self, resource: str) -> float:
-        """Return the fraction of the capacity of a resource that may be used."""
+        """Return the usable fraction of the capacity of a resource."""
         default = DEFAULT_CAPACITY_THRESHOLDS[resource]
         return self.capacity_thresholds.get(resource, default)

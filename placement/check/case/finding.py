@@ -1,4 +1,4 @@
-"""What a check reports."""
+"""Findings of a check, with their places."""
 
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Where:
-    """The place of a finding, by Kafka's names; `None` where it does not apply."""
+    """Place of a finding, by Kafka's names; `None` where a field does not apply."""
 
     topic: str | None = None
     partition: int | None = None
@@ -19,20 +19,20 @@ class Where:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """
-    One rule that is broken at one place.
+    Violation of one rule at one place.
 
     Parameters
     ----------
     rule
         Name of the rule: ``rack``, ``capacity``, ….
     where
-        The place.
+        Place of the violation.
     message
         One sentence with the thing, its value and the limit.
     existing
-        Whether it was so before, and the plan makes it no worse.
+        Whether the violation existed before the plan, which makes it no worse.
     soft
-        Whether this is a goal, met as far as it can be, and no rule.
+        Whether the rule is a soft constraint, met as far as possible.
     """
 
     rule: str
@@ -43,24 +43,25 @@ class Finding:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it tells against the plan."""
+        """Whether the finding counts against the plan: neither existing nor soft."""
         return not self.existing and not self.soft
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding as it stands in `--format json`."""
+        """Return the finding as an object of `--format json`."""
         return asdict(self)
 
 
 class Missed(NamedTuple):
     """
-    A goal that is not met at one place.
+    Goal missed at one place.
 
     Parameters
     ----------
     finding
-        The place and the value.
+        Finding with the place and the value.
     by
-        Distance from the goal, in units of the goal; compared with that of before.
+        Distance from the goal, in units of the goal; compared with the distance before
+        the plan.
     """
 
     finding: Finding

@@ -1,4 +1,4 @@
-"""Every replica as it lies without and with the plan, and who leads."""
+"""Broker, log dir and leadership of every replica, without and with the plan."""
 
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -20,17 +20,17 @@ class Placed:
     Parameters
     ----------
     start
-        ``(P + 1,)`` where the replicas of each partition start.
+        ``(P + 1,)`` index of the first replica of each partition.
     partition_idx, broker_idx
         ``(R,)`` partition and broker of each replica.
     from_idx
-        ``(R,)`` the replica of the cluster before that it is, or `ABSENT`: a copy.
+        ``(R,)`` index of the same replica before the plan; `ABSENT`: a new copy.
     log_dir_idx
-        ``(R,)`` the log dir it will lie in, or `ABSENT` where that is not known.
+        ``(R,)`` log dir of each replica; `ABSENT` where unknown.
     is_leader
         ``(R,)`` true for the first live replica of each partition.
     replication_factor
-        ``(P,)`` replicas of each partition, less those still being added.
+        ``(P,)`` number of replicas of each partition, without those still being added.
     """
 
     start: Int64Array
@@ -47,9 +47,9 @@ _before: WeakKeyDictionary[ClusterState, Placed] = WeakKeyDictionary()
 
 def placed_before(state: ClusterState) -> Placed:
     """
-    Return the placement as it is; the first live replica leads, as after a plan.
+    Return the placement before the plan, led by the first live replica as after it.
 
-    Worked out once for each cluster.
+    The result is cached per cluster.
     """
     if state not in _before:
         _before[state] = _placed_now(state)
@@ -78,15 +78,15 @@ def placed_after(
     slot_dir: Int64Array,
 ) -> Placed:
     """
-    Return the placement with the plan carried out.
+    Return the placement after the plan.
 
     Parameters
     ----------
     entry_of
-        ``(P,)`` the entry of `target` that each partition follows, or `ABSENT`.
+        ``(P,)`` entry of `target` that applies to each partition, or `ABSENT`.
     slot_broker, slot_dir
         ``(M,)`` row of the broker and of the log dir of each replica in `target`;
-        `ABSENT` where there is none, or any log dir will do.
+        `ABSENT` where none has that name, or any log dir is allowed.
     """
     num_before = len(state.replicas)
     is_touched = np.not_equal(entry_of, ABSENT)
@@ -95,7 +95,7 @@ def placed_after(
     )
     start = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=start[1:])
-    # Rows of the cluster and, behind them, of the target: where each list begins.
+    # First row of each list in the rows of the cluster followed by those of the target.
     first = np.where(
         is_touched,
         num_before + target.start[np.maximum(entry_of, 0)],
@@ -125,7 +125,7 @@ def _partition_of(start: Int64Array) -> Int64Array:
 
 
 def _lengths(start: Int64Array, entry_of: Int64Array) -> Int64Array:
-    # A row more, so that ABSENT (the last one) always has a length: nothing.
+    # The extra last row gives ABSENT (index -1) the length 0.
     lengths = np.append(np.diff(start), 0)
     found: Int64Array = lengths[entry_of]
     return found
@@ -139,7 +139,7 @@ def _take(column: npt.NDArray[np.int32], rows: Int64Array) -> Int64Array:
 def _find_before(
     state: ClusterState, partition_idx: Int64Array, broker_idx: Int64Array
 ) -> Int64Array:
-    """Find the replica of the same partition on the same broker before."""
+    """Return the replica of the same partition and broker before, or `ABSENT`."""
     if not len(state.replicas):
         return np.full(len(partition_idx), ABSENT, dtype=np.int64)
     width = state.num_brokers
@@ -152,7 +152,7 @@ def _find_before(
 
 
 def serves(state: ClusterState) -> BoolArray:
-    """Return ``(R,)`` true for replicas on live brokers, in log dirs that work."""
+    """Return ``(R,)`` true for replicas that serve: live broker, no failed log dir."""
     live = (BrokerState.ALIVE, BrokerState.NEW, BrokerState.DEMOTED)
     on_live = np.isin(state.brokers.state, live)[state.replicas.broker_idx]
     failed = np.append(np.equal(state.log_dirs.state, LogDirState.OFFLINE), False)
@@ -164,7 +164,7 @@ def serves(state: ClusterState) -> BoolArray:
 
 
 def _first(is_able: BoolArray, start: Int64Array) -> BoolArray:
-    """Return the first replica of each partition that is able to lead."""
+    """Return ``(R,)`` true for the first replica of each partition able to lead."""
     rows = np.flatnonzero(is_able)
     partition = _partition_of(start)[rows]
     is_first = np.append(True, np.not_equal(partition[1:], partition[:-1]))

@@ -1,4 +1,4 @@
-"""A plan looked up in the cluster it is for: what every rule looks at."""
+"""Plan resolved against its cluster, the input of every rule."""
 
 from dataclasses import dataclass
 
@@ -19,24 +19,24 @@ from placement.model.cluster import ABSENT, ClusterState
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Case:
     """
-    A cluster, a target, and the target's names as rows of the cluster.
+    Cluster, target, and the target's names as rows of the cluster.
 
     An entry that Kafka would refuse (unknown or doubled names, no replicas) is not
-    carried out: its partition counts as untouched, and only that entry is said.
+    applied: its partition counts as untouched, and findings name the entry only.
 
     Parameters
     ----------
     state, target, settings
-        The cluster before, what the plan asks for, and under which limits.
+        Cluster before the plan, target placement, and limits of the plan.
     entry_topic, entry_partition
         ``(N,)`` row of the topic and of the partition of each entry, or `ABSENT`.
     slot_entry, slot_broker, slot_dir
-        ``(M,)`` entry, broker and log dir of each replica asked for; `ABSENT` where
-        there is none of that name, or any log dir will do.
+        ``(M,)`` entry, broker and log dir of each target replica; `ABSENT` where none
+        has that name, or any log dir is allowed.
     is_touched
-        ``(P,)`` true where an entry is carried out.
+        ``(P,)`` true where an entry is applied.
     before, after
-        The placement without and with the plan, led by the first live replica.
+        Placement without and with the plan, led by the first live replica.
     """
 
     state: ClusterState
@@ -54,7 +54,7 @@ class Case:
     def finding(
         self, rule: str, partition: int, message: str, **where: object
     ) -> Finding:
-        """Return a finding on a partition; `existing` if the plan leaves it alone."""
+        """Return a finding on a partition, `existing` if the plan does not touch it."""
         return Finding(
             rule=rule,
             where=Where(
@@ -69,13 +69,13 @@ class Case:
     def entry_finding(
         self, rule: str, entry: int, message: str, broker: int | None = None
     ) -> Finding:
-        """Return a finding on an entry of the target as it is written."""
+        """Return a finding on an entry of the target, by the names in the target."""
         topic, number = self.target.topics[entry], int(self.target.partitions[entry])
         where = Where(topic=topic, partition=number, broker=broker)
         return Finding(rule=rule, where=where, message=f"{topic}-{number}: {message}")
 
     def topic_of(self, partition: int) -> str:
-        """Return the topic's name of a partition."""
+        """Return the topic name of a partition."""
         return self.state.topics.names[int(self.state.partitions.topic_idx[partition])]
 
     def broker_id(self, row: int) -> int:
@@ -83,17 +83,17 @@ class Case:
         return int(self.state.brokers.ids[row])
 
     def rows_of(self, broker_ids: frozenset[int]) -> BoolArray:
-        """Return ``(B,)`` true for the brokers of these ids."""
+        """Return ``(B,)`` true for the brokers with the given ids."""
         return np.isin(self.state.brokers.ids, sorted(broker_ids))
 
     @property
     def is_new(self) -> BoolArray:
-        """``(R,)`` true for the replicas after that the plan copies."""
+        """``(R,)`` true for the replicas after the plan that are new copies."""
         return np.equal(self.after.from_idx, ABSENT)
 
 
 def look_up(state: ClusterState, target: Target, settings: CheckSettings) -> Case:
-    """Look every name of the target up in the cluster, and carry it out."""
+    """Resolve the names of the target in the cluster, and apply the target."""
     slot_entry = np.repeat(np.arange(len(target)), np.diff(target.start))
     slot_broker = state.brokers.rows_of(target.broker_ids).astype(np.int64)
     slot_dir = _slot_dirs(state, target, slot_broker)
@@ -148,7 +148,7 @@ def _slot_dirs(
         return np.full(len(slot_broker), ABSENT, dtype=np.int64)
     owners = state.log_dirs.broker_idx.tolist()
     dirs = zip(owners, state.log_dirs.paths, strict=True)
-    # "any" is no key of it, and so ABSENT too.
+    # None (any log dir) is not a key, so its row is ABSENT too.
     row_of: dict[tuple[int, str | None], int] = {
         key: row for row, key in enumerate(dirs)
     }
@@ -158,7 +158,7 @@ def _slot_dirs(
 
 
 def is_twice(keys: Int64Array) -> BoolArray:
-    """Return true for each key that stands further ahead already."""
+    """Return true for each key that repeats an earlier one."""
     order = np.argsort(keys, kind="stable")
     repeats = np.equal(keys[order[1:]], keys[order[:-1]])
     found = np.zeros(len(keys), dtype=np.bool_)
@@ -167,7 +167,7 @@ def is_twice(keys: Int64Array) -> BoolArray:
 
 
 def slot_keys(target: Target, slot_entry: Int64Array) -> Int64Array:
-    """Return ``(M,)`` a number for each pair of entry and broker id."""
+    """Return ``(M,)`` the unique number of each pair of entry and broker id."""
     return slot_entry * 2**32 + target.broker_ids
 
 
@@ -178,14 +178,14 @@ def _entry_of(
     slot_entry: Int64Array,
     slot_broker: Int64Array,
 ) -> Int64Array:
-    """Return ``(P,)`` the entry that each partition follows; sound ones only."""
+    """Return ``(P,)`` the valid entry of each partition, or `ABSENT`."""
     is_bad_slot = np.equal(slot_broker, ABSENT) | is_twice(
         slot_keys(target, slot_entry)
     )
     is_bad = np.equal(np.diff(target.start), 0)
     is_bad[slot_entry[is_bad_slot]] = True
     is_bad |= np.equal(entry_partition, ABSENT)
-    # Of a partition named twice neither entry counts: nobody knows which is meant.
+    # A partition named twice is ambiguous: neither entry applies.
     _, first, times = np.unique(
         entry_partition, return_inverse=True, return_counts=True
     )

@@ -1,4 +1,4 @@
-"""The placement that a plan asks for, as columns."""
+"""Target placement of a plan, as columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ Int64Array = npt.NDArray[np.int64]
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Target:
     """
-    The replica lists of a plan, by the names that it uses, right or wrong.
+    Replica lists of a plan, with the plan's own names.
 
-    ``N`` entries, ``M`` replicas of all entries together. Nothing is looked up yet:
-    an entry may name what does not exist.
+    There are ``N`` entries with ``M`` replicas together. Names are not resolved: an
+    entry may name a topic, partition, broker or log dir that does not exist.
 
     Parameters
     ----------
@@ -26,11 +26,12 @@ class Target:
     partitions
         ``(N,)`` Kafka's partition number of each entry.
     start
-        ``(N + 1,)`` replicas of entry ``e`` are rows ``start[e]:start[e + 1]``.
+        ``(N + 1,)`` first replica of each entry: ``start[e]:start[e + 1]`` are the
+        rows of entry ``e``.
     broker_ids
         ``(M,)`` Kafka's broker ids, preferred leader first.
     log_dirs
-        ``M`` paths, `None` for any; `None` instead of all where no entry names one.
+        ``M`` paths, each `None` for any log dir; `None` where no entry names one.
     """
 
     topics: tuple[str, ...]

@@ -1,10 +1,11 @@
 r"""
-Targets and bands, computed anew from their definitions, for bands that are hard.
+Targets and hard bands of brokers, computed from their definitions.
 
-Load is shared out by capacities: :math:`u` solves :math:`\sum_k \min(u C_k, L_k) = W`
-over the racks, where rack ``k`` can hold :math:`L_k` at most, and a broker's target is
-:math:`C_b \min(u, L_k / C_k)`. Where the racks hold less than ``W`` together, replicas
-being added having no part in factors, each can hold as much more as all of them.
+Load is shared by capacity: :math:`u` solves :math:`\sum_k \min(u C_k, L_k) = W` over
+the racks, where rack ``k`` can hold :math:`L_k` at most, and a broker's target is
+:math:`C_b \min(u, L_k / C_k)`. The sum of :math:`L_k` can be less than ``W``, because
+replicas being added do not count in replication factors; each :math:`L_k` is then
+scaled up by the same ratio.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,27 +24,27 @@ from placement.model.cluster import UNKNOWN, BrokerState, RateArray, Storage
 
 COUNTS = ("replicas", "leaders")
 LED = ("out", "leaders")
-"""What only brokers that may lead share."""
+"""Resources shared only by brokers that may lead."""
 KNOWN = 0.95
-"""A resource known for less than this part is not balanced unless it is named."""
+"""Minimum known fraction of partitions for a resource that is not named."""
 SLACK = 1e-6
 ROUNDING = 1e-3
-"""What a rate may be rounded by, in bytes/s or cores."""
+"""Largest rounding error of a rate, in bytes/s or cores."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Band:
     """
-    What the brokers carry of one resource, beside the bands around their shares.
+    Load of each broker in one resource, and the band around its share.
 
     Parameters
     ----------
     resource
-        Its name.
+        Name of the resource.
     load, target, lower, upper
         ``(B,)`` bytes, bytes/s, cores or counts; targets of 0 have no band.
     slack
-        ``(B,)`` how far outside is still taken for inside.
+        ``(B,)`` tolerance outside the band, in the same unit.
     """
 
     resource: str
@@ -55,14 +56,14 @@ class Band:
 
     @property
     def outside(self) -> RateArray:
-        """``(B,)`` how far outside its band each broker is, in targets; 0 inside."""
+        """``(B,)`` distance of each load from its band, over the target; 0 inside."""
         off = np.maximum(self.load - self.upper, self.lower - self.load)
         is_out = (off > self.slack) & (self.target > 0)
         return np.where(is_out, off / np.where(is_out, self.target, 1.0), 0.0)
 
 
 def bands(case: Case, goals: HardGoals) -> Iterator[Missed]:
-    """Find brokers outside a band that is hard."""
+    """Yield the brokers outside a hard band."""
     for band in banded(case, goals):
         resource, load, outside = band.resource, band.load, band.outside
         for row in np.flatnonzero(outside > 0).tolist():
@@ -77,7 +78,7 @@ def bands(case: Case, goals: HardGoals) -> Iterator[Missed]:
 
 
 def banded(case: Case, goals: HardGoals) -> Iterator[Band]:
-    """Yield the bands of the resources that are named and that the plan balanced."""
+    """Yield the hard bands of the resources that the plan balanced."""
     load = broker_loads(case.state, case.after)
     for resource in _balanced(case, goals, load):
         shared = _Shared(case, goals, resource)
@@ -102,7 +103,7 @@ def _ends(
     lower = (1 - width) * target
     upper = np.maximum(target, shared.heaviest) + width * target
     if resource in COUNTS and goals.is_cruise_control:
-        # As it computes them: its threshold less one, and 0.9 of that.
+        # Cruise Control's own margin: 0.9 of its threshold less one.
         part = (1 + width / 0.9 - 1) * 0.9
         lower = np.floor(target * max(1 - part, 0.0))
         upper = np.ceil(target * (1 + part))
@@ -117,14 +118,14 @@ def _ends(
 
 
 def stays(case: Case) -> BoolArray:
-    """Return ``(B,)`` brokers among which load is shared out."""
+    """Return ``(B,)`` true for brokers that share the load: live and not leaving."""
     leaving = case.rows_of(case.settings.leaving_brokers)
     found: BoolArray = case.state.brokers.is_live & ~leaving
     return found
 
 
 def leads(case: Case) -> BoolArray:
-    """Return ``(B,)`` those of them that may lead."""
+    """Return ``(B,)`` true for brokers of `stays` that may lead."""
     barred = case.rows_of(case.settings.excluded_for_leaders)
     found: BoolArray = stays(case) & case.state.brokers.may_lead & ~barred
     return found
@@ -173,7 +174,7 @@ def _is_little_used(
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """One resource, shared out among brokers."""
+    """Shares of one resource among brokers."""
 
     case: Case
     goals: HardGoals
@@ -181,7 +182,7 @@ class _Shared:
 
     @property
     def members(self) -> BoolArray:
-        """``(B,)`` brokers that have a share."""
+        """``(B,)`` true for brokers with a share."""
         if self.resource not in LED:
             return stays(self.case)
         found = leads(self.case)
@@ -192,7 +193,7 @@ class _Shared:
 
     @property
     def capacity(self) -> RateArray:
-        """``(B,)`` what shares are proportional to."""
+        """``(B,)`` weights that shares are proportional to."""
         state, members = self.case.state, self.members
         most = state.brokers.max_replicas
         counted = [np.where(most == UNKNOWN, np.nan, most), capacities(state, "disk")]
@@ -208,7 +209,7 @@ class _Shared:
 
     @property
     def weights(self) -> RateArray:
-        """``(R,)`` what each replica weighs where it lies."""
+        """``(R,)`` load of each replica on its broker."""
         case, rows = self.case, self.case.after.partition_idx
         if self.resource == "disk":
             return replica_bytes(case.state, case.after).astype(np.float64)
@@ -217,7 +218,7 @@ class _Shared:
         return np.where(led, follower[rows] + leader[rows], follower[rows])
 
     def _of_partitions(self) -> tuple[RateArray, RateArray]:
-        """Return ``(P,)`` what a replica weighs, and what the leader does besides."""
+        """Return ``(P,)`` the load of a follower, and the extra load of the leader."""
         partitions, case = self.case.state.partitions, self.case
         none = np.zeros(len(partitions))
         copies = case.after.replication_factor - 1
@@ -241,13 +242,13 @@ class _Shared:
 
     @property
     def heaviest(self) -> RateArray:
-        """``(B,)`` the heaviest replica on each broker."""
+        """``(B,)`` load of the heaviest replica on each broker."""
         found = np.zeros(self.case.state.num_brokers)
         np.maximum.at(found, self.case.after.broker_idx, self.weights)
         return found
 
     def _most_in_racks(self, holds: BoolArray, chosen: BoolArray) -> RateArray:
-        """Return ``(K,)`` the most that each rack can hold of some partitions."""
+        """Return ``(K,)`` the largest load of the chosen partitions in each rack."""
         case = self.case
         racks = len(case.state.brokers.racks)
         if self.resource in LED:
@@ -269,7 +270,7 @@ class _Shared:
         return most
 
     def targets(self, load: RateArray) -> RateArray:
-        """Return ``(B,)`` each broker's share; heavy ones keep what they carry."""
+        """Return ``(B,)`` shares; a broker with too heavy a replica keeps its load."""
         target = np.zeros(len(load))
         for holds, chosen in self._pools():
             members, aside = self.members & holds, np.zeros_like(holds)
@@ -290,7 +291,7 @@ class _Shared:
         return target
 
     def _pools(self) -> Iterator[tuple[BoolArray, BoolArray]]:
-        """Yield brokers and the partitions that they share out among themselves."""
+        """Yield each set of brokers with the partitions that its brokers share."""
         state, sets = self.case.state, self.goals.set_of_topic
         every = np.ones(state.num_partitions, dtype=np.bool_)
         if sets is None:
@@ -316,7 +317,7 @@ class _Shared:
         return total
 
     def _at_least(self, most: RateArray, members: BoolArray, total: float) -> RateArray:
-        """Return ``(K,)`` what racks hold at most, in all no less than there is."""
+        """Return ``(K,)`` rack limits, scaled up to sum to the total at least."""
         in_use = self._in_racks(np.where(members, self.capacity, 0.0)) > 0
         held = float(most[in_use].sum())
         return most * (total / held) if 0 < held < total else most
@@ -327,7 +328,7 @@ class _Shared:
         return np.bincount(brokers.rack_idx, values, minlength=racks).astype(np.float64)
 
     def _pour(self, members: BoolArray, most: RateArray, total: float) -> RateArray:
-        """Return ``(B,)`` shares of a load that racks take up to their most."""
+        """Return ``(B,)`` shares of a load by capacity, within the rack limits."""
         capacity = np.where(members, self.capacity, 0.0)
         in_rack, most = self._in_racks(capacity), np.maximum(most, 0.0)
         full = np.zeros(len(in_rack), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Goals that are hard, counted anew from what they say."""
+"""Hard goals, evaluated from their definitions."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -20,9 +20,9 @@ SLACK = 1e-6
 
 def hard_goals(case: Case, goals: HardGoals) -> Iterator[Finding]:
     """
-    Find what a plan lacks for the goals that are hard.
+    Yield the hard goals that a plan misses.
 
-    A place that missed a goal by as much before is existing.
+    A goal missed at a place by as much or more before the plan is existing.
     """
     missed = list(_missed(case, goals))
     if not missed:
@@ -40,7 +40,7 @@ def _key(finding: Finding) -> tuple[str, Where]:
 
 
 def _missed(case: Case, goals: HardGoals) -> Iterator[Missed]:
-    """Yield the goals that are not met after, and by how much."""
+    """Yield the goals missed after the plan, each with its distance."""
     if not goals.is_inside:
         yield from bands(case, goals)
     elif "band-disk" in goals.names and "disk" not in goals.not_balanced:
@@ -49,7 +49,7 @@ def _missed(case: Case, goals: HardGoals) -> Iterator[Missed]:
         yield from _potential_out(case)
     if "leader-in" in goals.names:
         width = goals.bands.get("in", 0.10)
-        # Its goal of leaders' in is as wide as its threshold; bands are 0.9 of that.
+        # Cruise Control applies its full threshold here, and 0.9 of it to bands.
         width = width / 0.9 if goals.is_cruise_control else width
         yield from _leader_in(case, _leading(case, goals), width)
     if "spread-topics" in goals.names:
@@ -63,7 +63,7 @@ def _missed(case: Case, goals: HardGoals) -> Iterator[Missed]:
 def _finding(
     case: Case, goal: str, at: tuple[int, str | None], text: str, by: float
 ) -> Missed:
-    """Return a goal missed by the broker of a row, for one topic or for all."""
+    """Return a goal missed at a broker, given by row, for one topic or for all."""
     broker = case.broker_id(at[0])
     message = f"broker {broker}: {text}, and {goal} is hard"
     where = Where(broker=broker, topic=at[1])
@@ -87,10 +87,10 @@ def _potential_out(case: Case) -> Iterator[Missed]:
 
 
 def _leading(case: Case, goals: HardGoals) -> BoolArray:
-    """Return ``(B,)`` brokers that share leaders out among them."""
+    """Return ``(B,)`` true for brokers that share the leaders."""
     member = leads(case)
     if goals.is_order_only:
-        # Who holds nothing and gets nothing can lead nothing.
+        # A broker without a replica cannot lead.
         held = np.bincount(case.after.broker_idx, minlength=case.state.num_brokers)
         member = member & (held > 0)
     return member
@@ -100,7 +100,7 @@ def _leader_in(case: Case, member: BoolArray, width: float) -> Iterator[Missed]:
     into = np.nan_to_num(case.state.partitions.in_bytes_per_s)
     load = _led(case, into)
     most = into.sum() / max(int(member.sum()), 1) * (1 + width)
-    # Rates are held in thousandths, each of them rounded.
+    # Rates are stored in thousandths, each of them rounded.
     slack = SLACK * most + 1e-3 * (1 + case.after.is_leader.sum())
     for row in np.flatnonzero((load > most + slack) & member).tolist():
         text = f"leaders of {amount('in', load[row])} in, over {amount('in', most)}"
@@ -140,7 +140,7 @@ def _spread_leaders(case: Case, goals: HardGoals) -> Iterator[Missed]:
 def _uneven(
     counts: Int64Array, member: BoolArray, mean: float, goals: HardGoals
 ) -> Iterator[tuple[int, str, float]]:
-    """Yield brokers outside the mean and its gap, what is asked, and how far off."""
+    """Yield brokers outside the allowed range, the range, and the distance to it."""
     band, (least, most) = goals.spread_band, goals.spread_gap
     # From whole numbers outwards, as Cruise Control rounds.
     down, up = np.floor(mean), np.ceil(mean)
@@ -165,7 +165,7 @@ def _min_leaders(
 
 
 def _topics(case: Case, names: frozenset[str]) -> Iterator[tuple[int, str, BoolArray]]:
-    """Yield row, name and ``(P,)`` partitions of some topics."""
+    """Yield row, name and ``(P,)`` partition mask of the named topics."""
     of: Int64Array = case.state.partitions.topic_idx.astype(np.int64)
     for topic, name in enumerate(case.state.topics.names):
         if name in names:

@@ -1,4 +1,4 @@
-"""Bands of log dirs inside their brokers, computed anew, where they are hard."""
+"""Hard bands of log dirs inside their brokers, computed from their definition."""
 
 from collections.abc import Iterator
 
@@ -18,11 +18,11 @@ SLACK = 1e-6
 
 def log_dir_bands(case: Case, goals: HardGoals) -> Iterator[Missed]:
     """
-    Find log dirs outside their band of their broker's bytes.
+    Yield the log dirs outside the band around their share of their broker's bytes.
 
-    Shares go by the sizes of the file systems where all of a broker are known, else
-    they are equal. A log dir with a replica heavier than its band is set aside with
-    what it holds.
+    Shares are proportional to the file system sizes where all of a broker's are known,
+    else equal. The target of a log dir with a replica larger than its band is the bytes
+    that the log dir holds; the other log dirs share the rest.
     """
     dirs, (_, load) = case.state.log_dirs, log_dir_loads(case)
     heavy, width = _heaviest(case), goals.bands.get("disk", 0.10)
@@ -47,7 +47,7 @@ def log_dir_bands(case: Case, goals: HardGoals) -> Iterator[Missed]:
 
 
 def _is_member(case: Case, goals: HardGoals) -> BoolArray:
-    """Return ``(D,)`` log dirs that share the bytes of their broker."""
+    """Return ``(D,)`` true for log dirs with a share of their broker's bytes."""
     dirs, brokers = case.state.log_dirs, case.state.brokers
     ids = brokers.ids[dirs.broker_idx].tolist()
     emptied = [key in goals.emptied for key in zip(ids, dirs.paths, strict=True)]
@@ -68,7 +68,7 @@ def _heaviest(case: Case) -> Int64Array:
 def _shares(
     sizes: Int64Array, load: Int64Array, heavy: Int64Array, width: float
 ) -> RateArray:
-    """Return each log dir's share of what one broker's hold together."""
+    """Return the share of each log dir of one broker in the broker's bytes."""
     parts = np.maximum(sizes, 1).astype(np.float64)
     if (sizes == UNKNOWN).any():
         parts = np.ones(len(sizes))

@@ -1,5 +1,5 @@
 """
-Hard rules of the checker, each written again in its own way.
+Hard rules of the checker, each implemented a second time.
 
 Imports `check.case` and `model.cluster`.
 """

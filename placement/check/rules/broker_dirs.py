@@ -1,10 +1,10 @@
 """
-Copies without a named log dir, and the log dirs that brokers may put them into.
+Copies without a named log dir, and the log dirs that brokers may choose for them.
 
-A broker takes the log dir with the fewest partitions, current and future replicas
-counted, whatever their size. Offline log dirs are left out, and cordoned ones unless
-nothing else is live. In which order the copies of a plan are created is not known, nor
-how ties are broken: a log dir is judged by the order that fills it most.
+A broker chooses the log dir with the fewest partitions, counting current and future
+replicas of any size. It never chooses an offline log dir, and a cordoned one only if
+no other is live. Neither the order in which the copies are created nor the tie-break
+is known, so each log dir is judged by the order that fills it most.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from placement.model.cluster import ABSENT, UNKNOWN, IndexArray, LogDirState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """The most that a broker may put into one log dir: copies, and their bytes."""
+    """Largest number of copies, and their bytes, that a broker may put in a log dir."""
 
     copies: int
     size_bytes: int
@@ -35,12 +35,12 @@ def may_choose(case: Case, after: Int64Array, room: Int64Array) -> dict[int, Cho
     Parameters
     ----------
     case
-        The plan.
+        Plan under check.
     after
-        ``(R,)`` log dir of each replica after the plan, `ABSENT` where not known.
+        ``(R,)`` log dir of each replica after the plan, `ABSENT` where unknown.
     room
-        ``(D,)`` bytes that each log dir has left for copies that name none; log dirs
-        with room for all of them are left out of the answer.
+        ``(D,)`` bytes free in each log dir for copies without a named log dir. The
+        result leaves out log dirs with room for all such copies.
     """
     dirs, placed = case.state.log_dirs, case.after
     low, high = _counts(case, after)
@@ -60,7 +60,7 @@ def may_choose(case: Case, after: Int64Array, room: Int64Array) -> dict[int, Cho
             others = [int(high[rows[other]]) for other in live if other != place]
             count = most_of(int(low[rows[place]]), others, len(sizes))
             if dirs.state[rows[place]] == LogDirState.CORDONED:
-                # All are cordoned: the first one takes everything, whichever it is.
+                # All are cordoned: one of them, not known which, takes every copy.
                 count = len(sizes)
             if count:
                 found[rows[place]] = Chosen(
@@ -71,12 +71,12 @@ def may_choose(case: Case, after: Int64Array, room: Int64Array) -> dict[int, Cho
 
 def open_dirs(states: Sequence[int]) -> list[int]:
     """
-    Return the log dirs of one broker that it may choose, as places in the list.
+    Return the log dirs that one broker may choose, as indices of the list.
 
     Parameters
     ----------
     states
-        A `LogDirState` of each of its log dirs.
+        `LogDirState` of each log dir of the broker.
     """
     live = [n for n, state in enumerate(states) if state != LogDirState.OFFLINE]
     is_open = [n for n in live if states[n] != LogDirState.CORDONED]
@@ -85,16 +85,16 @@ def open_dirs(states: Sequence[int]) -> list[int]:
 
 def most_of(low: int, others: Sequence[int], num_copies: int) -> int:
     """
-    Return the most of some copies that one log dir gets, created one by one.
+    Return the largest number of copies that one log dir gets, created one by one.
 
     Parameters
     ----------
     low
-        Least partitions in the log dir.
+        Lower bound on the partitions in the log dir.
     others
-        Most partitions in each other log dir that the broker may choose.
+        Upper bound on the partitions in each other log dir that the broker may choose.
     num_copies
-        Copies that come to the broker.
+        Number of copies that the broker gets.
 
     Examples
     --------
@@ -115,10 +115,10 @@ def most_of(low: int, others: Sequence[int], num_copies: int) -> int:
 
 
 def has_known_load(case: Case) -> BoolArray:
-    """Return ``(D,)`` log dirs whose bytes are known, whatever lies in unknown ones."""
+    """Return ``(D,)`` true where replicas in unknown log dirs add no unknown bytes."""
     replicas, dirs = case.state.replicas, case.state.log_dirs
     has_lost: BoolArray = np.zeros(case.state.num_brokers, dtype=np.bool_)
-    # What failed with its log dir lies in none that serves.
+    # A replica that failed with its log dir is in no log dir that serves.
     is_lost = np.equal(replicas.log_dir_idx, ABSENT) & ~replicas.is_failed
     has_lost[replicas.broker_idx[is_lost]] = True
     is_told: BoolArray = np.not_equal(dirs.usable_bytes, UNKNOWN)
@@ -126,7 +126,7 @@ def has_known_load(case: Case) -> BoolArray:
 
 
 def _counts(case: Case, after: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Return ``(D,)`` least and most partitions in log dirs, without those copies."""
+    """Return ``(D,)`` bounds on partitions per log dir, without unnamed copies."""
     replicas, dirs = case.state.replicas, case.state.log_dirs
     current, future = replicas.log_dir_idx, replicas.future_log_dir_idx
     lies = np.where(np.equal(future, ABSENT), current, future)
@@ -146,7 +146,7 @@ def _tally(case: Case, rows: Int64Array | IndexArray) -> Int64Array:
 
 
 def _lost(case: Case, before: Placed) -> Int64Array:
-    """Return ``(B,)`` replicas that lie in an unknown log dir."""
+    """Return ``(B,)`` number of replicas in an unknown log dir."""
     is_lost = np.equal(before.log_dir_idx, ABSENT) & ~case.state.replicas.is_failed
     counts = np.bincount(before.broker_idx[is_lost], minlength=case.state.num_brokers)
     return counts.astype(np.int64)

@@ -1,4 +1,4 @@
-"""What no broker may carry."""
+"""Capacity rules of brokers and hosts, and the replica limit of brokers."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from placement.check.case.finding import Finding, Where
 from placement.check.case.plan_case import Case
 from placement.model.cluster import UNKNOWN, ClusterState
 
-# Sums of rates in another order may differ by rounding; nothing else may.
+# Sums of rates in another order may differ by rounding, and in no other way.
 SLACK = 1e-9
 _UNITS = {"disk": "B", "in": "B/s", "out": "B/s", "cpu": "cores"}
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -19,9 +19,9 @@ _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 def capacity(case: Case) -> Iterator[Finding]:
     """
-    Find live brokers and hosts above the threshold of a capacity that is known.
+    Yield the live brokers and hosts above the threshold of a known capacity.
 
-    One that was over before and gets nothing more of that resource is existing.
+    A violation is existing if the load of that resource does not grow.
     """
     before = broker_loads(case.state, case.before)
     after = broker_loads(case.state, case.after)
@@ -29,7 +29,7 @@ def capacity(case: Case) -> Iterator[Finding]:
         whole = capacities(case.state, resource)
         limit = whole * case.settings.threshold_of(resource)
         slack = 1 + SLACK
-        # A comparison with NaN is false: nothing is over what is not known.
+        # A comparison with NaN is false: an unknown capacity has no limit.
         is_over = (after[resource] > limit * slack) & case.state.brokers.is_live
         adds = after[resource] > before[resource] * slack
         for row in np.flatnonzero(is_over).tolist():
@@ -47,7 +47,7 @@ def capacity(case: Case) -> Iterator[Finding]:
 
 
 def _over_hosts(case: Case, before: Loads, after: Loads) -> Iterator[Finding]:
-    """Find hosts whose brokers carry more together than they may."""
+    """Yield the hosts whose brokers together exceed a threshold."""
     brokers = case.state.brokers
     stays = brokers.is_live & ~case.rows_of(case.settings.leaving_brokers)
     for resource, fraction in sorted(case.settings.host_thresholds.items()):
@@ -58,7 +58,7 @@ def _over_hosts(case: Case, before: Loads, after: Loads) -> Iterator[Finding]:
             was, load = (
                 float(loads[resource][rows].sum()) for loads in (before, after)
             )
-            # A comparison with NaN is false: nothing is over what is not known.
+            # A comparison with NaN is false: an unknown capacity has no limit.
             if load > limit * (1 + SLACK):
                 ids = ", ".join(str(case.broker_id(row)) for row in rows.tolist())
                 yield Finding(
@@ -72,7 +72,7 @@ def _over_hosts(case: Case, before: Loads, after: Loads) -> Iterator[Finding]:
 
 
 def amount(resource: str, value: float) -> str:
-    """Write an amount for people: ``805.2 GB``, ``1.5 MB/s``, ``3.2 cores``."""
+    """Return an amount as text: ``805.2 GB``, ``1.5 MB/s``, ``3.2 cores``."""
     unit = _UNITS[resource]
     for scale, prefix in _PREFIXES if resource != "cpu" else ():
         if value >= scale:
@@ -81,7 +81,7 @@ def amount(resource: str, value: float) -> str:
 
 
 def capacities(state: ClusterState, resource: str) -> npt.NDArray[np.float64]:
-    """Return ``(B,)`` what each broker has of a resource; NaN where unknown."""
+    """Return ``(B,)`` capacity of each broker in a resource; NaN where unknown."""
     brokers = state.brokers
     disk = brokers.disk_bytes.astype(np.float64)
     columns = {
@@ -94,7 +94,7 @@ def capacities(state: ClusterState, resource: str) -> npt.NDArray[np.float64]:
 
 
 def max_replicas(case: Case) -> Iterator[Finding]:
-    """Find live brokers with more replicas than they may hold."""
+    """Yield the live brokers above their replica limit."""
     brokers, num_brokers = case.state.brokers, case.state.num_brokers
     before = np.bincount(case.before.broker_idx, minlength=num_brokers)
     after = np.bincount(case.after.broker_idx, minlength=num_brokers)

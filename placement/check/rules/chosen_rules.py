@@ -1,4 +1,4 @@
-"""Rules that hold where they are asked for, for `CheckSettings.custom`."""
+"""Optional rules, for `CheckSettings.custom`."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from placement.model.cluster import ABSENT, ClusterState, LogDirState
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A partition that the target changes: broker ids before and after."""
+    """Partition named by the target, with its broker ids before and after."""
 
     topic: str
     partition: int
@@ -55,14 +55,15 @@ def _entries(before: ClusterState, target: Target) -> Iterator[_Entry]:
 
 def kept_topics(topics: frozenset[str], leaving: frozenset[int]) -> CustomRule:
     """
-    Return the rule that replicas of some topics stay, but for those that must go.
+    Return the rule that replicas of some topics stay, except those that must go.
 
-    What is dropped and not copied anywhere has not moved.
+    A list that loses replicas and gains none meets the rule. Replicas must go from
+    brokers that leave or are not live, and from offline log dirs.
 
     Parameters
     ----------
     topics
-        Names.
+        Names of the topics.
     leaving
         Ids of brokers that are emptied.
     """
@@ -83,17 +84,17 @@ def kept_topics(topics: frozenset[str], leaving: frozenset[int]) -> CustomRule:
 
 def kept_leaders(topics: frozenset[str], leaving: frozenset[int]) -> CustomRule:
     """
-    Return the rule that leaders of some topics stay, but for those that must go.
+    Return the rule that leaders of some topics stay, except those that must go.
 
-    Who leads now keeps its replica; the first live replica of the list, which would be
-    elected, stays the first, or the one that leads now becomes it. A broker that may
-    not lead, or of which the replica is out of sync or in an offline log dir, may hand
-    leadership on.
+    The current leader keeps its replica. The first live replica of the list after the
+    plan is the first live one before it, which would be elected, or the current leader.
+    Neither must stay on a broker that leaves, is not live or may not lead, nor where
+    its replica is out of sync or in an offline log dir.
 
     Parameters
     ----------
     topics
-        Names.
+        Names of the topics.
     leaving
         Ids of brokers that are emptied.
     """
@@ -131,14 +132,14 @@ def _not_live(before: ClusterState) -> set[int]:
 
 
 def _in_offline_dirs(before: ClusterState) -> set[tuple[str, int, int]]:
-    """Return topic, partition and broker of what lies in an offline log dir."""
+    """Return topic, partition and broker of each replica in an offline log dir."""
     state = np.append(before.log_dirs.state, LogDirState.ONLINE)
     is_off = np.equal(state, LogDirState.OFFLINE)[before.replicas.log_dir_idx]
     return _named(before, np.flatnonzero(is_off).tolist())
 
 
 def _out_of_sync(before: ClusterState) -> set[tuple[str, int, int]]:
-    """Return topic, partition and broker of what is not in sync."""
+    """Return topic, partition and broker of each replica out of sync."""
     return _named(before, np.flatnonzero(~before.replicas.is_in_sync).tolist())
 
 
@@ -154,7 +155,7 @@ def _named(before: ClusterState, rows: list[int]) -> set[tuple[str, int, int]]:
 
 
 def _leaders(before: ClusterState) -> dict[tuple[str, int], int | None]:
-    """Return the broker that leads each partition now."""
+    """Return the id of the current leader of each partition, or `None`."""
     partitions = before.partitions
     return {
         (before.topics.names[topic], number): None
@@ -171,18 +172,18 @@ def _leaders(before: ClusterState) -> dict[tuple[str, int], int | None]:
 
 def broker_sets(set_of_topic: Mapping[str, str | None]) -> CustomRule:
     """
-    Return the rule that no replica comes to a broker of another set than its topic's.
+    Return the rule that new replicas go to brokers of their topic's set only.
 
     Parameters
     ----------
     set_of_topic
-        Name of the set of each topic; `None`: brokers without one.
+        Name of the broker set of each topic; `None`: brokers without a set.
     """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
         brokers = before.brokers
         names = [*brokers.broker_sets, None]
-        # A row of -1 is none, and the last of the names.
+        # Row -1 means no set, and indexes the last name, None.
         rows = brokers.broker_set_idx.tolist()
         own = {b: names[row] for b, row in zip(brokers.ids.tolist(), rows, strict=True)}
         for entry in _entries(before, target):
@@ -202,8 +203,8 @@ def within_rack() -> CustomRule:
     """
     Return the rule that each partition keeps its number of replicas per rack.
 
-    A list that is to be longer gains replicas in any rack, and one that is to be
-    shorter loses some: neither takes one from a rack to another.
+    A longer list may gain replicas in any rack, and a shorter list may lose replicas
+    in any rack. Neither may lose one in a rack and gain one in another.
     """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
@@ -222,7 +223,7 @@ def strict_racks() -> CustomRule:
     """
     Return the rule that no two replicas of a partition share a rack.
 
-    Those of which as many shared one before, or more, are existing.
+    A violation is existing if no fewer replicas shared a rack before.
     """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
@@ -242,7 +243,7 @@ def strict_racks() -> CustomRule:
 
 
 def only_trades() -> CustomRule:
-    """Return the rule that no broker holds more replicas than it did."""
+    """Return the rule that no broker holds more replicas than before."""
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
         gained: Counter[int] = Counter()
@@ -263,12 +264,12 @@ def only_trades() -> CustomRule:
 
 def replica_cap(most: int) -> CustomRule:
     """
-    Return the rule that no broker gets more replicas than this in all.
+    Return the rule that no broker holds more than a number of replicas.
 
     Parameters
     ----------
     most
-        Replicas of any broker.
+        Maximum number of replicas of any broker.
     """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""The rule that every copy needs a live replica to fetch it from."""
+"""Rule that every copy has a live replica to fetch from."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,9 +14,10 @@ from placement.model.cluster import ClusterState
 
 def no_source(case: Case) -> Iterator[Finding]:
     """
-    Find partitions of which no copy can be fetched.
+    Yield the partitions without a replica to fetch a copy from.
 
-    A plan that copies one hangs; one that it leaves as it is was so before.
+    A plan that copies such a partition hangs. The finding is existing if the plan makes
+    no copy of the partition.
     """
     is_lacking = ~_can_be_fetched(case.state)
     copies = np.bincount(
@@ -42,7 +43,7 @@ def _can_be_fetched(state: ClusterState) -> BoolArray:
     is_able = serves(state)
     leads = np.equal(replicas.broker_idx, state.partitions.leader_idx[of])
     in_sync = _partitions(state, of[is_able & (replicas.is_in_sync | leads)])
-    # The ELR counts only once nobody is in sync (KIP-966).
+    # The ELR counts only once no replica is in sync (KIP-966).
     eligible = _partitions(state, of[is_able & replicas.is_eligible])
     return in_sync | eligible
 

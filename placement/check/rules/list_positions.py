@@ -1,4 +1,4 @@
-"""How often brokers stand at each position of the lists."""
+"""Rule on the number of times that a broker is at each position of the lists."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -19,20 +19,20 @@ def even_positions(
     is_soft: bool = True,
 ) -> CustomRule:
     """
-    Return the rule that every broker stands at each position equally often.
+    Return the rule that every broker is at each list position equally often.
 
-    Of the lists of one length n, a broker that is in d of them stands at each of the n
-    positions in d / n of them, rounded down or up. Lists of excluded topics do not
-    count, nor do those with a broker that may not lead.
+    A broker in d lists of one length n is at each of the n positions in d / n of these
+    lists, rounded down or up. Lists of excluded topics do not count, nor do lists with
+    a broker that may not lead.
 
     Parameters
     ----------
     excluded_topics
-        Names.
+        Names of the excluded topics.
     excluded_for_leaders
         Ids of brokers that get no leaders.
     is_soft
-        Whether it is a goal, and what is uneven is said alone.
+        Whether the rule is a goal, whose findings do not count against the plan.
     """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
@@ -78,7 +78,7 @@ def _entries(target: Target) -> Iterator[tuple[Name, tuple[int, ...]]]:
 def _uneven(
     lists: Lists, excluded_topics: frozenset[str], barred: set[int] | frozenset[int]
 ) -> list[tuple[tuple[int, int, int], tuple[int, float]]]:
-    """Return size, broker and position, each with its count and the fair one."""
+    """Return uneven places (size, broker, position) with count and fair count."""
     counts: Counter[tuple[int, int, int]] = Counter()
     held: Counter[tuple[int, int]] = Counter()
     for (topic, _), row in lists.items():

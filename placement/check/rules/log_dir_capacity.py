@@ -1,4 +1,4 @@
-"""What no log dir may hold."""
+"""Capacity rule of log dirs."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,16 +15,17 @@ from placement.check.rules.capacity_rules import SLACK, amount
 from placement.model.cluster import ABSENT, UNKNOWN, LogDirState
 
 NO_LIMIT = 2**62
-"""Room of a log dir that is not judged."""
+"""Free bytes of a log dir without a limit."""
 
 
 def log_dir_capacity(case: Case) -> Iterator[Finding]:
     """
-    Find log dirs that serve and hold more than the threshold of their disk.
+    Yield the log dirs that serve and exceed the threshold of their disk.
 
-    One that was over before and gets nothing more is existing. Copies without a named
-    log dir count where the broker may put them, in the order that fills it most; as a
-    goal alone where the plan was asked to leave the choice to brokers.
+    A violation is existing if the bytes in the log dir do not grow. Copies without a
+    named log dir count in each log dir that the broker may choose, in the order that
+    fills it most. Such a finding is soft where the plan was asked to leave the choice
+    to brokers.
     """
     dirs = case.state.log_dirs
     before, after = log_dir_loads(case)
@@ -58,7 +59,7 @@ def log_dir_capacity(case: Case) -> Iterator[Finding]:
 
 
 def _over(case: Case, row: int, was: int, now: int, text: str) -> Finding:
-    """Return the finding on one log dir, with the words for what it holds."""
+    """Return the finding on one log dir; `text` describes its bytes."""
     dirs = case.state.log_dirs
     broker, path = case.broker_id(int(dirs.broker_idx[row])), dirs.paths[row]
     threshold = case.settings.threshold_of("disk")
@@ -76,9 +77,9 @@ def log_dir_loads(case: Case) -> tuple[Int64Array, Int64Array]:
     """
     Return ``(D,)`` bytes on each log dir without and with the plan.
 
-    What a file system holds besides replicas stays. Replicas whose log dir is not known
-    may be what nothing else explains: those that leave are taken off it everywhere on
-    their broker, which leaves the least that can be there.
+    Bytes of a file system that no known replica accounts for stay. Replicas in an
+    unknown log dir may be part of them: the bytes of those that leave are subtracted
+    in every log dir of their broker, which gives a lower bound.
     """
     state, dirs = case.state, case.state.log_dirs
     is_told = np.not_equal(dirs.size_bytes, UNKNOWN)
@@ -92,7 +93,7 @@ def log_dir_loads(case: Case) -> tuple[Int64Array, Int64Array]:
 
 
 def _located(case: Case, placed: Placed) -> Int64Array:
-    """Return ``(D,)`` bytes of the replicas that are known to end in each log dir."""
+    """Return ``(D,)`` bytes of the replicas known to end in each log dir."""
     place = ends_in(case, placed)
     size = replica_bytes(case.state, placed)
     is_known = np.not_equal(place, ABSENT)
@@ -102,18 +103,18 @@ def _located(case: Case, placed: Placed) -> Int64Array:
 
 
 def ends_in(case: Case, placed: Placed) -> Int64Array:
-    """Return ``(R,)`` the log dir each replica ends in; one under way arrives."""
+    """Return ``(R,)`` final log dir of each replica; ongoing moves complete."""
     replicas = case.state.replicas
     lay_in = np.append(replicas.log_dir_idx, ABSENT)[placed.from_idx]
     going_to = np.append(replicas.future_log_dir_idx, ABSENT)[placed.from_idx]
-    # A plan that names another log dir has its way; "any" leaves it as it is.
+    # A log dir named by the plan overrides an ongoing move; "any" keeps the move.
     is_told = np.not_equal(placed.log_dir_idx, lay_in)
     arrives = ~is_told & np.not_equal(going_to, ABSENT)
     return np.where(arrives, going_to, placed.log_dir_idx).astype(np.int64)
 
 
 def _homeless_gone(case: Case) -> Int64Array:
-    """Return ``(B,)`` bytes of replicas in an unknown place that leave it."""
+    """Return ``(B,)`` bytes of the replicas that leave an unknown log dir."""
     before, after = case.before, case.after
     is_homeless = np.equal(ends_in(case, before), ABSENT)
     stays: BoolArray = np.zeros(len(is_homeless) + 1, dtype=np.bool_)

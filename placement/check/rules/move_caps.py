@@ -1,4 +1,4 @@
-"""Caps on a plan as a whole: the copies, their bytes, and the bytes between racks."""
+"""Caps on all copies of a plan: their number, bytes, and bytes between racks."""
 
 from collections.abc import Iterator
 
@@ -16,18 +16,18 @@ def move_caps(
     max_cross_rack_bytes: int | None = None,
 ) -> CustomRule:
     """
-    Return the rule that a plan copies no more than this in all.
+    Return the rule that all copies of a plan stay within caps.
 
-    A copy comes from the leader; where no live broker leads, from the first live
-    replica in sync, or the first live one where none is. It crosses racks where it goes
-    to another rack than that one's.
+    The source of a copy is the leader; without a live leader, the first live in-sync
+    replica, or the first live replica if none is in sync. A copy crosses racks if its
+    source is in another rack than its target.
 
     Parameters
     ----------
     max_moves
-        Copies; `None`: any number.
+        Maximum number of copies; `None`: any number.
     max_bytes, max_cross_rack_bytes
-        Bytes of all copies, and of those that cross racks; `None`: any.
+        Maximum bytes of all copies, and of copies that cross racks; `None`: any.
     """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def _copies(before: ClusterState, target: Target) -> Iterator[tuple[int, bool]]:
 
 
 def _source(before: ClusterState, partition: int) -> int | None:
-    """Return the row of the broker that copies of a partition come from."""
+    """Return the row of the source broker of a partition's copies, or `None`."""
     is_live = before.brokers.is_live
     leader = int(before.partitions.leader_idx[partition])
     if leader != ABSENT and is_live[leader]:
@@ -85,13 +85,13 @@ def _source(before: ClusterState, partition: int) -> int | None:
     replicas = before.replicas
     start, stop = replicas.start[partition : partition + 2].tolist()
     live = [row for row in range(start, stop) if is_live[replicas.broker_idx[row]]]
-    # Those in sync come first, each kind in the order of the list.
+    # In-sync replicas first, each kind in the order of the list.
     live.sort(key=lambda row: not replicas.is_in_sync[row])
     return int(replicas.broker_idx[live[0]]) if live else None
 
 
 def _size(before: ClusterState, partition: int) -> int:
-    """Return what a copy takes: nothing of what is shared, or what nobody knows."""
+    """Return the bytes of a copy; 0 for shared storage or an unknown size."""
     topic = before.partitions.topic_idx[partition]
     if np.equal(before.topics.storage[topic], Storage.SHARED):
         return 0

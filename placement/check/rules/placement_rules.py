@@ -1,4 +1,4 @@
-"""Where replicas must not lie, and who must not lead."""
+"""Rules on the brokers and log dirs of replicas, on leaders and on in-sync replicas."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +13,7 @@ from placement.model.cluster import ABSENT, BrokerState, LogDirState
 
 
 def dead_broker(case: Case) -> Iterator[Finding]:
-    """Find replicas on brokers that do not serve: leaving, fenced or dead."""
+    """Yield the replicas on brokers that are not live."""
     after, brokers = case.after, case.state.brokers
     for row in np.flatnonzero(~brokers.is_live[after.broker_idx]).tolist():
         broker = int(after.broker_idx[row])
@@ -27,7 +27,7 @@ def dead_broker(case: Case) -> Iterator[Finding]:
 
 
 def min_isr(case: Case) -> Iterator[Finding]:
-    """Find partitions that could not be written to, or would lose what is in sync."""
+    """Yield partitions that fall below min.insync.replicas or lose in-sync replicas."""
     yield from _below_min_isr(case)
     yield from _in_sync_dropped(case)
     yield from _eligible_dropped(case)
@@ -52,7 +52,7 @@ def _below_min_isr(case: Case) -> Iterator[Finding]:
 
 
 def _kept(case: Case, flags: BoolArray) -> Int64Array:
-    """Return ``(P,)`` how many replicas with a flag stay after the plan."""
+    """Return ``(P,)`` number of replicas with a flag that stay after the plan."""
     stays = case.after.from_idx[~case.is_new]
     return _count(case, case.before.partition_idx[stays[flags[stays]]])
 
@@ -73,12 +73,12 @@ def _in_sync_dropped(case: Case) -> Iterator[Finding]:
 
 
 def _fewer_in_sync(case: Case, chosen: BoolArray) -> Iterator[Finding]:
-    """Find chosen partitions, ``(P,)``, too few of whose live replicas stay in sync."""
+    """Yield the chosen partitions, ``(P,)``, with too few live replicas in sync."""
     is_live = case.state.brokers.is_live
     in_sync = case.state.replicas.is_in_sync & serves(case.state)
     had = _count(case, case.before.partition_idx[in_sync])
     comes = case.is_new & is_live[case.after.broker_idx]
-    # What comes is in sync before anything goes; what was behind may stay so.
+    # New replicas are in sync before any is removed; out-of-sync ones may stay so.
     left = _kept(case, in_sync) + _count(case, case.after.partition_idx[comes])
     least = np.minimum(_min_isr_of(case), case.after.replication_factor)
     least = np.minimum(least, had)
@@ -103,7 +103,7 @@ def _eligible_dropped(case: Case) -> Iterator[Finding]:
 
 
 def excluded(case: Case) -> Iterator[Finding]:
-    """Find what the plan was told to leave alone."""
+    """Yield excluded topics that change, and excluded brokers that gain a role."""
     yield from _excluded_topics(case)
     yield from _excluded_replicas(case)
     yield from _excluded_leaders(case)
@@ -154,7 +154,7 @@ def _excluded_leaders(case: Case) -> Iterator[Finding]:
 
 
 def log_dir(case: Case) -> Iterator[Finding]:
-    """Find log dirs that are not there, do not serve, or take nothing new."""
+    """Yield replicas in log dirs that are unknown, offline or take no new replica."""
     yield from _unknown_dirs(case)
     yield from _unfit_dirs(case)
     yield from _nowhere_to_go(case)
@@ -163,7 +163,7 @@ def log_dir(case: Case) -> Iterator[Finding]:
 def _unknown_dirs(case: Case) -> Iterator[Finding]:
     if case.target.log_dirs is None:
         return
-    # Where a snapshot lists no log dirs of a broker, nothing can be told.
+    # The check needs the log dirs of a broker; a snapshot may list none.
     lists_dirs = np.zeros(case.state.num_brokers + 1, dtype=np.bool_)
     lists_dirs[case.state.log_dirs.broker_idx] = True
     is_missing = np.equal(case.slot_dir, ABSENT) & lists_dirs[case.slot_broker]
@@ -200,12 +200,12 @@ def _unfit_dirs(case: Case) -> Iterator[Finding]:
             broker=broker,
             log_dir=path,
         )
-        # A replica that stays where it lay is there before, whatever else changes.
+        # A replica that stays in its log dir is an existing finding.
         yield replace(finding, existing=not is_new_here[row])
 
 
 def _nowhere_to_go(case: Case) -> Iterator[Finding]:
-    """Find copies to brokers that list log dirs, none of which takes them."""
+    """Yield copies to brokers whose listed log dirs all take no new replica."""
     dirs, num_brokers = case.state.log_dirs, case.state.num_brokers
     is_open = np.equal(dirs.state, LogDirState.ONLINE)
     num_dirs = np.bincount(dirs.broker_idx, minlength=num_brokers)

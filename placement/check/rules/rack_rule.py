@@ -1,4 +1,4 @@
-"""The rack rule: no rack holds more of a partition than it must."""
+"""Rack rule: no rack holds more replicas of a partition than necessary."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from placement.check.case.target_placement import Int64Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
-    """One row per partition and rack that holds any of it, by partition."""
+    """One row per partition and rack with a replica of it, ordered by partition."""
 
     partition: Int64Array
     rack: Int64Array
@@ -23,9 +23,9 @@ class _Held:
 
 def most_per_rack(replication_factor: int, brokers_per_rack: list[int]) -> int:
     """
-    Return the least κ with Σ min(κ, n_k) ≥ RF: what the fullest rack must hold.
+    Return the least κ with Σ min(κ, n_k) ≥ RF: the minimum in the fullest rack.
 
-    Where all brokers together are too few, as many as there are replicas.
+    With fewer brokers than replicas, κ is the replication factor.
 
     Examples
     --------
@@ -40,10 +40,10 @@ def most_per_rack(replication_factor: int, brokers_per_rack: list[int]) -> int:
 
 def rack(case: Case) -> Iterator[Finding]:
     """
-    Find partitions with more replicas in a rack than κ, or unevenly spread ones.
+    Yield the partitions with more than κ replicas in a rack, or spread unevenly.
 
-    A partition that broke the rule before and is no worse is existing: no more replicas
-    above κ, and no larger difference between racks. Another order is never worse.
+    A violation is existing if it is no worse than before: no more replicas above κ, and
+    no larger difference between racks. A change of order alone is never worse.
     """
     is_used = _is_used(case)
     brokers = case.state.brokers
@@ -79,15 +79,15 @@ class _Spread:
     Parameters
     ----------
     limit
-        ``(P,)`` κ.
+        ``(P,)`` κ, the maximum number of replicas in a rack.
     factor
-        ``(P,)`` replicas counted.
+        ``(P,)`` number of replicas, without those that a reassignment removes.
     most, fullest
-        ``(P,)`` replicas in the fullest rack, and the row of that rack.
+        ``(P,)`` number of replicas in the fullest rack, and the row of that rack.
     least_open
-        ``(P,)`` replicas in the emptiest rack that has a free broker.
+        ``(P,)`` number of replicas in the emptiest rack with a free broker.
     excess
-        ``(P,)`` replicas above κ, over all racks.
+        ``(P,)`` number of replicas above κ, summed over the racks.
     """
 
     limit: Int64Array
@@ -105,13 +105,13 @@ class _Spread:
 
     @property
     def is_uneven(self) -> BoolArray:
-        """``(P,)`` true where a rack holds two more than one with a free broker."""
+        """``(P,)`` true where a rack holds 2 more than a rack with a free broker."""
         uneven: BoolArray = self.most >= self.least_open + 2
         return uneven
 
     @property
     def unevenness(self) -> Int64Array:
-        """``(P,)`` by how many replicas racks differ beyond the one allowed."""
+        """``(P,)`` difference between racks in replicas, beyond the allowed 1."""
         uneven: Int64Array = np.maximum(self.most - self.least_open - 1, 0)
         return uneven
 
@@ -138,7 +138,7 @@ def _spread(
 
 
 def _differs(case: Case) -> BoolArray:
-    """Return ``(P,)`` true where a replica comes or goes: more than another order."""
+    """Return ``(P,)`` true where a replica is added or removed."""
     count = case.state.num_partitions
     stays = np.bincount(case.after.partition_idx[~case.is_new], minlength=count)
     had, has = np.diff(case.before.start), np.diff(case.after.start)
@@ -147,7 +147,7 @@ def _differs(case: Case) -> BoolArray:
 
 
 def _changes_racks(case: Case) -> BoolArray:
-    """Return ``(P,)`` true where a replica goes from one rack to another."""
+    """Return ``(P,)`` true where a replica moves to another rack."""
     racks, replicas = case.state.brokers.rack_idx, case.state.replicas
     num_racks, count = max(len(case.state.brokers.racks), 1), case.state.num_partitions
     new = case.after.partition_idx * num_racks + racks[case.after.broker_idx]
@@ -165,14 +165,14 @@ def _changes_racks(case: Case) -> BoolArray:
 
 
 def _is_used(case: Case) -> BoolArray:
-    """Return ``(B,)`` true for the brokers that stay: live, and not being emptied."""
+    """Return ``(B,)`` true for live brokers that are not being emptied."""
     is_leaving = case.rows_of(case.settings.leaving_brokers)
     used: BoolArray = case.state.brokers.is_live & ~is_leaving
     return used
 
 
 def _is_settled(case: Case, placed: Placed) -> BoolArray:
-    """Return ``(R,)`` false for replicas that an ongoing reassignment takes away."""
+    """Return ``(R,)`` false for replicas that an ongoing reassignment removes."""
     goes = np.append(case.state.replicas.is_removing, False)
     settled: BoolArray = ~goes[placed.from_idx]
     if placed is case.after:
@@ -196,7 +196,7 @@ def _held(
 
 
 def _limits(factor: Int64Array, brokers_per_rack: list[int]) -> Int64Array:
-    """Return ``(P,)`` κ of each partition; it depends on its factor alone."""
+    """Return ``(P,)`` κ of each partition, which depends on its factor alone."""
     limits = [most_per_rack(rf, brokers_per_rack) for rf in range(_top(factor) + 1)]
     found: Int64Array = np.array(limits, dtype=np.int64)[factor]
     return found
@@ -207,7 +207,7 @@ def _top(values: Int64Array) -> int:
 
 
 def _fullest(held: _Held, num_partitions: int) -> tuple[Int64Array, Int64Array]:
-    """Return ``(P,)`` what the fullest rack holds, and which it is (the first)."""
+    """Return ``(P,)`` the replicas in the fullest rack, and its row (the first)."""
     most = np.zeros(num_partitions, dtype=np.int64)
     np.maximum.at(most, held.partition, held.count)
     fullest = np.zeros(num_partitions, dtype=np.int64)
@@ -218,10 +218,10 @@ def _fullest(held: _Held, num_partitions: int) -> tuple[Int64Array, Int64Array]:
 
 def _least_open(held: _Held, in_rack: Int64Array, num_partitions: int) -> Int64Array:
     """
-    Return ``(P,)`` the least that a rack with a free broker holds.
+    Return ``(P,)`` the fewest replicas in a rack with a free broker.
 
-    A rack that holds nothing has all its brokers free; those that hold something are
-    looked at one by one. Without a free broker anywhere: more than any rack holds.
+    A rack without a replica of the partition counts as 0. Without a free broker in any
+    rack, the result is more than any rack holds.
     """
     has_brokers = in_rack[held.rack] > 0
     num_held = np.bincount(held.partition[has_brokers], minlength=num_partitions)

@@ -1,4 +1,4 @@
-"""What is wrong with the entries themselves; Kafka refuses most of it."""
+"""Rules on the entries themselves; Kafka refuses most violations."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from placement.model.cluster import ABSENT
 
 
 def unknown_topic(case: Case) -> Iterator[Finding]:
-    """Find entries whose topic the cluster does not have."""
+    """Yield the entries whose topic the cluster does not have."""
     for entry in np.flatnonzero(np.equal(case.entry_topic, ABSENT)).tolist():
         yield case.entry_finding(
             "unknown-topic", entry, f"no topic {case.target.topics[entry]!r}"
@@ -18,7 +18,7 @@ def unknown_topic(case: Case) -> Iterator[Finding]:
 
 
 def unknown_partition(case: Case) -> Iterator[Finding]:
-    """Find entries whose topic has no partition of that number."""
+    """Yield the entries whose topic has no partition of that number."""
     is_missing = np.equal(case.entry_partition, ABSENT)
     is_missing &= np.not_equal(case.entry_topic, ABSENT)
     counts = np.bincount(
@@ -31,7 +31,7 @@ def unknown_partition(case: Case) -> Iterator[Finding]:
 
 
 def duplicate_partition(case: Case) -> Iterator[Finding]:
-    """Find partitions that two entries name."""
+    """Yield the partitions named by more than one entry."""
     names = [*zip(case.target.topics, case.target.partitions.tolist(), strict=True)]
     if len(set(names)) == len(names):
         return
@@ -46,14 +46,14 @@ def duplicate_partition(case: Case) -> Iterator[Finding]:
 
 
 def empty_replicas(case: Case) -> Iterator[Finding]:
-    """Find entries that would leave a partition without a replica."""
+    """Yield the entries with an empty replica list."""
     for entry in np.flatnonzero(np.equal(np.diff(case.target.start), 0)).tolist():
         message = "an empty list of replicas; at least one is needed"
         yield case.entry_finding("empty-replicas", entry, message)
 
 
 def unknown_broker(case: Case) -> Iterator[Finding]:
-    """Find brokers that the cluster does not have."""
+    """Yield the brokers in the target that the cluster does not have."""
     is_missing = np.equal(case.slot_broker, ABSENT)
     is_missing &= ~is_twice(slot_keys(case.target, case.slot_entry))
     for slot in np.flatnonzero(is_missing).tolist():
@@ -67,7 +67,7 @@ def unknown_broker(case: Case) -> Iterator[Finding]:
 
 
 def duplicate_broker(case: Case) -> Iterator[Finding]:
-    """Find lists that name a broker more than once."""
+    """Yield the lists that name a broker more than once."""
     is_repeated = is_twice(slot_keys(case.target, case.slot_entry))
     said: set[tuple[int, int]] = set()
     for slot in np.flatnonzero(is_repeated).tolist():
@@ -79,7 +79,7 @@ def duplicate_broker(case: Case) -> Iterator[Finding]:
 
 
 def replication_factor(case: Case) -> Iterator[Finding]:
-    """Find lists longer or shorter than the replication factor, where it must stay."""
+    """Yield the lists that change the replication factor, where it must stay."""
     if case.settings.allow_replication_factor_change:
         return
     counts = np.diff(case.target.start)
@@ -95,7 +95,7 @@ def replication_factor(case: Case) -> Iterator[Finding]:
 
 
 def stale(case: Case) -> Iterator[Finding]:
-    """Find what has changed in the cluster since the plan was made."""
+    """Yield the changes of the cluster since the plan was made."""
     yield from _stale_lists(case)
     yield from _stale_topics(case)
     if case.settings.rollback is not None:
@@ -115,7 +115,7 @@ def _stale_lists(case: Case) -> Iterator[Finding]:
     wanted = zip(case.target.topics, case.target.partitions.tolist(), strict=True)
     for entry, name in enumerate(wanted):
         row, partition = row_of.get(name), int(case.entry_partition[entry])
-        # A list that names a broker which was not live is not in the rollback.
+        # The rollback leaves out lists with a broker that was not live.
         if row is None or partition == ABSENT:
             continue
         was = rollback.broker_ids[rollback.start[row] : rollback.start[row + 1]]

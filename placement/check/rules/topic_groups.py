@@ -1,4 +1,4 @@
-"""Topics that share no broker, or the same ones, for `CheckSettings.custom`."""
+"""Anti-affinity and colocation rules of topics, for `CheckSettings.custom`."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -15,12 +15,12 @@ def topics_apart(sides: Sequence[frozenset[str]]) -> CustomRule:
     """
     Return the rule that no broker holds replicas of topics of two sides.
 
-    A broker that did, and to which no replica of any side comes, was so before.
+    A violation is existing if the broker gets no new replica of any side.
 
     Parameters
     ----------
     sides
-        Names of the topics of each.
+        Topic names of each side.
     """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
@@ -49,14 +49,15 @@ def topics_apart(sides: Sequence[frozenset[str]]) -> CustomRule:
 
 def topics_together(topics: frozenset[str]) -> CustomRule:
     """
-    Return the rule that partitions of one number have the same lists.
+    Return the rule that partitions of some topics with one number have equal lists.
 
-    Those that had other lists before are existing, unless copies make them differ more.
+    A violation is existing if the lists differed before, unless copies make the lists
+    differ more.
 
     Parameters
     ----------
     topics
-        Names.
+        Names of the topics.
     """
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
@@ -88,7 +89,7 @@ def topics_together(topics: frozenset[str]) -> CustomRule:
 
 
 def _difference(lists: list[list[int]]) -> tuple[int, int]:
-    """Return how many brokers not all lists name, and lists unlike the first."""
+    """Return the number of brokers not in all lists, and of lists unlike the first."""
     named = [set(row) for row in lists]
     brokers = len(set.union(*named)) - len(set.intersection(*named))
     return brokers, sum(row != lists[0] for row in lists)
@@ -105,7 +106,7 @@ def lists_of(state: ClusterState) -> Lists:
 
 
 def asked_for(before: ClusterState, target: Target) -> Lists:
-    """Return the lists of a target that are of partitions of the cluster."""
+    """Return the target lists of partitions that the cluster has."""
     known = lists_of(before)
     ids, start = target.broker_ids.tolist(), target.start.tolist()
     keys = zip(target.topics, target.partitions.tolist(), strict=True)

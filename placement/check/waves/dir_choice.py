@@ -1,4 +1,4 @@
-"""Copies without a named log dir while waves run, and where brokers may put them."""
+"""Log dirs that brokers may choose for unnamed copies while waves run."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,15 +13,16 @@ Place = tuple[int, str]
 
 class DirChoiceFollower:
     """
-    The most that copies without a named log dir may bring to each log dir.
+    Upper bound on the bytes of unnamed copies in each log dir.
 
-    Every order of creation and every tie is allowed for: a log dir counts what stays
-    there, the others all that is ever in them.
+    The bound holds for every order of creation and every tie-break: the log dir itself
+    counts only the partitions that stay in it, and the others count all partitions that
+    are ever in them.
 
     Parameters
     ----------
     before
-        The cluster as it is.
+        Cluster before the waves.
     """
 
     def __init__(self, before: ClusterState) -> None:
@@ -67,7 +68,7 @@ class DirChoiceFollower:
         wanted: Sequence[int],
         named: Mapping[int, str],
     ) -> None:
-        """Count what a plan takes out of log dirs, and puts into those it names."""
+        """Count the partitions that a plan adds to and removes from log dirs."""
         for broker in old:
             path = lies[key, broker]
             if path is not None and (broker not in wanted or broker in named):
@@ -79,25 +80,25 @@ class DirChoiceFollower:
                 self.low[broker, path] += 1
 
     def come(self, broker: int, size: int) -> None:
-        """Let a copy arrive that names no log dir."""
+        """Add a copy without a named log dir to a broker."""
         if broker in self.places:
             self.sizes.setdefault(broker, []).append(size)
 
     def go(self, broker: int) -> None:
-        """Delete a replica whose log dir is not known."""
+        """Delete a replica in an unknown log dir of a broker."""
         self.gone[broker] += 1
 
     def all_bytes(self, broker: int) -> int:
-        """Return the bytes of all copies so far."""
+        """Return the bytes of all unnamed copies of a broker so far."""
         return sum(self.sizes.get(broker, ()))
 
     def worst(self, place: Place) -> int:
-        """Return the most bytes that the copies so far bring to a log dir."""
+        """Return an upper bound on the bytes of the copies so far in a log dir."""
         broker = place[0]
         return self.most_bytes(broker, self.sizes.get(broker, ())).get(place, 0)
 
     def most_bytes(self, broker: int, sizes: Sequence[int]) -> dict[Place, int]:
-        """Return the most bytes that some copies bring to each log dir of a broker."""
+        """Return an upper bound on the bytes of given copies in each log dir."""
         choices = self.places.get(broker, [])
         largest = sorted(sizes, reverse=True)
         found = {}
@@ -106,14 +107,14 @@ class DirChoiceFollower:
             low = max(self.low[place] - self.gone[broker], 0)
             count = most_of(low, others, len(sizes))
             if place in self.forced:
-                # All are cordoned: the first takes everything, whichever it is.
+                # All are cordoned: one of them, not known which, takes every copy.
                 count = len(sizes)
             found[place] = sum(largest[:count])
         return found
 
 
 def _choices(places: Sequence[Place], states: Sequence[int]) -> dict[int, list[Place]]:
-    """Return the log dirs that each broker with several may choose."""
+    """Return the log dirs that each broker with several log dirs may choose."""
     rows: dict[int, list[int]] = {}
     for row, (broker, _) in enumerate(places):
         rows.setdefault(broker, []).append(row)

@@ -1,4 +1,4 @@
-"""How fast disks fill while a wave runs."""
+"""Growth of the bytes on disks while a wave runs."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -13,14 +13,14 @@ Key = tuple[str, int]
 
 class GrowthFollower:
     """
-    What is written to the replicas of each broker, list by list.
+    Rate of writes to the replicas of each broker, updated list by list.
 
     Parameters
     ----------
     before
-        The cluster as it is.
+        Cluster before the waves.
     row_of
-        The row of each partition that is followed.
+        Row of each followed partition.
     """
 
     def __init__(self, before: ClusterState, row_of: Mapping[Key, int]) -> None:
@@ -37,12 +37,12 @@ class GrowthFollower:
         self.whole = dict(zip(ids, whole, strict=True))
 
     def come(self, key: Key, brokers: Iterable[int]) -> None:
-        """Have copies come."""
+        """Add the write rate of copies to brokers."""
         for broker in brokers:
             self.written[broker] += self.rate[key]
 
     def go(self, key: Key, brokers: Iterable[int]) -> None:
-        """Have replicas go."""
+        """Subtract the write rate of deleted replicas from brokers."""
         for broker in brokers:
             self.written[broker] -= self.rate[key]
 
@@ -50,21 +50,21 @@ class GrowthFollower:
         self, broker: int, seconds: float, load: float, limit: float, ends: float
     ) -> float:
         """
-        Return the bytes that a broker may hold so that it does not fill up.
+        Return the bytes that a broker may hold so that its disk does not fill up.
 
         Parameters
         ----------
         broker
-            Its id.
+            Id of the broker.
         seconds
-            How long the wave takes.
+            Duration of the wave, in seconds.
         load
-            Bytes with both copies.
+            Bytes on the broker with both old and new replicas.
         limit
-            Bytes that it may hold.
+            Maximum bytes on the broker.
         ends
-            Bytes before or after the plan, whichever is more: no fuller than that, it
-            would fill up as fast in any wave, and may do so to the end of its disk.
+            Larger of the bytes before and after the plan. A load up to `ends` grows as
+            fast in any wave, so it may grow to the end of the disk.
         """
         whole = self.whole.get(broker, np.nan)
         is_within = load <= ends

@@ -1,4 +1,4 @@
-"""Log dirs of replicas while waves run, followed one by one."""
+"""Log dirs of replicas while waves run, updated one by one."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,21 +8,21 @@ from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 
 Key = tuple[str, int]
 Place = tuple[int, str]
-"""Broker and path of a log dir."""
+"""Broker id and path of a log dir."""
 Dirs = Mapping[Key, Sequence[str | None] | None]
 Lists = Mapping[Key, Sequence[int]]
 Bytes = Callable[[Key, int], int]
-"""Bytes of the replica of a partition on a broker."""
+"""Function that returns the bytes of a partition's replica on a broker."""
 
 
 class DirFollower:
     """
-    Where replicas lie, and what log dirs hold besides what they held at first.
+    Log dir of each replica, and the change of bytes in each log dir.
 
     Parameters
     ----------
     before
-        The cluster as it is.
+        Cluster before the waves.
     row_of
         Rows of the partitions that waves name.
     """
@@ -50,16 +50,16 @@ class DirFollower:
         self, before: Lists, final: Lists, dirs: Dirs, bytes_of: Bytes, new: Bytes
     ) -> None:
         """
-        Work out how much each log dir may get: what is free, or what it ends with.
+        Set the bytes that each log dir may gain: free bytes, or the final gain if more.
 
         Parameters
         ----------
         before, final
-            The lists before, and those that the plan asks for.
+            Replica lists before and after the plan.
         dirs
-            The log dirs that it asks for.
+            Log dirs that the plan names.
         bytes_of, new
-            Bytes of a replica as it is, and of a new copy.
+            Bytes of an existing replica, and of a new copy.
         """
         change: Counter[Place] = Counter()
         coming: dict[int, list[int]] = {}
@@ -91,7 +91,7 @@ class DirFollower:
 
     @staticmethod
     def named(dirs: Dirs, key: Key, brokers: Sequence[int]) -> dict[int, str]:
-        """Return the log dirs that are named for a partition, by broker."""
+        """Return the log dirs named for a partition, by broker id."""
         paths = dirs.get(key) or [None] * len(brokers)
         pairs = zip(brokers, paths, strict=False)
         return {broker: path for broker, path in pairs if path is not None}
@@ -103,7 +103,7 @@ class DirFollower:
             total[broker, path] += size
 
     def moves(self, key: Key, named: Mapping[int, str]) -> list[int]:
-        """Return the brokers that hold a replica already, in another log dir."""
+        """Return the brokers that move a replica of theirs to another log dir."""
         return [
             broker
             for broker, path in named.items()
@@ -111,24 +111,24 @@ class DirFollower:
         ]
 
     def come(self, broker: int, path: str | None, size: int) -> None:
-        """Have a copy come to a log dir."""
+        """Add the bytes of a copy to a log dir."""
         self._add(self.more, broker, path, size)
         if path is None:
             self.choice.come(broker, size)
 
     def settle(self, key: Key, broker: int, path: str | None) -> None:
-        """Say where a copy lies that is done."""
+        """Record the log dir of a completed copy."""
         self.lies[key, broker] = path
 
     def go(self, key: Key, broker: int, size: int) -> None:
-        """Delete a replica from where it lies."""
+        """Delete a replica from its log dir."""
         if self.lies.get((key, broker), "") is None:
             self.choice.go(broker)
         path = self.lies.pop((key, broker), None)
         self._add(self.more, broker, path, -size)
 
     def unusable(self, named: Mapping[int, str]) -> Iterator[str]:
-        """Yield what is wrong with log dirs that copies are to go to."""
+        """Yield a message for each named log dir that is unknown or not online."""
         for broker, path in named.items():
             state = self.state.get((broker, path))
             if state is None and broker in self.has_dirs:
@@ -137,7 +137,7 @@ class DirFollower:
                 yield f"names {path} of broker {broker}, which is not online"
 
     def overfull(self, places: Iterable[Place]) -> Iterator[tuple[Place, int, int]]:
-        """Yield log dirs that hold more than they may, with both in bytes."""
+        """Yield the log dirs over their limit, with their gain and limit in bytes."""
         for place in sorted(places):
             most = self.most.get(place)
             if most is None:
@@ -149,6 +149,6 @@ class DirFollower:
                 yield place, more, most
 
     def places_of(self, brokers: Iterable[int]) -> Iterator[Place]:
-        """Yield the log dirs that brokers may choose for copies that name none."""
+        """Yield the log dirs that brokers may choose for unnamed copies."""
         for broker in brokers:
             yield from self.choice.places.get(broker, ())

@@ -1,4 +1,4 @@
-"""What networks carry while waves run: loads, and copies besides."""
+"""Network loads of brokers while waves run: traffic and copies."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -15,21 +15,21 @@ from placement.model.cluster import ABSENT, ClusterState
 
 Key = tuple[str, int]
 LEAST_SHARE = 0.01
-"""Of its capacity that a broker may always copy at."""
+"""Fraction of its capacity at which a broker may always copy."""
 
 
 class NetworkFollower:
     """
-    What each broker gets and sends, list by list.
+    Network load in and out of each broker, updated list by list.
 
     Parameters
     ----------
     before
-        The cluster as it is.
+        Cluster before the waves.
     row_of
-        The row of each partition that is followed.
+        Row of each followed partition.
     thresholds
-        Fractions of the capacities in and out.
+        Usable fractions of the capacities in and out.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class NetworkFollower:
         ids, partitions = before.brokers.ids.tolist(), before.partitions
         inward = np.nan_to_num(partitions.in_bytes_per_s)
         followers = np.maximum(before.replication_factor - 1, 0)
-        # What is known of it: reads count where what is written is not known.
+        # Lower bound: reads count even where the rate in is unknown.
         read = np.nan_to_num(partitions.out_bytes_per_s)
         outward = read + followers * inward
         leader = partitions.leader_idx
@@ -60,7 +60,7 @@ class NetworkFollower:
         self.threshold = dict(zip(self.load, thresholds, strict=True))
         self.inward = {key: float(inward[row]) for key, row in row_of.items()}
         self.read = {key: float(read[row]) for key, row in row_of.items()}
-        # Who sends, and what of its load out that is.
+        # Sender of each partition, and the part of its load out, in bytes/s.
         self.sends: dict[Key, tuple[int | None, float]] = {
             key: (int(before.brokers.ids[leader[row]]), float(outward[row]))
             if led[row]
@@ -71,7 +71,7 @@ class NetworkFollower:
     def come(
         self, key: Key, brokers: Sequence[int], sender: int | None, count: int
     ) -> None:
-        """Have copies come, so that the sender serves `count` replicas besides."""
+        """Add copies, so that the sender serves `count` followers."""
         for broker in brokers:
             self.load["in"][broker] += self.inward[key]
         if brokers:
@@ -80,7 +80,7 @@ class NetworkFollower:
     def settle(
         self, key: Key, gone: Collection[int], leader: int | None, count: int
     ) -> None:
-        """Have replicas go, and the leader serve `count` others."""
+        """Remove replicas, so that the leader serves `count` followers."""
         for broker in gone:
             self.load["in"][broker] -= self.inward[key]
         self._send(key, leader, count)
@@ -98,16 +98,16 @@ class NetworkFollower:
         self, number: int, passing: Passing, told: WaveTold
     ) -> Iterator[Finding]:
         """
-        Yield the brokers whose network copies overload.
+        Yield the brokers whose network the copies of a wave overload.
 
         Parameters
         ----------
         number
-            Of the wave.
+            Number of the wave.
         passing
-            Who gets copies, and who sends them.
-        told
-            How fast a broker copies.
+            Bytes of copies that each broker receives and sends.
+        `told`
+            Copy rate of a broker.
         """
         bytes_per_s = told.bytes_per_s or 0.0
         for way, brokers in (("in", passing.got), ("out", passing.sent)):
@@ -115,7 +115,7 @@ class NetworkFollower:
                 whole = self.whole[way].get(broker, np.nan)
                 load, limit = self.load[way][broker], whole * self.threshold[way]
                 allowed = max(limit - load, whole * LEAST_SHARE)
-                # A comparison with NaN is false: what is not known binds nothing.
+                # A comparison with NaN is false: an unknown capacity has no limit.
                 if bytes_per_s - allowed > SLACK * whole:
                     verb = "sends" if way == "out" else "gets"
                     yield Finding(

@@ -1,9 +1,9 @@
 """
-Whether Kafka's tool can throttle the files of a wave, told from the lists alone.
+Check, from the lists alone, that Kafka's tool can throttle the files of a wave.
 
-`kafka-reassign-partitions --throttle` writes two configs of each topic in a file: the
-replicas that its partitions have, and those that come, as ``partition:broker`` with
-commas between. Kafka cannot store a value of over 32,767 bytes (KAFKA-17993).
+`kafka-reassign-partitions --throttle` writes two configs for each topic in a file: the
+current replicas of its partitions and the new ones, as ``partition:broker`` separated
+by commas. Kafka cannot store a value of over 32,767 bytes (KAFKA-17993).
 """
 
 from collections import defaultdict
@@ -20,16 +20,16 @@ MOST_BYTES = 2**15 - 1
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveTold:
     """
-    What is told of one wave besides its lists.
+    Properties of one wave other than its lists.
 
     Parameters
     ----------
     parts
-        The lists of each part; none where the whole is one file.
+        Lists of each part; empty where the wave is one file.
     wildcards
-        Topics that are to be throttled by ``*`` where the whole is run at once.
+        Topics to throttle with ``*`` where the whole wave is run at once.
     bytes_per_s
-        Bytes/s that a broker sends, and gets, by copies; `None`: not told.
+        Bytes/s at which a broker sends, and receives, copies; `None`: unknown.
     """
 
     parts: Sequence[Lists] = ()
@@ -41,18 +41,18 @@ def file_findings(
     number: int, now: Lists, wave: Lists, told: WaveTold
 ) -> Iterator[Finding]:
     """
-    Yield what keeps the files of a wave from being run as they are.
+    Yield the problems that prevent the files of a wave from being run.
 
     Parameters
     ----------
     number
-        Of the wave.
+        Number of the wave.
     now
-        Lists of its partitions before it.
+        Lists of the wave's partitions before the wave.
     wave
-        Its own lists.
-    told
-        How it is cut into files.
+        Lists of the wave.
+    `told`
+        Parts and wildcards of the wave.
     """
     if told.parts and not _make_up(told.parts, wave):
         yield _finding(number, None, "has parts that do not make up the whole")
@@ -69,14 +69,14 @@ def file_findings(
 
 
 def _make_up(parts: Sequence[Lists], wave: Lists) -> bool:
-    """Return whether each list of a wave is in one of the parts, and nothing else."""
+    """Return whether the parts contain each list of a wave once, and no other."""
     told = {key: list(row) for part in parts for key, row in part.items()}
     is_once = sum(map(len, parts)) == len(told)
     return is_once and told == {key: list(row) for key, row in wave.items()}
 
 
 def _longest(now: Lists, file: Lists) -> dict[str, int]:
-    """Return the bytes of the longer of the two lists of each topic of a file."""
+    """Return the bytes of the longer throttle list of each topic in a file."""
     leaders: dict[str, list[str]] = defaultdict(list)
     followers: dict[str, list[str]] = defaultdict(list)
     for (topic, number), new in file.items():

@@ -1,8 +1,8 @@
 """
-Tell, independently of what cut them, whether waves are safe to run one by one.
+Independent check that waves are safe to run one by one.
 
-Lists, leaders, loads of disks and counts of copies are followed wave by wave in plain
-Python, from the cluster before and the files alone.
+The checker updates lists, leaders, disk loads and copy counts wave by wave in plain
+Python, from the cluster before and the wave files alone.
 """
 
 from collections import Counter
@@ -35,26 +35,26 @@ def check_waves(
     told: Sequence[WaveTold] | None = None,
 ) -> tuple[Finding, ...]:
     """
-    Hold every wave, and where the last one ends, against the rules.
+    Check every wave, and the lists after the last one, against the rules.
 
     Parameters
     ----------
     before
-        The cluster as it is.
+        Cluster before the waves.
     waves
-        Broker ids by topic and partition, as each wave's file has them.
+        Broker ids by topic and partition, as in the file of each wave.
     final
-        The lists that the plan asks for.
+        Target lists of the plan.
     limits
-        What the waves were cut under.
+        Limits of the waves.
     dirs
-        The log dirs that the files name, where they name any.
-    told
-        What is told of each wave besides its lists; `None`: nothing.
+        Log dirs that the files name; `None`: none.
+    `told`
+        Properties of each wave other than its lists; `None`: unknown.
 
     Returns
     -------
-    What is wrong, wave by wave: ``wave-cap``, ``wave-disk``, ``wave-log-dir``,
+    Findings, wave by wave: ``wave-cap``, ``wave-disk``, ``wave-log-dir``,
     ``wave-rack``, ``wave-min-isr``, ``wave-leader``, ``wave-replication-factor``,
     ``wave-broker``, ``wave-unknown``, ``wave-throttle``, ``wave-network``,
     ``wave-end``.
@@ -73,7 +73,7 @@ def check_waves(
 
 
 class _Follower:
-    """The cluster between two waves."""
+    """State of the cluster between two waves."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class _Follower:
         thresholds = limits.in_threshold, limits.out_threshold
         self.network = NetworkFollower(before, rows, thresholds)
         self.growth = GrowthFollower(before, rows)
-        # The last wave that brings a copy to each partition.
+        # Number of the last wave that copies each partition.
         self.last = {
             key: number
             for number, lists in enumerate(waves, start=1)
@@ -158,7 +158,7 @@ class _Follower:
         )
 
     def _own(self, before: ClusterState, key: Key) -> dict[int, int]:
-        """Return the bytes of the replicas that differ from their leader's."""
+        """Return the bytes, by broker, of replicas that differ from their leader's."""
         replicas, ids = before.replicas, before.brokers.ids
         p = self.row_of[key]
         if before.topics.storage[before.partitions.topic_idx[p]] == Storage.SHARED:
@@ -170,7 +170,7 @@ class _Follower:
         }
 
     def _limits(self, before: ClusterState) -> dict[int, float]:
-        """Return what disks may hold: the threshold, or what they hold anyway."""
+        """Return byte limits: the threshold, or the load before or after if more."""
         after = dict(self.load)
         for key in self.before:
             final = self.final.get(key, self.before[key])
@@ -189,7 +189,7 @@ class _Follower:
         return self.own[key].get(broker, self.size[key])
 
     def expect_dirs(self, final: Dirs) -> None:
-        """Work out what log dirs may hold."""
+        """Set the bytes that log dirs may gain."""
         known = {key: row for key, row in self.final.items() if key in self.before}
 
         def new(key: Key, _broker: int) -> int:
@@ -200,7 +200,7 @@ class _Follower:
     def run(
         self, number: int, lists: Lists, dirs: Dirs, told: WaveTold
     ) -> Iterator[Finding]:
-        """Run one wave; yield what is wrong with it."""
+        """Run one wave, and yield its findings."""
         passing = Passing()
         known = {key: list(new) for key, new in lists.items() if key in self.before}
         for key in lists.keys() - known.keys():
@@ -233,7 +233,7 @@ class _Follower:
     def _pass(
         self, key: Key, comes: list[int], inside: Sequence[int], passing: Passing
     ) -> None:
-        """Count what copies of one partition pass, and what is written to them."""
+        """Count the copies of one partition, their traffic and the writes to them."""
         sender = self._sender(key)
         passing.come(sender, comes, self.size[key])
         passing.move({broker: self._bytes(key, broker) for broker in inside})
@@ -242,10 +242,10 @@ class _Follower:
 
     def _sender(self, key: Key) -> int | None:
         """
-        Return the broker that copies come from.
+        Return the source broker of copies, or `None`.
 
-        Where nobody leads somebody must, before any copy comes to its end: the first
-        live replica in sync, or the first live one where none is.
+        Without a leader, Kafka must elect one before any copy completes: the first
+        live in-sync replica, or the first live replica if none is in sync.
         """
         if self.leader[key] is not None:
             return self.leader[key]
@@ -256,7 +256,7 @@ class _Follower:
     def _arrive(
         self, key: Key, brokers: Sequence[int], paths: Mapping[int, str]
     ) -> None:
-        """Have copies come; what they replace stays until the wave is over."""
+        """Add copies; the replicas that they replace stay until the wave ends."""
         for broker in brokers:
             size = self._bytes(key, broker)
             self.load[broker] = self.load.get(broker, 0.0) + size
@@ -265,7 +265,7 @@ class _Follower:
     def _settle_inside(
         self, key: Key, moved: Sequence[int], named: Mapping[int, str]
     ) -> None:
-        """Delete what replicas left in their old log dirs."""
+        """Delete moved replicas from their old log dirs."""
         for broker in moved:
             size = self._bytes(key, broker)
             self.load[broker] -= size
@@ -295,9 +295,9 @@ class _Follower:
 
     def _has_length(self, key: Key, new: list[int]) -> bool:
         """
-        Return whether a list is as long as before or after, or lacks what is dead.
+        Return whether the length of a list is between those before and after.
 
-        Where the plan changes its length, anything between the two will do.
+        The list may be shorter by the number of dead brokers that it drops.
         """
         ends = len(self.before[key]), len(self.final.get(key, self.before[key]))
         gone = [b for b in self.before[key] if b not in new]
@@ -369,7 +369,7 @@ class _Follower:
     def _finish(
         self, number: int, key: Key, new: list[int], named: Mapping[int, str]
     ) -> Iterator[Finding]:
-        """Delete what goes; who was led by it gets the first in-sync replica."""
+        """Delete removed replicas; a lost leader gives way to the first in-sync one."""
         old = self.lists[key]
         for broker in old:
             if broker not in new:
@@ -385,7 +385,7 @@ class _Follower:
         if came:
             self._lead(key, self._sender(key))
         self.in_sync[key] = (self.in_sync[key] | came) & set(new)
-        # A plan may ask for fewer replicas than that, but never for the last in sync.
+        # A plan may ask for fewer replicas, but must keep at least one in sync.
         asked = len(self.final.get(key, self.before[key]))
         if len(self.in_sync[key]) < min(self.min_isr[key], was, max(asked, 1)):
             message = f"has {len(self.in_sync[key])} in sync, {was} before"
@@ -399,13 +399,13 @@ class _Follower:
         self.network.settle(key, gone, self.leader[key], len(new) - 1)
 
     def _lead(self, key: Key, broker: int | None) -> None:
-        """Have a broker lead: it is in sync with itself."""
+        """Set the leader, which counts as in sync."""
         self.leader[key] = broker
         if broker is not None:
             self.in_sync[key].add(broker)
 
     def end(self, dirs: Dirs) -> Iterator[Finding]:
-        """Yield the partitions that do not end as planned."""
+        """Yield the partitions whose final lists or log dirs differ from the plan."""
         for key, final in self.final.items():
             if self.lists.get(key) != list(final):
                 message = f"ends as {self.lists.get(key)}, planned is {list(final)}"

@@ -1,4 +1,4 @@
-"""What one wave passes, and how long that takes."""
+"""Copies of one wave by broker, and the duration of the wave."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from placement.check.waves.throttle_lists import WaveTold
 
 class Passing:
     """
-    What one wave passes between brokers, and moves inside them, by broker.
+    Copies of one wave between brokers, and moves inside brokers, by broker.
 
     `num_out` and `num_in` count copies; `sent`, `got` and `inside` are bytes.
     """
@@ -21,7 +21,7 @@ class Passing:
         self.inside: Counter[int] = Counter()
 
     def come(self, sender: int | None, brokers: Iterable[int], size: int) -> None:
-        """Have copies of a size come to brokers."""
+        """Add copies of a size, in bytes, from a sender to brokers."""
         for broker in brokers:
             self.num_in[broker] += 1
             self.got[broker] += size
@@ -30,12 +30,12 @@ class Passing:
                 self.sent[sender] += size
 
     def move(self, sizes: Mapping[int, int]) -> None:
-        """Move replicas of such sizes inside their brokers."""
+        """Add moves inside brokers, with the bytes by broker."""
         self.num_in.update(sizes.keys())
         self.inside.update(sizes)
 
     def seconds(self, told: WaveTold, inside_bytes_per_s: float | None) -> float:
-        """Return how long the busiest broker copies, 0 where nobody tells how fast."""
+        """Return the copy seconds of the busiest broker; 0 if the rate is unknown."""
         if told.bytes_per_s is None:
             return 0.0
         between = max([*self.sent.values(), *self.got.values()], default=0)

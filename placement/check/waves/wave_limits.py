@@ -1,4 +1,4 @@
-"""What waves were cut under, and the log dirs that their files name."""
+"""Limits of waves, and the log dirs that the wave files name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,21 +9,20 @@ from placement.check.waves.log_dirs_over_time import Dirs
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveLimits:
     """
-    What waves were cut under.
+    Limits of waves.
 
     Parameters
     ----------
     max_in, max_out
-        Copies that a broker may get, and send, in one wave.
+        Maximum number of copies that a broker receives, and sends, in one wave.
     max_shared
-        Copies that it may get and send together, or `None`.
+        Maximum number of copies that a broker receives and sends together, or `None`.
     max_per_partition
-        New replicas that a partition may get in one wave; `None`: any number.
+        Maximum number of new replicas of a partition in one wave; `None`: any number.
     disk_threshold, in_threshold, out_threshold
-        Fraction of a disk, and of a network each way, that may be used while copies
-        run.
+        Usable fraction of a disk, and of a network each way, while copies run.
     bandwidth_bytes_per_s
-        Bytes/s that pass inside a broker; `None`: as between brokers.
+        Bytes/s of moves inside a broker; `None`: as between brokers.
     """
 
     max_in: int
@@ -39,14 +38,14 @@ class WaveLimits:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveDirs:
     """
-    The log dirs that files name, one for each broker of a list, `None` for any.
+    Log dirs that files name: one path per broker of a list, `None` for any.
 
     Parameters
     ----------
     waves
-        Of each wave; none at all where no file names any.
+        Log dirs of each wave; empty where no file names any.
     final
-        Of the plan.
+        Log dirs of the plan.
     """
 
     waves: Sequence[Dirs] = ()

@@ -1,5 +1,5 @@
 """
-Changes that a scenario makes to a cluster before any plan.
+Changes of a cluster in a scenario, before any plan.
 
 Imports `model` and `failures`.
 """

@@ -1,4 +1,4 @@
-"""Brokers added, removed, replaced and resized; none of them needs to exist."""
+"""Additions, removals, replacements and resizes of brokers, existing or not."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,18 +22,18 @@ from placement.scenarios.changes.variant import Data, Variant
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capacities:
     """
-    What a broker can take; `None` leaves it as it is.
+    Capacities of a broker; `None` keeps the present value.
 
     Parameters
     ----------
     disk_bytes
-        Bytes of all its log dirs together.
+        Bytes of all log dirs together.
     in_bytes_per_s, out_bytes_per_s
-        Bytes/s of its network.
+        Bytes/s of the network in and out.
     cpu_cores
-        Cores.
+        Number of cores.
     max_replicas
-        Most replicas it may hold.
+        Maximum number of replicas.
     """
 
     disk_bytes: int | None = None
@@ -43,17 +43,17 @@ class Capacities:
     max_replicas: int | None = None
 
     def given(self) -> dict[str, Any]:
-        """Return what is given, by the names of the columns."""
+        """Return the given capacities, by column name."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in found.items() if value is not None}
 
     def columns(self) -> dict[str, Any]:
-        """Return what is given but the disk, by the names of the columns."""
+        """Return the given capacities except the disk, by column name."""
         return {k: value for k, value in self.given().items() if k != "disk_bytes"}
 
 
 def usual_broker(state: ClusterState) -> int:
-    """Return the id of the first live broker of the kind there is most of."""
+    """Return the id of the first live broker of the most frequent kind."""
     rows = [row for row in broker_rows(state) if row.state <= BrokerState.DEMOTED]
     if not rows:
         rows = broker_rows(state)
@@ -63,7 +63,7 @@ def usual_broker(state: ClusterState) -> int:
 
 
 def _kind(row: BrokerRow) -> tuple[str, ...]:
-    # As texts, so that what is unknown (NaN) is the same in two brokers.
+    # As strings, so that unknown values (NaN) of two brokers are equal.
     values = (row.disk_bytes, row.in_bytes_per_s, row.out_bytes_per_s)
     return tuple(map(str, (*values, row.cpu_cores, row.max_replicas)))
 
@@ -83,17 +83,18 @@ def add_brokers(
     Parameters
     ----------
     variant
-        The cluster.
+        Cluster to change.
     broker_ids
-        Ids that no broker has.
+        Ids of the new brokers, which no broker has.
     like
-        Id of the broker whose capacities and log dirs they have.
+        Id of the model broker, whose capacities and log dirs the new brokers have.
     racks
-        Where they stand, in turn; by default each where fewest live brokers do.
+        Racks of the new brokers, in turn; by default the rack with the fewest live
+        brokers for each.
     capacities
-        What differs from the model.
+        Capacities that differ from the model's.
     type_name
-        Their type; by default the model's.
+        Type of the new brokers; by default the model's.
     """
     state = variant.state
     model = _row_of(state, like)
@@ -115,7 +116,7 @@ def add_brokers(
 def typed(
     variant: Variant, broker_ids: Iterable[int], type_name: str | None
 ) -> Variant:
-    """Return the variant with the type of some brokers; `None`: as it is."""
+    """Return the variant with a type for some brokers; `None`: unchanged."""
     if type_name is None:
         return variant
     return replace(
@@ -144,13 +145,13 @@ def _emptiest_rack(brokers: Iterable[BrokerRow]) -> str | None:
 
 
 def next_ids(state: ClusterState, count: int) -> list[int]:
-    """Return the lowest ids above all that are taken."""
+    """Return the lowest ids above all ids in use."""
     first = int(state.brokers.ids.max(initial=0)) + 1
     return list(range(first, first + count))
 
 
 def remove_brokers(variant: Variant, broker_ids: Collection[int]) -> Variant:
-    """Let live brokers be emptied and go; those that hold nothing are gone at once."""
+    """Mark live brokers as leaving: a plan empties them, and empty ones go at once."""
     return replace(variant, leaving=variant.leaving | frozenset(broker_ids))
 
 
@@ -161,16 +162,17 @@ def resize_brokers(
     factors: Mapping[str, float] | None = None,
 ) -> Variant:
     """
-    Give brokers other capacities.
+    Change the capacities of brokers.
 
     Parameters
     ----------
     variant, broker_ids
-        The cluster, and which brokers.
+        Cluster to change, and ids of the brokers.
     capacities
-        The new ones.
+        New capacities.
     factors
-        By the names of `Capacities`: times what each has; unknown stays unknown.
+        Factors of the present capacities, by the names of `Capacities`; unknown
+        capacities stay unknown.
     """
     state = variant.state
     brokers, dirs = [], [d for d in dir_rows(state) if d.broker_id not in broker_ids]
@@ -202,14 +204,14 @@ def _multiplied(
 def resized(
     row: BrokerRow, dirs: Sequence[DirRow], capacities: Capacities
 ) -> tuple[BrokerRow, list[DirRow]]:
-    """Return a broker and its log dirs with other capacities; dirs in proportion."""
+    """Return a broker with other capacities, and its log dirs in proportion."""
     row = replace(row, **capacities.columns())
     disk = capacities.disk_bytes
     if disk is None:
         return row, list(dirs)
     old = disk_of(dirs, UNKNOWN)
     if old <= 0:
-        # Sizes of single log dirs would contradict the whole.
+        # Sizes of single log dirs would contradict the size of the disk.
         unsized = [replace(d, size_bytes=UNKNOWN, usable_bytes=UNKNOWN) for d in dirs]
         return replace(row, disk_bytes=disk), unsized
     grown = [_grown_dir(each, disk / old) for each in dirs]
@@ -223,7 +225,7 @@ def _grown_dir(row: DirRow, factor: float) -> DirRow:
 
 
 def sized_dir(row: DirRow, size_bytes: int) -> DirRow:
-    """Return a log dir of another size; what it holds stays."""
+    """Return a log dir of another size, with the same used bytes."""
     if row.usable_bytes == UNKNOWN or row.size_bytes == UNKNOWN:
         return replace(row, size_bytes=size_bytes)
     left = size_bytes - row.size_bytes + row.usable_bytes
@@ -234,17 +236,17 @@ def replace_brokers(
     variant: Variant, successors: Mapping[int, int], capacities: Capacities
 ) -> Variant:
     """
-    Put other machines in the place of brokers; they copy all that was there.
+    Replace the machines of brokers; the new ones copy all replicas of the old ones.
 
     Parameters
     ----------
     variant
-        The cluster.
+        Cluster to change.
     successors
-        By the id of each broker that goes the id of the one that comes: its own, or
-        one that no broker has.
+        Id of the new broker by the id of the old one: the same id, or one that no
+        broker has.
     capacities
-        What differs.
+        Capacities that differ from the old broker's.
     """
     state = variant.state
     is_copied = np.isin(state.brokers.ids, sorted(successors))
@@ -262,7 +264,7 @@ def replace_brokers(
     on = is_copied[state.replicas.broker_idx] & np.equal(data, Data.THERE)
     data[on] = Data.COPIED
     changed = rebuilt(state, brokers, dirs, renamed=successors)
-    # A successor is of its type as long as nobody says otherwise.
+    # A successor keeps the type unless another one is given.
     handed = {
         new: variant.types[old]
         for old, new in successors.items()
@@ -274,10 +276,10 @@ def replace_brokers(
 
 def with_count(variant: Variant, count: int, *, like: int | None) -> Variant:
     """
-    Return the cluster with so many live brokers.
+    Return the cluster with a given number of live brokers.
 
-    Those that come stand where fewest are, one by one; those that go are of the racks
-    that have most, the latest ids first.
+    New brokers go one by one to the rack with the fewest brokers. Brokers leave from
+    the rack with the most brokers, highest ids first.
     """
     state = variant.state
     stays = state.brokers.is_live

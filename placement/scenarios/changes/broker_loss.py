@@ -1,4 +1,4 @@
-"""Brokers, racks and log dirs lost, as the controller deals with it."""
+"""Loss of brokers, racks and log dirs, with the controller's elections."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -26,11 +26,11 @@ def lose_parts(
     Parameters
     ----------
     variant
-        The cluster.
+        Cluster to change.
     broker_ids, racks, log_dirs
-        What is lost. Log dirs as broker id and path.
+        Lost broker ids, rack names, and log dirs as broker id and path.
     rules
-        Who may lead; by default in-sync replicas alone.
+        Rules of elections; `None`: in-sync replicas alone.
     """
     state = variant.state
     lost_ids = {*broker_ids, *_ids_in(state, racks)}

@@ -1,4 +1,4 @@
-"""Replication factors that change, and what replicas are made of."""
+"""Changes of the replication factor, and replicas selected from others."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,9 +25,9 @@ def chosen_replicas(
     state: ClusterState, rows: RowArray, start: RowArray, broker_idx: IndexArray
 ) -> Replicas:
     """
-    Return replicas taken from others, row by row; `ABSENT` rows are new ones.
+    Return replicas selected from the present ones by row; `ABSENT` rows are new.
 
-    New ones are in sync: what is told is the cluster once they have caught up.
+    New replicas are in sync, as the result is the cluster after they have caught up.
     """
     old, is_new = state.replicas, np.equal(rows, ABSENT)
 
@@ -52,22 +52,23 @@ def chosen_replicas(
 
 def set_replication_factor(variant: Variant, chosen: BoolArray, factor: int) -> Variant:
     """
-    Give topics another replication factor.
+    Change the replication factor of topics.
 
     Parameters
     ----------
     variant
-        The cluster.
+        Cluster to change.
     chosen
-        ``(T,)`` topics.
+        ``(T,)`` true for the topics to change.
     factor
-        Replicas of each of their partitions. Partitions that are being reassigned
-        stay as they are, and that is noted.
+        New replication factor. Partitions under reassignment keep their replicas, which
+        a note states.
 
     Notes
     -----
-    Fewer: the last of a list go first, those of the fullest racks before others, the
-    leader and the last live in-sync replica never. More:
+    Replicas are removed in the order: on brokers that are not live, out of sync, in the
+    fullest rack, last in the list. The leader is never removed; without a leader, the
+    first replica is not. Replicas are added by
     `placement.scenarios.changes.replica_filling`.
     """
     state = variant.state
@@ -100,7 +101,7 @@ def _with_fewer(variant: Variant, changes: BoolArray, factor: int) -> Variant:
 
 
 def _dropped(state: ClusterState, p: int, factor: int) -> list[int]:
-    """Return the replica rows that go, so that racks stay as even as can be."""
+    """Return the replica rows to remove, so that racks stay as even as possible."""
     start, stop = state.replicas.start[p : p + 2].tolist()
     broker, leader = state.replicas.broker_idx, int(state.partitions.leader_idx[p])
     is_live, racks = state.brokers.is_live, state.brokers.rack_idx
@@ -152,7 +153,7 @@ def _with_more(variant: Variant, changes: BoolArray, factor: int) -> Variant:
 def _appended(
     variant: Variant, of: RowArray, broker: IndexArray, short: int, count: int
 ) -> Variant:
-    """Put new replicas at the end of their partitions' lists."""
+    """Append new replicas to the lists of their partitions."""
     state = variant.state
     old = np.repeat(np.arange(count), np.diff(state.replicas.start))
     all_of = np.concatenate([old, of])

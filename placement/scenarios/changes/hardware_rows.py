@@ -1,7 +1,7 @@
 """
-Brokers and log dirs as rows that can be added, dropped and resized.
+Brokers and log dirs as rows that can be added, removed and resized.
 
-Clusters have thousands of brokers at most, so a row may be an object here; replicas
+Clusters have thousands of brokers at most, so each row is an object here. Replicas
 stay columns, and only their references are renumbered.
 """
 
@@ -26,16 +26,16 @@ from placement.model.cluster import (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerRow:
     """
-    One broker; units and unknowns as in `placement.model.columns.Brokers`.
+    One broker; units and unknown values as in `placement.model.columns.Brokers`.
 
     Parameters
     ----------
     broker_id
-        Kafka's id.
+        Kafka's broker id.
     rack, host, broker_set
-        Names, `None` where there is none.
+        Names, or `None`.
     state
-        A `BrokerState`.
+        State of the broker.
     disk_bytes, in_bytes_per_s, out_bytes_per_s, cpu_cores, max_replicas
         Capacities.
     """
@@ -55,18 +55,18 @@ class BrokerRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirRow:
     """
-    One log dir; units and unknowns as in `placement.model.columns.LogDirs`.
+    One log dir; units and unknown values as in `placement.model.columns.LogDirs`.
 
     Parameters
     ----------
     broker_id, path
-        Where it is.
+        Broker id and path of the log dir.
     size_bytes, usable_bytes
-        Of the file system.
+        Total and free bytes of the file system.
     state
-        A `LogDirState`.
+        State of the log dir.
     old_row
-        Row in the cluster it comes from; `ABSENT` for a new one.
+        Row of the log dir in the original cluster; `ABSENT` for a new one.
     """
 
     broker_id: int
@@ -126,18 +126,18 @@ def rebuilt(
     renamed: Mapping[int, int] | None = None,
 ) -> ClusterState:
     """
-    Return a cluster with other brokers and log dirs, everything else as it is.
+    Return a cluster with other brokers and log dirs, and all else unchanged.
 
     Parameters
     ----------
     state
-        The cluster.
+        Original cluster.
     brokers
-        The brokers there are now; those that hold replicas must be among them.
+        New brokers, which must include all brokers with replicas.
     dirs
-        The log dirs; replicas in one that is not among them lie in an unknown one.
+        New log dirs; replicas of a removed log dir are in an unknown one.
     renamed
-        New ids by old ones, of brokers that are among `brokers` by the new one.
+        New ids by old ids of renamed brokers, which `brokers` lists by the new id.
     """
     by_id = sorted(brokers, key=lambda broker: broker.broker_id)
     columns = _broker_columns(by_id)
@@ -199,7 +199,7 @@ def _broker_columns(rows: Sequence[BrokerRow]) -> Brokers:
 def _own_where_none(
     values: Sequence[str | None],
 ) -> tuple[IndexArray, tuple[str | None, ...]]:
-    """Return codes and sorted names; those without a name get one each at the end."""
+    """Return codes and sorted names; each `None` gets a code of its own at the end."""
     names = sorted({value for value in values if value is not None})
     row_of = {name: row for row, name in enumerate(names)}
     codes, num_own = [], 0
@@ -220,7 +220,7 @@ def _dir_columns(rows: Sequence[DirRow], owner: IndexArray) -> LogDirs:
 
 
 def disk_of(dirs: Iterable[DirRow], otherwise: int) -> int:
-    """Return the bytes of log dirs that serve, what was known where a size is not."""
+    """Return the bytes of serving log dirs, or `otherwise` where a size is unknown."""
     sizes = [each.size_bytes for each in dirs if each.state != LogDirState.OFFLINE]
     if not sizes or UNKNOWN in sizes:
         return otherwise

@@ -1,4 +1,4 @@
-"""Traffic, sizes and consumers that change; replicas stay where they are."""
+"""Changes of traffic, sizes and consumers; replicas stay on their brokers."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -24,16 +24,16 @@ def grow(
     variant: Variant, factor: RateArray, resources: Collection[Resource] = EVERYTHING
 ) -> Variant:
     """
-    Multiply what topics bring.
+    Multiply the loads of topics.
 
     Parameters
     ----------
     variant
-        The cluster.
+        Cluster to change.
     factor
-        ``(T,)`` times what each topic brings today. Not negative.
+        ``(T,)`` factor of each topic's present load. Not negative.
     resources
-        Of disk, in, out and cpu: what grows. Unknown stays unknown.
+        Resources that grow, of disk, in, out and cpu. Unknown loads stay unknown.
     """
     state = variant.state
     ratio = factor[state.partitions.topic_idx]
@@ -54,7 +54,7 @@ def grow(
 
 
 def scaled_sizes(state: ClusterState, ratio: RateArray) -> ClusterState:
-    """Return the cluster with sizes times ``(P,)``, remote and replicas' own too."""
+    """Return the cluster with all sizes, remote and own ones too, times ``(P,)``."""
     partitions, replicas = state.partitions, state.replicas
     return replace(
         state,
@@ -76,7 +76,7 @@ def _times(size: BytesArray, ratio: RateArray) -> BytesArray:
 
 
 def with_sizes(variant: Variant, size_bytes: RateArray) -> Variant:
-    """Return the cluster with ``(P,)`` sizes on disk, replicas' own in proportion."""
+    """Return the cluster with ``(P,)`` sizes on disk, own sizes in proportion."""
     state = variant.state
     old = state.partitions.size_bytes.astype(np.float64)
     ratio = np.where(old > 0, size_bytes / np.where(old > 0, old, 1.0), 1.0)
@@ -95,20 +95,20 @@ def consume(
     fan_out: float | None = None,
 ) -> Variant:
     """
-    Change what consumers read.
+    Change the rates that consumers read.
 
     Parameters
     ----------
     variant
-        The cluster.
+        Cluster to change.
     chosen
-        ``(T,)`` topics.
+        ``(T,)`` true for the topics to change.
     factor
-        Times what is read today.
+        Factor of the present read rate.
     groups
-        So many groups more read all that is written.
+        Number of additional groups that read every written byte.
     fan_out
-        All that is read is so many times what is written; the rest does not count.
+        New ratio of the read rate to the write rate, in place of `factor` and `groups`.
     """
     state, partitions = variant.state, variant.state.partitions
     inbound, out = partitions.in_bytes_per_s, partitions.out_bytes_per_s
@@ -126,11 +126,12 @@ def tier(variant: Variant, chosen: BoolArray, kept_fraction: RateArray) -> Varia
     Parameters
     ----------
     variant
-        The cluster.
+        Cluster to change.
     chosen
-        ``(T,)`` topics.
+        ``(T,)`` true for the topics to change.
     kept_fraction
-        ``(T,)`` of today's bytes that stays on the brokers' disks. From 0 to 1.
+        ``(T,)`` fraction of the present bytes that stays on the brokers' disks. From 0
+        to 1.
     """
     state = variant.state
     of = chosen[state.partitions.topic_idx]

@@ -1,4 +1,4 @@
-"""Log dirs added, removed and resized."""
+"""Additions, removals, resizes and replacements of log dirs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -36,7 +36,7 @@ def add_log_dirs(variant: Variant, places: Sequence[Place], size_bytes: int) -> 
 
 
 def remove_log_dirs(variant: Variant, places: Sequence[Place]) -> Variant:
-    """Take log dirs away; what lies there goes to the others of its broker."""
+    """Remove log dirs; their replicas go to the other log dirs of the broker."""
     state, chosen = variant.state, set(places)
     gone = [d for d in dir_rows(state) if (d.broker_id, d.path) in chosen]
     kept = [d for d in dir_rows(state) if (d.broker_id, d.path) not in chosen]
@@ -49,7 +49,7 @@ def remove_log_dirs(variant: Variant, places: Sequence[Place]) -> Variant:
 def _refilled(
     state: ClusterState, gone: Sequence[DirRow], kept: Sequence[DirRow]
 ) -> list[DirRow]:
-    """Take the bytes of log dirs that go from the free space of those that stay."""
+    """Return the kept log dirs, with the bytes of removed ones as used space."""
     located, _ = bytes_by_place(state)
     moves = {d.broker_id: 0 for d in gone}
     for each in gone:
@@ -65,7 +65,7 @@ def _refilled(
 
 
 def resize_log_dirs(variant: Variant, sizes: Mapping[Place, int]) -> Variant:
-    """Give log dirs other sizes."""
+    """Change the sizes of log dirs, in bytes."""
     dirs, more = [], {b: 0 for b, _ in sizes}
     for each in dir_rows(variant.state):
         size = sizes.get((each.broker_id, each.path))
@@ -81,14 +81,14 @@ def replace_log_dirs(
     variant: Variant, places: Sequence[Place], size_bytes: int | None
 ) -> Variant:
     """
-    Put other disks in the place of log dirs; they copy all that was there.
+    Replace the disks of log dirs; the new ones copy all replicas of the old ones.
 
     Parameters
     ----------
     variant, places
-        The cluster, and which log dirs.
+        Cluster to change, and log dirs as broker id and path.
     size_bytes
-        Of each; `None`: as large as they were.
+        Bytes of each new disk; `None`: the old size.
     """
     state = variant.state
     owner = state.log_dirs.broker_idx
@@ -97,7 +97,7 @@ def replace_log_dirs(
     left = np.bincount(owner[~chosen], minlength=state.num_brokers)
     is_whole = np.zeros(state.num_brokers, dtype=np.bool_)
     is_whole[owner[chosen]] = left[owner[chosen]] == 0
-    # Row -1 is that of replicas whose log dir nobody knows: in one of all that go.
+    # Row -1 stands for an unknown log dir: copied if all of the broker's are replaced.
     on = np.append(chosen, False)[state.replicas.log_dir_idx]
     on |= is_whole[state.replicas.broker_idx]
     data = variant.data.copy()
@@ -122,7 +122,7 @@ def _with_dirs(
     dirs: Sequence[DirRow],
     more: Mapping[int, int],
 ) -> Variant:
-    """Return the variant with these log dirs; disks are as large as their dirs."""
+    """Return the variant with new log dirs, and disks of their total size."""
     brokers = [
         _with_disk(row, [d for d in dirs if d.broker_id == row.broker_id], more)
         for row in broker_rows(state)
@@ -141,7 +141,7 @@ def _with_disk(
 
 
 def shrink_lost_disks(state: ClusterState) -> ClusterState:
-    """Return the cluster with disks as large as the log dirs that still serve."""
+    """Return the cluster with disks of the total size of the serving log dirs."""
     dirs = dir_rows(state)
     owners = set(state.brokers.ids[np.unique(state.log_dirs.broker_idx)].tolist())
     brokers = [

@@ -1,4 +1,4 @@
-"""Partitions that do not exist yet, sorted in between those that do."""
+"""Additional partitions, merged in order with the existing ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,19 +27,20 @@ from placement.scenarios.changes.variant import Data, Variant
 
 def set_partitions(variant: Variant, counts: Mapping[int, int]) -> Variant:
     """
-    Give topics more partitions, with the replication factor of their first one.
+    Add partitions to topics, with the replication factor of the first partition.
 
     Parameters
     ----------
     variant
-        The cluster.
+        Cluster to change.
     counts
-        By the row of each topic, how many partitions it has then; not fewer than now.
+        New number of partitions by topic row; not fewer than now.
 
     Notes
     -----
-    A topic's load is what it was: once its old data is deleted, its partitions have
-    an equal part of what each had on average.
+    The total load of a topic stays the same. The load of each existing partition
+    shrinks by the ratio of the old to the new number of partitions, and each new
+    partition has the mean load of these, as after the old data is deleted.
     """
     state = variant.state
     of = state.partitions.topic_idx
@@ -68,7 +69,7 @@ def set_partitions(variant: Variant, counts: Mapping[int, int]) -> Variant:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPartition:
-    """A partition that does not exist yet."""
+    """Partition that does not exist yet."""
 
     topic_idx: int
     partition: int
@@ -87,7 +88,7 @@ MEASURED = (
 
 
 def _more_of(state: ClusterState, topic: int, count: int) -> list[NewPartition]:
-    """Return partitions like the mean of their topic's."""
+    """Return new partitions with the mean load of their topic's partitions."""
     partitions = state.partitions
     rows = np.nonzero(np.equal(partitions.topic_idx, topic))[0]
     means = {name: float(np.mean(getattr(partitions, name)[rows])) for name in MEASURED}
@@ -107,7 +108,7 @@ def _more_of(state: ClusterState, topic: int, count: int) -> list[NewPartition]:
 
 
 def with_partitions(variant: Variant, added: Sequence[NewPartition]) -> Variant:
-    """Add partitions, and places for their replicas."""
+    """Add partitions, and choose the brokers of their replicas."""
     if not added:
         return variant
     state = variant.state
@@ -130,7 +131,7 @@ def with_partitions(variant: Variant, added: Sequence[NewPartition]) -> Variant:
 def _partition_columns(
     state: ClusterState, added: Sequence[NewPartition]
 ) -> Partitions:
-    """Return the partitions with the new ones behind the old ones."""
+    """Return the partitions, old ones first, then new ones."""
     old = state.partitions
 
     def grown(name: str, values: Sequence[float]) -> npt.NDArray[Any]:
@@ -157,7 +158,7 @@ def _with_stand_ins(
     added: Sequence[NewPartition],
     open_: BoolArray,
 ) -> ClusterState:
-    """Return a cluster to weigh new partitions by: each has as many as it will have."""
+    """Return a cluster with provisional replicas, to weigh new partitions by."""
     rows = np.nonzero(open_)[0]
     lists = [rows[: max(min(each.factor, len(rows)), 1)] for each in added]
     return _raw(state, partitions, [row.tolist() for row in lists])
@@ -177,7 +178,7 @@ def _places(filler: Filler, weights: Weights, p: int, factor: int) -> list[int]:
 def _raw(
     state: ClusterState, partitions: Partitions, lists: Sequence[Sequence[int]]
 ) -> ClusterState:
-    """Return the cluster with new partitions sorted in between the old ones."""
+    """Return the cluster with the new partitions merged in order."""
     count, old_count = len(partitions), len(state.partitions)
     order = np.lexsort((partitions.partition, partitions.topic_idx))
     columns = {
@@ -207,7 +208,7 @@ def _joined(
     leader = partitions.leader_idx.copy()
     leader[old_count:] = [row[0] if row else ABSENT for row in lists]
     changed = _raw(state, replace(partitions, leader_idx=leader), lists)
-    # What is new stands where it was put; everything old keeps its order.
+    # Rows of old replicas keep their order, so their data codes fit.
     is_new = np.zeros(len(partitions), dtype=np.bool_)
     is_new[old_count:] = True
     order = np.lexsort((partitions.partition, partitions.topic_idx))

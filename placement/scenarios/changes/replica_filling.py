@@ -1,9 +1,9 @@
 """
-Where replicas that lie nowhere yet would go.
+Greedy choice of brokers for new replicas.
 
-Each goes, one after the other, to a rack that has fewest of its partition, and there to
-the broker whose fullest resource is least full with it; ties to the lowest id. Nothing
-else moves, so any plan made afterwards starts from all that exists where it is.
+Each replica in turn goes to a rack with the fewest replicas of its partition. In such
+racks it goes to the broker whose fullest resource is least full with it; ties go to the
+lowest id. No other replica moves, so a later plan starts from the present placement.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ MANY = np.iinfo(np.int64).max
 
 
 def open_brokers(state: ClusterState, leaving: frozenset[int]) -> BoolArray:
-    """Return ``(B,)`` brokers that may get new replicas."""
+    """Return ``(B,)`` true for brokers that may get new replicas."""
     dirs, count = state.log_dirs, state.num_brokers
     every = np.bincount(dirs.broker_idx, minlength=count)
     online = np.equal(dirs.state, LogDirState.ONLINE)
@@ -35,14 +35,14 @@ def open_brokers(state: ClusterState, leaving: frozenset[int]) -> BoolArray:
 
 class Filler:
     """
-    Finds places for new replicas, and counts what they add.
+    Greedy choice of brokers for new replicas, with running loads.
 
     Parameters
     ----------
     state
-        The cluster as it is.
+        Cluster before the new replicas.
     may_receive
-        ``(B,)`` brokers that get new replicas.
+        ``(B,)`` true for brokers that may get new replicas.
     """
 
     def __init__(self, state: ClusterState, may_receive: BoolArray) -> None:
@@ -56,18 +56,18 @@ class Filler:
 
     def place(self, held: IndexArray, weight: WeightArray) -> int:
         """
-        Find a place for one more replica, and count it.
+        Choose the broker of one more replica, and add its load.
 
         Parameters
         ----------
         held
-            Brokers that have the partition already, in any number.
+            Rows of the brokers with a replica of the partition.
         weight
-            ``(R,)`` what it adds to its broker.
+            ``(R,)`` load of the new replica.
 
         Returns
         -------
-        Row of the broker, -1 where there is none.
+        Row of the broker, or -1 if none is free.
         """
         in_rack = np.bincount(self.racks[held], minlength=self.num_racks)
         crowded = in_rack[self.racks]
@@ -83,7 +83,7 @@ class Filler:
 
 
 def _units(state: ClusterState, may_receive: BoolArray, load: WeightArray) -> RateArray:
-    """Return ``(B, R)`` the load that counts as 1: a share of all, by capacity."""
+    """Return ``(B, R)`` load that counts as 1: the share of the total by capacity."""
     members = Members(holds=may_receive, leads=may_receive & state.brokers.may_lead)
     capacity = share_capacities(state, members)
     total = capacity.sum(axis=0)
@@ -93,6 +93,6 @@ def _units(state: ClusterState, may_receive: BoolArray, load: WeightArray) -> Ra
 
 
 def leader_weights(weights: Weights, p: int) -> npt.NDArray[np.int64]:
-    """Return ``(R,)`` what a leading replica of one partition weighs."""
+    """Return ``(R,)`` load of a leading replica of one partition."""
     both: npt.NDArray[np.int64] = weights.replica[p] + weights.leader[p]
     return both

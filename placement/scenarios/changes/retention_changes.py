@@ -1,9 +1,9 @@
 """
-How long topics keep their data, and how large that makes them.
+Changes of retention, and the resulting sizes of topics.
 
 Kafka deletes the oldest segments once they are older than retention.ms, or the
-partition is larger than retention.bytes; whichever comes first decides. With tiered
-storage (KIP-405) local.retention.ms and .bytes do so for what lies on the brokers.
+partition is larger than retention.bytes, whichever comes first. With tiered storage
+(KIP-405), local.retention.ms and local.retention.bytes limit the data on the brokers.
 """
 
 from collections.abc import Mapping
@@ -16,26 +16,26 @@ from placement.scenarios.changes.load_changes import tier, with_sizes
 from placement.scenarios.changes.variant import Variant
 
 DEFAULT_MS = 604_800_000.0
-"""Kafka's own: log.retention.hours is 168."""
+"""Kafka's default retention: log.retention.hours is 168."""
 AS_TOPIC = -2
-"""local.retention.*: as retention.* says."""
+"""Value of local.retention.* that means the value of retention.*."""
 NEARLY_FULL = 0.9
-"""A partition this near to retention.bytes is taken to be limited by it."""
+"""Fraction of retention.bytes above which a partition counts as limited by it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Retention:
     """
-    What limits the data of each topic on the brokers' disks.
+    Retention limits of each topic on the brokers' disks.
 
     Parameters
     ----------
     ms
-        ``(T,)`` milliseconds, infinite where time does not.
+        ``(T,)`` milliseconds; infinite without a time limit.
     bytes
-        ``(T,)`` bytes of a partition, infinite where size does not.
+        ``(T,)`` bytes of a partition; infinite without a size limit.
     is_deleting
-        ``(T,)`` whether old segments are deleted at all, not only compacted.
+        ``(T,)`` true where old segments are deleted, not only compacted.
     """
 
     ms: RateArray
@@ -45,14 +45,14 @@ class Retention:
 
 def retention_of(state: ClusterState, defaults: Mapping[str, str]) -> Retention:
     """
-    Return what limits the topics of a cluster.
+    Return the retention limits of a cluster's topics.
 
     Parameters
     ----------
     state
-        The cluster.
+        Cluster with the topic configs.
     defaults
-        Configs of the brokers, by the names of brokers or topics.
+        Default configs of the brokers, by broker or topic config name.
     """
     rows = [
         _limits(configs, defaults, is_tiered=storage == Storage.TIERED)
@@ -118,26 +118,26 @@ def keep(
     most_bytes: float | None = None,
 ) -> Variant:
     """
-    Let topics keep their data longer, or shorter; sizes follow.
+    Change the retention of topics, and their sizes accordingly.
 
     Parameters
     ----------
     variant
-        The cluster.
+        Cluster to change.
     chosen
-        ``(T,)`` topics.
+        ``(T,)`` true for the topics to change.
     limits
-        What limits them today.
+        Present retention limits.
     ms, factor
-        The new time: milliseconds, or times the old one.
+        New retention time in milliseconds, or as a factor of the present time.
     most_bytes
-        The new limit of a partition's bytes.
+        New size limit of a partition, in bytes.
 
     Notes
     -----
-    A partition limited by time grows in proportion, up to its limit of bytes; one
-    limited by bytes is limited by the new time where its bytes in are known. Topics
-    that are only compacted stay as they are.
+    The size of a partition limited by time changes in proportion, up to its size limit.
+    The size of a partition limited by bytes follows from the new time where its bytes
+    in are known. Topics that are only compacted do not change.
     """
     state, partitions = variant.state, variant.state.partitions
     of = partitions.topic_idx
@@ -149,7 +149,7 @@ def keep(
     is_full = size >= NEARLY_FULL * old_most
     by_time = _by_time(size, old_ms, new_ms, is_full, partitions.in_bytes_per_s)
     if most_bytes is not None:
-        # Nobody knows how much there would be: as much more as may be.
+        # The unlimited size is unknown: assume growth in proportion to the new limit.
         unknown = is_full & ~np.isfinite(partitions.in_bytes_per_s)
         by_time = np.where(
             unknown, size * np.maximum(most_bytes / old_most, 1), by_time
@@ -174,11 +174,11 @@ def _by_time(
     is_full: BoolArray,
     in_bytes_per_s: RateArray,
 ) -> RateArray:
-    """Return ``(P,)`` bytes that the time limit leaves, were there no other."""
+    """Return ``(P,)`` bytes of partitions with the time limit alone."""
     written = in_bytes_per_s * new_ms / 1000
     is_timed = np.isfinite(old_ms) & (old_ms > 0) & np.isfinite(new_ms)
     ratio = np.where(is_timed, new_ms / np.where(is_timed, old_ms, 1.0), 1.0)
-    # Limited by bytes, or by nothing: how much time that is, only the rate can tell.
+    # Without a binding time limit, only the rate gives the size for a time.
     told = np.isfinite(written) & (is_full | ~np.isfinite(old_ms))
     in_proportion: RateArray = size * np.where(is_full, np.maximum(ratio, 1.0), ratio)
     estimated = np.where(np.isfinite(old_ms), written, np.minimum(size, written))
@@ -188,7 +188,7 @@ def _by_time(
 def tier_down_to(
     variant: Variant, chosen: BoolArray, limits: Retention, local_ms: float
 ) -> Variant:
-    """Give topics remote storage; what is younger than `local_ms` stays on disk."""
+    """Tier topics; data younger than `local_ms` milliseconds stays on disk."""
     finite = np.where(np.isfinite(limits.ms), limits.ms, DEFAULT_MS)
     kept = np.minimum(local_ms / np.maximum(finite, 1.0), 1.0)
     idle = chosen & ~limits.is_deleting

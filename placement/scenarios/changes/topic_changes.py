@@ -1,4 +1,4 @@
-"""Topics that come and go."""
+"""Additions and deletions of topics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,22 +19,22 @@ from placement.scenarios.changes.variant import Variant
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTopic:
     """
-    A topic that need not exist yet, as it will be once it is full.
+    New topic, with its loads once it is full.
 
     Parameters
     ----------
     name
-        No topic has it.
+        Name of the topic, which no topic has.
     partitions, replication_factor
-        How many. At least one each.
+        Number of partitions, and of replicas of each. At least 1.
     in_bytes_per_s, out_bytes_per_s
-        Bytes/s of the whole topic, NaN where nobody knows.
+        Bytes/s of the whole topic, or NaN: unknown.
     size_bytes
         Bytes of one copy of the whole topic, or `UNKNOWN`.
     leader_cpu_cores, follower_cpu_cores
-        Cores of all leaders, and of one follower each of all partitions, or NaN.
+        Cores of all leaders, and of one follower of every partition, or NaN: unknown.
     configs
-        What differs from the default.
+        Configs that differ from the default.
     """
 
     name: str
@@ -50,7 +50,7 @@ class NewTopic:
 
 
 def add_topics(variant: Variant, topics: Sequence[NewTopic]) -> Variant:
-    """Add topics, each spread evenly over its partitions."""
+    """Add topics, each with its load spread evenly over its partitions."""
     state = variant.state
     names = sorted([*state.topics.names, *(topic.name for topic in topics)])
     row_of = {name: row for row, name in enumerate(names)}
@@ -125,7 +125,7 @@ def _topic_columns(
 
 
 def remove_topics(variant: Variant, chosen: BoolArray) -> Variant:
-    """Delete topics ``(T,)`` with all that they hold."""
+    """Delete the chosen topics, ``(T,)``, with their partitions."""
     state = variant.state
     keeps = ~chosen
     stays = keeps[state.partitions.topic_idx]

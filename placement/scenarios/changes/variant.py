@@ -1,4 +1,4 @@
-"""A cluster as it would be once a scenario's changes are made, before any plan."""
+"""Cluster after the changes of a scenario, before any plan."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ from placement.scenarios.changes.hardware_rows import broker_rows, dir_rows, reb
 
 
 class Data(IntEnum):
-    """Where the bytes of a replica come from."""
+    """Origin of the bytes of a replica."""
 
     THERE = 0
     COPIED = 1
@@ -23,25 +23,25 @@ class Data(IntEnum):
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Variant:
     """
-    A cluster that need not exist.
+    Hypothetical cluster of a scenario.
 
     Parameters
     ----------
     state
-        Where every replica would lie. New ones lie where there is most room.
+        Cluster with all replicas. New replicas are on the brokers with most room.
     data
-        ``(R,)`` a `Data` each: bytes that are there, that the change itself copies,
-        or that will be written there (new topics and partitions).
+        ``(R,)`` `Data` of each replica: bytes that are present, that the change itself
+        copies, or that producers will write (new topics and partitions).
     leaving
-        Ids of live brokers that are to be emptied.
+        Ids of live brokers to be emptied.
     lost_brokers, lost_racks
-        Ids and names of what was lost, for the controllers' quorum.
+        Ids of lost brokers and names of lost racks, for the controllers' quorum.
     has_lost
         Whether brokers, racks or log dirs were lost.
     types
-        By id the type of each broker that has one; for prices.
+        Type by broker id, where known; for prices.
     notes
-        What a reader should know, one sentence each.
+        Notes for the reader, one sentence each.
     """
 
     state: ClusterState
@@ -54,7 +54,7 @@ class Variant:
     notes: tuple[str, ...] = ()
 
     def noting(self, *sentences: str) -> Self:
-        """Return this variant with more to know, each sentence once."""
+        """Return this variant with further notes, each sentence once."""
         notes = dict.fromkeys((*self.notes, *sentences))
         return replace(self, notes=tuple(notes))
 
@@ -62,7 +62,7 @@ class Variant:
         """
         Return this variant with other sizes or rates on the same replicas.
 
-        What no replica explains on a disk stays what it was.
+        Bytes on a disk that belong to no replica stay the same.
         """
         usable = usable_after(self.state, state)
         dirs = replace(state.log_dirs, usable_bytes=usable)
@@ -70,12 +70,12 @@ class Variant:
 
 
 def variant_of(state: ClusterState) -> Variant:
-    """Return a cluster as it is."""
+    """Return the variant of an unchanged cluster."""
     return Variant(state=state, data=np.zeros(len(state.replicas), dtype=np.int8))
 
 
 def without_brokers(state: ClusterState, broker_ids: frozenset[int]) -> ClusterState:
-    """Return a cluster without some brokers, which must hold nothing."""
+    """Return a cluster without some brokers, which must hold no replica."""
     if not broker_ids:
         return state
     return rebuilt(
@@ -86,6 +86,6 @@ def without_brokers(state: ClusterState, broker_ids: frozenset[int]) -> ClusterS
 
 
 def held_by(state: ClusterState, broker_ids: frozenset[int]) -> int:
-    """Return how many replicas lie on some brokers."""
+    """Return the number of replicas on some brokers."""
     chosen = np.isin(state.brokers.ids, sorted(broker_ids))
     return int(chosen[state.replicas.broker_idx].sum())

@@ -1,11 +1,11 @@
 r"""
-What a load asks of any brokers that carry it, wherever its replicas lie.
+Demand of a load on any brokers that carry it, in any placement.
 
-A fleet is a number of brokers with capacities, in racks. For the fleet as it is, for
-the loss of each broker and of each rack, and for each resource, :math:`u` with
-:math:`\sum_k \min(u C_k, L_k) = W` is the least use of the fullest survivor that any
-placement reaches: ``C`` the capacity left in rack ``k``, ``L`` the most that it can
-hold by the rack rule. A fleet for which some :math:`u` exceeds its threshold cannot do.
+A fleet is a set of brokers with capacities, in racks. For each resource, :math:`u` with
+:math:`\sum_k \min(u C_k, L_k) = W` is a lower bound on the use of the fullest survivor
+in any placement. ``C`` is the capacity left in rack ``k``, and ``L`` the most that the
+rack can hold by the rack rule. The cases are no loss, the loss of each broker, and the
+loss of each rack. A fleet for which some :math:`u` exceeds its threshold is infeasible.
 """
 
 from collections.abc import Mapping
@@ -21,31 +21,31 @@ from placement.model.load import RESOURCES, UNIT_ROW, Resource, weigh
 SIZED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
 COLUMNS = [RESOURCES.index(resource) for resource in SIZED]
 HELD = 2
-"""The first so many of `SIZED` lie on every replica; racks limit where."""
+"""Number of leading resources in `SIZED` with a load on every replica."""
 MOST_EACH = 20
-"""Bins are counted by how many items fit into one, up to so many."""
+"""Upper limit, exclusive, of the items per bin in the counting bounds."""
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Demand:
     """
-    What is to be carried.
+    Load to carry.
 
     Parameters
     ----------
     total
-        ``(4,)`` of disk, in, out, cpu, in units people read.
+        ``(4,)`` total load of disk, in, out, cpu, in display units.
     items
-        Per resource the weights of everything that lies on one broker as a whole,
-        largest first: replicas, leading ones with what leading adds.
+        Loads of single replicas per resource, largest first; those of leaders include
+        the load of leadership.
     factors, factor_weight
-        ``(F,)`` the replication factors there are, and ``(F, 2)`` disk and in of one
-        replica of every partition of each.
+        ``(F,)`` distinct replication factors, and ``(F, 2)`` disk and in load of one
+        replica of every partition of each factor.
     replicas
-        How many there are.
+        Number of replicas.
     is_known
-        ``(4,)`` whether enough is known to size by a resource.
+        ``(4,)`` true for resources known well enough to size by.
     """
 
     total: RateArray
@@ -57,20 +57,20 @@ class Demand:
 
     @property
     def largest_factor(self) -> int:
-        """The largest replication factor."""
+        """Largest replication factor."""
         return int(self.factors.max(initial=0))
 
 
 def demand_of(state: ClusterState, least_known: float = 0.95) -> Demand:
     """
-    Return what the partitions of a cluster ask of any brokers.
+    Return the demand of a cluster's partitions on any brokers.
 
     Parameters
     ----------
     state
-        The cluster; where its replicas lie does not matter.
+        Cluster with the load, in any placement.
     least_known
-        A resource known for less than this fraction of the partitions is not sized by.
+        Minimum fraction of partitions with a known load for a resource to size by.
     """
     weights = weigh(state)
     count, of = state.num_replicas, state.replicas.partition_idx
@@ -85,7 +85,7 @@ def demand_of(state: ClusterState, least_known: float = 0.95) -> Demand:
         each = np.concatenate([lead, follow]) / UNIT_ROW[r]
         items.append(-np.sort(-each))
         total[y] = each.sum()
-    # A replica that stays where it is may be smaller than a copy of it would be.
+    # A replica that stays on its broker may be smaller than a new copy.
     own = state.replicas.own_bytes
     spared = np.where(own == UNKNOWN, 0, weights.replica[of, 0] - own)
     total[0] -= float(np.maximum(spared, 0).sum())
@@ -103,17 +103,17 @@ def demand_of(state: ClusterState, least_known: float = 0.95) -> Demand:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Fleet:
     """
-    Brokers that may carry it.
+    Brokers that may carry a load.
 
     Parameters
     ----------
     capacity
-        ``(N, 4)`` of disk, in, out, cpu in units people read; infinite where a broker
-        has no limit.
+        ``(N, 4)`` capacity for disk, in, out, cpu in display units; infinite without a
+        limit.
     rack_idx
-        ``(N,)`` rack of each, from 0.
+        ``(N,)`` rack of each broker, from 0.
     max_replicas
-        ``(N,)`` most replicas of each, infinite where there is no limit.
+        ``(N,)`` maximum number of replicas of each broker; infinite without a limit.
     """
 
     capacity: RateArray
@@ -132,7 +132,7 @@ class Fleet:
 def even_fleet(
     capacity: RateArray, count: int, num_racks: int, max_replicas: float = np.inf
 ) -> Fleet:
-    """Return brokers that are all the same, in turn over the racks; 0: one each."""
+    """Return equal brokers, in turn over the racks; `num_racks` 0: one rack each."""
     return Fleet(
         capacity=np.tile(capacity, (count, 1)),
         rack_idx=(np.arange(count) % (num_racks or max(count, 1))).astype(np.int32),
@@ -143,20 +143,20 @@ def even_fleet(
 @dataclass(frozen=True, slots=True)
 class Need:
     """
-    How far a fleet is used at least.
+    Lower bound on the use of a fleet, and its threshold.
 
     Parameters
     ----------
     lost
-        What is lost: nothing (""), ``broker`` or ``rack``.
+        Kind of loss: none (""), ``broker`` or ``rack``.
     idx
-        Row of the broker or rack lost; -1 for nothing.
+        Row of the lost broker or rack; -1 for none.
     resource
-        Name, or ``replicas``.
+        Name of the resource, or ``replicas``.
     level
-        Least use of the fullest survivor, as a fraction of its capacity.
+        Lower bound on the use of the fullest survivor, as a fraction of its capacity.
     threshold
-        What it may be used.
+        Usable fraction of the capacity.
     """
 
     lost: str
@@ -167,26 +167,27 @@ class Need:
 
     @property
     def is_met(self) -> bool:
-        """Whether the level keeps to the threshold."""
+        """Whether the level is within the threshold."""
         return self.level <= self.threshold * (1 + TOLERANCE)
 
     @property
     def strain(self) -> float:
-        """The level in thresholds."""
+        """Ratio of the level to the threshold."""
         return self.level / self.threshold if self.threshold else np.inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
     """
-    What a fleet has to stand.
+    Requirements on a fleet.
 
     Parameters
     ----------
     thresholds
-        Fraction of each capacity that may be used.
+        Usable fraction of each capacity.
     survives
-        Some of ``broker`` and ``rack``: what may be lost, and rebuilt on the others.
+        Kinds of loss, of ``broker`` and ``rack``, that the others must be able to
+        rebuild.
     """
 
     thresholds: Mapping[Resource, float]
@@ -198,7 +199,7 @@ class Wanted:
 
 
 def needs_of(demand: Demand, fleet: Fleet, wanted: Wanted) -> list[Need]:
-    """Return the worst need of each resource and each kind of loss, hardest first."""
+    """Return the worst need per resource and kind of loss, hardest first."""
     found = []
     for lost, gone in _cases(fleet, wanted.survives):
         brokers_in, left = _left_in_racks(fleet, gone)
@@ -206,7 +207,7 @@ def needs_of(demand: Demand, fleet: Fleet, wanted: Wanted) -> list[Need]:
             if not demand.is_known[y] or not np.isfinite(fleet.capacity[:, y]).all():
                 continue
             if lost and SIZED[y] is Resource.CPU:
-                # Survivors carry less of it until all is rebuilt.
+                # Survivors have less CPU load until all replicas are rebuilt.
                 continue
             level = _levels(demand, brokers_in, left[:, :, y], y)
             worst = int(np.argmax(level))
@@ -229,10 +230,10 @@ def needs_of(demand: Demand, fleet: Fleet, wanted: Wanted) -> list[Need]:
 def _cases(
     fleet: Fleet, survives: frozenset[str]
 ) -> list[tuple[str, npt.NDArray[np.bool_]]]:
-    """Return kinds of loss, and ``(X, N)`` which brokers each takes."""
+    """Return kinds of loss, with ``(X, N)`` true for the brokers of each loss."""
     cases = [("", np.zeros((1, len(fleet)), dtype=np.bool_))]
     if "broker" in survives:
-        # Brokers of one rack and capacity are lost alike.
+        # Losses of brokers of one rack and capacity are equivalent.
         kinds = np.column_stack([fleet.rack_idx, fleet.capacity])
         _, first = np.unique(kinds, axis=0, return_index=True)
         gone = np.zeros((len(first), len(fleet)), dtype=np.bool_)
@@ -284,24 +285,25 @@ def _levels(
 
 def bins_needed(items: RateArray, size: float) -> tuple[int, str]:
     r"""
-    Return how many bins items need at least, and what proves it.
+    Return a lower bound on the bins that items need, and the kind of its proof.
 
     Parameters
     ----------
     items
         Weights, largest first.
     size
-        Of a bin. Positive.
+        Size of a bin, in the unit of `items`. Positive.
 
     Notes
     -----
-    The bound :math:`L_2`: for :math:`\alpha \le 1/2`, items above :math:`1 - \alpha`
-    have a bin each, those above 1/2 too, and what is at least :math:`\alpha` fills what
-    these leave [1]_. And for :math:`k = 1, 2, \ldots`, where :math:`k` items above
-    :math:`1/(k+1)` of a bin fill it, the dual feasible functions :math:`u^{(k)}(x) =
-    \lfloor (k+1) x \rfloor / k`, and :math:`x` itself where :math:`(k+1) x` is whole
-    [2]_: whatever fits into a bin adds up to 1 at most, so that their sum bounds the
-    bins.
+    The bound :math:`L_2`: for :math:`\alpha \le 1/2`, each item above 1/2 of a bin has
+    a bin of its own. Items above :math:`1 - \alpha` leave no room for others of at
+    least :math:`\alpha`, and the remaining items fill the room in the other bins first
+    [1]_. Further bounds use the dual feasible functions :math:`u^{(k)}(x) =
+    \lfloor (k+1) x \rfloor / k`, and :math:`x` itself where :math:`(k+1) x` is an
+    integer [2]_, for :math:`k = 1, 2, \ldots`: at most :math:`k` items above
+    :math:`1/(k+1)` of a bin fit into it. The values of items that fit into a bin add up
+    to at most 1, so the sum over all items is a lower bound on the bins.
 
     References
     ----------
@@ -322,7 +324,7 @@ def bins_needed(items: RateArray, size: float) -> tuple[int, str]:
     running = np.concatenate([[0.0], np.cumsum(part)])
     above_half = int(np.searchsorted(-part, -0.5, side="left"))
     best = volume
-    # Of all numbers that leave the same items alone the least counts most of the rest.
+    # Of all alpha with the same lone items, the smallest counts most of the others.
     candidates = np.concatenate([1 - part[:above_half], part[part > 0][-1:]])
     for alpha in np.unique(candidates[(candidates > 0) & (candidates <= 0.5)]).tolist():
         alone = int(np.searchsorted(-part, -(1 - alpha), side="left"))
@@ -336,7 +338,7 @@ def bins_needed(items: RateArray, size: float) -> tuple[int, str]:
 
 
 def _counted_bins(part: RateArray, k: int) -> int:
-    """Return the bins that items (as parts of one, largest first) need by `u_k`."""
+    """Return the bound by `u_k` for items as fractions of a bin, largest first."""
     large = part[: int(np.searchsorted(-part, -1 / (k + 1), side="right"))]
     scaled = (k + 1) * large
     whole = np.floor(scaled)
@@ -347,13 +349,13 @@ def _counted_bins(part: RateArray, k: int) -> int:
 def capacity_of(
     disk_bytes: float, in_rate: float, out_rate: float, cpu_cores: float
 ) -> RateArray:
-    """Return ``(4,)`` capacities; what is unknown has no limit."""
+    """Return ``(4,)`` capacities; unknown ones are infinite."""
     given = np.array([disk_bytes, in_rate, out_rate, cpu_cores], dtype=np.float64)
     return np.where(np.isfinite(given) & (given > 0), given, np.inf)
 
 
 def fleet_of(state: ClusterState, leaving: frozenset[int] = frozenset()) -> Fleet:
-    """Return the live brokers of a cluster as a fleet."""
+    """Return the live brokers of a cluster that do not leave, as a fleet."""
     brokers = state.brokers
     stays = brokers.is_live & ~np.isin(brokers.ids, sorted(leaving))
     rows = np.nonzero(stays)[0]

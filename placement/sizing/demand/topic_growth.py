@@ -1,10 +1,10 @@
 r"""
-How topics grow, and the day on which that is too much for a broker.
+Growth of topics, and the day on which a broker reaches its limit.
 
-A topic brings :math:`g_t(d) = \max(0, e^{c_t d} + a_t d)` times what it brings today
-after ``d`` days; on disks :math:`s_t d` times today's bytes come on top. That is convex
-in ``d``, and so is the load of every broker. A load that is within its limit today
-therefore leaves it once at most, and halving an interval finds the day.
+After ``d`` days, the load of a topic is :math:`g_t(d) = \max(0, e^{c_t d} + a_t d)`
+times its present load; on disks, :math:`s_t d` is added to the factor. The factor is
+convex in ``d``, and so is the load of every broker. A load within its limit now
+therefore crosses the limit at most once, and bisection finds the day.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,9 +26,9 @@ from placement.score.placement_score import threshold_limits
 
 DAYS_PER_MONTH = 365.2425 / 12
 HORIZON_DAYS = 3653.0
-"""Ten years: beyond, no growth goes on as it did."""
+"""Forecast horizon of ten years, beyond which growth rates do not hold."""
 MOST_POWER = 100.0
-"""More is over any limit, and would be too large for a float."""
+"""Maximum exponent: the load is over any limit, and still a finite float."""
 LIMITED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
 COLUMNS = [RESOURCES.index(resource) for resource in LIMITED]
 
@@ -36,16 +36,16 @@ COLUMNS = [RESOURCES.index(resource) for resource in LIMITED]
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Growth:
     """
-    How each topic grows.
+    Growth of each topic.
 
     Parameters
     ----------
     compound_per_day
-        ``(T,)`` ``c``: the logarithm of what a day multiplies everything by.
+        ``(T,)`` ``c``: natural logarithm of the daily growth factor of all loads.
     linear_per_day
-        ``(T,)`` ``a``: the fraction of today's load that every day adds.
+        ``(T,)`` ``a``: fraction of the present load added every day.
     disk_per_day
-        ``(T,)`` ``s``: the same for bytes on disk alone.
+        ``(T,)`` ``s``: fraction of the present bytes added every day on disk alone.
     """
 
     compound_per_day: RateArray
@@ -54,19 +54,19 @@ class Growth:
 
     @property
     def is_none(self) -> bool:
-        """Whether nothing changes."""
+        """Whether there is no growth."""
         parts = (self.compound_per_day, self.linear_per_day, self.disk_per_day)
         return not any(part.any() for part in parts)
 
     def traffic(self, days: float) -> RateArray:
-        """Return ``(T,)`` times what each topic brings today."""
+        """Return ``(T,)`` factor of each topic's present traffic after some days."""
         factor: RateArray = np.maximum(
             _power(self.compound_per_day, days) + self.linear_per_day * days, 0.0
         )
         return factor
 
     def disk(self, days: float) -> RateArray:
-        """Return ``(T,)`` times the bytes of each topic today."""
+        """Return ``(T,)`` factor of each topic's present bytes after some days."""
         factor: RateArray = np.maximum(
             _power(self.compound_per_day, days)
             + (self.linear_per_day + self.disk_per_day) * days,
@@ -81,7 +81,7 @@ def _power(compound_per_day: RateArray, days: float) -> RateArray:
 
 
 def no_growth(num_topics: int) -> Growth:
-    """Return growth that changes nothing."""
+    """Return a growth of zero."""
     return steady_growth(num_topics)
 
 
@@ -91,7 +91,7 @@ def steady_growth(
     compound_per_day: float = 0.0,
     linear_per_day: float = 0.0,
 ) -> Growth:
-    """Return growth that is the same for all topics."""
+    """Return equal growth for all topics."""
     return Growth(
         compound_per_day=np.full(num_topics, compound_per_day),
         linear_per_day=np.full(num_topics, linear_per_day),
@@ -103,15 +103,15 @@ def growth_of_trends(
     state: ClusterState, disk_bytes_per_day: Mapping[str, float]
 ) -> Growth:
     """
-    Return growth by trends that were measured.
+    Return growth by measured trends.
 
     Parameters
     ----------
     state
-        The cluster.
+        Cluster with the present sizes.
     disk_bytes_per_day
-        By topic, bytes that one copy of all its partitions gains a day. Topics left
-        out do not grow.
+        Bytes a day that one copy of all partitions gains, by topic name. Other topics
+        do not grow.
     """
     size = np.zeros(len(state.topics))
     known = np.maximum(state.partitions.size_bytes, 0)
@@ -127,14 +127,14 @@ def growth_of_trends(
 @dataclass(frozen=True, slots=True)
 class Crossing:
     """
-    The first limit that is passed.
+    First crossing of a limit.
 
     Parameters
     ----------
     days
-        From now; 0 where it is passed already.
+        Days from now; 0 where the limit is exceeded already.
     broker_id, resource
-        Where.
+        Id of the broker, and resource of the limit.
     """
 
     days: float
@@ -156,20 +156,20 @@ def crossings(
     Parameters
     ----------
     state
-        The cluster, its replicas where they stay.
+        Cluster whose replicas stay on their brokers.
     growth
-        How its topics grow.
+        Growth of the topics.
     thresholds
-        Fraction of each capacity that may be used.
+        Usable fraction of each capacity.
     members
-        ``(B,)`` brokers that count.
+        ``(B,)`` true for brokers that count.
     weights
-        What replicas weigh; as `weigh` defines unless others are given.
+        Loads of replicas; `None`: those of `weigh`.
 
     Returns
     -------
-    None for resources whose capacity is unknown, or that stay within their limits for
-    `HORIZON_DAYS`.
+    Crossings, without resources whose capacity is unknown, or that stay within their
+    limits for `HORIZON_DAYS`.
     """
     if growth.is_none:
         growth = no_growth(len(state.topics))
@@ -187,7 +187,7 @@ def crossings(
 
 
 class _ClassLoads:
-    """What topics that grow alike bring to each broker."""
+    """Load of each broker by class of topics with equal growth."""
 
     def __init__(self, state: ClusterState, growth: Growth, weights: Weights) -> None:
         parts = (growth.compound_per_day, growth.linear_per_day, growth.disk_per_day)
@@ -197,11 +197,11 @@ class _ClassLoads:
         self._by_class = _summed_by_class(state, weights, of, len(rows))
         leader = state.partitions.leader_idx
         whole = broker_loads(state, weights, leader)[:, COLUMNS]
-        # What no partition brings stays what it is: stray files, indexes.
+        # Load of no partition, such as stray files and indexes, does not grow.
         self._fixed = np.maximum(whole - self._by_class.sum(axis=0), 0.0)
 
     def at(self, days: npt.NDArray[np.float64]) -> RateArray:
-        """Return ``(B, Y)`` loads, each on its own day."""
+        """Return ``(B, Y)`` loads, each at its own number of days."""
         total: RateArray = self._fixed.copy()
         is_disk = np.zeros(len(COLUMNS))
         is_disk[0] = 1.0
@@ -217,7 +217,7 @@ class _ClassLoads:
 def _summed_by_class(
     state: ClusterState, weights: Weights, of: npt.NDArray[np.int64], count: int
 ) -> RateArray:
-    """Return ``(K, B, Y)`` what the partitions of each class bring to each broker."""
+    """Return ``(K, B, Y)`` load of the partitions of each class on each broker."""
     replicas = state.replicas
     size, partition = count * state.num_brokers, replicas.partition_idx
     key = of[partition] * state.num_brokers + replicas.broker_idx
@@ -235,7 +235,7 @@ def _summed_by_class(
 
 
 def first_days(loads: _ClassLoads, limit: RateArray) -> RateArray:
-    """Return ``(B, Y)`` when each limit is passed; infinite after the horizon."""
+    """Return ``(B, Y)`` days until each limit; infinite beyond the horizon."""
     low, high = np.zeros(limit.shape), np.full(limit.shape, HORIZON_DAYS)
     passed_now = loads.at(low) > limit
     passes = loads.at(high) > limit
@@ -249,5 +249,5 @@ def first_days(loads: _ClassLoads, limit: RateArray) -> RateArray:
 
 
 def earliest(found: Sequence[Crossing]) -> Crossing | None:
-    """Return the first crossing, `None` where there is none."""
+    """Return the first crossing, or `None`."""
     return found[0] if found else None

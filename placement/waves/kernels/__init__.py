@@ -1,7 +1,7 @@
 """
 Colouring, packing and timing of copies: plain functions over flat tables.
 
-A small plan runs them as they are, on lists; a large one compiled, on arrays (see
+Small plans run the functions in Python on lists, large plans compiled on arrays (see
 `placement.core.search.kernels.jit`). Nodes are brokers, or the part of a broker that
 takes one copy at a time; edges are copies. Imports the compiler alone.
 """

@@ -1,8 +1,8 @@
 """
-Sets of colours as bits: which are free at a node, the lowest first.
+Sets of free colours at nodes as bits, searched from the lowest colour.
 
 A node has `words` integers of `BITS` colours each; a bit is set where its colour is
-free. Waves are many and the free ones few, so that most are passed over by the word.
+free. Few of many waves are free, so a search skips most of them a word at a time.
 """
 
 from typing import Any
@@ -12,12 +12,12 @@ from placement.core.search.kernels.jit import inner
 Table = Any
 NONE = -1
 BITS = 62
-"""Colours in a word: a signed integer of 64 bits holds them, and is never below 0."""
+"""Colours per word, so that a signed 64-bit integer is never negative."""
 
 
 @inner
 def lowest_bit(word: int) -> int:
-    """Return the place of the lowest bit that is set; there is one."""
+    """Return the index of the lowest set bit of a word that is not 0."""
     at = 0
     if word & 0xFFFFFFFF == 0:
         word >>= 32
@@ -60,13 +60,13 @@ def next_free(free: Table, words: int, node: int, least: int) -> int:
 
 @inner
 def take(free: Table, words: int, node: int, colour: int) -> None:
-    """Say that a colour is free no more."""
+    """Mark a colour as used at a node."""
     bit = 1 << (colour % BITS)
     free[node * words + colour // BITS] &= ~bit
 
 
 @inner
 def give(free: Table, words: int, node: int, colour: int) -> None:
-    """Say that a colour is free again."""
+    """Mark a colour as free at a node."""
     bit = 1 << (colour % BITS)
     free[node * words + colour // BITS] |= bit

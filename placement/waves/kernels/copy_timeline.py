@@ -1,4 +1,4 @@
-"""Copies that start as soon as both ends are free."""
+"""List schedule of copies, each started as soon as both ends are free."""
 
 from typing import Any
 
@@ -24,10 +24,10 @@ def list_schedule(
     """
     Start copies as soon as both ends are free, in the order of each node's list.
 
-    Nodes are senders and then receivers. `start_of` and `edges_of` list the copies of
-    each node, `first` is where each list starts, `caps` how many copies each does at a
-    time, `busy` 0 for each, `began` below 0 for each copy. Returns when
-    the last copy ends.
+    Nodes are senders, then receivers. `start_of` and `edges_of` hold the copies of each
+    node, `first` the start of each list, and `caps` the number of copies that each node
+    runs at a time. `busy` is 0 for each node, and `began` below 0 for each copy at the
+    start. Returns the end of the last copy.
     """
     size, now = 0, 0.0
     for node in range(len(busy)):
@@ -90,10 +90,10 @@ def _start(
     heap_edge: Table,
     began: Table,
 ) -> int:
-    """Start what a node can do now: the first of its list that both ends can."""
+    """Start copies of a node while possible: the first with both ends free."""
     while busy[node] < caps[node]:
         best = NONE
-        # What has started at the front of the list is passed over once and for all.
+        # Copies started at the front of the list are skipped permanently.
         while first[node] < start_of[node + 1] and began[edges_of[first[node]]] >= 0.0:
             first[node] += 1
         for k in range(first[node], start_of[node + 1]):
@@ -126,7 +126,7 @@ def _push(at: int, time: float, edge: int, heap_time: Table, heap_edge: Table) -
 
 @inner
 def _pop(size: int, heap_time: Table, heap_edge: Table) -> int:
-    """Drop the first entry; return how many are left."""
+    """Remove the first entry of the heap, and return the number left."""
     size -= 1
     time, edge = heap_time[size], heap_edge[size]
     at = 0

@@ -1,4 +1,4 @@
-"""Edge colouring: of bipartite graphs exactly, of others with several per node."""
+"""Edge colouring: optimal for bipartite graphs, and with a cap for other graphs."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from placement.waves.kernels.bit_sets import give, next_common, next_free, take
 Table = Any
 NONE = -1
 MOST_TRIES = 40
-"""Pairs of colours tried for an edge before one more colour is taken."""
+"""Maximum pairs of colours to try for an edge before adding a colour."""
 
 
 def colour_edges(
@@ -25,20 +25,20 @@ def colour_edges(
     previous: Table,
 ) -> None:
     """
-    Colour the edges of a bipartite graph so that no two at a node are the same.
+    Colour the edges of a bipartite graph so that no two at a node have one colour.
 
-    Edges take the lowest colour free at both ends. Where there is none, colour ``a`` is
-    free at the source and ``b`` at the target: along the path of ``a`` and ``b`` that
-    starts at the target both are swapped, which frees ``a`` there. The path comes to
-    sources by ``a`` alone, so it never reaches this one (König 1916).
+    Edges take the lowest colour free at both ends. If there is none, some colour ``a``
+    is free at the source and some ``b`` at the target: swapping ``a`` and ``b`` along
+    the path that starts at the target frees ``a`` there. The path reaches sources by
+    edges of ``a`` alone, so it never reaches the source of the edge (König 1916).
 
-    Where there is a choice, an edge gets a colour above that of the edge that
-    `previous` names, or `NONE`, and that stands before it.
+    Where possible, an edge gets a colour above that of its earlier edge in `previous`
+    (`NONE`: no such edge).
 
-    `at_source` and `at_target` hold ``num_colours`` edges for each node, `NONE` at
-    first; `free_source` and `free_target` the colours that are free there as `words`
-    words of bits, all at first; `path` has room for every edge. No node has more edges
-    than colours.
+    `at_source` and `at_target` hold ``num_colours`` edges for each node, initially
+    `NONE`. `free_source` and `free_target` hold the free colours of each node as
+    `words` words of bits, initially all. `path` has room for every edge. No node has
+    more edges than colours.
     """
     for edge in range(len(source)):
         u, v = source[edge], target[edge]
@@ -71,7 +71,7 @@ def _swap(
     a: int,
     b: int,
 ) -> None:
-    """Swap two colours along the path from a target that begins with the first."""
+    """Swap two colours along the path from a target that begins with colour `a`."""
     free_source, free_target, at_source, at_target, colour, path = tables
     length, hue = 0, a
     edge = at_target[node * num_colours + hue]
@@ -93,7 +93,7 @@ def _swap(
         colour[edge] = a + b - colour[edge]
         at_source[source[edge] * num_colours + colour[edge]] = edge
         at_target[target[edge] * num_colours + colour[edge]] = edge
-    # Inside the path both colours are taken as before; its ends change theirs.
+    # Inner nodes of the path still use both colours; its two ends change one.
     give(free_target, words, node, a)
     take(free_target, words, node, b)
     last = path[length - 1]
@@ -121,16 +121,17 @@ def colour_shared(
     previous: Table,
 ) -> int:
     """
-    Colour the edges of any graph so that at most `cap` at a node are the same.
+    Colour the edges of any graph so that at most `cap` at a node have one colour.
 
-    As `colour_edges`, but a node has room for several edges of a colour, and a trail
-    may come back to where it began; then another pair of colours is tried, and at last
-    one more colour is taken. `previous` is as there. Returns how many colours are used.
+    Works as `colour_edges`, but a node has room for several edges of a colour, and a
+    trail may return to an end of its edge. Another pair of colours is tried then, and
+    after `MOST_TRIES` pairs a colour is added. `previous` is as in `colour_edges`.
+    Returns the number of colours used.
 
-    `held` counts the edges of each node and colour, ``most_colours`` for each node, 0
-    at first; `places` lists them, ``cap`` for each, `NONE` at first; `free` is the
-    colours with room left as `words` words of bits, all at first. `seen` holds 0 for
-    each edge; `trail` bounds the steps of a trail by its length.
+    `held` counts the edges of each node and colour, ``most_colours`` for each node,
+    initially 0. `places` lists these edges, ``cap`` for each pair, initially `NONE`.
+    `free` holds the colours with room left as `words` words of bits, initially all.
+    `seen` is 0 for each edge, and the length of `trail` limits the steps of a trail.
     """
     stamp = 0
     tables = (free, held, places, colour, seen, trail)
@@ -192,7 +193,7 @@ def _find_trail(
     b: int,
     stamp: int,
 ) -> int:
-    """Find edges to swap so that the second end has room for colour a; 0: none."""
+    """Return the length of a trail that makes room for `a` at the second end, or 0."""
     _, held, places, _, seen, trail = tables
     length, node, hue = 0, second[edge], a
     while length < len(trail):
@@ -211,7 +212,7 @@ def _find_trail(
         node = second[step] if first[step] == node else first[step]
         if node == first[edge] or node == second[edge]:
             return 0
-        # The step takes the other colour, and so does its far end.
+        # The edge changes to the other colour, for which its far end needs room.
         hue = a + b - hue
         if held[node * most_colours + hue] < cap:
             return length

@@ -1,4 +1,4 @@
-"""Waves filled copy by copy, as far as caps and disks allow."""
+"""Greedy packing of copies into waves within caps and disk room."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ Table = Any
 NONE = -1
 NO_LIMIT = 2**62
 LONGEST = 1e300
-"""Seconds: for ever."""
+"""Seconds that stand for no limit."""
 
 
 def pack_waves(
@@ -44,24 +44,27 @@ def pack_waves(
     """
     Fill wave after wave with the copies that fit, in order, from wave `number` on.
 
-    A copy fits where its source may send and its target may get one more (`caps`: out,
-    in, both together), its target has room for it besides what it holds, and the copy
-    of the same partition before it is done. And no target fills up before the wave is
-    over: by `written` bytes/s, and `of_copy` for each copy, into the room that is left
-    and, as long as that is `within`, `spare` bytes more, or any amount from `NO_LIMIT`
-    on. `pace` bytes/s pass at each end; `sends` and `gets` have room for what passes.
-    A copy that names no log dir keeps room in each of the log dirs of its target, from
-    `claim_start` on in `claim_dirs`. Only so many as `claims` says can come to one of
-    them: `claimed` counts them and `least` has the smallest, nothing at first.
-    What a copy replaces is deleted when its wave is over; what has no target is only
-    deleted. Returns the number of the wave that nothing fits into: all are done then,
-    or the rest waits for room.
+    A copy fits if its source may send and its target may receive one more (`caps`: out,
+    in, both together), its target has room for it, and the previous copy of the same
+    partition is done. Furthermore, no target may fill up before the end of the wave.
+    Targets grow by `written` bytes/s, and by `of_copy` for each copy, into the room
+    left; while that is at least `within`, into `spare` bytes more, or without limit
+    from `NO_LIMIT` on. Each end copies at `pace` bytes/s; `sends` and `gets` are
+    buffers for the bytes of each end.
+
+    A copy without a named log dir keeps room in each log dir of its target, listed in
+    `claim_dirs` from `claim_start` on. At most `claims` such copies can come to a log
+    dir: `claimed` counts them and `least` holds the smallest, both initially 0.
+
+    The replica that a copy replaces is deleted at the end of its wave; a row without a
+    target only deletes. Returns the number of the first wave that nothing fits into:
+    either all copies are done, or the others wait for room.
     """
     tables = (claims, claim_start, claim_dirs, claimed, least)
     while True:
         _clear(sent, received, sends, gets)
         has_any = False
-        # How long the wave takes, and how long it may.
+        # Duration of the wave, and its limit.
         seconds, most = 0.0, LONGEST
         for e in order:
             if wave[e] != NONE:
@@ -121,7 +124,7 @@ def _fits(caps: Table, sent: Table, received: Table, s: int, t: int) -> bool:
 def _has_room(
     tables: Table, dir_room: Table, named: int, t: int, off: int, size: int
 ) -> bool:
-    """Return whether a copy fits into its log dir, or each that its broker may choose."""
+    """Return whether a copy fits its log dir, or each that its broker may choose."""
     claims, claim_start, claim_dirs, claimed, least = tables
     if named != NONE:
         return dir_room[named] >= size
@@ -177,7 +180,7 @@ def _clear(sent: Table, received: Table, sends: Table, gets: Table) -> None:
 def _drop(
     order: Table, target: Table, previous: Table, wave: Table, number: int
 ) -> bool:
-    """Have what is only dropped go with the last copy; tell whether anything goes."""
+    """Set the wave of rows that only delete; return whether there is any."""
     has_any = False
     for e in order:
         before = previous[e]
@@ -198,7 +201,7 @@ def _settle(
     dir_room: Table,
     written: Table,
 ) -> None:
-    """Delete what the copies of a wave replace."""
+    """Delete the replicas that the copies of a wave replace."""
     frees, freed, frees_dir, of_copy = goes
     for e in order:
         if wave[e] == number and frees[e] != NONE:

@@ -1,4 +1,4 @@
-"""What `check`, `verify` and reassignment files look like, for their JSON Schema."""
+"""Records of `check`, `verify` and reassignment files, for their JSON Schema."""
 
 from typing import Annotated, Literal
 

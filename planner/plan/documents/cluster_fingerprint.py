@@ -1,4 +1,4 @@
-"""The fingerprint of a cluster: whether a plan was made for it as it is."""
+"""Fingerprint of a cluster, by which a stale plan is detected."""
 
 import hashlib
 from threading import Thread
@@ -14,9 +14,9 @@ from planner.text.text_columns import (
 )
 
 MANY_REPLICAS = 100_000
-"""From so many on a fingerprint takes time worth a thread."""
+"""Number of replicas from which on the fingerprint is computed in a thread."""
 LINES_AT_ONCE = 50_000
-"""Lines of a fingerprint that are put together before they are hashed."""
+"""Number of lines that are joined before they are hashed."""
 
 _fingerprints: WeakKeyDictionary[ClusterState, str] = WeakKeyDictionary()
 
@@ -38,9 +38,9 @@ def fingerprint(state: ClusterState) -> str:
 
 
 def fingerprint_ahead(state: ClusterState) -> None:
-    """Take a large cluster's fingerprint beside other work: plan.json asks for it."""
+    """Compute a large cluster's fingerprint in a thread, before plan.json needs it."""
     if len(state.replicas) > MANY_REPLICAS:
-        # Kernels that search leave Python's lock to others.
+        # Search kernels release the global interpreter lock.
         Thread(target=fingerprint, args=(state,), name="fingerprint").start()
 
 

@@ -1,4 +1,4 @@
-"""Why no plan keeps every hard rule, in plan.json and in words."""
+"""Reasons why no plan keeps every hard rule, in plan.json and as text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +24,7 @@ CAPS = {
     "cost": ("--max-bytes", ""),
     "crossing": ("--max-cross-rack-bytes", " between racks"),
 }
-"""What a plan may copy in all: the option, and what of the copies it counts."""
+"""Caps on all copies of a plan: the option, and a restriction on the copies counted."""
 
 
 def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any
     placed
         The best plan found.
     because
-        The rules that cannot be kept together.
+        The infeasible subsystem: rules that no plan keeps together.
     """
     return {
         "rules": [
@@ -68,7 +68,7 @@ def reason_text(placed: PlannedPlacement, because: Because) -> str:
 
 
 def _rule_text(rule: str, draft: Draft) -> str:
-    """Return what a hard rule says here."""
+    """Return the text of a hard rule with the limits of this plan."""
     settings, is_inside = draft.settings, draft.is_emptied_dir is not None
     if rule.startswith("capacity-"):
         resource = Resource(rule.removeprefix("capacity-"))
@@ -116,7 +116,7 @@ def _rule_text(rule: str, draft: Draft) -> str:
 
 
 def _apart(settings: Settings) -> str:
-    """Return the sides of all topics that are kept apart."""
+    """Return the sides of all topics that share no broker."""
     rules = (one for one in settings.rules if isinstance(one, TopicsApart))
     return ", nor by ".join(" and ".join(rule.names) for rule in rules)
 
@@ -126,7 +126,7 @@ def _ids(ids: frozenset[int] | None) -> str:
 
 
 def _remedy(rule: str, settings: Settings) -> str:
-    """Return what a person may do about a rule."""
+    """Return the remedy for a rule that no plan keeps."""
     if rule.startswith("capacity-"):
         resource = Resource(rule.removeprefix("capacity-"))
         return f"raise --capacity-threshold {resource}=… or add {resource}"
@@ -164,7 +164,7 @@ def _remedy(rule: str, settings: Settings) -> str:
 
 def amount_text(resource: str, value: float, digits: int = 4) -> str:
     """
-    Return an amount of a resource, in units of the core, as people read it.
+    Return an amount of a resource, given in units of the core, as text.
 
     Examples
     --------
@@ -182,14 +182,14 @@ def amount_text(resource: str, value: float, digits: int = 4) -> str:
 
 
 MOST_NAMED = 12
-"""Brokers of a set up to which all are named."""
+"""Largest number of brokers of a set that are listed by id."""
 MOST_DIGITS = 15
-"""Digits that a float holds for certain."""
+"""Decimal digits that a float represents exactly."""
 
 
 def amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
     """
-    Return two amounts that differ with as many digits as tell them apart.
+    Return two amounts with as many digits as distinguish them.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
 
 def like_amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
     """
-    Return two amounts in one unit, with as many decimals as tell them apart.
+    Return two amounts in one unit, with as many decimals as distinguish them.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def like_amounts_text(resource: str, have: int, need: int) -> tuple[str, str]:
 
 
 def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
-    """Return what is missing, as one sentence."""
+    """Return a shortfall as one sentence."""
     if shortfall.level == LOG_DIR:
         return log_dir_text(placed.draft.state, shortfall)
     if shortfall.what in CAPS:
@@ -239,7 +239,7 @@ def shortfall_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
 
 
 def _place_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
-    """Say which replicas have no places."""
+    """Return a shortfall of places for replicas as text."""
     have, need = shortfall.have, shortfall.need
     if shortfall.what == "packing":
         return (
@@ -258,7 +258,7 @@ def _place_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
 def saying_what_helps(
     placed: PlannedPlacement, because: Because | None
 ) -> PlannedPlacement:
-    """Return a plan whose first shortfall says what helps."""
+    """Return a plan whose first shortfall includes the suggested remedies."""
     if because is None or not placed.solution.shortfalls:
         return placed
     first = placed.solution.shortfalls[0]
@@ -267,7 +267,7 @@ def saying_what_helps(
 
 
 def _cap_text(shortfall: Shortfall) -> str:
-    """Say which cap on all copies is too low."""
+    """Return a shortfall of a cap on all copies as text."""
     have, need = shortfall.have, shortfall.need
     option, how = CAPS[shortfall.what]
     if shortfall.what == "moves":
@@ -301,7 +301,7 @@ def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
 
 
 def _whose(placed: PlannedPlacement, shortfall: Shortfall) -> tuple[str, str]:
-    """Return the brokers that are short of something, and what they do with it."""
+    """Return the brokers of a shortfall, and the verb for their load."""
     draft, brokers = placed.draft, placed.draft.state.brokers
     rates = {str(Resource.IN), str(Resource.OUT), str(Resource.CPU)}
     verb = "carry" if shortfall.resource in rates else "hold"
@@ -327,7 +327,7 @@ def _whose(placed: PlannedPlacement, shortfall: Shortfall) -> tuple[str, str]:
 
 
 def _named_brokers(placed: PlannedPlacement, shortfall: Shortfall) -> list[int]:
-    """Return the ids of the brokers that a proof is about."""
+    """Return the ids of the brokers in the witness of a proof."""
     if shortfall.proof is None or "bins" not in shortfall.proof.witness:
         return []
     ids, holds = placed.draft.state.brokers.ids, placed.draft.holds
@@ -335,7 +335,7 @@ def _named_brokers(placed: PlannedPlacement, shortfall: Shortfall) -> list[int]:
 
 
 def _pieces_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
-    """Say that large replicas fit one by one into too few brokers."""
+    """Return the shortfall of large replicas that fit into too few brokers as text."""
     draft, resource = placed.draft, shortfall.resource
     r = RESOURCES.index(Resource(resource))
     weight = int(draft.weights.replica[shortfall.group, r])
@@ -348,7 +348,7 @@ def _pieces_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
 
 
 def _room_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
-    """Say that a replica is larger than the room of the brokers it may go to."""
+    """Return the shortfall of a replica larger than the room of its brokers as text."""
     state, resource = placed.draft.state, shortfall.resource
     have, need = amounts_text(resource, shortfall.have, shortfall.need)
     name, broker = state.name_of(shortfall.group), state.brokers.ids[shortfall.bin]
@@ -359,7 +359,7 @@ def _room_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
 
 
 def _host_name(placed: PlannedPlacement, node: int) -> str:
-    """Return a host by its name; one without a name by its broker."""
+    """Return the name of a host, or of its broker if it has none."""
     brokers = placed.draft.state.brokers
     rows = np.nonzero(np.equal(brokers.host_idx, node))[0]
     return f"host {brokers.hosts[node] or f'of broker {int(brokers.ids[rows[0]])}'}"

@@ -1,4 +1,4 @@
-"""What a plan says of log dirs: loads before and after, moves inside brokers."""
+"""Log dirs in plan.json: loads before and after, and moves within brokers."""
 
 import csv
 import io
@@ -23,7 +23,7 @@ BROKER = "{broker}"
 
 
 def counted(placed: PlannedPlacement) -> dict[str, int]:
-    """Return moves between log dirs of one broker, and their bytes."""
+    """Return the number of moves between log dirs of a broker, and their bytes."""
     moved = placed.reassignment.is_moved_inside
     return {
         "log_dirs": int(moved.sum()),
@@ -32,14 +32,14 @@ def counted(placed: PlannedPlacement) -> dict[str, int]:
 
 
 def _sizes(placed: PlannedPlacement) -> Any:  # noqa: ANN401 - (R,) int64
-    """Return ``(R,)`` bytes of each place of the lists, where it lies now."""
+    """Return ``(R,)`` bytes of each replica of the lists, in its present log dir."""
     weights = placed.weights_before
     size = weights.copy_bytes[placed.reassignment.partition_idx]
     return size + weights.own[placed.reassignment.origin] if len(weights.own) else size
 
 
 def dirs_document(state: ClusterState, dirs: PlannedDirs) -> list[dict[str, Any]]:
-    """Return a row per log dir of the brokers: bytes before and after, and shares."""
+    """Return a row per log dir: bytes before and after, target and deviations."""
     log_dirs = state.log_dirs
     before = dirs.targets_before.deviation(_table(dirs.before))[:, 0]
     after = dirs.targets.deviation(_table(dirs.after))[:, 0]
@@ -66,7 +66,7 @@ def _table(column: Any) -> Any:  # noqa: ANN401 - (D,) to (D, 1)
 
 
 def moves_inside(placed: PlannedPlacement) -> str:
-    """Return a row per replica that changes its log dir, as CSV."""
+    """Return a row per replica that changes its log dir within a broker, as CSV."""
     state, reassignment = placed.reassignment.before, placed.reassignment
     paths, sizes = state.log_dirs.paths, _sizes(placed)
     text = io.StringIO()
@@ -93,12 +93,12 @@ def moves_inside(placed: PlannedPlacement) -> str:
 
 def read_moves_inside(folder: Path) -> tuple[int, int]:
     """
-    Return how many replicas a plan folder moves between log dirs, and their bytes.
+    Return the number of moves between log dirs in a plan folder, and their bytes.
 
     Raises
     ------
     BadInputError
-        If its table of them cannot be read.
+        If the table of these moves cannot be read.
     """
     path = folder / TABLE_NAME
     if not path.exists():
@@ -120,12 +120,12 @@ def read_dirs(
     option: str, given: tuple[str, ...], state: ClusterState
 ) -> tuple[int, ...]:
     """
-    Read log dirs by broker and path: ``3:/data/d1``, ``1-4:/logs/kafka-log{broker}``.
+    Parse log dirs by broker and path: ``3:/data/d1``, ``1-4:/logs/kafka-log{broker}``.
 
     Raises
     ------
     BadInputError
-        With every one that is not of that form, or that no broker has.
+        With every text that is malformed, or names a log dir that no broker has.
     """
     owners = state.brokers.ids[state.log_dirs.broker_idx].tolist()
     row_of = {
@@ -157,7 +157,7 @@ def read_dirs(
 def _read(
     text: str, row_of: dict[tuple[int, str], int]
 ) -> Iterator[int | tuple[str, str]]:
-    """Yield the row of each log dir that is meant, or what is wrong."""
+    """Yield the row of each named log dir, or the rule it violates and a remedy."""
     listed, colon, path = text.partition(":")
     remedy = "write BROKER:PATH, such as 3:/data/d1"
     if not colon or not path.startswith("/"):
@@ -179,7 +179,7 @@ def _read(
 
 
 def log_dir_place(state: ClusterState, shortfall: Shortfall) -> dict[str, Any]:
-    """Return the place of what is missing inside a broker: rows are of log dirs."""
+    """Return the place of a shortfall within a broker, whose rows are log dirs."""
     where: dict[str, Any] = {"broker": int(state.brokers.ids[shortfall.node])}
     if shortfall.item >= 0:
         partition = state.replicas.partition_idx[shortfall.item]
@@ -192,7 +192,7 @@ def log_dir_place(state: ClusterState, shortfall: Shortfall) -> dict[str, Any]:
 
 
 def log_dir_text(state: ClusterState, shortfall: Shortfall) -> str:
-    """Return what is missing inside a broker, as one sentence."""
+    """Return a shortfall within a broker as one sentence."""
     where = log_dir_place(state, shortfall)
     broker, path = where["broker"], where.get("log_dir")
     have, need = bytes_text(shortfall.have, 4), bytes_text(shortfall.need, 4)

@@ -1,4 +1,4 @@
-"""plan.json: what a plan is, what it costs, and what is proven about it."""
+"""plan.json: contents of a plan, its cost and its certificate."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -45,27 +45,27 @@ CAPPED = {"moves": "moves", "cost": "bytes", "crossing": "cross_rack_bytes"}
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, kw_only=True)
 class Plan:
     """
-    A planned placement with all that its folder says.
+    A planned placement with everything that its folder shows.
 
     Parameters
     ----------
     goal
         Name of the operation.
     placed
-        The outcome of planning.
+        Result of planning.
     taken_at
-        When the snapshot was taken, as it says.
+        Time of the snapshot, as the snapshot gives it.
     settings
-        What changes the plan, as plan.json has it.
+        Settings that affect the plan, as in plan.json.
     before, after
         Scores of the two placements.
     waves
-        How it runs wave by wave, where that was asked for.
+        Waves of the plan, if requested.
     because
-        Why it does not keep every hard rule, where it does not.
+        Infeasible subsystem of the hard rules, if the plan does not keep them all.
     identity
-        The cluster by which a plan is known, where a rule let it see other racks, or
-        it counts on brokers that are to come.
+        Cluster whose fingerprint identifies the plan, if the plan uses mapped racks or
+        new brokers.
     """
 
     goal: str
@@ -80,7 +80,7 @@ class Plan:
 
     @property
     def state(self) -> ClusterState:
-        """The cluster before."""
+        """Cluster before the plan."""
         return self.placed.reassignment.before
 
     @property
@@ -88,8 +88,8 @@ class Plan:
         """
         Status of plan.json.
 
-        Where both lists are empty, `left-alone` if offline replicas stay that the
-        operation would mend, else `nothing-to-do`.
+        For a plan that changes nothing, `left-alone` if offline replicas remain that
+        the operation would repair, else `nothing-to-do`.
         """
         status = self.placed.solution.status
         is_met = status in {Status.OPTIMAL, Status.FEASIBLE}
@@ -99,12 +99,12 @@ class Plan:
 
     @property
     def leaves_offline(self) -> bool:
-        """Whether offline replicas stay that the operation would mend."""
+        """Whether offline replicas remain that the operation would repair."""
         return any(note.what == LEFT_OFFLINE for note in self.placed.notes)
 
     @property
     def moves(self) -> dict[str, int]:
-        """What is done, as plan.json counts it."""
+        """Numbers of changes, as in plan.json."""
         reassignment, weights = self.placed.reassignment, self.placed.draft.weights
         return {
             "replicas": int(reassignment.is_copied.sum()),
@@ -117,7 +117,7 @@ class Plan:
 
 
 def unknown_bytes(plan: Plan) -> dict[str, None]:
-    """Return the sums of bytes that nobody knows: of copies of unknown size."""
+    """Return null for the sums of bytes that include copies of unknown size."""
     reassignment = plan.placed.reassignment
     copied = reassignment.partition_idx[reassignment.is_copied]
     if (plan.state.partitions.size_bytes[copied] != UNKNOWN).all():
@@ -134,7 +134,7 @@ def make_plan(
     because: Because | None = None,
     identity: ClusterState | None = None,
 ) -> Plan:
-    """Score a planned placement before and after, and put all together."""
+    """Score a planned placement before and after; return the plan."""
     state, thresholds = placed.reassignment.before, _thresholds(placed)
     after = placed.reassignment.after()
     return Plan(
@@ -159,11 +159,12 @@ def _thresholds(placed: PlannedPlacement) -> Mapping[Resource, float]:
 
 def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
     """
-    Return ``(P,)`` true for partitions whose leader will differ from its first replica.
+    Return ``(P,)`` true for partitions whose first replica must be elected leader.
 
-    A leader that stays a replica goes on leading after a reassignment; one that is
-    removed gives way to the first replica by itself. A first replica that is offline
-    cannot be elected. Leaders that are kept go on, but where they may not lead.
+    After a reassignment, a leader that remains a replica goes on leading; a removed
+    leader is replaced by the first replica without an election. An offline first
+    replica cannot be elected. Leaders that the plan keeps go on leading unless they may
+    not lead.
     """
     state, reassignment = plan.state, plan.placed.reassignment
     start = reassignment.start
@@ -179,7 +180,7 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
 
 
 def to_document(plan: Plan) -> dict[str, Any]:
-    """Return plan.json: the same for the same input, whatever the machine."""
+    """Return plan.json: the same for the same input on every machine."""
     if plan not in _documents:
         _documents[plan] = _document(plan)
     return dict(_documents[plan])
@@ -231,7 +232,7 @@ def _document(plan: Plan) -> dict[str, Any]:
 
 
 def topic_ids(plan: Plan) -> dict[str, str]:
-    """Return the ids of the topics that change: one made anew makes a plan stale."""
+    """Return the ids of changed topics: recreating one of them makes a plan stale."""
     topics = plan.state.topics
     changed = plan.placed.reassignment.is_changed
     rows = np.unique(plan.state.partitions.topic_idx[changed]).tolist()
@@ -270,7 +271,7 @@ def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
 
 
 def score_document(state: ClusterState, score: Score) -> dict[str, Any]:
-    """Return the part of a score document that a placement decides."""
+    """Return the part of a score document that depends on the placement alone."""
     return {
         "brokers": state.num_brokers,
         "partitions": state.num_partitions,
@@ -291,7 +292,7 @@ def score_document(state: ClusterState, score: Score) -> dict[str, Any]:
 
 def _broker_rows(state: ClusterState, score: Score) -> list[dict[str, Any]]:
     columns = known_loads(state, score)
-    # Numpy's numbers are slow one by one: there are thirty for each broker.
+    # Single numbers of numpy are slow, and each broker has thirty.
     values = [_rounded_rows(column) for column in columns.values()]
     brokers = state.brokers
     return [
@@ -307,7 +308,7 @@ def _broker_rows(state: ClusterState, score: Score) -> list[dict[str, Any]]:
 
 
 def _rounded_rows(values: RateArray) -> list[list[float | None]]:
-    """Return rows as documents have them, with nothing where a number is unknown."""
+    """Return rows rounded as in documents, with null for unknown numbers."""
     unknown = np.isnan(values)
     rows = rounded_all(np.where(unknown, 0.0, values)).astype(np.object_)
     rows[unknown] = None
@@ -317,7 +318,7 @@ def _rounded_rows(values: RateArray) -> list[list[float | None]]:
 def shortfall_document(
     placed: PlannedPlacement, shortfall: Shortfall
 ) -> dict[str, Any]:
-    """Return what is missing, with brokers and partitions by name."""
+    """Return a shortfall, with brokers and partitions by name."""
     state = placed.draft.state
     where: dict[str, Any] = {}
     if shortfall.group >= 0:
@@ -363,7 +364,7 @@ def _what(shortfall: Shortfall) -> str:
 
 
 def _lost(plan: Plan) -> npt.NDArray[np.int64]:
-    """Return the rows of partitions that change, and whose list names a dead broker."""
+    """Return the rows of changed partitions with a broker that is not live."""
     state = plan.state
     off = ~state.brokers.is_live[state.replicas.broker_idx]
     lost = sum_rows(off, state.replicas.start) > 0
@@ -371,7 +372,7 @@ def _lost(plan: Plan) -> npt.NDArray[np.int64]:
 
 
 def lists_not_in_rollback(plan: Plan) -> list[dict[str, Any]]:
-    """Return the lists before that rollback.json leaves out, for a verification."""
+    """Return the lists before the plan that rollback.json omits, for `verify`."""
     state = plan.state
     return [
         {
@@ -384,7 +385,7 @@ def lists_not_in_rollback(plan: Plan) -> list[dict[str, Any]]:
 
 
 def rollback_notes(plan: Plan) -> Iterable[Note]:
-    """Name the partitions that no rollback can bring back to a broker not live."""
+    """Yield a note for each partition that no rollback can move back."""
     state = plan.state
     for p in _lost(plan):
         topic = state.topics.names[state.partitions.topic_idx[p]]
@@ -398,7 +399,7 @@ def rollback_notes(plan: Plan) -> Iterable[Note]:
 
 
 def throttle_notes(plan: Plan) -> Iterable[Note]:
-    """Say that Kafka's throttle fails where lists name a broker that is not live."""
+    """Yield a note if Kafka's throttle fails since a list names a broker not live."""
     state, reassignment = plan.state, plan.placed.reassignment
     if not reassignment.is_copied.any():
         return

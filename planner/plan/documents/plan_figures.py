@@ -1,4 +1,4 @@
-"""Figures of a plan that people ask for: hours, the fullest disk, what it survives."""
+"""Figures of a plan for operators: copy time, fullest disk, survived failures."""
 
 from dataclasses import dataclass
 
@@ -10,20 +10,20 @@ from placement.model.load import broker_loads, weigh
 from planner.plan.documents.plan_document import Plan
 
 DEFAULT_RATE_BYTES_PER_S = 50_000_000
-"""Bytes per second that a broker is taken to copy, in and out, where nobody says."""
+"""Default rate at which a broker copies, in and out, in bytes/s."""
 
 
 @dataclass(frozen=True, slots=True)
 class CopyTime:
     """
-    How long the copies take at least, and the broker that decides.
+    Least time of the copies, and the broker that determines it.
 
     Parameters
     ----------
     seconds
-        Bytes over the busiest broker's link, at the rate given.
+        Seconds: bytes over the busiest broker's link, divided by the rate.
     broker_id
-        That broker; -1 where nothing is copied.
+        Id of that broker; -1 if nothing is copied.
     """
 
     seconds: float
@@ -31,7 +31,7 @@ class CopyTime:
 
 
 def copy_time(plan: Plan, rate_bytes_per_s: float) -> CopyTime:
-    """Return the time that the busiest broker needs for what it sends or gets."""
+    """Return the time that the busiest broker needs to send, or receive, its copies."""
     state, reassignment = plan.state, plan.placed.reassignment
     copied = np.nonzero(reassignment.is_copied)[0]
     of = reassignment.partition_idx[copied]
@@ -52,7 +52,7 @@ def copy_time(plan: Plan, rate_bytes_per_s: float) -> CopyTime:
 
 
 def counted_out(plan: Plan) -> BoolArray:
-    """Return ``(B, R)`` what is out of band, as far as the operation minds."""
+    """Return ``(B, R)`` true for loads out of band that the operation counts."""
     draft, after = plan.placed.draft, plan.after
     out = after.is_out & draft.holds[:, None]
     if draft.old_may_be_low:
@@ -62,7 +62,7 @@ def counted_out(plan: Plan) -> BoolArray:
 
 @dataclass(frozen=True, slots=True)
 class FullestDisk:
-    """The broker whose disk is fullest, and how full, as a fraction of its capacity."""
+    """Broker with the fullest disk, and its use as a fraction of the capacity."""
 
     fraction: float
     broker_id: int
@@ -70,9 +70,9 @@ class FullestDisk:
 
 def fullest_disk(plan: Plan, *, while_copying: bool) -> FullestDisk | None:
     """
-    Return the fullest disk, before or while both copies are there.
+    Return the fullest disk, before the plan or while it holds both copies.
 
-    `None` where no disk's capacity is known.
+    `None` if no disk's capacity is known.
     """
     state, reassignment = plan.state, plan.placed.reassignment
     capacity = state.brokers.disk_bytes
@@ -93,7 +93,7 @@ def fullest_disk(plan: Plan, *, while_copying: bool) -> FullestDisk | None:
 @dataclass(frozen=True, slots=True)
 class Survival:
     """
-    What the loss of any one broker, or rack, does to the partitions.
+    Effect on partitions of the loss of any one broker, or rack.
 
     Parameters
     ----------
@@ -115,17 +115,17 @@ class Survival:
 
 def survive(state: ClusterState, node_of_broker: npt.NDArray[np.int32]) -> Survival:
     """
-    Try the loss of each node of brokers: each broker alone, or each rack.
+    Compute the effect of losing each node: each broker alone, or each rack.
 
     Parameters
     ----------
     state
         The cluster.
     node_of_broker
-        ``(B,)`` the node that fails together.
+        ``(B,)`` node of each broker; the brokers of a node fail together.
     """
     replicas = state.replicas
-    # What is offline, or not in sync, takes over from nobody.
+    # A replica that is offline, or not in sync, cannot become leader.
     is_live = state.can_lead
     of, node = replicas.partition_idx, node_of_broker[replicas.broker_idx]
     live = sum_rows(is_live, replicas.start)

@@ -1,4 +1,4 @@
-"""What plans, their parts and refusals look like, for their JSON Schema."""
+"""Records of plans, their parts and errors, for their JSON Schema."""
 
 from typing import Literal
 

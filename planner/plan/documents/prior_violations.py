@@ -1,4 +1,4 @@
-"""What was wrong before a plan and still is, with commands that repair it."""
+"""Violations that existed before a plan and remain, with commands that repair them."""
 
 from collections.abc import Iterator
 from weakref import WeakKeyDictionary
@@ -31,7 +31,7 @@ REMEDIES = {
     "even-positions": "plan rebalance --even-positions",
     **{f"band-{name}": "plan rebalance" for name in RESOURCES},
 }
-"""Commands that repair what a rule finds."""
+"""Commands that repair the findings of a rule."""
 _sources: WeakKeyDictionary[ClusterState, dict[tuple[str | None, int | None], str]] = (
     WeakKeyDictionary()
 )
@@ -39,20 +39,20 @@ _sources: WeakKeyDictionary[ClusterState, dict[tuple[str | None, int | None], st
 
 def remedy_of(finding: Finding, state: ClusterState) -> str | None:
     """
-    Return a command that repairs what was wrong before; `None` where none is known.
+    Return a command that repairs an existing finding; `None` if none is known.
 
     Parameters
     ----------
     finding
-        Of the checker.
+        Finding of the checker.
     state
-        The cluster before.
+        The cluster before the plan.
     """
     if not finding.existing or finding.soft:
         return None
     place = (finding.where.topic, finding.where.partition)
     if (what_helps := _remedies_of_sources(state).get(place)) is not None:
-        # Nothing can be copied, so no plan repairs it.
+        # Without a source no plan can repair it.
         return what_helps
     if finding.rule == "dead-broker":
         row = int(state.brokers.rows_of([finding.where.broker or 0])[0])
@@ -72,7 +72,7 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
 def _remedies_of_sources(
     state: ClusterState,
 ) -> dict[tuple[str | None, int | None], str]:
-    """Return what brings the last copies back, of partitions of which none is left."""
+    """Return the remedy of each partition without a source for copies."""
     if state not in _sources:
         names, numbers = state.topics.names, state.partitions.partition
         _sources[state] = {
@@ -85,7 +85,7 @@ def _remedies_of_sources(
 
 
 def existing_notes(plan: Plan) -> Iterator[Note]:
-    """Yield what was wrong before, and is no worse, by rule; each with a remedy."""
+    """Yield a note per rule on violations that existed before and are no worse."""
     yield from _rack_notes(plan)
     yield from _capacity_notes(plan)
 

@@ -1,4 +1,4 @@
-"""Proofs of bounds as plans have them: names in place of rows."""
+"""Proofs of bounds in plan.json, with names instead of rows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +39,7 @@ def proof_document(
 
 
 def _named_prices(placed: PlannedPlacement, prices: dict[str, Any]) -> dict[str, Any]:
-    """Return prices of load with brokers by id and resources by name."""
+    """Return the prices of loads with brokers by id and resources by name."""
     ids = placed.draft.state.brokers.ids
     return prices | {
         side: [
@@ -51,7 +51,7 @@ def _named_prices(placed: PlannedPlacement, prices: dict[str, Any]) -> dict[str,
 
 
 def _named_case(placed: PlannedPlacement, node: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a node of a tree of cases with its partition and its broker by name."""
+    """Return a branch-and-bound node with its partition and broker by name."""
     if "above" in node:
         return _named_prices(placed, dict(node))
     if "group" not in node:
@@ -68,7 +68,7 @@ def _named_case(placed: PlannedPlacement, node: Mapping[str, Any]) -> dict[str, 
 
 
 def _named_cut(placed: PlannedPlacement, cut: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a rounded row with brokers, resources and partitions by name."""
+    """Return a valid inequality with brokers, resources and partitions by name."""
     return {
         "broker": int(placed.draft.state.brokers.ids[cut["bin"]]),
         "resource": placed.columns[cut["resource"]],
@@ -80,7 +80,7 @@ def _named_cut(placed: PlannedPlacement, cut: Mapping[str, Any]) -> dict[str, An
 
 
 def _name_of(placed: PlannedPlacement, group: int) -> str | int:
-    # Partitions that go together are proven about as one, by a number of their own.
+    # Aggregated partitions have one proof, and a number instead of a name.
     return group if placed.draft.bundles else placed.draft.state.name_of(group)
 
 

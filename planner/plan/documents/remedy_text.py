@@ -1,4 +1,4 @@
-"""Changes that make a plan possible, in plan.json and in words."""
+"""Changes that make a plan feasible, in plan.json and as text."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,11 +16,11 @@ OPTIONS = {
     "rack": "--rack-rule strict",
     "max-replicas": "--max-replicas",
 }
-"""Options of rules that have another name."""
+"""Options of rules whose option has another name."""
 
 
 def remedy_document(remedy: Remedy) -> dict[str, Any]:
-    """Return a change as plan.json has it: what, where, how much."""
+    """Return a change for plan.json: kind, place, amount and text."""
     named = {
         "racks": list(remedy.racks),
         "capacities": {str(r): value for r, value in remedy.capacities.items()},
@@ -34,7 +34,7 @@ def remedy_document(remedy: Remedy) -> dict[str, Any]:
 
 def remedy_text(remedy: Remedy) -> str:
     """
-    Return a change as a person makes it.
+    Return a change as an instruction.
 
     Examples
     --------
@@ -137,20 +137,20 @@ def with_suggestions(
     placed: PlannedPlacement, because: Because | None, message: str
 ) -> PlannedPlacement:
     """
-    Return a plan whose first proven shortfall says what helps.
+    Return a plan whose first proven shortfall includes the remedies.
 
     Parameters
     ----------
     placed, because
-        The plan, and why there is none that keeps every rule.
+        The plan, and the infeasible subsystem of its hard rules.
     message
-        What that shortfall says by itself.
+        Message of that shortfall.
     """
     shortfalls = placed.solution.shortfalls
     if because is None or not because.remedies or not shortfalls:
         return placed
     texts = map(remedy_text, because.remedies)
-    # What lacks a source says itself which broker to start.
+    # The message of a missing source already names the broker to start.
     helps = [text for text in texts if text.lower() not in message.lower()]
     if not helps:
         return placed

@@ -1,4 +1,4 @@
-"""What waves.json looks like, for its JSON Schema and its reader."""
+"""Records of waves.json, for its JSON Schema and its reader."""
 
 from typing import Annotated, Literal
 
@@ -163,4 +163,4 @@ class WavesRecord(Record):
 
 
 WAVE_DOCUMENTS = {"waves": WavesRecord}
-"""By the name that `schema` knows it by."""
+"""Documents by their names in `schema`."""

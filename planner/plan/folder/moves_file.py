@@ -1,4 +1,4 @@
-"""moves.csv: a row per move, why it is made, and what would be worse without it."""
+"""moves.csv: a row per move, its reason, and the consequence of undoing it."""
 
 import csv
 import io
@@ -46,7 +46,7 @@ COLUMNS = (
     "undone_outside",
 )
 _QUOTED = frozenset(',"\r\n')
-"""Characters for whose sake a cell is quoted."""
+"""Characters that require a cell to be quoted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +57,23 @@ class MoveRow:
     Parameters
     ----------
     topic, partition
-        Of what.
+        Topic and number of the partition.
     kind
-        ``replica``: a copy; ``leader``: another replica comes first; ``drop``: a
-        replica goes, and nothing replaces it.
+        ``replica``: a copy; ``leader``: another replica becomes the first; ``drop``: a
+        replica is removed and not replaced.
     source, target
-        Broker ids: from, to; `None` where a list grows or shrinks.
+        Broker ids: from, to; `None` if the list grows or shrinks.
     source_rack, target_rack
-        Their racks, empty where unknown.
+        Racks of these brokers, empty if unknown.
     size_bytes
-        Bytes copied; `None` where the size is unknown.
+        Bytes copied; `None` if the size is unknown.
     reason, resource
-        Why, a `Reason`; and about which resource.
+        Reason of the move, a `Reason`, and the resource concerned.
     undone
-        What is worse once this move alone is undone, an `Undone`.
+        Consequence of undoing this move alone, an `Undone`.
     undone_broker, undone_resource, undone_outside
-        Of which broker and resource; and how far it is then outside its band, in
-        shares, or over its capacity, as a fraction.
+        Broker and resource of the consequence; and their distance outside the band, in
+        shares, or over the capacity, as a fraction.
     """
 
     topic: str
@@ -106,7 +106,7 @@ def moves_table(plan: Plan) -> str:
 
 
 def _cell_texts(column: "_Column") -> Column:
-    """Return the text of each value of a column; of names each is made but once."""
+    """Return the text of each value of a column; format each name only once."""
     if isinstance(column, np.ndarray):
         return numerals(column)
     if isinstance(column, _Outside | _Sizes):
@@ -115,7 +115,7 @@ def _cell_texts(column: "_Column") -> Column:
 
 
 def _cell_text(value: Any) -> str:  # noqa: ANN401 - text, number or nothing
-    """Return a value as the csv module writes it: quoted where it has to be."""
+    """Return a value as the csv module writes it, quoted if necessary."""
     if value is None:
         return ""
     text = str(value)
@@ -141,7 +141,7 @@ def _csv(rows: Iterable[tuple[Any, ...]]) -> str:
 def move_rows(
     state: ClusterState, moves: Moves, explained: Explained
 ) -> Iterator[MoveRow]:
-    """Yield moves by the names of topics, brokers and racks."""
+    """Yield moves with the names of topics, brokers and racks."""
     columns = [
         column.tolist() if isinstance(column, np.ndarray) else column
         for column in _columns(state, moves, explained)
@@ -152,7 +152,7 @@ def move_rows(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Named:
-    """A column of few values, by their rows; -1 is the last of them."""
+    """A column of few distinct values, as rows of `names`; -1 is the last name."""
 
     names: Sequence[Any]
     rows: npt.NDArray[Any]
@@ -163,7 +163,7 @@ class _Named:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Outside:
-    """A column of distances; where there is none it is empty."""
+    """A column of distances; 0 is an empty cell."""
 
     values: npt.NDArray[np.float64]
 
@@ -187,7 +187,7 @@ _Column = _Named | _Outside | _Sizes | npt.NDArray[np.int64]
 
 
 def _sizes(state: ClusterState, moves: Moves) -> _Column:
-    """Return the bytes copied; a copy of unknown size is not one of 0 bytes."""
+    """Return the bytes copied; a copy of unknown size has no number."""
     sizes = state.partitions.size_bytes[moves.partition_idx]
     is_known = ~moves.is_copy | (sizes != UNKNOWN)
     copied = moves.copied_bytes
@@ -197,10 +197,10 @@ def _sizes(state: ClusterState, moves: Moves) -> _Column:
 def _columns(
     state: ClusterState, moves: Moves, explained: Explained
 ) -> tuple[_Column, ...]:
-    """Return the fields of `MoveRow`, of all moves: there may be a hundred thousand."""
+    """Return the fields of `MoveRow` as columns, for up to a hundred thousand moves."""
     brokers = state.brokers
     racks = [*(brokers.racks[rack] or "" for rack in brokers.rack_idx.tolist()), ""]
-    # A row of -1 is none, and the last of each list stands for that.
+    # Row -1 means none, which is the last entry of each list.
     ids = [*brokers.ids.tolist(), None]
     resources = [*map(str, RESOURCES), None]
     kinds = np.where(moves.is_copy, 0, np.where(moves.is_drop, 1, 2))

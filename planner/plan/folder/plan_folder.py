@@ -1,8 +1,8 @@
 """
-The plan folder: files for Kafka's tools, for people and for the planner itself.
+The plan folder: files for Kafka's tools, for operators and for the planner.
 
-Written beside its place and moved there as a whole, so that a folder is always one
-plan; the same input gives the same bytes.
+A folder is written to a temporary place and moved as a whole, so that it is always one
+complete plan. The same input gives the same bytes.
 """
 
 import json
@@ -56,19 +56,19 @@ from planner.text.text_columns import Column, texts_of, whole
 DOCUMENT_NAME = "plan.json"
 RowArray = npt.NDArray[np.int64]
 _HEAD = f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n'
-"""How the plan.json of a plan begins."""
+"""Beginning of the plan.json of a plan."""
 
 
 def write_plan(plan: Plan, path: Path) -> list[str]:
     """
-    Write a plan folder, all of it or nothing.
+    Write a plan folder atomically.
 
     Parameters
     ----------
     plan
-        What to write.
+        The plan.
     path
-        The folder. A plan that stands there is replaced as a whole.
+        The folder. A plan in its place is replaced as a whole.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def write_plan(plan: Plan, path: Path) -> list[str]:
     Raises
     ------
     BadInputError
-        If something else stands there, or nothing can be written there.
+        If something other than a plan is in its place, or the folder cannot be written.
     """
     check_plan_output(path)
     return replace_plan(dict(plan_files(plan)), path)
@@ -85,7 +85,7 @@ def write_plan(plan: Plan, path: Path) -> list[str]:
 
 def replace_plan(files: dict[str, str], path: Path) -> list[str]:
     """
-    Put the files of a plan in place of what stands there, all of them or none.
+    Replace a folder by the files of a plan atomically.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def replace_plan(files: dict[str, str], path: Path) -> list[str]:
     Raises
     ------
     BadInputError
-        If something else stands there, or nothing can be written there.
+        If something other than a plan is in its place, or the folder cannot be written.
     """
     check_plan_output(path)
     stage(f"writing {path}")
@@ -131,7 +131,7 @@ def _replace_folder(path: Path, files: dict[str, str]) -> None:
 
 
 def _swap(fresh: Path, path: Path, old: Path) -> None:
-    """Put a folder in its place; what stood there comes back where that fails."""
+    """Move a folder to its place; restore the earlier one on failure."""
     if not path.exists():
         fresh.rename(path)
         return
@@ -145,12 +145,12 @@ def _swap(fresh: Path, path: Path, old: Path) -> None:
 
 def check_plan_output(path: Path) -> None:
     """
-    Make sure that a plan may be written to a place, before work is spent on it.
+    Check that a plan may be written to a place, before any work is done.
 
     Raises
     ------
     BadInputError
-        If something stands there that is not a plan folder.
+        If something other than a plan folder is there.
     """
     if os.path.lexists(path) and not _is_plan(path):
         rule = "the output exists and is not a plan folder"
@@ -164,7 +164,7 @@ def _is_plan(path: Path) -> bool:
         with (path / DOCUMENT_NAME).open(encoding="utf-8") as file:
             text = file.read(len(_HEAD))
             if text == _HEAD:
-                # As we write it: no need to read megabytes of it.
+                # Our own format: the rest, possibly megabytes, need not be read.
                 return True
             text += file.read()
         return bool(json.loads(text).get("format") == FORMAT)
@@ -219,14 +219,14 @@ def dump_document(document: object) -> str:
 
 
 def _names(name: str, count: int, starts: Sequence[int]) -> list[str]:
-    """Return the files that Kafka takes one after the other; none of an empty list."""
+    """Return the files that Kafka takes in turn; none for an empty list."""
     return (part_names(name, starts) or [f"{name}.json"]) if count else []
 
 
 def _with_parts(
     name: str, texts: Column, starts: Sequence[int]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the whole file and, where Kafka does not take it at once, its parts."""
+    """Yield the whole file and, if Kafka cannot take it at once, its parts."""
     yield f"{name}.json", file_text(texts) + "\n"
     ends = [*starts[1:], len(texts)]
     for part, begin, end in zip(part_names(name, starts), starts, ends, strict=False):
@@ -234,12 +234,12 @@ def _with_parts(
 
 
 def file_text(entries: Column) -> str:
-    """Return the file of entries, as Kafka's tool prints it."""
+    """Return entries as a file in the format of Kafka's tool."""
     return join_entries(whole(entries, ","))
 
 
 def rollback_lists(state: ClusterState, changed: RowArray) -> Listing:
-    """Return the lists before, with log dirs; those that name dead brokers left out."""
+    """Return the lists before, with log dirs, except those that name dead brokers."""
     return listing_now(state, changed[~names_dead_broker(state)[changed]])
 
 
@@ -253,7 +253,7 @@ def target_lists(plan: Plan) -> Listing:
     """
     Return the lists of every partition that the plan changes.
 
-    With the log dirs that replicas go to, any for the others, where it chooses these.
+    If the plan chooses log dirs, the lists have them, and "any" for other replicas.
     """
     reassignment = plan.placed.reassignment
     return listing(

@@ -1,7 +1,7 @@
 """
-RUNBOOK.md: the commands of one plan, in order, to be followed by hand.
+RUNBOOK.md: the commands of one plan, in order, to be run by hand.
 
-The same plan gives the same bytes: no clocks, and no paths but those of the folder.
+The same plan gives the same bytes: no times, and no paths except those of the folder.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,8 +31,8 @@ def runbook(plan: Plan, files: Files) -> str:
     plan
         The plan.
     files
-        The files for Kafka's tool with lists in them, by their names without ending
-        and number: one each, or the numbered parts that it takes one after the other.
+        Files with lists for Kafka's tool, by name without suffix and number: one file,
+        or the numbered parts that the tool takes in turn.
     """
     if plan.status == "nothing-to-do":
         lines = [*_title(plan), "", "There is nothing to do: no command is needed."]
@@ -57,9 +57,9 @@ def new_runbook(topic: str, first: int, count: int) -> str:
     Parameters
     ----------
     topic
-        The topic.
+        Name of the topic.
     first
-        Number of its first new partition; 0 where the topic is new.
+        Number of the first new partition; 0 for a new topic.
     count
         Number of new partitions.
     """
@@ -103,7 +103,7 @@ def new_runbook(topic: str, first: int, count: int) -> str:
 
 
 def code(*commands: str) -> list[str]:
-    """Return commands as a block to be copied."""
+    """Return commands as a code block."""
     return ["```sh", *commands, "```"]
 
 
@@ -295,7 +295,7 @@ def _roll_back(runs: Sequence[Run], files: Sequence[str]) -> Iterator[str]:
 
 
 def _back(file: str, throttle: int | None, inside: int | None) -> Iterator[str]:
-    """Yield the commands that run a file which undoes something."""
+    """Yield the commands that run a rollback file."""
     yield KAFKA.execute(
         file,
         throttle=None if throttle is None else str(throttle),

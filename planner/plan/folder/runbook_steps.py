@@ -1,4 +1,4 @@
-"""Runs of a plan: files for Kafka's tool one after the other, with their throttles."""
+"""Runs of a plan: successive files for Kafka's tool, with their throttles."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,20 +32,20 @@ class Run:
     title
         Heading of the run.
     says
-        A sentence before its commands, or nothing.
+        A sentence before the commands, or empty.
     file
-        The file.
+        Name of the file.
     rollback
-        The files that undo it, where it has some of its own.
+        Files that undo this run, if it has its own.
     throttle, log_dir_throttle
-        Bytes/s of copies between brokers, and inside brokers; `None` where there are
-        none of the kind.
+        Bytes/s of copies between brokers, and within brokers; `None` without such
+        copies.
     dead
-        Brokers not live in the lists that it changes.
+        Brokers not live in the lists that the run changes.
     topics
-        Topics that it throttles as a whole; only with dead brokers.
+        Topics that are throttled as a whole; only with dead brokers.
     election
-        File of the elections after it, if any.
+        File of the elections after the run, if any.
     """
 
     title: str
@@ -60,12 +60,12 @@ class Run:
 
     @property
     def is_throttled(self) -> bool:
-        """True if throttles are to be removed afterwards."""
+        """Whether throttles must be removed afterwards."""
         return self.throttle is not None or self.log_dir_throttle is not None
 
     @property
     def by_default(self) -> bool:
-        """True if rates are set as the default of all brokers."""
+        """Whether rates are set as the default of all brokers."""
         return bool(self.dead) and self.throttle is not None
 
     @property
@@ -80,7 +80,7 @@ class Run:
 
     @property
     def set_up(self) -> list[str]:
-        """Commands before the run, where Kafka's tool cannot throttle it."""
+        """Commands before the run, if Kafka's tool cannot throttle it."""
         if not self.by_default:
             return []
         lists = [f"{key}=*" for key in TOPIC_THROTTLES]
@@ -91,7 +91,7 @@ class Run:
 
     @property
     def tear_down(self) -> list[str]:
-        """Commands after the run that remove what Kafka's tool leaves."""
+        """Commands after the run that remove configs which Kafka's tool leaves."""
         return [KAFKA.delete_configs(ALL_BROKERS, RATES)] if self.by_default else []
 
 
@@ -108,7 +108,7 @@ def runs_of(plan: Plan, files: Files) -> Iterator[Run]:
     plan
         The plan.
     files
-        The files with lists in them, by their names without ending and number.
+        Files with lists, by name without suffix and number.
     """
     if plan.waves is not None:
         yield from _waves(plan.waves, files)
@@ -165,10 +165,10 @@ def _rate_text(plan: Plan) -> str:
 
 def _whole_throttle(plan: Plan, *, is_wild: bool) -> int:
     """
-    Return the rate for all copies at once: the usual one, and what is written besides.
+    Return the throttle for all copies at once: the default rate plus produced bytes.
 
-    Kafka counts what in-sync followers of a listed partition fetch; of topics that
-    are throttled as a whole, of every partition.
+    Kafka's throttle counts what in-sync followers of a listed partition fetch; for
+    topics throttled as a whole, of every partition.
     """
     state, reassignment = plan.state, plan.placed.reassignment
     rate = np.nan_to_num(state.partitions.in_bytes_per_s)

@@ -1,4 +1,4 @@
-"""The rules of the user's choice that a plan is held to, by what its settings say."""
+"""Optional rules that a plan is checked against, from its settings."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,9 +26,9 @@ from planner.options.topic_goals import BAND, GAP, gap_of
 from planner.plan.documents.log_dir_document import read_dirs
 
 NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
-"""What an operation cannot balance."""
+"""Resources that an operation cannot balance."""
 WITHOUT_BANDS = {"demote", "new-topic", "add-partitions"}
-"""Operations whose bands are not held here: demotion counts who leads by itself."""
+"""Operations whose bands are not checked; demotion counts leaders by itself."""
 EVERY = frozenset({"disk", "in", "out", "cpu", "replicas", "leaders"})
 COUNTS = ("replicas", "leaders")
 CAPS = ("max_moves", "max_bytes", "max_cross_rack_bytes")
@@ -41,16 +41,16 @@ def with_chosen_rules(
     goal: str | None = None,
 ) -> CheckSettings:
     """
-    Return what a plan is held to, with the rules that its settings name.
+    Return check settings with the rules that a plan's settings name.
 
     Parameters
     ----------
     settings
-        The rest.
+        Check settings without these rules.
     document
         `settings` of plan.json.
     state
-        The cluster before, with the racks that the plan saw.
+        The cluster before, with the racks that the plan used.
     goal
         Name of the operation.
     """
@@ -81,7 +81,7 @@ def _custom_rules(
     state: ClusterState,
     goal: str | None,
 ) -> Iterator[CustomRule]:
-    """Yield the rules that hold where they are asked for."""
+    """Yield the optional rules that the settings request."""
     plain: Mapping[str, Callable[[], CustomRule]] = {
         "locality_scoped": within_rack,
         "only_trades": only_trades,
@@ -105,7 +105,7 @@ def _custom_rules(
     if document.get("keep_topics") is not None:
         kept = _matching(state, document["keep_topics"])
         yield kept_topics(kept, settings.leaving_brokers)
-    # Demotion takes no other leaders away than those that it is about.
+    # Demotion changes only the leaders that it concerns.
     if document.get("keep_leaders") is not None and goal != "demote":
         led = _matching(state, document["keep_leaders"])
         yield kept_leaders(led, settings.leaving_brokers)
@@ -114,7 +114,7 @@ def _custom_rules(
 def _topic_groups(
     document: Mapping[str, Any], state: ClusterState
 ) -> Iterator[CustomRule]:
-    """Yield which topics share no broker, and which the same ones."""
+    """Yield the rules on topics that share no broker, or the same brokers."""
     for text in document.get("topics_apart") or ():
         yield topics_apart([_matching(state, side) for side in text.split("=")])
     for text in document.get("topics_together") or ():
@@ -124,7 +124,7 @@ def _topic_groups(
 def _hard_goals(
     document: Mapping[str, Any], state: ClusterState, goal: str | None
 ) -> HardGoals | None:
-    """Return the goals that are hard, with what settings say of them."""
+    """Return the hard goals, with their parameters from the settings."""
     names = frozenset(document.get("hard") or ())
     if goal in WITHOUT_BANDS:
         names = frozenset(name for name in names if not name.startswith("band-"))
@@ -163,7 +163,7 @@ def _hard_goals(
 def _emptied(
     document: Mapping[str, Any], state: ClusterState
 ) -> Iterator[tuple[int, str]]:
-    """Yield broker and path of the log dirs to be emptied that are still there."""
+    """Yield broker and path of the log dirs to be emptied that still exist."""
     dirs = state.log_dirs
     for text in document.get("empty") or ():
         try:
@@ -176,7 +176,7 @@ def _emptied(
 
 
 def _filled(document: Mapping[str, Any]) -> frozenset[int]:
-    """Return the brokers that are named to be filled, with those that are to come."""
+    """Return the named brokers to be filled, and the new brokers."""
     named = frozenset(document.get("broker_list") or ())
     return named and named | ids_to_come(document.get("new_broker") or ())
 
@@ -196,7 +196,7 @@ def _matching(state: ClusterState, pattern: str | None) -> frozenset[str]:
 
 
 def _topic_leaders(state: ClusterState, texts: Sequence[str]) -> dict[str, int]:
-    """Return the leaders that every broker shall have, by topic."""
+    """Return the least number of leaders per broker, by topic."""
     found: dict[str, int] = {}
     for text in texts:
         pattern, _, number = text.rpartition("=")

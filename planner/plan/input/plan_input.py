@@ -1,4 +1,4 @@
-"""A PLAN as given on the command line: a plan folder, or any reassignment file."""
+"""PLAN argument of commands: a plan folder, or any reassignment file."""
 
 import re
 from collections.abc import Mapping
@@ -81,22 +81,22 @@ class PlanSettings(BaseModel):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInput:
     """
-    What a PLAN says.
+    Contents of a PLAN.
 
     Parameters
     ----------
     path
-        Where it was read.
+        Path of the plan.
     reassignment
-        The lists it asks for.
+        Lists of the plan.
     rollback
-        The lists before; `None` where a file says no more than the lists.
+        Lists before the plan; `None` for a reassignment file alone.
     goal
         Name of the operation in plan.json, or `None`.
     settings
-        The rules it was made under; those of plan.json, or nothing.
+        Settings of plan.json, or the defaults.
     document
-        plan.json as it is, or empty.
+        plan.json unchanged, or empty.
     """
 
     path: Path
@@ -109,12 +109,12 @@ class PlanInput:
     @property
     def before(self) -> ReassignmentFile | None:
         """
-        The lists before, with those that rollback.json leaves out.
+        Lists before the plan, including those that rollback.json omits.
 
         Raises
         ------
         BadInputError
-            If plan.json does not list them as it should.
+            If plan.json lists the omitted ones incorrectly.
         """
         place = f"{self.path / DOCUMENT_NAME}, not_in_rollback"
         return lists_before(self.rollback, self.document, place=place)
@@ -129,12 +129,12 @@ def lists_before(
     rollback: ReassignmentFile | None, document: Mapping[str, Any], *, place: str
 ) -> ReassignmentFile | None:
     """
-    Return the lists before a plan, with those that rollback.json leaves out.
+    Return the lists before a plan, including those that rollback.json omits.
 
     Parameters
     ----------
     rollback
-        rollback.json, where there is one.
+        rollback.json, if it exists.
     document
         plan.json.
     place
@@ -143,7 +143,7 @@ def lists_before(
     Raises
     ------
     BadInputError
-        If plan.json does not list them as it should.
+        If plan.json lists the omitted ones incorrectly.
     """
     listed = document.get("not_in_rollback")
     if rollback is None or not listed:
@@ -250,7 +250,7 @@ def _problem(path: Path, place: str, rule: str, remedy: str) -> InputProblem:
 
 
 def _patterns(settings: PlanSettings) -> dict[str, list[str]]:
-    """Return the regular expressions by the setting that they stand in."""
+    """Return the regular expressions by the setting that has them."""
     excluded = settings.exclude_topics
     plain = {
         "keep_topics": settings.keep_topics,
@@ -271,16 +271,16 @@ def check_settings(
     allow_replication_factor_change: bool,
 ) -> CheckSettings:
     """
-    Return the rules to hold a plan to: its own, then what the caller says.
+    Return the rules for checking a plan: its own, overridden by the caller's.
 
     Parameters
     ----------
     plan
-        The plan, with the settings that it was made under.
+        The plan, with its settings.
     state
-        The cluster, whose topics a pattern excludes.
+        The cluster, whose topics the patterns exclude.
     capacity_thresholds
-        Fractions by resource that take the place of the plan's.
+        Fractions by resource that override those of the plan.
     allow_replication_factor_change
         Whether lists may grow and shrink whatever the plan's goal is.
     """
@@ -314,7 +314,7 @@ def _excluded_for_replicas(own: PlanSettings, state: ClusterState) -> frozenset[
 
 
 def _excluded_topics(own: PlanSettings, state: ClusterState) -> frozenset[str]:
-    """Return the topics that are excluded, or not among those that were named."""
+    """Return the topics that are excluded, or not among the selected ones."""
     names, patterns = frozenset(state.topics.names), _patterns(own)
     excluded = _matching(patterns["exclude_topics"], names)
     if not own.topic and own.topics is None:

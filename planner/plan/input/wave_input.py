@@ -1,4 +1,4 @@
-"""The waves of a plan folder, read back to be checked."""
+"""Waves of a plan folder, read back for checks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,18 +26,18 @@ Lists = dict[tuple[str, int], list[int]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WavesInput:
     """
-    Waves as they stand in a plan folder.
+    Waves in a plan folder.
+
+    The field `told` has, for each wave, its data for the checker besides the lists.
 
     Parameters
     ----------
     waves
-        The file of each, in order.
+        File of each wave, in order.
     limits
-        What they were cut under.
-    told
-        What is told of each besides its lists.
+        Limits of the waves.
     records
-        What waves.json says of each.
+        Record of each wave in waves.json.
     """
 
     waves: tuple[ReassignmentFile, ...]
@@ -48,7 +48,7 @@ class WavesInput:
     def check(
         self, before: ClusterState, final: ReassignmentFile
     ) -> tuple[Finding, ...]:
-        """Hold the waves against the cluster, and their end against the plan."""
+        """Check the waves against the cluster, and their end against the plan."""
         return check_waves(
             before,
             [lists_of(file) for file in self.waves],
@@ -69,7 +69,7 @@ def lists_of(file: ReassignmentFile) -> Lists:
 
 def read_waves(folder: Path) -> WavesInput | None:
     """
-    Read the waves of a plan folder; `None` where it has none.
+    Read the waves of a plan folder; `None` if it has none.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def _refusal(path: Path, error: ValidationError) -> BadInputError:
 def _read_parts(
     folder: Path, told: WavesRecord
 ) -> tuple[list[WaveTold], list[InputProblem]]:
-    """Read the parts of each wave, and what else is told of it."""
+    """Read the parts of each wave; return the data of the waves for the checker."""
     found: list[WaveTold] = []
     problems: list[InputProblem] = []
     for wave in told.waves:

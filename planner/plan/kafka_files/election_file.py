@@ -5,8 +5,8 @@ Election files, as `kafka-leader-election --path-to-json-file` takes them.
 
     {"partitions":[{"topic":"a","partition":0}]}
 
-A partition named twice is refused, as Kafka's tool does, and keys that it ignores are
-ignored. An empty list is fine here: a plan that needs no election writes one.
+A partition named twice is rejected, as by Kafka's tool, and keys that the tool ignores
+are ignored. An empty list is accepted: a plan without elections writes one.
 """
 
 from collections.abc import Iterator
@@ -28,12 +28,12 @@ def read_election_file(path: Path) -> list[tuple[str, int]]:
     Parameters
     ----------
     path
-        Kafka's JSON file, or a plan folder: its `preferred-election.json`.
+        Kafka's JSON file, or a plan folder with `preferred-election.json`.
 
     Raises
     ------
     BadInputError
-        If Kafka's tool would not take it; every problem is named.
+        If Kafka's tool would reject the file; with every problem.
     """
     file = path / ELECTION_NAME if path.is_dir() else path
     document = read_json(file, remedy=_LIKE)
@@ -50,7 +50,7 @@ def read_election_file(path: Path) -> list[tuple[str, int]]:
 def _document_problems(
     document: object, pairs: list[tuple[str, int]]
 ) -> Iterator[_Found]:
-    """Yield what is wrong, and add the partitions that are right to `pairs`."""
+    """Yield the problems of a document, and append its valid partitions to `pairs`."""
     if not isinstance(document, dict):
         yield "", document, "must be an object", _LIKE
         return

@@ -1,9 +1,9 @@
 """
-Where files for Kafka's tool are cut: by what Kafka takes in one request, or one config.
+Division of files for Kafka's tool by the size of a request, or of a config.
 
 With ``--throttle`` the tool writes two configs of each topic in its file:
 ``leader.replication.throttled.replicas`` lists every replica that the partitions of the
-file have now, ``follower.replication.throttled.replicas`` every one that comes, each as
+file have now, ``follower.replication.throttled.replicas`` every added one, each as
 ``partition:broker``. Kafka cannot store a value of over 32,767 bytes (KAFKA-17993).
 """
 
@@ -14,9 +14,9 @@ from placement.model.cluster import ABSENT, ClusterState
 from placement.waves.broker_lists import Lists
 
 MOST_PARTITIONS_PER_FILE = 5000
-"""A controller request holds 10,000 records; files for Kafka's tool stay below."""
+"""Largest number of partitions in a file: a controller request holds 10,000 records."""
 MOST_THROTTLE_BYTES = 32_767
-"""A config's value is no longer, and so neither is a topic's list of replicas."""
+"""Largest size of a config's value, and so of a topic's list of replicas, in bytes."""
 
 RowArray = npt.NDArray[np.int64]
 
@@ -25,14 +25,14 @@ def throttle_bytes(state: ClusterState, now: Lists, then: Lists) -> RowArray:
     """
     Return ``(2, N)`` bytes that each partition takes in the lists of its topic.
 
-    A comma after each replica is counted, though none follows the last one.
+    A comma after each replica is counted, also after the last one, which has none.
 
     Parameters
     ----------
     state
         The cluster, for the ids of its brokers.
     now, then
-        The lists of the same partitions before and after a file has run.
+        Lists of the same partitions before and after a file has run.
     """
     row = np.repeat(np.arange(len(then)), then.counts)
     comes = np.equal(now.slots_of(row, then.broker_idx), ABSENT)
@@ -54,16 +54,16 @@ def _list_bytes(
 
 
 def _digits(numbers: npt.NDArray[np.int32]) -> RowArray:
-    """Return how many digits each number has."""
+    """Return the number of digits of each number."""
     powers = 10 ** np.arange(1, 10)
     return np.searchsorted(powers, numbers, side="right").astype(np.int64) + 1
 
 
 def there_and_back(state: ClusterState, now: Lists, then: Lists) -> RowArray:
     """
-    Return ``(2, N)`` bytes at most, from whichever of two lists a file sets out.
+    Return ``(2, N)`` the larger bytes of a file's run in either direction.
 
-    A way back is taken once all is done, or while it still runs.
+    A rollback runs after the plan is done, or while it still runs.
     """
     there = throttle_bytes(state, now, then)
     return np.maximum(there, throttle_bytes(state, then, now))
@@ -73,16 +73,16 @@ def part_starts(
     state: ClusterState, partition_idx: RowArray, sizes: RowArray
 ) -> list[int]:
     """
-    Return where the parts of a file begin; one alone where Kafka takes the whole.
+    Return the starts of the parts of a file; a single one if Kafka takes the whole.
 
     Parameters
     ----------
     state
         The cluster.
     partition_idx
-        ``(N,)`` rows of its partitions.
+        ``(N,)`` rows of the partitions.
     sizes
-        ``(2, N)`` bytes in the lists of its topic, from `throttle_bytes`.
+        ``(2, N)`` bytes in the lists of the topic, from `throttle_bytes`.
     """
     count = len(partition_idx)
     if not long_topics(state, partition_idx, sizes):
@@ -93,7 +93,7 @@ def part_starts(
 
 
 def _cut_greedily(topics: list[int], sizes: list[list[int]]) -> list[int]:
-    """Return the starts of parts that are each as long as may be."""
+    """Return the starts of parts that are each as long as possible."""
     starts, leaders, followers = [0], 0, 0
     for row, (topic, (leader, follower)) in enumerate(zip(topics, sizes, strict=True)):
         if row and topic != topics[row - 1]:
@@ -122,7 +122,7 @@ def long_topics(
 
 
 def file_order(state: ClusterState, partition_idx: RowArray) -> RowArray:
-    """Return the places of partitions by topic's name and number, as in a file."""
+    """Return the order of partitions by topic name and number, as in a file."""
     names = state.topics.names
     rank = np.empty(len(names), dtype=np.int64)
     rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))

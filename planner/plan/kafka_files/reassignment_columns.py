@@ -1,8 +1,8 @@
 """
-The lists of many partitions, as columns: a reassignment may have a hundred thousand.
+Lists of many partitions as columns: a reassignment may have a hundred thousand.
 
-`planner.plan.kafka_files.reassignment_file` has the same entry by entry, for files that
-are read.
+`planner.plan.kafka_files.reassignment_file` has them as entries, for files that are
+read.
 """
 
 import json
@@ -35,13 +35,13 @@ class Listing:
     Parameters
     ----------
     topics
-        Names, of all topics of the cluster.
+        Names of all topics of the cluster.
     topic_idx, partitions
-        ``(N,)`` topic of each entry and Kafka's partition number.
+        ``(N,)`` topic row of each entry, and Kafka's partition number.
     start
         ``(N + 1,)`` replicas of entry ``e`` are rows ``start[e]:start[e + 1]``.
     broker_ids
-        ``(M,)`` preferred leader first.
+        ``(M,)`` broker ids, preferred leader first.
     paths
         Log dirs of the cluster.
     log_dir_idx
@@ -60,7 +60,7 @@ class Listing:
         return len(self.partitions)
 
     def texts(self) -> Column:
-        """Return each entry as a file for Kafka's tool has it, by topic and number."""
+        """Return the JSON text of each entry, sorted by topic and number."""
         heads = [f'{{"topic":{_quoted(name)},"partition":' for name in self.topics]
         texts = side_by_side(
             picked(heads, self.topic_idx),
@@ -80,14 +80,14 @@ class Listing:
         return np.lexsort((self.partitions, rank[self.topic_idx]))
 
     def _dir_texts(self) -> Column:
-        # A row of -1 is any, and the last text stands for that.
+        # Row -1 means any, which is the last text.
         texts = [_quoted(path) for path in (*self.paths, ANY)]
         anywhere = np.full(len(self.broker_ids), ABSENT)
         rows = anywhere if self.log_dir_idx is None else self.log_dir_idx
         return picked(texts, rows)
 
     def to_file(self) -> ReassignmentFile:
-        """Return the same entry by entry."""
+        """Return the lists as entries."""
         spans = [*map(slice, self.start[:-1].tolist(), self.start[1:].tolist())]
         ids, names = self.broker_ids.tolist(), self.topics
         return ReassignmentFile(
@@ -105,7 +105,7 @@ class Listing:
         return tuple([tuple(named[span]) for span in spans])
 
     def to_target(self) -> Target:
-        """Return the same for the checker."""
+        """Return the lists in the form of the checker."""
         paths, names = (*self.paths, None), self.topics
         rows = self.log_dir_idx
         return Target(
@@ -137,13 +137,13 @@ def listing(
     chosen
         Rows of the partitions.
     broker_idx, log_dir_idx
-        Broker and log dir in each place of the lists; `None`: no log dirs.
+        Broker row and log dir row in each slot of the lists; `None`: no log dirs.
     start
-        ``(P + 1,)`` where each list starts.
+        ``(P + 1,)`` start of each list.
     """
     sizes = (start[1:] - start[:-1])[chosen]
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    # Places of a list follow each other: its first one, and how far each is from it.
+    # Slots of a list are consecutive: its first slot plus the offset within it.
     slots = np.repeat(start[:-1][chosen] - starts[:-1], sizes) + np.arange(starts[-1])
     return Listing(
         topics=state.topics.names,

@@ -6,9 +6,10 @@ Reassignment and election files, as Kafka's own tools read and print them.
     {"version":1,"partitions":[{"topic":"a","partition":0,"replicas":[1,2],
      "log_dirs":["any","/data/d1"]}]}
 
-A file that Kafka's tool could not parse is bad input here, with every problem named.
-What it parses and then refuses (a partition or a broker named twice, an empty list) is
-read, and is a finding of `placement.check`. Keys that Kafka ignores are ignored.
+A file that Kafka's tool cannot parse is bad input, reported with every problem. Entries
+that the tool parses and then rejects (a partition or a broker named twice, an empty
+list) are read, and are findings of `placement.check`. Keys that Kafka ignores are
+ignored.
 """
 
 import json
@@ -34,7 +35,7 @@ LogDirs = tuple[str | None, ...]
 @dataclass(frozen=True, slots=True)
 class ReassignmentFile:
     """
-    The lists of one reassignment file, in its order; one entry per partition.
+    Lists of one reassignment file, in its order; one entry per partition.
 
     Parameters
     ----------
@@ -45,8 +46,8 @@ class ReassignmentFile:
     replicas
         Broker ids of each entry, preferred leader first.
     log_dirs
-        Absolute path per replica, `None` for any; `None` instead of a whole list
-        where the file gives none.
+        Absolute path per replica, `None` for any; `None` instead of a whole list if the
+        file gives none.
     """
 
     topics: tuple[str, ...]
@@ -118,7 +119,7 @@ def parse_reassignment(document: object, *, file: str) -> ReassignmentFile:
     topics, partitions, replicas, log_dirs = (
         zip(*found, strict=True) if found else _NONE
     )
-    # A name that stands in a thousand entries is kept once.
+    # A name that occurs in a thousand entries is stored once.
     return ReassignmentFile(
         tuple(map(sys.intern, topics)), partitions, replicas, log_dirs
     )
@@ -136,22 +137,22 @@ def _log_dirs(entry: dict[str, Any]) -> LogDirs | None:
 
 def format_reassignment(file: ReassignmentFile) -> str:
     """
-    Write the entries as Kafka's tool prints them: one line, without a line break.
+    Return the entries as Kafka's tool prints them: one line, without a line break.
 
-    Sorted by topic and partition; an entry without log dirs says "any" throughout.
+    Sorted by topic and partition; an entry without log dirs has "any" throughout.
     """
     return join_entries(",".join(entry_texts(file)))
 
 
 def join_entries(texts: str) -> str:
-    """Return the file of entries that are written already, with commas between."""
+    """Return the file of formatted entries, given with commas between them."""
     return f'{{"version":1,"partitions":[{texts}]}}'
 
 
 def entry_texts(file: ReassignmentFile) -> list[str]:
-    """Return each entry as it stands in the file, sorted by topic and partition."""
+    """Return the text of each entry, sorted by topic and partition."""
     order = sorted(range(len(file)), key=lambda e: (file.topics[e], file.partitions[e]))
-    # Written out, and names but once: there may be a hundred thousand entries.
+    # Formatted by hand, and each name only once, for a hundred thousand entries.
     name_of = {name: _one_line(name) for name in set(file.topics)}
     dirs_of = {dirs: _dirs_text(dirs) for dirs in set(file.log_dirs) if dirs}
     any_of = {n: _dirs_text((None,) * n) for n in {*map(len, file.replicas)}}
@@ -180,7 +181,7 @@ def _dirs_text(dirs: LogDirs) -> str:
 
 
 def format_election(pairs: Iterable[tuple[str, int]]) -> str:
-    """Write (topic, partition) pairs as `kafka-leader-election` takes them, sorted."""
+    """Return (topic, partition) pairs as `kafka-leader-election` takes them, sorted."""
     listed = [{"topic": topic, "partition": number} for topic, number in sorted(pairs)]
     return _one_line({"partitions": listed})
 
@@ -198,7 +199,7 @@ def read_json(path: Path, *, remedy: str | None = None) -> object:
     path
         The file.
     remedy
-        What to give instead of what is not JSON; `None`: a reassignment.
+        Remedy for a file that is not JSON; `None`: that of a reassignment.
 
     Raises
     ------
@@ -257,7 +258,7 @@ def _refuse(path: Path, place: str, rule: str, remedy: str) -> NoReturn:
 
 
 class _Reader:
-    """Judges the entries of one file, and remembers what is wrong with them."""
+    """Validator of the entries of one file, which keeps their problems."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -308,7 +309,7 @@ Problem = tuple[str, object, str, str]
 
 
 def _is_plain(entry: Any) -> bool:  # noqa: ANN401 - JSON
-    """Tell at once that most entries are fine; the others are looked at slowly."""
+    """Return whether an entry is surely valid; other entries are checked slowly."""
     try:
         replicas = entry["replicas"]
         return (
@@ -400,7 +401,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def _shown(value: object) -> str:
-    """Name a value without walking into it: it may be deep or huge."""
+    """Return a short description of a value, which may be deep or huge."""
     if value is None:
         return "nothing"
     if isinstance(value, list):

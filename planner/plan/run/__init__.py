@@ -1,5 +1,5 @@
 """
-Plan one operation on one cluster, or new partitions, and check the result.
+Planning of one operation on one cluster, or of new partitions, and its check.
 
 Imports all of `planner.plan` but `screen`.
 """

@@ -1,4 +1,4 @@
-"""Plans of new partitions held against the rules, as any plan."""
+"""Checks of plans of new partitions by the same rules as any plan."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -36,22 +36,22 @@ def check_new(
     before: ClusterState, after: ClusterState, is_new: BoolArray, rules: CheckSettings
 ) -> tuple[Finding, ...]:
     """
-    Hold new partitions against the rules, by the independent checker.
+    Check new partitions against the rules with the independent checker.
 
     Parameters
     ----------
     before
         The cluster as it is.
     after
-        The same with the new partitions where the plan puts them.
+        The cluster with the new partitions in their planned places.
     is_new
-        ``(P,)`` the new ones of `after`.
+        ``(P,)`` true for the new partitions of `after`.
     rules
-        The limits they were placed under.
+        Limits under which the partitions were placed.
 
     Returns
     -------
-    What they cause, and what was wrong before (`existing`).
+    Findings that the new partitions cause, and those that existed before (`existing`).
     """
     rows = np.nonzero(is_new)[0]
     replicas = after.replicas
@@ -65,10 +65,10 @@ def check_new(
     for finding in check(after, lists.to_target(), rules):
         broker = finding.where.broker
         if finding.rule == "log-dir-capacity" and _key(finding) not in was:
-            # Nothing new names a log dir: that this one took it is made up.
+            # New partitions name no log dir: the one in this state is arbitrary.
             continue
         if finding.rule in LOADS and broker in used:
-            # To the checker all of it is there already: what is new adds to it.
+            # The checker sees all loads as existing; new partitions may add to them.
             resource = finding.where.resource or ""
             adds = grows[resource] and (resource != "out" or broker in leading)
             is_existing = not adds and _key(finding) in was
@@ -81,7 +81,7 @@ def check_new(
 def _excluded(
     after: ClusterState, rows: IntArray, rules: CheckSettings
 ) -> Iterator[Finding]:
-    """Find new replicas, and new leaders, on brokers that take none."""
+    """Yield new replicas, and new leaders, on brokers that are excluded."""
     brokers = after.brokers
     for p in rows.tolist():
         listed = after.brokers_of(p)
@@ -107,7 +107,7 @@ def _finding(after: ClusterState, p: int, broker: int, message: str) -> Finding:
 
 
 def _grows(after: ClusterState, rows: IntArray) -> dict[str, bool]:
-    """Return of which resources the new partitions add anything that is known."""
+    """Return whether the new partitions add a known load, by resource."""
     partitions = after.partitions
 
     def is_more(*columns: RateArray | BytesArray) -> bool:
@@ -140,10 +140,10 @@ def check_new_plan(
     plan
         The folder.
     state
-        The cluster, in which they do not exist yet.
+        The cluster, without the new partitions.
     rules
-        Returns the limits to hold it to, in the cluster with the new partitions: there
-        alone all topics are that rules name.
+        Returns the limits for the cluster with the new partitions, which has all topics
+        that rules name.
     """
     wrong = tuple(_shape(plan, state))
     if wrong:
@@ -154,7 +154,7 @@ def check_new_plan(
 
 
 def _shape(plan: PlanInput, state: ClusterState) -> Iterator[Finding]:
-    """Find what has changed since, and lists that Kafka would not take."""
+    """Yield changes since the snapshot, and lists that Kafka would reject."""
     lists = plan.reassignment
     topics = set(lists.topics)
     for topic in sorted(topics):
@@ -201,7 +201,7 @@ def _grown(plan: PlanInput, state: ClusterState) -> Grown:
 
 
 def _expected(settings: Mapping[str, Any]) -> Expected:
-    """Return what plan.json says the topic will carry."""
+    """Return the expected load of the topic from plan.json."""
     size = settings.get("size_bytes")
     min_isr = settings.get("min_insync_replicas")
     return Expected(

@@ -1,4 +1,4 @@
-"""Plan one operation on one cluster, and have the plan checked by separate code."""
+"""Plan of one operation on one cluster, checked by separate code."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -48,21 +48,20 @@ from planner.text.format import bytes_text, percent_text
 
 _NOTHING = "nothing"
 CHECKED_AT_ONCE = 100_000
-"""Replicas up to which checking a plan takes no time worth a thread."""
+"""Number of replicas up to which a plan is checked without a thread."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Planned:
     """
-    A plan and what the independent checker says of it.
+    A plan and the findings of the independent checker.
 
     Parameters
     ----------
     plan
         The plan.
     checked
-        Returns what the checker finds, once it is done: a large plan is written
-        meanwhile.
+        Returns the findings once the check is done: a large plan is written meanwhile.
     """
 
     plan: Plan
@@ -71,9 +70,9 @@ class Planned:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """
-        What the checker finds.
+        Findings of the checker.
 
-        Those that existed before and are none of the plan's making included.
+        Includes findings that existed before the plan.
         """
         return self.checked()
 
@@ -96,7 +95,7 @@ def make(
     request
         The operation and its options.
     taken_at
-        When the snapshot was taken, as it says.
+        Time of the snapshot, as the snapshot gives it.
 
     Raises
     ------
@@ -141,10 +140,10 @@ def make(
 
 
 def _placed(wishes: Wishes, operation: Operation, words: str) -> PlannedPlacement:
-    """Place, and show how the gap between copies and their bound closes."""
+    """Plan a placement; show the gap between copied bytes and their bound meanwhile."""
     stage(words)
     if _is_priced(wishes.settings):
-        # What moves cost is no sum of bytes then.
+        # With priced moves, the cost is no sum of bytes.
         return plan_placement(wishes.state, operation, wishes.settings)
     with listening(lambda cost, bound: stage(f"{words}: {_gap_text(cost, bound)}")):
         return plan_placement(wishes.state, operation, wishes.settings)
@@ -156,7 +155,7 @@ def _gap_text(cost: int, bound: int) -> str:
 
 
 def _checking(plan: Plan, wishes: Wishes) -> Callable[[], tuple[Finding, ...]]:
-    """Check a plan, a large one beside whatever comes next."""
+    """Check a plan; a large one in a thread."""
     if len(plan.state.replicas) <= CHECKED_AT_ONCE:
         findings = check_plan(plan, wishes)
         return lambda: findings
@@ -167,7 +166,7 @@ def _checking(plan: Plan, wishes: Wishes) -> Callable[[], tuple[Finding, ...]]:
 
 
 def _is_priced(settings: Settings) -> bool:
-    """Tell whether moves have a price that the search makes many rounds for."""
+    """Return whether moves have a price, for which the search runs more rounds."""
     has_price = settings.prefers_moves or settings.price_per_move_bytes > 0
     return has_price and EFFORTS[settings.effort].more_rounds > 0
 
@@ -179,7 +178,7 @@ def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
 
 
 def rules_of(plan: Plan, wishes: Wishes) -> CheckSettings:
-    """Return what the checker holds a plan to: the limits it was made under."""
+    """Return the rules for checking a plan: the limits under which it was made."""
     state, settings = plan.state, wishes.settings
     destination = settings.destination_brokers
     excluded = settings.excluded_for_replicas
@@ -232,7 +231,7 @@ def _add_brokers(state: ClusterState, wishes: Wishes) -> Operation:
 
 
 def _brokers_to_fill(state: ClusterState) -> str:
-    """Return the remedy: the empty brokers of the snapshot, or one to come."""
+    """Return the remedy: the empty brokers of the snapshot, or a new one."""
     brokers = state.brokers
     held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
     empty = brokers.ids[brokers.is_live & (held == 0)].tolist()

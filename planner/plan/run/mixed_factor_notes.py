@@ -1,4 +1,4 @@
-"""Topics of mixed replication factors, in words."""
+"""Notes on topics with mixed replication factors."""
 
 from collections.abc import Iterator
 

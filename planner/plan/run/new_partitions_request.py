@@ -1,4 +1,4 @@
-"""What is asked of new partitions, held against a cluster."""
+"""Request for new partitions, checked against a cluster."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -49,25 +49,25 @@ LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRequest:
     """
-    What is asked for, as given.
+    Request for new partitions, as given.
 
     Parameters
     ----------
     plan
-        The options that all plans share; its goal says which operation, its one
-        topic which topic.
+        Options that all plans share; the goal is the operation, the only topic is the
+        topic concerned.
     partitions
-        How many the topic shall have, those that exist included.
+        Number of partitions that the topic shall have, including existing ones.
     replication_factor
-        Of a new topic.
+        Replication factor of a new topic.
     in_bytes_per_s, out_bytes_per_s, size_bytes
-        What the whole topic is expected to carry, with or without units.
+        Expected load of the whole topic, with or without units.
     replica_assignment
-        Where the replicas go, as Kafka's tool takes it: ``0:1,1:0``.
+        Replicas by hand, in the format of Kafka's tool: ``0:1,1:0``.
     topic_config
         Topic configs of a new topic, ``KEY=VALUE`` each.
     cluster_configs
-        Configs of the whole cluster, as the snapshot has them.
+        Configs of the whole cluster, from the snapshot.
     """
 
     plan: PlanRequest
@@ -82,7 +82,7 @@ class NewRequest:
 
 
 class Asked:
-    """A request held against a cluster: all that is wrong, or what is to be placed."""
+    """Request checked against a cluster; raises every problem of the request."""
 
     def __init__(self, state: ClusterState, request: NewRequest) -> None:
         self.state, self.request = state, request
@@ -103,7 +103,7 @@ class Asked:
 
     @property
     def document(self) -> dict[str, Any]:
-        """What plan.json says under `settings` of this operation."""
+        """Entries of plan.json under `settings` of this operation."""
         expected, request = self.expected, self.request
         rates = (expected.in_bytes_per_s, expected.out_bytes_per_s)
         inbound, outbound = (None if np.isnan(rate) else rate for rate in rates)
@@ -124,7 +124,7 @@ class Asked:
 
     @cached_property
     def grown(self) -> Grown:
-        """The cluster with the new partitions, lying anywhere."""
+        """Cluster with the new partitions, in arbitrary places."""
         if self.is_new_topic:
             return with_new_topic(
                 self.state, self.topic, self.count, self.factor, self.expected
@@ -264,7 +264,7 @@ class Asked:
         return factor
 
     def _check_min_isr(self) -> None:
-        """Refuse a new topic that producers who wait for all replicas cannot write."""
+        """Reject a new topic whose replication factor is below its min ISR."""
         least = self.expected.min_insync_replicas
         if not self.is_new_topic or self.reader.problems or self.factor >= least:
             return
@@ -275,14 +275,14 @@ class Asked:
         self.reader.refuse(*self._asked_for(), rule, remedy)
 
     def _check_log_dirs(self) -> None:
-        """Refuse what Kafka would make, and then find no disk for."""
+        """Reject a request that exceeds the live brokers with a log dir online."""
         count = int(open_brokers(self.state, frozenset()).sum())
         if count < self.factor:
             rule = f"only {count} live brokers have a log dir online"
             self.reader.refuse(*self._asked_for(), rule, "mend the log dirs first")
 
     def _asked_for(self) -> tuple[str, object]:
-        """Return the option that asks for replicas, and its value."""
+        """Return the option that requests replicas, and its value."""
         if self.lists is not None:
             return "--replica-assignment", self.request.replica_assignment
         if self.is_new_topic:
@@ -305,7 +305,7 @@ _INTERNAL_REFUSAL = (
 
 
 def _name_problem(topic: str) -> str | None:
-    """Return what Kafka says to a name that no topic may have."""
+    """Return Kafka's error message for an illegal topic name, else `None`."""
     if not topic:
         return "Topic name is invalid: the empty string is not allowed"
     if topic in {".", ".."}:

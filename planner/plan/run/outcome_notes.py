@@ -1,4 +1,4 @@
-"""Notes on what a plan leaves: existing faults, mixed factors, leaders out of band."""
+"""Notes on what a plan leaves: faults, mixed factors, leaders out of band."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,13 +17,13 @@ from planner.plan.run.mixed_factor_notes import factor_notes
 from planner.text.format import plural
 
 MINIMAL = ("fix", "replace-broker")
-"""Operations that leave leadership elsewhere as it is."""
+"""Operations that change no other leaders."""
 MOST_REPLICAS = 100_000
-"""Up to so many replicas it is computed how far another order of them would help."""
+"""Largest number of replicas for which a plan of leaders is computed for comparison."""
 
 
 def with_outcome_notes(plan: Plan) -> Plan:
-    """Return a plan with the notes on what it leaves."""
+    """Return a plan with notes on the conditions that it leaves."""
     placed = plan.placed
     more = (
         *existing_notes(plan),
@@ -36,7 +36,7 @@ def with_outcome_notes(plan: Plan) -> Plan:
 
 
 def _leaders_notes(plan: Plan) -> Iterator[Note]:
-    """Say how many brokers `plan leaders` would bring into their bands."""
+    """Yield a note if `plan leaders` would bring brokers into their bands."""
     placed, settings = plan.placed, plan.placed.draft.settings
     columns = [RESOURCES.index(r) for r in USUAL if r in placed.balanced]
     if plan.goal not in MINIMAL or settings.frees_the_rest or not columns:
@@ -61,7 +61,7 @@ def _leaders_notes(plan: Plan) -> Iterator[Note]:
 
 
 def _as_leaders(settings: Settings) -> Settings:
-    """Return the settings under which leadership alone would be planned."""
+    """Return the settings of a plan of leaders alone."""
     return Settings(
         bands=settings.bands,
         capacity_thresholds=settings.capacity_thresholds,
@@ -79,7 +79,7 @@ def _load(found: PlannedPlacement) -> np.ndarray[tuple[int, ...], np.dtype[np.in
 def _num_out(
     found: PlannedPlacement, load: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 ) -> int:
-    """Return the brokers out of a band of what the plan of leaders balanced."""
+    """Return the number of brokers out of a band that the plan of leaders balances."""
     columns = [RESOURCES.index(Resource(r)) for r in found.balanced]
     outside = found.targets.outside(load)[:, columns] > 0
     return int((outside & found.draft.leads[:, None]).any(axis=1).sum())

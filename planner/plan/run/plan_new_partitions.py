@@ -1,4 +1,4 @@
-"""Plans of partitions that do not exist yet: new topics, and more of a topic."""
+"""Plans of new partitions: new topics, and more partitions of a topic."""
 
 import shlex
 from collections.abc import Iterator, Mapping
@@ -48,22 +48,22 @@ ASSIGNMENT_NAME = "replica-assignment.txt"
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PlannedNew:
     """
-    Where new partitions go, and what the independent checker says of it.
+    Planned places of new partitions, and findings of the independent checker.
 
     Parameters
     ----------
     before
         The cluster as it is.
     plan
-        Of the cluster with the new partitions; nothing that exists changes in it.
+        Plan of the cluster with the new partitions; existing ones do not change in it.
     is_new
-        ``(P,)`` its partitions that do not exist yet.
+        ``(P,)`` true for partitions that do not exist yet.
     topic, first
-        The topic, and the number of its first new partition.
+        Name of the topic, and number of its first new partition.
     configs
         Topic configs of a new topic by name.
     findings
-        What the new partitions cause, and what was wrong before.
+        Findings that the new partitions cause, and those that existed before.
     """
 
     before: ClusterState
@@ -86,15 +86,15 @@ class PlannedNew:
 
     @property
     def lists(self) -> ReassignmentFile:
-        """The new partitions, as a reassignment file has them."""
+        """The new partitions in the form of a reassignment file."""
         return _lists(self.plan.placed, self.is_new)
 
     @property
     def assignment(self) -> str:
         """
-        The text that ``kafka-topics --replica-assignment`` takes.
+        Text for ``kafka-topics --replica-assignment``.
 
-        It names the partitions that exist as well, which the tool passes over.
+        It includes the existing partitions, which the tool skips.
         """
         of = self.before.partitions.topic_idx
         names = self.before.topics.names
@@ -113,13 +113,13 @@ def make_new(
     state: ClusterState, request: NewRequest, *, taken_at: str | None = None
 ) -> PlannedNew:
     """
-    Plan where new partitions go.
+    Plan the placement of new partitions.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster, in Kafka's words where
-        Kafka would refuse it.
+        With every option that is wrong for this cluster, in Kafka's words if Kafka
+        would reject it.
     """
     asked, wishes = read_new_request(state, request)
     grown = asked.grown
@@ -151,7 +151,7 @@ def make_new(
 
 def read_new_request(state: ClusterState, request: NewRequest) -> tuple[Asked, Wishes]:
     """
-    Return what is asked of a cluster, and what is wished for.
+    Return the checked request, and its options parsed for a cluster.
 
     Raises
     ------
@@ -177,9 +177,9 @@ def read_new_request(state: ClusterState, request: NewRequest) -> tuple[Asked, W
 
 def _wishes(request: NewRequest, to_be: ClusterState) -> Wishes:
     """
-    Return what was wished for: of topics as they will be, the new one among them.
+    Return the options parsed for the cluster that includes the new partitions.
 
-    What has no rack yet can leave none.
+    The rule `locality_scoped` is left out: new replicas have no rack to stay in.
     """
     rules = replace(request.plan.rules, locality_scoped=False)
     return read_request(replace(request.plan, topic=(), rules=rules), to_be)
@@ -224,18 +224,18 @@ def new_files(planned: PlannedNew) -> Iterator[tuple[str, str]]:
 
 def write_new(planned: PlannedNew, path: Path) -> list[str]:
     """
-    Write the folder, all of it or nothing; a plan that stands there goes.
+    Write the folder atomically; an earlier plan is replaced.
 
     Raises
     ------
     BadInputError
-        If something else stands there, or nothing can be written there.
+        If something other than a plan is in its place, or the folder cannot be written.
     """
     return replace_plan(dict(new_files(planned)), path)
 
 
 def tool_text(planned: PlannedNew, folder: Path) -> str:
-    """Return how Kafka's own tool makes the partitions."""
+    """Return the command of Kafka's own tool that creates the partitions."""
     what = f"--create --topic {planned.topic}"
     if planned.first:
         count = planned.first + len(planned.lists)

@@ -1,5 +1,5 @@
 """
-The screen of a plan: tables, log dirs, and what fewer bytes would cost.
+The screen of a plan: tables, log dirs, and the trade-off of bytes.
 
 Imports `run`, `documents`, `folder` and `planner.text`.
 """

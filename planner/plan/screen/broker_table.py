@@ -1,4 +1,4 @@
-"""The brokers of a plan as a table: groups of them now, and those that stay after."""
+"""Brokers of a plan as a table: groups before, and remaining brokers after."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ from planner.text.format import (
 COUNTS = (Resource.REPLICAS, Resource.LEADERS)
 GAP = 2
 MOST_NOISE = 1e-9
-"""Relative: a use this little over a threshold is no more than rounding."""
+"""Relative excess of a use over a threshold that is due to rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A label and a cell per resource that is shown."""
+    """A label and a cell per shown resource."""
 
     label: str
     cells: Sequence[str]
@@ -34,9 +34,10 @@ class Row:
 
 def broker_tables(plan: Plan) -> tuple[list[str], list[str]]:
     """
-    Return the lines of the brokers now and after.
+    Return the lines of the brokers before and after.
 
-    Columns are as wide as both need; those that do not fit come below, named again.
+    Columns are as wide as both need. Columns that do not fit follow below, with a
+    heading of their own.
     """
     columns = shown_resources(plan)
     head = Row("", [str(RESOURCES[r]) for r in columns])
@@ -66,7 +67,7 @@ def broker_tables(plan: Plan) -> tuple[list[str], list[str]]:
 
 
 def _blocks(widths: Sequence[int]) -> list[range]:
-    """Return which columns stand beside each other on one screen."""
+    """Return the columns of each block that fits the width of a screen."""
     blocks, start = [], 0
     for c in range(1, len(widths) + 1):
         most = SCREEN_WIDTH - LABEL_WIDTH + GAP
@@ -88,7 +89,7 @@ def _row(
 
 
 def shown_resources(plan: Plan) -> list[int]:
-    """Return the resources that the screen shows: counts, then what is known."""
+    """Return the resources that the screen shows: counts, then known loads."""
     chosen = dict.fromkeys(RESOURCES.index(resource) for resource in COUNTS)
     for r, resource in enumerate(RESOURCES):
         if plan.before.resources[resource].known_fraction > 0:
@@ -99,7 +100,7 @@ def shown_resources(plan: Plan) -> list[int]:
 def broker_groups(plan: Plan) -> Iterator[tuple[str, BoolArray]]:
     """Yield label and ``(B,)`` mask of old, new, leaving and absent brokers."""
     brokers, draft = plan.state.brokers, plan.placed.draft
-    # A broker that takes the place of another may hold replicas already.
+    # A replacement broker may already hold replicas.
     is_empty = np.equal(plan.before.load[:, RESOURCES.index(Resource.REPLICAS)], 0)
     is_new = draft.is_new & brokers.is_live & ~draft.leaves
     is_new &= is_empty | np.equal(brokers.state, BrokerState.NEW)
@@ -115,7 +116,7 @@ def broker_groups(plan: Plan) -> Iterator[tuple[str, BoolArray]]:
 
 
 def _group_label(ids: list[int], word: str) -> str:
-    """Return ids with a word, or how many there are where the ids are too many."""
+    """Return ids with a word, or their number if the ids are too long."""
     named = f"{ids_text(ids)} {word}".rstrip()
     if len(named) + 2 <= LABEL_WIDTH:
         return named
@@ -159,6 +160,6 @@ def over_threshold(plan: Plan, score: Score, r: int) -> BoolArray:
 
 
 def given_capacity(state: ClusterState, resource: Resource) -> RateArray:
-    """Return ``(B,)`` capacities as given, NaN where not."""
+    """Return ``(B,)`` capacities as given, NaN if absent."""
     given: RateArray = given_capacities(state)[:, RESOURCES.index(resource)]
     return given

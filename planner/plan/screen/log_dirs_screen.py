@@ -1,4 +1,4 @@
-"""What the screen says of log dirs inside brokers."""
+"""Screen lines on log dirs within brokers."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ MOST_SHOWN = 8
 
 
 def log_dir_lines(plan: Plan) -> Iterator[str]:
-    """Yield what moves inside brokers, what is proven, and the log dirs concerned."""
+    """Yield the moves within brokers, their bound, and the log dirs concerned."""
     dirs = plan.placed.log_dirs
     if dirs is None:
         return

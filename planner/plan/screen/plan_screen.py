@@ -1,4 +1,4 @@
-"""One screen for a plan: what is, what is wrong, what is done, what is proven."""
+"""Screen of a plan: state, violations, changes and certificate."""
 
 import re
 from collections import Counter, defaultdict
@@ -51,13 +51,13 @@ from planner.text.format import (
 )
 
 MOST_NOTES = 2
-"""So many of one kind are shown; the rest is counted."""
+"""Largest number of notes of one kind that are shown; others are counted."""
 MOST_SHORTFALLS = 3
 PART_NAME = re.compile(r"-\d{3,}\.json$")
 WEAK_GAP = 1.0
 """Gaps above this, as a fraction of the bound, are not shown as a number."""
 AS_NOW = 0.005
-"""Fractions of a disk this close are the same to a reader."""
+"""Difference of disk fractions below which they are shown as equal."""
 
 
 def plan_screen(planned: Planned) -> Iterator[str]:
@@ -77,7 +77,7 @@ def plan_screen(planned: Planned) -> Iterator[str]:
 
 
 def headline(plan: Plan) -> str:
-    """Return what the cluster is: brokers, racks, partitions, size."""
+    """Return a summary of the cluster: brokers, racks, partitions, size."""
     state = plan.state
     factors = np.unique(state.replication_factor)
     span = f" RF {span_text(factors[0], factors[-1])}" if len(factors) else ""
@@ -97,7 +97,7 @@ def _racks_text(state: ClusterState) -> str:
 
 
 def _size_text(plan: Plan) -> str:
-    """Return the bytes of all replicas; file systems may hold more besides."""
+    """Return the bytes of all replicas; file systems may hold other data."""
     if not plan.before.resources[Resource.DISK].known_fraction:
         return "sizes unknown"
     weights = plan.placed.weights_before
@@ -118,7 +118,7 @@ def _wrong_text(plan: Plan) -> str:
 
 
 def wrong(plan: Plan, score: Score) -> Iterator[str]:
-    """Yield what a person would call wrong with a placement."""
+    """Yield the violations of a placement that operators care about."""
     thresholds = plan.placed.draft.settings.capacity_thresholds
     for r, resource in enumerate(RESOURCES):
         over = over_threshold(plan, score, r)
@@ -171,7 +171,7 @@ def _note_texts(plan: Plan) -> Iterator[str]:
 
 
 def _not_balanced(notes: list[Note]) -> str:
-    """Return all resources that are not balanced, in one short line."""
+    """Return all resources that are not balanced, in one line."""
     unknown = [str(note.where["resource"]) for note in notes if not note.have]
     partly = [
         f"{note.where['resource']} ({percent_text(note.have)} of the partitions)"
@@ -294,7 +294,7 @@ def _copies_text(plan: Plan) -> str:
 
 
 def _gap_text(gap: float) -> str:
-    # Past that a bound says little, and its gap reads like a fault.
+    # A weaker bound is of little use, and its gap would look like a fault.
     if gap > WEAK_GAP:
         return "a weak bound"
     if 0 < gap <= CLOSED:
@@ -303,7 +303,7 @@ def _gap_text(gap: float) -> str:
 
 
 def _said(cost: Bounded) -> str:
-    """Return what a solver says beyond the bound that is checked again."""
+    """Return the bound of a solver that goes beyond the checked bound."""
     if cost.solver_bound is None or cost.solver is None:
         return ""
     name, _, version = cost.solver.rpartition(" ")
@@ -326,7 +326,7 @@ def _leaders_text(plan: Plan) -> str:
 
 
 def _ordered(plan: Plan) -> int:
-    """Return how many lists change in nothing but the order of followers."""
+    """Return the number of lists in which only the order of followers changes."""
     reassignment = plan.placed.reassignment
     of = reassignment.partition_idx
     moved = reassignment.is_copied | reassignment.is_moved_inside
@@ -353,7 +353,7 @@ def _time_text(plan: Plan) -> str:
 
 
 def _left_lines(plan: Plan) -> Iterator[str]:
-    """Yield what is still wrong, and how many brokers stay out of their bands."""
+    """Yield remaining violations, and the number of brokers out of their bands."""
     before = set(wrong(plan, plan.before))
     problems = list(wrong(plan, plan.after))
     new, same = (
@@ -416,14 +416,14 @@ def _verdict(planned: Planned) -> str:
 
 
 def next_lines(plan: Plan, output: Path) -> list[str]:
-    """Return the command that shows the runbook; none where nothing changes."""
+    """Return the command that shows the runbook; empty if nothing changes."""
     if not plan.moves["partitions"] and not elections(plan).any():
         return []
     return command_lines("Next", ["cat", str(output / RUNBOOK)])
 
 
 def files_lines(output: Path, files: Sequence[str]) -> list[str]:
-    """Return which files were written; cut files are counted."""
+    """Return the list of written files; parts of files are counted."""
     in_waves = [name for name in files if name.startswith(f"{WAVES_FOLDER}/")]
     kept = [name for name in files if name not in in_waves]
     parts = [name for name in kept if PART_NAME.search(name)]

@@ -1,4 +1,4 @@
-"""What fewer bytes would leave out of band: the same plan within caps."""
+"""Trade-off between copied bytes and distance: the same plan within caps."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -13,24 +13,24 @@ from planner.text.document_numbers import rounded
 from planner.text.format import bytes_text, percent_text
 
 PARTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-"""Of the bytes that the whole plan copies: the caps that are tried."""
+"""Caps as fractions of the bytes that the whole plan copies."""
 
 
 @dataclass(frozen=True, slots=True)
 class TradeOff:
     """
-    One point of the curve: what is copied, and what that leaves out of band.
+    One point of the curve: copied bytes, and the remaining distance.
 
     Parameters
     ----------
     max_bytes
-        The cap; that of the whole plan is what it copies.
+        Cap in bytes; for the whole plan, the bytes that it copies.
     bytes, replicas
-        Copied within it.
+        Bytes and replicas copied within the cap.
     deviation
         Largest distance of a broker outside a band, in targets.
     brokers_out
-        Brokers outside one of their bands, as far as the operation minds.
+        Brokers outside one of their bands that the operation counts.
     """
 
     max_bytes: int
@@ -47,23 +47,23 @@ def trade_off(
     parts: Sequence[float] = PARTS,
 ) -> list[TradeOff]:
     """
-    Plan again within parts of the bytes, and return the curve.
+    Plan again within fractions of the bytes, and return the curve.
 
     Parameters
     ----------
     state
         The cluster.
     request
-        What was asked for.
+        The request.
     whole
-        Its plan, which is the last point.
+        Plan of the request, which is the last point.
     parts
-        Of its bytes, ascending: one point each.
+        Fractions of its bytes, ascending: one point each.
 
     Returns
     -------
-    Points by ascending bytes. One that copies more and leaves more out of band than
-    another is left out: that other plan is within its cap as well.
+    Points by ascending bytes. Dominated points, which copy more bytes and leave a
+    larger distance than another, are left out: the other plan is within their cap too.
     """
     most = int(whole.plan.moves["bytes"])
     caps = sorted({int(part * most) for part in parts} - {most})
@@ -87,7 +87,7 @@ def _point(cap: int, planned: Planned) -> TradeOff:
 
 
 def _not_dominated(points: Sequence[TradeOff]) -> Iterator[TradeOff]:
-    """Yield points by ascending bytes, each nearer to the bands than those before."""
+    """Yield points by ascending bytes, each with a smaller distance than before."""
     nearest = (float("inf"), 0)
     for point in sorted(points, key=lambda p: (p.bytes, p.deviation, p.brokers_out)):
         distance = (point.deviation, point.brokers_out)
@@ -97,7 +97,7 @@ def _not_dominated(points: Sequence[TradeOff]) -> Iterator[TradeOff]:
 
 
 def trade_off_document(points: Sequence[TradeOff]) -> list[dict[str, Any]]:
-    """Return the points for JSON."""
+    """Return the points as JSON."""
     return [
         {name: rounded(value) for name, value in asdict(point).items()}
         for point in points

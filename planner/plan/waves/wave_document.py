@@ -1,4 +1,4 @@
-"""waves.json: what each wave copies, how long it takes, and what is proven."""
+"""waves.json: copies, duration and certificate of each wave."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -32,7 +32,7 @@ VERSION = 1
 
 
 def to_document(waves: PlannedWaves) -> dict[str, Any]:
-    """Return waves.json: the same for the same input, whatever the machine."""
+    """Return waves.json: the same for the same input on every machine."""
     found = waves.found
     disk = found.settings.thresholds.get(Resource.DISK, 1.0)
     inward, outward = found.settings.network_thresholds
@@ -56,7 +56,7 @@ def to_document(waves: PlannedWaves) -> dict[str, Any]:
 
 
 def summary(waves: PlannedWaves | None) -> list[dict[str, Any]]:
-    """Return what plan.json says of the waves."""
+    """Return the summary of the waves for plan.json."""
     if waves is None:
         return []
     return [
@@ -73,24 +73,24 @@ def summary(waves: PlannedWaves | None) -> list[dict[str, Any]]:
 
 
 def kind_of(step: Step) -> str:
-    """Return what a wave does: copies, drops alone, or leaders."""
+    """Return the kind of a wave: copies, drops alone, or leaders."""
     if not step.has_copies:
         return "leaders"
     return "copies" if len(step.copies) else "drops"
 
 
 def passing(waves: PlannedWaves, step: Step) -> RowArray:
-    """Return the rows of the copies of a wave that pass between brokers."""
+    """Return the rows of the copies of a wave between brokers."""
     return step.copies[~waves.found.copies.is_inside[step.copies]]
 
 
 def moving_inside(waves: PlannedWaves, step: Step) -> RowArray:
-    """Return the rows of the copies of a wave that stay on their brokers."""
+    """Return the rows of the copies of a wave within brokers."""
     return step.copies[waves.found.copies.is_inside[step.copies]]
 
 
 def _counts(waves: PlannedWaves, step: Step) -> dict[str, int]:
-    """Return how many copies of each kind a wave makes, and their bytes."""
+    """Return the number of copies of each kind in a wave, and their bytes."""
     size = waves.found.copies.size_bytes
     between, inside = passing(waves, step), moving_inside(waves, step)
     return {
@@ -103,7 +103,7 @@ def _counts(waves: PlannedWaves, step: Step) -> dict[str, int]:
 
 
 def certificate(waves: PlannedWaves) -> dict[str, Any]:
-    """Return how many waves, and how long, and what is proven of both."""
+    """Return the number of waves and their duration, each with bound and proof."""
     found = waves.found
     seconds, least = timeline(waves)
     return {
@@ -128,7 +128,7 @@ def certificate(waves: PlannedWaves) -> dict[str, Any]:
 def _gap(value: float, bound: float) -> float | None:
     if not bound:
         return 0.0 if not value else None
-    # A schedule that is its own bound is no closer to it by float noise.
+    # A schedule that meets its bound must not get a gap from float noise.
     return rounded(value / bound - 1) if value > bound * (1 + 1e-12) else 0.0
 
 
@@ -149,10 +149,10 @@ def _stage(stage: StageBound, state: ClusterState) -> dict[str, Any]:
 
 def timeline(waves: PlannedWaves) -> tuple[float, float]:
     """
-    Return the seconds that copies take if they do not wait for waves, and at least.
+    Return the seconds of copies that do not wait for waves, and their lower bound.
 
-    One copy at a time for each broker and direction, at its whole bandwidth: within
-    any caps, and shorter than several side by side.
+    One copy at a time for each broker and direction, at its whole bandwidth: within any
+    caps, and shorter than several copies in parallel.
     """
     copies, rate = waves.found.copies, waves.found.settings.bandwidth_bytes_per_s
     known = (copies.source_idx >= 0) & (waves.found.wave >= 0)
@@ -163,7 +163,7 @@ def timeline(waves: PlannedWaves) -> tuple[float, float]:
 
 
 def _traffic(waves: PlannedWaves, rows: RowArray) -> tuple[RowArray, RowArray]:
-    """Return ``(B,)`` bytes that each broker sends and gets by copies that pass."""
+    """Return ``(B,)`` bytes that each broker sends and receives from others."""
     rows = rows[waves.found.copies.passes[rows]]
     copies, count = waves.found.copies, waves.state.num_brokers
     sent, received = np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -191,7 +191,7 @@ def wave_seconds(waves: PlannedWaves, step: Step) -> float:
     """
     Return the seconds until the busiest broker of a wave is done.
 
-    Between log dirs it copies at the bandwidth, beside what passes between brokers.
+    Copies between log dirs run at the bandwidth, in parallel to copies between brokers.
     """
     return float(waves.found.paces.seconds[step.number - 1]) if step.has_copies else 0.0
 
@@ -207,7 +207,7 @@ def _inside_bytes(waves: PlannedWaves, step: Step) -> RowArray:
 def _with_peaks(
     waves: PlannedWaves,
 ) -> Iterator[tuple[Step, npt.NDArray[np.float64] | None]]:
-    """Yield each wave with ``(B,)`` how full disks are while it runs, where known."""
+    """Yield each wave with ``(B,)`` use of disks while it runs, `None` if unknown."""
     state, copies, removals = waves.state, waves.found.copies, waves.found.removals
     capacity = state.brokers.disk_bytes
     load = disk_loads(state, waves.weights)
@@ -266,7 +266,7 @@ def _wave(
 
 
 def _network(waves: PlannedWaves, step: Step) -> dict[str, Any] | None:
-    """Return which broker's network slows a wave, if one does."""
+    """Return the broker whose network slows a wave, if any."""
     paces, wave = waves.found.paces, step.number - 1
     broker = int(paces.slowed_by[wave])
     if broker == ABSENT:
@@ -325,7 +325,7 @@ def _stuck(waves: PlannedWaves, stuck: Stuck) -> dict[str, Any]:
 
 
 def stuck_notes(waves: PlannedWaves | None) -> Iterator[Note]:
-    """Say in the notes of the plan that some of it is in no wave, and why."""
+    """Yield the note that some copies are in no wave, and the reason."""
     if waves is None or waves.found.stuck is None:
         return
     told = _stuck(waves, waves.found.stuck)
@@ -338,7 +338,7 @@ def stuck_notes(waves: PlannedWaves | None) -> Iterator[Note]:
 
 
 def stuck_text(stuck: Stuck, left: int) -> str:
-    """Return why the rest of the copies has no safe order."""
+    """Return the reason why the remaining copies have no safe order."""
     if stuck.brokers:
         ring = " -> ".join(map(str, (*stuck.brokers, stuck.brokers[0])))
         who = f"disks of brokers {ring} wait for each other"
@@ -351,7 +351,7 @@ def stuck_text(stuck: Stuck, left: int) -> str:
 
 
 def notes(waves: PlannedWaves) -> list[str]:
-    """Return what a reader should know about the waves."""
+    """Return notes on the waves."""
     found, state = waves.found, waves.state
     told = [
         f"{_named(state, hop.partition_idx)} goes from broker "
@@ -374,7 +374,7 @@ def notes(waves: PlannedWaves) -> list[str]:
 
 
 def _network_notes(waves: PlannedWaves) -> Iterator[str]:
-    """Say whose networks slow waves, or that nobody knows what they may carry."""
+    """Yield notes on networks that slow waves, and on unknown capacities."""
     paces, brokers = waves.found.paces, waves.state.brokers
     slowed = np.nonzero(paces.slowed_by >= 0)[0]
     tight = sorted({int(brokers.ids[b]) for b in paces.slowed_by[slowed].tolist()})

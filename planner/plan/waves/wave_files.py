@@ -1,4 +1,4 @@
-"""Waves of a plan as files: lists for Kafka's tool, and the way back."""
+"""Files of a plan's waves for Kafka's tool, and their rollbacks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,16 +35,16 @@ Key = tuple[str, int]
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PlannedWaves:
     """
-    The waves of a plan.
+    Waves of a plan.
 
     Parameters
     ----------
     found
-        How the copies were cut.
+        Division of the copies.
     steps
         The waves in order.
     weights
-        What the replicas weigh.
+        Weights of the replicas.
     """
 
     found: Cut
@@ -53,20 +53,20 @@ class PlannedWaves:
 
     @property
     def state(self) -> ClusterState:
-        """The cluster before."""
+        """Cluster before the plan."""
         return self.found.reassignment.before
 
 
 def plan_waves(
     reassignment: Reassignment, weights: Weights, settings: WaveSettings
 ) -> PlannedWaves:
-    """Cut the reassignment of a plan into waves."""
+    """Divide the reassignment of a plan into waves."""
     found = cut(reassignment, weights, settings)
     return PlannedWaves(found=found, steps=tuple(steps_of(found)), weights=weights)
 
 
 def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
-    """Hold the waves against the rules, by separate code."""
+    """Check the waves against the rules by separate code."""
     state = waves.state
     final = final_lists(waves)
     return check_waves(
@@ -83,7 +83,7 @@ def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
 
 
 def _told_of(waves: PlannedWaves, step: Step) -> WaveTold:
-    """Return what waves.json tells the checker of a wave."""
+    """Return the data of a wave for the checker, as waves.json has it."""
     state, starts = waves.state, wave_starts(waves, step)
     rows = file_order(state, step.after.partition_idx)
     ends = [*starts[1:], len(rows)]
@@ -100,14 +100,14 @@ def _told_of(waves: PlannedWaves, step: Step) -> WaveTold:
 
 
 def pace_of(waves: PlannedWaves, step: Step) -> float:
-    """Return the bytes per second that a broker copies at in a wave."""
+    """Return the rate at which a broker copies in a wave, in bytes/s."""
     if not step.has_copies:
         return waves.found.settings.bandwidth_bytes_per_s
     return float(waves.found.paces.bytes_per_s[step.number - 1])
 
 
 def dirs_of(file: ReassignmentFile) -> dict[Key, Sequence[str | None]]:
-    """Return the log dirs that a file names, of the partitions that have any."""
+    """Return the log dirs that a file names, for partitions with any."""
     keys = zip(file.topics, file.partitions, strict=True)
     return {
         key: row
@@ -117,7 +117,7 @@ def dirs_of(file: ReassignmentFile) -> dict[Key, Sequence[str | None]]:
 
 
 def limits_of(settings: WaveSettings) -> WaveLimits:
-    """Return what the checker holds waves to."""
+    """Return the limits for checking waves."""
     return WaveLimits(
         max_in=settings.max_in,
         max_out=settings.max_out,
@@ -143,12 +143,12 @@ def key_of(state: ClusterState, p: int) -> Key:
 
 
 def wave_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
-    """Return the lists of one wave, with the log dirs that its copies go to."""
+    """Return the lists of one wave, with the target log dirs of its copies."""
     return _file(waves.state, step.after, _dirs_to(waves, step.copies))
 
 
 def final_lists(waves: PlannedWaves) -> ReassignmentFile:
-    """Return the lists that all waves lead to, with the log dirs of the plan."""
+    """Return the lists after all waves, with the log dirs of the plan."""
     found = waves.found
     every = np.nonzero(~found.copies.is_drop)[0]
     return _file(waves.state, changed_lists(found)[1], _dirs_to(waves, every))
@@ -157,7 +157,7 @@ def final_lists(waves: PlannedWaves) -> ReassignmentFile:
 def _dirs_to(
     waves: PlannedWaves, rows: npt.NDArray[np.int64]
 ) -> dict[tuple[int, int], str]:
-    """Return the log dirs that copies go to, by rows of partition and broker."""
+    """Return the target log dirs of copies, by rows of partition and broker."""
     copies, paths = waves.found.copies, waves.state.log_dirs.paths
     rows = rows[np.not_equal(copies.target_dir[rows], ABSENT)]
     columns = (copies.partition_idx, copies.target_idx, copies.target_dir)
@@ -166,7 +166,7 @@ def _dirs_to(
 
 
 def rollback_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
-    """Return the lists before one wave, with the log dirs that replicas lay in."""
+    """Return the lists before one wave, with the log dirs of that time."""
     state, replicas = waves.state, waves.state.replicas
     kept = step.before.of(np.nonzero(_is_live_before(state, step))[0])
     dirs: dict[tuple[int, int], str] = {}
@@ -176,7 +176,7 @@ def rollback_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
             log_dir = int(replicas.log_dir_idx[row])
             if log_dir != ABSENT:
                 dirs[p, int(replicas.broker_idx[row])] = state.log_dirs.paths[log_dir]
-    # What earlier waves have copied lies elsewhere by then.
+    # Earlier waves have copied replicas to other log dirs.
     goes = waves.found.copies.target_dir
     wave = waves.found.wave
     earlier = np.nonzero((wave >= 0) & (wave < step.number - 1) & (goes != ABSENT))[0]
@@ -186,7 +186,7 @@ def rollback_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
 
 
 def _is_live_before(state: ClusterState, step: Step) -> npt.NDArray[np.bool_]:
-    """Return which lists before a wave name no broker that is not live."""
+    """Return true for lists before a wave whose brokers are all live."""
     live = state.brokers.is_live
     return np.array([live[row].all() for _, row in step.before.rows()], bool)
 
@@ -211,9 +211,9 @@ def wave_files(
     waves: PlannedWaves,
 ) -> Iterator[tuple[str, ReassignmentFile, list[int]]]:
     """
-    Yield the name, without its ending, and the lists of each file for Kafka.
+    Yield the name, the lists and the starts of the parts of each file.
 
-    And where the parts begin that Kafka takes one by one.
+    Names have no suffix. Kafka's tool takes the parts in turn.
     """
     state = waves.state
     for step in waves.steps:
@@ -227,13 +227,13 @@ def wave_files(
 
 
 def wave_starts(waves: PlannedWaves, step: Step) -> list[int]:
-    """Return where the parts of the file of a wave begin."""
+    """Return the starts of the parts of a wave's file."""
     state, rows = waves.state, step.before.partition_idx
     return part_starts(state, rows, throttle_bytes(state, step.before, step.after))
 
 
 def part_names(name: str, starts: Sequence[int]) -> list[str]:
-    """Return the names of the parts of a file, none where the whole is taken."""
+    """Return the names of the parts of a file; none if it is taken as a whole."""
     numbers = range(1, len(starts) + 1) if len(starts) > 1 else ()
     return [f"{name}-{number:03d}.json" for number in numbers]
 
@@ -254,7 +254,7 @@ def election_files(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
 
 
 def settings_document(settings: WaveSettings | None) -> dict[str, Any] | None:
-    """Return what the waves were cut by, as plan.json has it."""
+    """Return the settings of the waves for plan.json."""
     if settings is None:
         return None
     return {

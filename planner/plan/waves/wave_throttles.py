@@ -1,4 +1,4 @@
-"""What a throttle must exceed while a wave runs: what in-sync replicas take of it."""
+"""Least throttle of a wave: the traffic of in-sync replicas that counts against it."""
 
 from collections.abc import Sequence
 
@@ -16,18 +16,18 @@ def least_throttle(
     waves: PlannedWaves, step: Step, wildcards: Sequence[int] = ()
 ) -> float:
     """
-    Return the bytes per second that a throttle takes up without any progress.
+    Return the rate of a throttle, in bytes/s, that in-sync traffic uses up.
 
-    What producers write meanwhile passes to in-sync followers, which are listed with
-    the leader, and to the new copies: all of it counts against the quota.
+    Bytes that producers write meanwhile are sent to in-sync followers, which are listed
+    with the leader, and to the new copies; all of them count against the quota.
 
     Parameters
     ----------
     waves, step
         The wave.
     wildcards
-        Rows of topics that ``*`` stands for: every leader of theirs is throttled, and
-        every follower, whether its partition moves or not.
+        Rows of topics throttled by ``*``: all their leaders and followers are
+        throttled, whether their partitions move or not.
     """
     if not step.has_copies:
         return 0.0
@@ -50,7 +50,7 @@ def _add_in_sync(
     step: Step,
     rate: npt.NDArray[np.float64],
 ) -> None:
-    """Add what leaders of the partitions of a wave send to the followers they have."""
+    """Add the traffic of the wave's leaders to their existing followers."""
     moving, followers = step.before.partition_idx, step.before.counts - 1
     leader = waves.state.partitions.leader_idx[moving]
     is_led = leader != ABSENT
@@ -64,7 +64,7 @@ def _add_wildcards(
     rate: npt.NDArray[np.float64],
     wildcards: Sequence[int],
 ) -> None:
-    """Add what ``*`` throttles besides: replicas that no list would name."""
+    """Add the traffic that only ``*`` throttles: replicas that no list names."""
     if not len(wildcards):
         return
     state, replicas = waves.state, waves.state.replicas

@@ -1,5 +1,5 @@
 """
-Snapshots made of others: anonymised, with a plan applied or started, summed up.
+Snapshots made from others: anonymised, with a plan applied or started, summarised.
 
 Imports all of `planner.snapshot` but `importers`.
 """

@@ -1,4 +1,4 @@
-"""A snapshot without names, so that a problem with it can be reported."""
+"""Anonymised snapshots, for reports of problems."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ INTERNAL_TOPICS = frozenset(
         "__cluster_metadata",
     }
 )
-"""Topics of Kafka itself; their names do not say whose cluster it is."""
+"""Topics of Kafka itself, whose names do not identify a cluster."""
 
 _DIGITS = 12
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?|\d+(\.\d+)+(-IV\d+)?")
@@ -77,18 +77,18 @@ def anonymous_names(
     prefix: str, names: Iterable[str | None], *, digits: int = _DIGITS
 ) -> dict[str | None, str | None]:
     """
-    Name things by the SHA-256 of their names.
+    Return new names made from the SHA-256 of names.
 
     Parameters
     ----------
     prefix
-        What the new names start with; hashed too, so that a host and a rack of one
-        name are not seen to share it.
+        Prefix of the new names; hashed too, so that a host and a rack of one name get
+        unrelated hashes.
     names
-        The names. The same one always gets the same new one, no two of them share
-        one, and `None` stays.
+        The names. Equal names get equal new names, different names different ones, and
+        `None` stays.
     digits
-        Hexadecimal digits to take; more where names would collide.
+        Number of hexadecimal digits; more are used if names would collide.
     """
     digests = {
         name: hashlib.sha256(f"{prefix}\0{name}".encode()).hexdigest()
@@ -177,7 +177,7 @@ def _distinct_elements(table: ArrowTable) -> list[str | None]:
 
 
 def _words(snapshot: Snapshot) -> set[str | None]:
-    """Return all texts that are configs' values, tags, or say where rates come from."""
+    """Return all config values, tags, and sources of rates."""
     found: set[str | None] = {*snapshot.configs.values(), snapshot.kafka_version}
     found.update(v for v in (snapshot.rates or {}).values() if isinstance(v, str))
     for table in (snapshot.brokers, snapshot.topics):
@@ -189,7 +189,7 @@ def _words(snapshot: Snapshot) -> set[str | None]:
 
 
 def _plain(value: str | None, words: Mapping[str | None, str | None]) -> str | None:
-    """Keep numbers and Kafka's own words."""
+    """Return a value unchanged if it is a number or a word of Kafka, else its hash."""
     if value is None or not value or value in _PLAIN_VALUES:
         return value
     is_number = _NUMBER.fullmatch(value) or _THROTTLED.fullmatch(value)

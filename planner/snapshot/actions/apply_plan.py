@@ -1,4 +1,4 @@
-"""The snapshot that a plan leads to, for planning or scoring again."""
+"""Snapshot after a plan has run, for planning or scoring again."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ _DONE = ("adding_replicas", "removing_replicas", "elr", "last_known_elr")
 
 
 class Targets(Protocol):
-    """The entries of a reassignment file."""
+    """Entries of a reassignment file."""
 
     @property
     def topics(self) -> Sequence[str]:
@@ -50,20 +50,20 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     """
     Return the snapshot after a plan has run and leaders were elected.
 
-    In a partition of the plan the replicas become those of the plan, the ISR those
-    of them that live, and nothing is being reassigned any more; replicas that stay
-    keep their log dir and their bytes. A copy for which no log dir is named lies in the
-    one that its broker is certain to choose, else in an unknown one. Every partition is
-    led by its first live replica in the ISR.
+    In a partition of the plan, the replicas are those of the plan, the ISR is their
+    live replicas, and no reassignment is under way. Replicas that stay keep their log
+    dir and their bytes. A copy without a named log dir is in the log dir that its
+    broker is certain to choose, else in an unknown one. Every partition is led by its
+    first live replica in the ISR.
 
     Parameters
     ----------
     snapshot
         The cluster before.
     plan
-        What is to become of some of its partitions.
+        Target lists of some of its partitions.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
 
 
 def without_rows(table: ArrowTable, at: RowArray) -> ArrowTable:
-    """Return the rows of a table but some."""
+    """Return the rows of a table except some."""
     is_kept = np.ones(len(table), dtype=np.bool_)
     is_kept[at] = False
     return table.filter(pa.array(is_kept))
@@ -105,7 +105,7 @@ def fitting_rows(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
 
 
 def put_back(kept: ArrowTable, changed: ArrowTable, at: RowArray) -> ArrowTable:
-    """Return all rows in order: those kept, and those that belong at other places."""
+    """Return all rows in order, with changed rows inserted at their places."""
     is_kept = np.ones(len(kept) + len(at), dtype=np.bool_)
     is_kept[at] = False
     order = np.argsort(np.concatenate([np.flatnonzero(is_kept), at]), kind="stable")
@@ -114,12 +114,12 @@ def put_back(kept: ArrowTable, changed: ArrowTable, at: RowArray) -> ArrowTable:
 
 
 def _with_free_space(before: Snapshot, after: Snapshot) -> Snapshot:
-    """Let replicas that came take free space of the log dirs, and those that went."""
+    """Update the free space of log dirs by the replicas that were added and removed."""
     column = before.log_dirs.column("usable_bytes")
     if column.null_count == len(column):
         return after
     state, state_after = _on_the_same_dirs(before, after)
-    # A log dir that the plan overfills has no free space; less than none is no file's.
+    # A log dir that the plan overfills has no free space; files allow no negative.
     limit = np.maximum(state.log_dirs.size_bytes, state.log_dirs.usable_bytes)
     usable = np.clip(usable_after(state, state_after), 0, limit.clip(min=0))
     rows = _dir_rows(before, state)
@@ -134,7 +134,7 @@ def _with_free_space(before: Snapshot, after: Snapshot) -> Snapshot:
 def _on_the_same_dirs(
     before: Snapshot, after: Snapshot
 ) -> tuple[ClusterState, ClusterState]:
-    """Return both as clusters, a row of the one's log dirs being that of the other."""
+    """Return both snapshots as clusters with the same rows of log dirs."""
     states = before.to_state(), after.to_state()
     named = [set(_dir_keys(state)) for state in states]
     if named[0] == named[1]:
@@ -168,7 +168,7 @@ def _dir_rows(snapshot: Snapshot, state: ClusterState) -> list[int]:
 
 
 def _rows_of(snapshot: Snapshot, plan: Targets) -> list[int | None]:
-    """Return the row of each entry of a plan, `None` where there is none."""
+    """Return the row of each entry of a plan, `None` if there is none."""
     known = set(snapshot.topics.column("topic").to_pylist()).intersection(plan.topics)
     topics = as_array(snapshot.partitions.column("topic"))
     is_near = pc.is_in(topics, value_set=pa.array(sorted(known), pa.string()))
@@ -180,7 +180,7 @@ def _rows_of(snapshot: Snapshot, plan: Targets) -> list[int | None]:
 
 
 def live_ids(snapshot: Snapshot) -> frozenset[int]:
-    """Return the ids of the brokers that serve."""
+    """Return the ids of the live brokers."""
     states = snapshot.brokers.column("state").to_pylist()
     ids = snapshot.brokers.column("id").to_pylist()
     return frozenset(
@@ -246,7 +246,7 @@ def _dirs_of(snapshot: Snapshot) -> dict[int, frozenset[str]]:
 @dataclass(frozen=True, slots=True)
 class Serving:
     """
-    Brokers that serve the partitions of a plan, before it is carried out.
+    Brokers that can serve the partitions of a plan before it runs.
 
     Parameters
     ----------
@@ -265,18 +265,18 @@ class Serving:
     def in_sync(
         self, entry: int, target: Sequence[int], isr: Sequence[int] | None
     ) -> list[int]:
-        """Return the ISR after the plan; without a source nobody catches up."""
+        """Return the ISR after the plan; without a source no replica catches up."""
         if not self.has_source[entry]:
             return [broker for broker in isr or () if broker in target]
         return self.online(entry, target)
 
     def online(self, entry: int, replicas: Sequence[int]) -> list[int]:
-        """Return those brokers that are live and can serve the partition."""
+        """Return the brokers that are live and can serve the partition."""
         offline = self.offline[entry]
         return [b for b in replicas if b in self.live and b not in offline]
 
     def leader(self, entry: int, isr: Sequence[int]) -> int:
-        """Return the first replica in sync; -1 where none can lead."""
+        """Return the first in-sync replica; -1 if none can lead."""
         return next(iter(isr), -1) if self.has_source[entry] else -1
 
 
@@ -316,7 +316,7 @@ def _planned(
     serving: Serving,
     log_dirs: Sequence[Dirs],
 ) -> ArrowTable:
-    """Return rows of partitions, one per entry of the plan, as it leaves them."""
+    """Return the rows of a plan's partitions after the plan, one per entry."""
     columns = {name: python_values(table.column(name)) for name in table.column_names}
     before, targets = columns["replicas"], [list(each) for each in plan.replicas]
     columns["replicas"] = targets
@@ -364,7 +364,7 @@ def dirs_after(
     target: list[int],
     wanted: Sequence[str | None] | None,
 ) -> list[str | None] | None:
-    """Return the log dir of each replica: as wanted, else where it was."""
+    """Return the log dir of each replica: the wanted one, else the present one."""
     if dirs is None and wanted is None:
         return None
     kept = dict(zip(before, dirs or [None] * len(before), strict=True))
@@ -381,7 +381,7 @@ def bytes_after(
     target: list[int],
     size_bytes: int | None,
 ) -> list[int | None] | None:
-    """Return the bytes of each replica: its own, of new ones the partition's."""
+    """Return the bytes of each replica: its own; of new ones the partition's."""
     if own is None:
         return None
     kept = dict(zip(before, own, strict=True))
@@ -389,7 +389,7 @@ def bytes_after(
 
 
 def _led_by_first(table: ArrowTable, live: frozenset[int]) -> ArrowTable:
-    """Elect the preferred leaders; a leader left out means just that already."""
+    """Elect the preferred leaders; absent leaders already mean these."""
     rows, isr = (Rows.of_ids(table.column(name)) for name in ("replicas", "isr"))
     is_in_sync = np.repeat(isr.is_absent, rows.lengths)
     is_in_sync[find_in_rows(isr, rows)] = True

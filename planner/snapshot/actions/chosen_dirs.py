@@ -1,4 +1,4 @@
-"""Log dirs that brokers choose for the copies of a plan, where only one can be."""
+"""Log dirs that brokers choose for the copies of a plan, if the choice is certain."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -21,8 +21,8 @@ def with_chosen_dirs(
     """
     Return the log dirs of a plan, with those that brokers are certain to choose.
 
-    A log dir stays `None` where the order of creation, a tie, or a replica in an
-    unknown log dir decides.
+    A log dir stays `None` if the choice depends on the order of creation, on a tie, or
+    on a replica in an unknown log dir.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ def with_chosen_dirs(
     keys, replicas
         Topic and partition, and broker ids, of each entry of the plan.
     log_dirs
-        Path per replica, `None` for any; `None` where an entry gives none.
+        Path per replica, `None` for any; `None` if an entry gives none.
     listed
-        Broker id and path of the log dirs that brokers list: those of a broker of which
-        another is known are not all known.
+        Broker id and path of the log dirs that brokers list. A broker with another
+        known log dir has log dirs that are not all known.
     """
     entries = _Entries(state, keys, replicas, log_dirs)
     copies = list(entries.unnamed())
@@ -58,7 +58,7 @@ def with_chosen_dirs(
 
 
 class _Entries:
-    """Entries of a plan beside the replicas that partitions have now."""
+    """Entries of a plan, with the present replicas of their partitions."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class _Entries:
         return list(self.log_dirs[entry] or [None] * len(self.replicas[entry]))
 
     def unnamed(self) -> Iterator[tuple[int, int, int]]:
-        """Yield entry, place and broker id of each copy that names no log dir."""
+        """Yield entry, slot and broker id of each copy that names no log dir."""
         for entry, target in enumerate(self.replicas):
             old, named = self._before(entry), self._named(entry)
             for place, broker in enumerate(target):

@@ -1,4 +1,4 @@
-"""What `snapshot show` says: one screen about a snapshot."""
+"""Summary of a snapshot for `snapshot show`."""
 
 from collections import Counter
 from typing import Any
@@ -79,7 +79,7 @@ def _not_live(state: ClusterState) -> list[dict[str, Any]]:
 
 
 def _racks(state: ClusterState) -> list[dict[str, Any]]:
-    """Return brokers and replicas by rack; those without a rack as one, `None`."""
+    """Return brokers and replicas by rack; `None` stands for brokers without one."""
     racks = state.brokers.racks
     brokers = np.bincount(state.brokers.rack_idx, minlength=len(racks))
     rack_of = state.brokers.rack_idx[state.replicas.broker_idx]

@@ -1,4 +1,4 @@
-"""The snapshot while the copies of a plan still run, for asking what a failure does."""
+"""Snapshot while the copies of a plan run, to determine the effect of failures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,20 +25,20 @@ from planner.snapshot.tables.snapshot_columns import PARTITIONS, ArrowTable
 
 def start_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snapshot:
     """
-    Return the snapshot once a plan has been handed to the controller, nothing copied.
+    Return the snapshot after a plan was submitted, before anything is copied.
 
-    As Kafka does it, the replicas of a partition become those of the plan, then those
-    that go: the new ones are being added, and in sync with nothing yet; leaders and ISR
-    stay. A reassignment that was under way is superseded.
+    As in Kafka, the replicas of a partition are those of the plan, then those that are
+    removed. New replicas are being added and not in sync; leaders and ISR stay. An
+    earlier reassignment is superseded.
 
     Parameters
     ----------
     snapshot
         The cluster before.
     plan
-        What is to become of some of its partitions.
+        Target lists of some of its partitions.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def start_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What of one partition stays, comes and goes."""
+    """Replicas of one partition that stay, are added and are removed."""
 
     before: list[int]
     base: list[int]
@@ -133,14 +133,14 @@ def _started(
 
 
 def _first(serving: Serving, entry: int, change: _Change, isr: Sequence[int]) -> int:
-    """Return who leads where nobody says: the first live replica in the ISR."""
+    """Return the leader if none is given: the first live replica in the ISR."""
     return next((b for b in serving.online(entry, change.base) if b in isr), -1)
 
 
 def _dirs_of_new(
     change: _Change, wanted: Sequence[str | None] | None
 ) -> list[Any] | None:
-    """Return the log dirs that the plan names for replicas that come; else none."""
+    """Return the log dirs that the plan names for added replicas."""
     if wanted is None:
         return None
     named = dict(zip(change.target, wanted, strict=True))

@@ -1,4 +1,4 @@
-"""What must hold between controllers, brokers, log dirs and topics."""
+"""Consistency checks of controllers, brokers, log dirs and topics."""
 
 import re
 from collections.abc import Iterator
@@ -142,10 +142,11 @@ def _topic_names(facts: Facts) -> Iterator[Finding]:
 
 def _are_plain(names: ArrowArray) -> bool:
     """
-    Tell whether names are all fine, from their bytes together.
+    Return whether all names are surely valid, from their joined bytes.
 
-    A pattern takes ten times as long, and nearly all names are. What is not told so
-    need not be wrong: where a name is as short as two dots, dots are looked at.
+    A regular expression takes ten times as long, and nearly all names are valid.
+    `False` does not mean an invalid name: with a name of one or two characters, any dot
+    in the names gives `False`.
     """
     if names.null_count or not len(names):
         return False
@@ -222,7 +223,7 @@ def total_of(column: ArrowArray) -> float:
 
 
 def too_much(table: str, name: str, total: float) -> Iterator[Finding]:
-    """Yield a finding where amounts are too much to add up in 64 bits."""
+    """Yield a finding if the sum of amounts does not fit 64 bits."""
     if total >= MAX_TOTAL:
         yield Finding(
             table="",

@@ -1,4 +1,4 @@
-"""What must hold between partitions, their lists and the brokers."""
+"""Consistency checks of partitions, their lists and the brokers."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -170,7 +170,7 @@ def _named_log_dirs(facts: Facts) -> Iterator[Finding]:
 def _named(
     rows: Rows, replicas: Rows
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], ArrowArray]:
-    """Return partition, broker and path of each log dir that a replica names."""
+    """Return partition, broker and path of each log dir of a replica."""
     is_aligned = rows.lengths == replicas.lengths
     row = rows.row_idx
     is_named = rows.values.is_valid().to_numpy(zero_copy_only=False)
@@ -185,7 +185,7 @@ def _is_stray(
     broker: npt.NDArray[Any],
     path: ArrowArray,
 ) -> BoolArray:
-    """Return where a broker lists log dirs, but not the one named; or an empty one."""
+    """Return true for empty paths, and those that a broker with log dirs lacks."""
     owner = facts.numbers("log_dirs", "broker_id").astype(np.int64)
     encoded = path.dictionary_encode()
     paths = encoded.dictionary
@@ -193,7 +193,7 @@ def _is_stray(
     listed = pc.index_in(facts.column("log_dirs", "path"), value_set=paths)
     listed_code = listed.fill_null(len(paths)).to_numpy(zero_copy_only=False)
     code = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    # Few (broker, path) pairs stand behind many replicas: look up each pair once.
+    # Many replicas share few (broker, path) pairs: look up each pair once.
     pairs, back = _distinct(broker.astype(np.int64) * width + code)
     is_known = np.isin(pairs, owner * width + listed_code)
     has_dirs = np.isin(pairs // width, owner)
@@ -205,7 +205,7 @@ def _is_stray(
 def _distinct(
     keys: npt.NDArray[np.int64],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return what `numpy.unique` does with its inverse, by hashing not sorting."""
+    """Return `numpy.unique` with its inverse, by hashing instead of sorting."""
     encoded = pa.array(keys).dictionary_encode()
     return (
         encoded.dictionary.to_numpy(zero_copy_only=False),

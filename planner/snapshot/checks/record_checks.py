@@ -1,14 +1,14 @@
 """
-What must hold between the records of a snapshot, on columns, whatever the format.
+Consistency checks between the records of a snapshot, on columns of any format.
 
-Each check takes the tables as read, in any order of rows, and yields findings. The
-values of single cells (types, bounds) are checked before, by the format's reader.
+Each check takes the tables as read, with rows in any order, and yields findings. The
+values of single cells (types, bounds) are checked earlier, by the format's reader.
 
-The groups tell how much of a snapshot a check must see. A file is checked as a whole.
-On Spark nobody holds a whole snapshot: checks of a part run as they are where that part
-is, and those of all topics or partitions are made of what was added up
-(`planner.spark.scoring.reduce_side.snapshot_problems`). A test holds every check
-against every path.
+The groups state which part of a snapshot a check needs. A file is checked as a whole.
+On Spark no process holds a whole snapshot: checks of a part run unchanged in the task
+that has the part, and checks of all topics or partitions use partial sums
+(`planner.spark.scoring.reduce_side.snapshot_problems`). A test runs every check on
+every path.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -37,24 +37,24 @@ CHECKS: tuple[Check, ...] = (
     *PLACE_CHECKS,
     *PARTITION_CHECKS,
 )
-"""In the order in which they are told: what explains others comes first."""
+"""Checks in the order of their reports: causes of other findings come first."""
 
 
 def findings(facts: Facts, checks: Iterable[Check] = CHECKS) -> Iterator[Finding]:
     """
-    Check a snapshot, or what is at hand of it.
+    Check a snapshot, or a part of it.
 
     Parameters
     ----------
     facts
-        The tables; those that the checks do not look at may be missing.
+        The tables; tables that the checks do not use may be missing.
     checks
-        The checks to make.
+        The checks to run.
 
     Yields
     ------
     Finding
-        Every row that breaks a rule; one row may break several.
+        Every row that violates a rule; one row may violate several.
     """
     for check in checks:
         yield from check(facts)

@@ -11,10 +11,10 @@ from planner.snapshot.tables.snapshot_columns import ArrowArray, Column
 
 def is_within(array: ArrowArray, column: Column) -> bool:
     """
-    Tell whether numbers of the canonical type keep every rule of their column.
+    Return whether all numbers of the canonical type keep the rules of their column.
 
-    Most columns are such, and this is told far sooner than each cell is judged. Of
-    other columns than numbers and lists of them it is never told.
+    Most columns do, and this check is far faster than one of each cell. The result is
+    `False` for columns other than numbers and lists of numbers.
     """
     elements, may_hold_null = array, not column.is_required
     if pa.types.is_list(array.type):
@@ -30,7 +30,7 @@ def is_within(array: ArrowArray, column: Column) -> bool:
         return True
     known = elements.fill_null(column.low) if nulls else elements
     numbers = known.to_numpy(zero_copy_only=False)
-    # What is not a number is neither less nor more, and is the least and the most.
+    # NaN compares as false, and is the minimum and the maximum.
     return bool(numbers.min() >= column.low) and _is_below(numbers, column.high)
 
 

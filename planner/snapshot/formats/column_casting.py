@@ -1,10 +1,10 @@
 """
-From the many ways in which Arrow writers spell a column to the one of a snapshot.
+Casts of columns of any Arrow writer to the types of a snapshot.
 
 Strings come as string, large_string, string_view or dictionary; lists with 32 or 64
-bit offsets; maps as map or as list of (key, value) structs; integers in any width;
-a column without a value as null; integers as floats or decimals, as pandas makes them
-where a value is missing. All of them become the type that `Column` names.
+bit offsets; maps as map or as list of (key, value) structs; integers in any width; a
+column without a value as null; integers as floats or decimals, as pandas writes them
+if a value is missing. All of them are cast to the type of their `Column`.
 """
 
 from collections.abc import Callable, Iterator
@@ -34,12 +34,12 @@ _WORDS = {
 
 
 class ColumnTypeError(TypeError):
-    """A column has a type that cannot stand for the one wanted."""
+    """A column has a type that cannot be cast to the one wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellProblem:
-    """One cell that breaks the rule of its column."""
+    """A cell that violates the rule of its column."""
 
     row: int
     value: object
@@ -54,9 +54,9 @@ class Cast:
     Parameters
     ----------
     values
-        The Arrow array; null where a cell was refused.
+        The Arrow array; rejected cells are null.
     problems
-        The refused cells.
+        The rejected cells.
     """
 
     values: ArrowArray
@@ -70,21 +70,21 @@ def type_words(column: Column) -> str:
 
 def cast_column(array: ArrowArray, column: Column) -> Cast:
     """
-    Bring a column into its canonical type, and check every cell.
+    Cast a column to its canonical type, and check every cell.
 
-    Text in the place of numbers is read as SQL's ``try_cast`` reads it.
+    Text in place of numbers is parsed as SQL's ``try_cast`` parses it.
 
     Parameters
     ----------
     array
         Arrow array as read.
     column
-        What it is to be.
+        Column to cast to.
 
     Raises
     ------
     ColumnTypeError
-        If the type cannot stand for the canonical one.
+        If the type cannot be cast to the canonical one.
     """
     if array.type == column.type and is_within(array, column):
         return Cast(array)
@@ -142,7 +142,7 @@ def _cast_strings(array: ArrowArray, column: Column) -> Cast:
 
 
 def _cast_spelt(texts: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
-    """Take texts that spell a number of the column; each text is read once."""
+    """Cast texts that represent numbers of the column; parse each text once."""
     coded = texts.dictionary_encode()
     read = finite_number if pa.types.is_floating(wanted) else whole_number
     found = [read(text.strip()) for text in coded.dictionary.to_pylist()]
@@ -185,7 +185,7 @@ def _cast_integers(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cas
 
 
 def _cast_whole(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
-    """Take floats and decimals that are integers; not a number is no value."""
+    """Cast floats and decimals with integer values; NaN becomes null."""
     if pa.types.is_floating(array.type):
         array = array.cast(pa.float64())
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
@@ -199,7 +199,7 @@ def _cast_whole(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
 
 
 def _at_most(array: ArrowArray, high: ArrowArray) -> ArrowArray:
-    """Compare with a limit that no float may be rounded up to: 2^63 is too much."""
+    """Compare with a limit that no float is rounded up to: 2^63 is too large."""
     if pa.types.is_decimal(array.type):
         return pc.less_equal(array, high)
     return pc.less(array, float(high.as_py() + 1))
@@ -292,7 +292,7 @@ def _cast_map(array: ArrowArray) -> Cast:
     problems = (*_map_nulls(rows, keys, items), *_double_keys(rows, keys))
     lists = _list_array(rows, pa.array(np.arange(len(keys))), problems)
     if problems:
-        # What a refused row held is dropped with it.
+        # Entries of a rejected row are dropped with the row.
         lists = pa.array(lists.to_pylist(), lists.type)
         order = lists.flatten()
         keys, items = keys.take(order), items.take(order)
@@ -300,7 +300,7 @@ def _cast_map(array: ArrowArray) -> Cast:
 
 
 def _map_of_objects(array: ArrowArray) -> ArrowArray:
-    """Return a map made of what pandas writes of dicts, or of lists of pairs."""
+    """Return a map from dicts, or from lists of pairs, as pandas writes them."""
     kind = array.type
     is_dict = pa.types.is_struct(kind)
     is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
@@ -311,13 +311,13 @@ def _map_of_objects(array: ArrowArray) -> ArrowArray:
         None if row is None else [*row.items()] if is_dict else [*map(tuple, row)]
         for row in array.to_pylist()
     ]
-    # A dict has the keys of all others as well, with no value.
+    # Each dict also has the keys of all other dicts, without values.
     told = [row and [pair for pair in row if pair[1:] != (None,)] for row in rows]
     return pa.array(told if is_dict else rows, STRING_MAP)
 
 
 def _is_pair(kind: ArrowArray) -> bool:
-    """Tell whether a type is that of pairs; where all maps are empty it is none."""
+    """Return whether a type may be that of pairs; it is null if all maps are empty."""
     kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_null)
     return any(is_kind(kind) for is_kind in kinds)
 

@@ -1,4 +1,4 @@
-"""Tables as somebody wrote them, brought to the columns of a snapshot."""
+"""Tables of any writer, cast to the columns of a snapshot."""
 
 import re
 from collections.abc import Mapping
@@ -31,17 +31,17 @@ _ROW_NUMBER = re.compile(r"|index|level_[0-9]|Unnamed: [0-9]|__index_level_[0-9]
 @dataclass(frozen=True, slots=True)
 class Casting:
     """
-    Tables in canonical columns, rows as read, and what was wrong with them.
+    Tables in canonical columns, rows as read, and their problems.
 
     Parameters
     ----------
     tables
         The Arrow tables by name.
     problems
-        Every column and cell refused; such cells are null.
+        Every rejected column and cell; rejected cells are null.
     is_complete
-        Whether the required columns are there, so that the rows can be checked
-        against each other.
+        Whether the required columns exist, so that rows can be checked against each
+        other.
     unused
         Columns that no snapshot has, as ``brokers.parquet: column team``.
     """
@@ -54,14 +54,14 @@ class Casting:
 
 def cast_tables(given: Mapping[str, ArrowTable], *, file: str) -> Casting:
     """
-    Bring all tables to their canonical columns.
+    Cast all tables to their canonical columns.
 
     Parameters
     ----------
     given
-        Arrow tables by name; one that is absent has no rows.
+        Arrow tables by name; an absent table has no rows.
     file
-        What problems name as their file.
+        Name of the file in problems.
     """
     tables, problems, is_complete = {}, [], True
     unused: list[str] = []
@@ -113,7 +113,7 @@ def _cast_table(table: ArrowTable, columns: TableColumns, *, file: str) -> Casti
 
 def is_row_number(name: str) -> bool:
     """
-    Tell whether a column is what pandas writes of its index: numbers of rows.
+    Return whether a column is an index of pandas, with row numbers.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def is_row_number(name: str) -> bool:
 
 
 def _unused(names: list[str], columns: TableColumns) -> list[str]:
-    """Return the columns that no snapshot has, but for slips."""
+    """Return the columns that no snapshot has, except misspelt ones."""
     known = [column.name for column in columns.columns]
     return [
         name
@@ -134,7 +134,7 @@ def _unused(names: list[str], columns: TableColumns) -> list[str]:
 
 
 def _meant(name: str, names: list[str], known: list[str]) -> str | None:
-    """Return the missing column that a name stands for but for a slip."""
+    """Return the missing column of which a name is a misspelling."""
     missing = [one for one in known if one not in names]
     return next(iter(get_close_matches(name.lower(), missing, n=1)), None)
 
@@ -147,7 +147,7 @@ def _name_problems(
     for name in sorted(set(names)):
         meant = None if name in known else _meant(name, names, known)
         if meant is not None and not is_row_number(name):
-            # A slip in ``isr`` would be a cluster in perfect health.
+            # With ``isr`` misspelt, every replica would count as in sync.
             remedy = f"remove or rename it; did you mean {meant}?"
             found.append((name, "unknown column", remedy))
         elif name in known and names.count(name) > 1:

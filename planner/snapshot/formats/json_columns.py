@@ -1,4 +1,4 @@
-"""From the JSON document of a snapshot to its tables, validated in full."""
+"""Validation of the JSON document of a snapshot, and its conversion to tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,20 +34,20 @@ _MISSING = object()
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """
-    A document as tables, rows as read, and what was wrong with its values.
+    A document as tables, rows as read, and the problems of its values.
 
     Parameters
     ----------
     header
-        What the cluster says once.
+        Header of the snapshot.
     tables
         The Arrow tables by name.
     places
-        Where their rows stand in the document.
+        Places of their rows in the document.
     problems
-        Every value refused; what was refused is left out of the tables.
+        Every rejected value; rejected values are left out of the tables.
     is_complete
-        Whether the brokers are whole, so that the rest can be checked.
+        Whether the brokers are complete, so that the rest can be checked.
     """
 
     header: Mapping[str, Any]
@@ -59,7 +59,7 @@ class ParsedDocument:
 
 @dataclass(slots=True)
 class _Columns:
-    """The columns of one table, growing."""
+    """Growing columns of one table."""
 
     spec: TableColumns
     values: dict[str, list[Any]] = field(init=False)
@@ -68,7 +68,7 @@ class _Columns:
         self.values = {column.name: [] for column in self.spec.columns}
 
     def extend(self, records: Sequence[Mapping[str, Any]], **given: list[Any]) -> None:
-        """Add records; `given` columns are not taken from them."""
+        """Add records; `given` columns override their values."""
         for name, values in self.values.items():
             if name in given:
                 values.extend(given[name])
@@ -76,7 +76,7 @@ class _Columns:
                 values.extend([record.get(name) for record in records])
 
     def table(self) -> ArrowTable:
-        """Return the columns as an Arrow table, and let go of them."""
+        """Return the columns as an Arrow table, and release them."""
         arrays = []
         for column in self.spec.columns:
             values = self.values.pop(column.name)
@@ -89,7 +89,7 @@ class _Columns:
 def parse_header(
     header: Mapping[str, object], *, file: str
 ) -> tuple[dict[str, Any], list[InputProblem]]:
-    """Validate what a snapshot says once, given without format and version."""
+    """Validate the header of a snapshot, given without format and version."""
     document = {"format": FORMAT, "version": VERSION, **header}
     return validate_header(document, file=file)
 
@@ -104,14 +104,14 @@ def validate_header(
 
 def parse_document(document: object, *, file: str) -> ParsedDocument:
     """
-    Validate a JSON document and turn it into tables.
+    Validate a JSON document and convert it to tables.
 
     Parameters
     ----------
     document
-        What a JSON parser returns.
+        Result of a JSON parser.
     file
-        What problems name as their file.
+        Name of the file in problems.
     """
     with no_garbage_collection():
         known, problems, is_complete = _validate(ENVELOPE, document, (), file)
@@ -149,7 +149,7 @@ def _parsed(
 
 
 def _not_unicode(value: object, place: Place, file: str) -> list[InputProblem]:
-    """Find the strings that no file can hold; a JSON parser lets none through."""
+    """Return problems for strings with lone surrogates; JSON parsers reject these."""
     if isinstance(value, str) and not _is_unicode(value):
         rule, remedy = "must be valid Unicode", "mend the lone surrogates"
         return [problem(file, _place_text(place), value, rule, remedy)]
@@ -198,7 +198,7 @@ def _topic_tables(
         topic, found, is_complete = _validate(TOPIC, given, ("topics", index), file)
         problems += found
         if topic is None or not is_complete:
-            # Its name keeps the row apart from all others in the checks that follow.
+            # A unique name keeps the row distinct in later checks.
             topic = {"name": f"refused-{index}"}
         records = topic.get("partitions") or []
         counts.append(len(records))
@@ -222,7 +222,7 @@ def _leader(record: Mapping[str, Any]) -> int | None:
 def _validate(
     adapter: TypeAdapter[Any], value: object, at: Place, file: str
 ) -> tuple[dict[str, Any] | None, list[InputProblem], bool]:
-    """Return a record less what is wrong with it, the problems, and if it is whole."""
+    """Return a record without invalid members, its problems, and if it is usable."""
     try:
         return adapter.validate_python(value), [], True
     except ValidationError as error:
@@ -230,7 +230,7 @@ def _validate(
     problems = [_as_problem(each, at, file) for each in errors]
     kept = _without(value, [each["loc"] for each in errors])
     if not at and isinstance(kept, dict):
-        # It was said already that they are wrong.
+        # Problems of these two are reported already.
         kept |= {"format": FORMAT, "version": VERSION}
     try:
         return adapter.validate_python(kept), problems, True
@@ -239,7 +239,7 @@ def _validate(
 
 
 def _without(value: Any, places: Sequence[Place]) -> Any:  # noqa: ANN401 - JSON
-    """Return a value less the members at some places; lists keep their length."""
+    """Return a value without the members at some places; lists keep their length."""
     if not isinstance(value, dict | list):
         return None
     kept: Any = dict(value) if isinstance(value, dict) else list(value)
@@ -306,7 +306,7 @@ def _rule_of(error: Mapping[str, Any], place: str) -> tuple[str, str]:
     rule, remedy = _RULES.get(error["type"], unnamed)
     context = error.get("ctx", {})
     if error["type"] in {"greater_than_equal", "less_than_equal"}:
-        # Not 1e+18: whole numbers read better.
+        # Written as whole numbers, not as 1e+18.
         context = {key: f"{int(value)}" for key, value in context.items()}
     words: str = rule.format_map(context)
     return words, _REMEDIES.get(place, remedy)

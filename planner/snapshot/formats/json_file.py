@@ -41,9 +41,9 @@ def parse_json(data: bytes, *, file: str) -> Any:  # noqa: ANN401 - any JSON val
     Parameters
     ----------
     data
-        All of it.
+        The whole file.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Raises
     ------
@@ -91,20 +91,20 @@ def _syntax_error(text: bytes, message: str, file: str) -> BadInputError:
 
 
 def _count_keys(text: bytes) -> int:
-    """Return at least the number of keys in a JSON text; seldom more."""
-    # A key is a string and a colon; white space goes first, also inside strings.
+    """Return an upper bound on the number of keys in a JSON text, rarely too high."""
+    # A key is a string and a colon. White space is removed, also inside strings.
     return text.translate(None, b" \t\r\n").count(b'":')
 
 
 def _count_parsed(value: object) -> int:
-    """Return the number of keys that parsing left."""
+    """Return the number of keys in a parsed document."""
     total, pending = 0, [value]
     while pending:
         each = pending.pop()
         if isinstance(each, dict):
             total += len(each)
             if "replicas" in each:
-                continue  # Nothing nested in a partition, and there are many.
+                continue  # Partitions are many, and have nothing nested.
             pending.extend(v for v in each.values() if type(v) in {dict, list})
         elif isinstance(each, list) and each and type(each[0]) in {dict, list}:
             pending.extend(each)
@@ -112,7 +112,7 @@ def _count_parsed(value: object) -> int:
 
 
 def _refuse_double_keys(text: bytes, file: str) -> None:
-    """Parse again with each object's keys in sight; it was not sure before."""
+    """Parse again to find duplicate keys, which were only suspected."""
     problems = []
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def write_json(snapshot: "Snapshot", path: Path) -> None:
         if path.suffix != ".gz":
             file.writelines(_lines(snapshot))
             return
-        # No time and no name inside: the same snapshot gives the same bytes.
+        # Without time and name, the same snapshot gives the same bytes.
         with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
             for line in _lines(snapshot):
                 packed.write(line)
@@ -162,7 +162,7 @@ def document_of(snapshot: "Snapshot") -> dict[str, Any]:
 
 
 def _lines(snapshot: "Snapshot") -> Iterator[bytes]:
-    # Three times as quick as `json`; both write the shortest digits of a float.
+    # Three times as fast as `json`; both write the shortest digits of a float.
     from pydantic_core import to_json
 
     head = {"format": FORMAT, "version": VERSION, **snapshot.header()}
@@ -224,7 +224,7 @@ def _partition_records(table: ArrowTable) -> Iterator[tuple[str, dict[str, Any]]
 
 
 def _records(table: ArrowTable, names: list[str]) -> list[dict[str, Any]]:
-    """Return rows as dictionaries, without what is null."""
+    """Return rows as dictionaries, without nulls."""
     keys = [name for name in names if table.column(name).null_count < len(table)]
     rows = zip(*(python_values(table.column(name)) for name in keys), strict=True)
     return [
@@ -241,7 +241,7 @@ def python_values(column: ArrowArray) -> list[Any]:
     if not pa.types.is_list(array.type):
         return _flat_values(array)
     rows = Rows.from_arrow(array)
-    # Slices of one long list: several times quicker than a list per row by Arrow.
+    # Slices of one long list are several times faster than Arrow's list per row.
     flat, start = _flat_values(rows.values), rows.start.tolist()
     lists: list[Any] = [flat[low:high] for low, high in pairwise(start)]
     for row in rows.is_absent.nonzero()[0].tolist():
@@ -250,7 +250,7 @@ def python_values(column: ArrowArray) -> list[Any]:
 
 
 def _flat_values(array: ArrowArray) -> list[Any]:
-    """Do what `to_pylist` does, by the quickest way there is for a type."""
+    """Return a column as `to_pylist` does, by the fastest method for its type."""
     if array.null_count == len(array):
         return [None] * len(array)
     if array.type == pa.string():

@@ -1,8 +1,8 @@
 """
 Numbers as other tools write them: with exponents, 17 digits, a sign.
 
-One reader for every text in the place of a number: cells of tables, values of foreign
-files, columns of texts in the tables of a fleet.
+One parser for all text in place of numbers: cells of tables, values of foreign files,
+text columns in the tables of a fleet.
 """
 
 import math
@@ -11,14 +11,14 @@ from fractions import Fraction
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
 _MAX_LENGTH = 400
-"""Characters of the longest text taken: Java and C write ``%f`` with 309 digits."""
+"""Length of the longest text accepted: Java and C write ``%f`` with 309 digits."""
 _MAX_WHOLE = 10.0**30
-"""Larger numbers are no integers of a snapshot, and need not be expanded."""
+"""Larger numbers are no integers of a snapshot, and are not expanded."""
 
 
 def finite_number(text: str) -> float | None:
     """
-    Read a finite decimal number.
+    Parse a finite decimal number.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def finite_number(text: str) -> float | None:
 
 def whole_number(text: str) -> int | None:
     """
-    Read an integer exactly, also as floats are written.
+    Parse an integer exactly, also in the notation of floats.
 
     Examples
     --------

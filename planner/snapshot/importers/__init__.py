@@ -1,4 +1,4 @@
-"""Importers: one module per foreign format, and what joins several into a snapshot."""
+"""Importers: one module per foreign format, and the merging of several files."""
 
 from planner.snapshot.importers.inputs.import_source import Source
 from planner.snapshot.importers.load_files import load

@@ -1,4 +1,4 @@
-"""Importers by their names: the one place that lists them."""
+"""Registry of importers by name, the only list of them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Reader = Callable[..., Source]
 @dataclass(frozen=True, slots=True)
 class Importer:
     """
-    One format.
+    Importer of one format.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Importer:
     read
         Reads bytes: ``read(data, file=…)``.
     reads_partly
-        Whether it takes `allow_partial`, and then leaves out entries that are wrong.
+        Whether `read` takes `allow_partial`, and then leaves out invalid entries.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Importer:
     reads_partly: bool = False
 
     def reader(self, *, allow_partial: bool) -> Reader:
-        """Return the reader that leaves out wrong entries, if that is allowed."""
+        """Return the reader; it leaves out invalid entries if that is allowed."""
         if allow_partial and self.reads_partly:
             return partial(self.read, allow_partial=True)
         return self.read
@@ -69,7 +69,7 @@ IMPORTERS = (
     Importer("strimzi", read_strimzi),
     Importer("prometheus", read_prometheus, reads_partly=True),
 )
-"""Every importer of one file; a folder of Cruise Control is read by three together."""
+"""Importers of single files; three of them together read a folder of Cruise Control."""
 
 READERS: Mapping[str, Reader] = MappingProxyType(
     {importer.name: importer.read for importer in IMPORTERS}

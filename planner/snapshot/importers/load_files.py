@@ -1,4 +1,4 @@
-"""Every file that operators have, in one call."""
+"""Import of all files of a cluster in one call."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -30,29 +30,28 @@ def load(
     allow_partial: bool = False,
 ) -> Imported:
     """
-    Read files, and join them into one snapshot.
+    Read files, and merge them into one snapshot.
 
     Parameters
     ----------
     files
-        Paths by what they hold: the keys of `READERS`.
+        Paths by importer: the keys of `READERS`.
     folders
         Folders of Cruise Control.
     header
-        What the caller says once: `cluster_id`, `taken_at`.
+        Header values of the caller: `cluster_id`, `taken_at`.
     labels
-        How series of Prometheus tell their broker.
+        Broker labels of Prometheus series.
     quantile
-        Which quantile of each series of a range is its rate.
+        Quantile of each series of a range query that is taken as its rate, 0 to 1.
     allow_partial
-        Whether to go on where files hide something from each other, and to leave out
-        entries that are wrong.
+        Whether to continue if files do not show everything to each other, and to leave
+        out invalid entries.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong with any file; if nothing is, with what they
-        contradict each other in.
+        With every problem of any file; without any, with every contradiction.
     """
     readers = {one.name: one.reader(allow_partial=allow_partial) for one in IMPORTERS}
     prometheus = readers["prometheus"]
@@ -72,7 +71,7 @@ def _one(path: Path, read: Reader) -> list[Source]:
 
 
 def _all(works: Iterable[Callable[[], list[Source]]]) -> list[Source]:
-    """Do all works, and say everything that is wrong with any of them."""
+    """Run all imports, and raise the problems of all of them."""
     sources: list[Source] = []
     messages: list[str] = []
     problems: list[InputProblem] = []

@@ -1,5 +1,5 @@
 """
-Tables of a snapshot: columns, rows, records, and where a problem is.
+Tables of a snapshot: columns, rows, records, and places of problems.
 
 Imports `planner.errors` alone.
 """

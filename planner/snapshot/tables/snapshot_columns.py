@@ -1,7 +1,7 @@
 """
-The columns of a snapshot's tables: names, types, bounds.
+Columns of a snapshot's tables: names, types, bounds.
 
-Everything that reads or writes a snapshot takes names and types from here.
+All code that reads or writes a snapshot takes names and types from here.
 """
 
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-# pyarrow has no types; these names say at least what is meant.
+# pyarrow has no types; these names document the intended ones.
 ArrowArray: TypeAlias = Any
 ArrowTable: TypeAlias = Any
 
 MAX_INT32 = 2**31 - 1
 MAX_INT64 = 2**63 - 1
 MAX_RATE = 1e18
-"""Largest rate or number of cores taken: sums of billions of them stay finite."""
+"""Largest rate or number of cores accepted: sums of billions of them stay finite."""
 MAX_TOTAL = 2**62
 """Sums of bytes stay below this, so that int64 arithmetic on them is safe."""
 
@@ -37,13 +37,13 @@ class Column:
     name
         Name, as in the Parquet files.
     type
-        The one Arrow type it has in a `Snapshot`.
+        Arrow type of the column in a `Snapshot`.
     is_required
-        Whether the column must be there, without nulls.
+        Whether the column must exist, without nulls.
     low, high
         Bounds of its numbers, or of the numbers in its lists.
     choices
-        The only strings allowed; empty for any.
+        Allowed strings; empty for any.
     may_hold_null
         Whether the lists of the column may have null elements.
     """

@@ -1,4 +1,4 @@
-"""Where a problem of a snapshot lies, in words of the file it was read from."""
+"""Places of a snapshot's problems, in terms of the file that was read."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from planner.errors import BadInputError, InputProblem
 
 _MAX_VALUE = 100
-"""Characters of a value that a message repeats."""
+"""Largest number of characters of a value that a message repeats."""
 
 SEE_SCHEMA = "see 'kafka-planner schema snapshot'"
 
@@ -19,16 +19,16 @@ SEE_SCHEMA = "see 'kafka-planner schema snapshot'"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """
-    One row that breaks a rule.
+    A row that violates a rule.
 
     Parameters
     ----------
     table, row, column
-        Name of the table, row in it as read, and the column that is wrong.
+        Name of the table, row in it as read, and the invalid column.
     value
-        What stands there.
+        Invalid value.
     rule, remedy
-        What must hold, and what to do.
+        Violated rule, and remedy.
     """
 
     table: str
@@ -40,10 +40,10 @@ class Finding:
 
 
 class Places(Protocol):
-    """Names the places of rows in an input."""
+    """Places of rows in an input."""
 
     def place_of(self, table: str, row: int, column: str) -> str:
-        """Return where a cell stands."""
+        """Return the place of a cell."""
         ...
 
 
@@ -64,7 +64,7 @@ class JsonPlaces:
     partition_start: npt.NDArray[np.int64]
 
     def place_of(self, table: str, row: int, column: str) -> str:
-        """Return where a cell stands."""
+        """Return the place of a cell."""
         if table == "log_dirs":
             broker, at = _split(self.dir_start, row)
             return f"brokers[{broker}].log_dirs[{at}].{column}"
@@ -103,7 +103,7 @@ class TablePlaces:
     tables: Mapping[str, Any]
 
     def place_of(self, table: str, row: int, column: str) -> str:
-        """Return where a cell stands."""
+        """Return the place of a cell."""
         if table not in _KEYS:
             return f"snapshot.json: {column}"
         columns = self.tables[table]
@@ -117,7 +117,7 @@ class TablePlaces:
 def as_problems(
     findings: Iterable[Finding], places: Places, *, file: str
 ) -> list[InputProblem]:
-    """Return findings as problems of a file, with their places named."""
+    """Return findings as problems of a file, with their places."""
     return [
         problem(
             file,
@@ -133,7 +133,7 @@ def as_problems(
 def problem(
     file: str, place: str, value: object, rule: str, remedy: str = ""
 ) -> InputProblem:
-    """Return a problem whose texts can be printed, whatever the input held."""
+    """Return a problem with printable texts, whatever the input contains."""
     return InputProblem(
         file=printable(file),
         place=printable(place),
@@ -144,13 +144,13 @@ def problem(
 
 
 def printable(text: str) -> str:
-    """Escape what no terminal or UTF-8 file takes: lone surrogates, controls."""
+    """Escape characters that terminals or UTF-8 reject: lone surrogates, controls."""
     encoded = text.encode("utf-8", "backslashreplace").decode("utf-8")
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in encoded)
 
 
 def value_text(value: object) -> str:
-    """Return a value as JSON of a readable length; nothing for no value."""
+    """Return a value as JSON of a readable length; empty for no value."""
     if value is None or value == "":
         return ""
     try:
@@ -162,7 +162,7 @@ def value_text(value: object) -> str:
 
 
 def refuse(file: str, problems: list[InputProblem]) -> BadInputError:
-    """Return the error that refuses a whole snapshot."""
+    """Return the error that rejects a whole snapshot."""
     plural = "" if len(problems) == 1 else "s"
     message = f"{printable(file)} is not a snapshot: {len(problems)} problem{plural}"
     return BadInputError(message, problems)

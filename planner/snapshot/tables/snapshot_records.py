@@ -1,8 +1,8 @@
 """
 The JSON shape of a snapshot, strictly typed: the border of the application.
 
-Records are typed dictionaries rather than models: of a million replicas they cost a
-third of the time and half of the memory, and the messages are the same.
+Records are typed dictionaries instead of models: for a million replicas they take a
+third of the time and half of the memory, with the same messages.
 """
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The tables of a snapshot as read, and what several checks need of them."""
+"""Tables of a snapshot as read, and values that several checks derive from them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MIN_ISR = "min.insync.replicas"
 @dataclass(frozen=True)
 class Facts:
     """
-    The tables of a snapshot, and what several checks need of them.
+    Tables of a snapshot, and values that several checks derive from them.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class Facts:
 
 
 def again(codes: npt.NDArray[Any]) -> list[int]:
-    """Return the rows whose code another row had before, ascending."""
+    """Return the rows whose code occurs in an earlier row, ascending."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
     is_again = np.equal(ordered[1:], ordered[:-1])
@@ -76,7 +76,7 @@ def again(codes: npt.NDArray[Any]) -> list[int]:
 
 
 def codes_of(column: ArrowArray) -> npt.NDArray[np.int64]:
-    """Return ``(N,)`` equal numbers for equal strings, -1 for null."""
+    """Return ``(N,)`` numbers that are equal for equal strings, -1 for null."""
     indices = column.dictionary_encode().indices.fill_null(-1)
     return indices.to_numpy(zero_copy_only=False).astype(np.int64)  # type: ignore[no-any-return]
 
@@ -94,7 +94,7 @@ def dir_totals(facts: Facts, broker_ids: npt.NDArray[Any]) -> npt.NDArray[np.int
 
     Returns
     -------
-    ``(B,)`` bytes, or -1 where a broker lists no log dir or one of unknown size.
+    ``(B,)`` bytes, or -1 for a broker without log dirs or with one of unknown size.
     """
     total = np.zeros(len(broker_ids), dtype=np.int64)
     is_unknown = np.ones(len(broker_ids), dtype=bool)
@@ -117,7 +117,7 @@ def config_values(
     column: ArrowArray,
     key: str,
 ) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """Return the rows of a map column that have a key, and its values there."""
+    """Return the rows of a map column with a key, and the values of the key."""
     maps = as_array(column)
     if not len(maps):
         return np.zeros(0, dtype=np.int64), []

@@ -10,7 +10,7 @@ from placement.model.cluster import ABSENT, BoolArray, OffsetArray
 from planner.snapshot.tables.snapshot_columns import ArrowArray
 
 _FEW = 8
-"""Rows up to this long are searched slot by slot, longer ones by sorting."""
+"""Longest row that is searched slot by slot; longer ones are sorted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,7 +40,7 @@ class Rows:
         lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
         np.cumsum(lengths, out=start[1:])
         is_absent = array.is_null().to_numpy(zero_copy_only=False)
-        # `flatten` leaves out what lies hidden under null rows and outside slices.
+        # `flatten` leaves out elements under null rows and outside slices.
         return cls(start, array.flatten(), is_absent)
 
     @classmethod
@@ -75,12 +75,12 @@ def find_in_rows(wanted: Rows, rows: Rows) -> OffsetArray:
     Parameters
     ----------
     wanted, rows
-        Rows of integers that are not negative, as many of the one as of the other.
+        Rows of non-negative integers, equally many in both.
 
     Returns
     -------
-    ``(N,)`` the position in ``rows.values``, the first of several; `ABSENT` where
-    the row does not have it.
+    ``(N,)`` the first position in ``rows.values``; `ABSENT` if the row lacks the
+    element.
     """
     if np.array_equal(wanted.start, rows.start) and np.array_equal(
         wanted.values, rows.values

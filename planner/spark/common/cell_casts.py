@@ -1,8 +1,8 @@
 """
-The cells of a fleet's tables, cast by the code that reads a snapshot from a file.
+Casts of the cells of a fleet's tables, by the code that reads a snapshot from a file.
 
-Whatever wrote a table, a task brings the columns that it is handed to the types of
-snapshots. A value that cannot be brought there is null from then on, and named: its
+Tables may come from any program. A task casts the columns that it reads to the types
+of snapshots. A value that cannot be cast becomes null and is reported, and its
 snapshot has no scores.
 """
 
@@ -34,10 +34,10 @@ from planner.spark.common.problem_rows import (
 )
 
 NULLS_KEPT = 16
-"""Twice as many as there are types of columns that tables mostly lack."""
+"""Capacity of the cache: twice the number of column types that tables often lack."""
 MISSING = "the column is missing, or has no value"
 Cells = tuple[ArrowTable, list[Row]]
-"""Columns in the types of snapshots, and what is wrong with them."""
+"""Columns in the types of snapshots, and the problems of their cells."""
 
 
 def cast_cells(
@@ -48,18 +48,18 @@ def cast_cells(
     keeps_codes: bool = False,
 ) -> Cells:
     """
-    Bring columns to the types of snapshots.
+    Cast columns to the types of snapshots.
 
     Parameters
     ----------
     rows
-        Rows as they were read; columns that are not named below are kept as they are.
+        Rows as read. Columns that `columns` does not name are kept unchanged.
     columns
-        The columns that are wanted; one that is not there is null.
+        The columns to cast; an absent one is filled with nulls.
     table
-        The table's name.
+        Name of the table.
     keeps_codes
-        Whether texts that were read as numbers of few texts stay so.
+        Whether dictionary-encoded text columns stay encoded.
     """
     arrays = dict(zip(rows.column_names, rows.columns, strict=True))
     found: list[Row] = []
@@ -94,7 +94,7 @@ def _told(
 def _cast(
     column: ArrowArray | None, count: int, wanted: Column, table: str, found: list[Row]
 ) -> Cast:
-    """Cast one column; note what is wrong with it as a whole."""
+    """Cast one column; record problems of the column as a whole."""
     place = f"column {wanted.name}"
     if column is None or pa.types.is_null(column.type):
         if wanted.is_required and count:
@@ -114,14 +114,14 @@ def _cast(
 
 @lru_cache(NULLS_KEPT)
 def nulls(count: int, kind: ArrowArray) -> ArrowArray:
-    """Return nothing but nulls of a type; columns of equal batches share them."""
+    """Return `count` nulls of a type; columns of equal batches share the array."""
     return pa.nulls(count, kind)
 
 
 def _cast_codes(
     column: ArrowArray, wanted: Column, table: str, found: list[Row]
 ) -> Cast:
-    """Take a column of codes as it is, where what they stand for is text."""
+    """Keep a dictionary-encoded column as it is if its values are valid text."""
     array = as_array(column)
     texts = array.values if pa.types.is_list(array.type) else array
     try:
@@ -148,7 +148,7 @@ def _element(kind: ArrowArray) -> ArrowArray:
 
 
 def is_coded(kind: ArrowArray, wanted: Column) -> bool:
-    """Return whether texts, or lists of them, are numbers of few texts."""
+    """Return whether a text column, or a list of texts, is dictionary-encoded."""
     element = _element(kind)
     is_alike = pa.types.is_list(kind) == pa.types.is_list(wanted.type)
     is_dictionary = pa.types.is_dictionary(element) and _is_text(wanted)
@@ -156,7 +156,7 @@ def is_coded(kind: ArrowArray, wanted: Column) -> bool:
 
 
 def without_codes(rows: ArrowTable) -> ArrowTable:
-    """Return rows with texts as texts."""
+    """Return rows with dictionary-encoded texts decoded."""
     for at, field in enumerate(rows.schema):
         if pa.types.is_dictionary(_element(field.type)):
             column = _decoded(as_array(rows.column(at)))

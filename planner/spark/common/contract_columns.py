@@ -1,4 +1,4 @@
-"""Columns of the contracts of tables, as Spark has them."""
+"""Spark schemas of table contracts."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812

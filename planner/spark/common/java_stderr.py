@@ -1,9 +1,9 @@
 """
-Stderr of the Java that a session starts, without Java's own warnings.
+Stderr of the JVM that a session starts, without the JVM's own warnings.
 
-Spark starts Java with modules that it warns of each time. Java has no option against
-that, and inherits stderr from this process: while it starts that is a pipe, of which
-everything else is handed on.
+Spark starts the JVM with modules that cause a warning each time. The JVM has no option
+against these warnings, and inherits stderr from this process. During the start, stderr
+is therefore a pipe, and every line that is no such warning is passed on.
 """
 
 import os
@@ -13,12 +13,12 @@ from threading import Thread
 
 STDERR = 2
 NOISE = b"WARNING: "
-"""Prefix of warnings of the JVM itself; those of Spark and Python have another."""
+"""Prefix of warnings of the JVM; warnings of Spark and Python have other prefixes."""
 
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Hand on what a process prints that is started meanwhile, without `NOISE`."""
+    """Filter `NOISE` from the output of processes that the block starts."""
     try:
         shown = os.dup(STDERR)
     except OSError:
@@ -32,7 +32,7 @@ def without_warnings() -> Iterator[None]:
     try:
         yield
     finally:
-        # The pipe stays with the process that was started, to its end.
+        # The started process keeps the pipe until it ends.
         os.dup2(shown, STDERR)
 
 

@@ -1,4 +1,4 @@
-"""Failures of the machines that Spark runs on, as against those of input or program."""
+"""Failures of machines that Spark runs on, as opposed to faults of input or program."""
 
 import re
 from traceback import walk_tb
@@ -43,16 +43,16 @@ _PACKAGES = ("py4j", "pyspark")
 
 def machine_failure(error: BaseException) -> str | None:
     """
-    Say in one line which machine failed, and what to do.
+    Describe a machine failure and its remedy in one line.
 
     Parameters
     ----------
     error
-        Whatever ended a command on Spark.
+        Exception that ended a command on Spark.
 
     Returns
     -------
-    `None` where it was no machine: the same command would end the same way.
+    `None` if no machine failed: the same command would end the same way.
     """
     if not _is_of_spark(error):
         return None
@@ -69,7 +69,7 @@ def machine_failure(error: BaseException) -> str | None:
 
 
 def _is_of_spark(error: BaseException) -> bool:
-    """Return whether an error came through Spark's own code."""
+    """Return whether an error was raised through code of Spark."""
     names = (
         frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)
     )

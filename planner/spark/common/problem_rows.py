@@ -1,4 +1,4 @@
-"""Problems of a snapshot as rows: which table, where in it, what, which rule."""
+"""Problems of a snapshot as rows: table, place, value, rule and severity."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -9,11 +9,11 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.snapshot.tables.snapshot_problems import Finding, printable
 
 ERROR, WARNING = "error", "warning"
-"""Severities: of a snapshot that has no scores; of one that may be loaded in part."""
+"""Severities of problems: the snapshot has no scores; it may be loaded in part."""
 FOUND = pa.schema([(name, pa.string()) for name in PROBLEM[:-1]])
 """Columns of the errors that tasks find."""
 MOST_TOLD = 20
-"""Rows of one column of a table that a task names one by one; it counts the others."""
+"""Largest number of problems of one column that a task lists; it counts the others."""
 _MAX_VALUE = 100
 _KEYS = {
     "brokers": ("id",),
@@ -27,7 +27,7 @@ Row = dict[str, str]
 def row_of(
     table: str, place: str, value: object, rule: str, severity: str = ERROR
 ) -> Row:
-    """Return one row; its texts can be printed, whatever the input held."""
+    """Return one row; its texts are made printable, whatever the input contains."""
     text = printable("" if value is None else str(value))
     short = text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 1]}…"
     found = (table, printable(place), short, printable(rule), severity)
@@ -35,7 +35,7 @@ def row_of(
 
 
 def place_of(table: str, rows: ArrowTable, row: int, column: str) -> str:
-    """Return where a cell stands: ``orders-3, isr``, ``7 /data/d1, size_bytes``."""
+    """Return the place of a cell: ``orders-3, isr``, ``7 /data/d1, size_bytes``."""
     keys = [
         str(rows.column(key)[row].as_py())
         for key in _KEYS.get(table, ())
@@ -49,12 +49,12 @@ def rows_of_findings(
     findings: Iterable[Finding], tables: Mapping[str, ArrowTable]
 ) -> Iterator[Row]:
     """
-    Yield the rows of what checks found.
+    Yield the problem rows of the findings of checks.
 
     Parameters
     ----------
     findings
-        What they found.
+        Findings of the checks.
     tables
         The tables that were checked, by name.
     """
@@ -72,19 +72,16 @@ def _of_finding(finding: Finding, tables: Mapping[str, ArrowTable]) -> Row:
         rows = tables[finding.table]
         place = place_of(finding.table, rows, finding.row, finding.column)
         return row_of(finding.table, place, finding.value, finding.rule)
-    # What is said of a table as a whole, or in the header, which `clusters` has.
+    # A finding on a whole table, or on the header, which is in `clusters`.
     table, _, name = finding.column.rpartition(", ")
     return row_of(table or "clusters", name, finding.value, finding.rule)
 
 
 def more_rows(told: Mapping[tuple[str, str], int]) -> Iterator[Row]:
     """
-    Yield a row for what is not named one by one.
+    Yield a summary row for each column with problems that are not listed.
 
-    Parameters
-    ----------
-    told
-        How often something is wrong, by table and column.
+    `told` has the number of problems by table and column.
     """
     for (table, column), count in told.items():
         if count > MOST_TOLD:

@@ -1,4 +1,4 @@
-"""The Python processes that Spark's tasks run in."""
+"""Garbage collection in the Python workers of Spark's tasks."""
 
 import gc
 from functools import cache
@@ -7,16 +7,16 @@ from functools import cache
 @cache
 def settle(_task: str) -> None:
     """
-    Leave what is loaded by now out of the collections of garbage to come.
+    Exclude all objects loaded so far from later garbage collections.
 
-    Spark collects garbage after every task: with this package and all it needs loaded
-    that takes 0.06 s, as long as a small task itself.
+    Spark collects garbage after every task. With this package and its dependencies
+    loaded that takes 0.06 s, as long as a small task itself.
 
     Parameters
     ----------
     _task
-        What kind of task ends. After the first one of its kind all that it needs is
-        loaded, and later ones do nothing here.
+        Kind of the task that ends. After the first task of a kind all its modules are
+        loaded; later calls for the kind do nothing.
     """
     gc.collect()
     gc.freeze()

@@ -16,14 +16,14 @@ _MAPS = ("configs", "features")
 
 def header_of(row: Mapping[str, Any], cluster_id: str, micros: int) -> dict[str, Any]:
     """
-    Return what a snapshot says once.
+    Return the header of a snapshot: the values that are not in its tables.
 
     Parameters
     ----------
     row
-        Of `clusters`, as Arrow gives it; empty where there is none.
+        Row of `clusters`, as Arrow gives it; empty if there is none.
     cluster_id, micros
-        The snapshot's key.
+        Key of the snapshot; time in microseconds since 1970.
     """
     header = {
         "cluster_id": cluster_id,
@@ -37,7 +37,7 @@ def header_of(row: Mapping[str, Any], cluster_id: str, micros: int) -> dict[str,
 
 
 def _as_dict(value: Any) -> Any:  # noqa: ANN401 - whatever stands in the column
-    """Return a map, pairs or a struct as a dictionary; others as they are."""
+    """Return a map, pairs or a struct as a dictionary, and other values unchanged."""
     if isinstance(value, Mapping):
         return {name: _plain(each) for name, each in value.items() if each is not None}
     if isinstance(value, list):
@@ -59,7 +59,7 @@ def _fields(name: str) -> list[str]:
 
 
 def _known(value: Any, names: Iterable[str]) -> Any:  # noqa: ANN401 - a struct, or no
-    """Return the known fields of a struct, in any order and case."""
+    """Return the known fields of a struct, given in any order and case."""
     if not isinstance(value, Mapping):
         return value
     folded = {name.lower(): each for name, each in value.items()}
@@ -76,7 +76,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a value of Arrow's
 
 
 def time_of(micros: int) -> str | None:
-    """Return a time as snapshots write it; `None` for that of one without."""
+    """Return a time as snapshots write it; `None` for 0, which means no time."""
     if not micros:
         return None
     moment = EPOCH + timedelta(microseconds=micros)
@@ -86,7 +86,7 @@ def time_of(micros: int) -> str | None:
 
 
 def header_rows(header: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield what is wrong with what a snapshot says once."""
+    """Yield the problems of a snapshot's header."""
     from planner.snapshot.formats.json_columns import parse_header
 
     known, problems = parse_header(header, file="clusters")

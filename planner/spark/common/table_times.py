@@ -1,4 +1,4 @@
-"""Times of tables, whatever the session's zone."""
+"""Days of times in tables, independent of the session's time zone."""
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
@@ -7,6 +7,6 @@ MICROS_PER_DAY = 86_400_000_000
 
 
 def day_of(moment: str) -> Column:
-    """Return the day of a time in UTC."""
+    """Return the date in UTC of a time column."""
     days = F.floor(F.unix_micros(moment) / MICROS_PER_DAY).cast("int")
     return F.date_add(F.lit("1970-01-01").cast("date"), days).cast("string")

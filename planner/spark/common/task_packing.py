@@ -1,4 +1,4 @@
-"""Work dealt to tasks: which rows go to which task, and the largest work first."""
+"""Packing of work into tasks, the largest first; distribution of rows to tasks."""
 
 from collections.abc import Sequence
 
@@ -6,27 +6,28 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 SLOT = "slot"
-"""Column of rows that are dealt: rows of one value are one task's."""
+"""Column that assigns rows to tasks: rows of equal value are in the same task."""
 
 
 def pack(sizes: Sequence[int], *, least: int, parts: int = 0) -> list[list[int]]:
     """
-    Put work into tasks, the largest first.
+    Pack pieces of work into tasks, the largest first.
 
     Parameters
     ----------
     sizes
-        Of each piece of work.
+        Size of each piece of work.
     least
-        Pieces as large as this have a task for themselves; smaller ones share one until
-        another would bring them no nearer to it.
+        Size of a task. A piece at least this large has a task of its own; smaller
+        pieces share a task until one more would bring its size no nearer to `least`.
     parts
-        Tasks may be larger, this part of what is left, so that there are fewer and the
-        last ones are small all the same; 0: they are not.
+        Divisor of the remaining work: a task may grow to that fraction of it, so that
+        there are fewer tasks and the last ones are still small. 0: no task grows.
 
     Returns
     -------
-    Pieces by task; tasks by their largest piece. Ties by place.
+    Indices of pieces by task; tasks in the order of their largest piece. Ties go to
+    the lower index.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def pack(sizes: Sequence[int], *, least: int, parts: int = 0) -> list[list[int]]
     ----------
     C. D. Polychronopoulos, D. J. Kuck, "Guided Self-Scheduling: A Practical Scheduling
     Scheme for Parallel Supercomputers", IEEE Transactions on Computers C-36(12), 1987,
-    https://doi.org/10.1109/TC.1987.5009495: the parts.
+    https://doi.org/10.1109/TC.1987.5009495: the rule for `parts`.
     """
     order = sorted(range(len(sizes)), key=lambda piece: (-sizes[piece], piece))
     tasks: list[list[int]] = []
@@ -57,24 +58,24 @@ def pack(sizes: Sequence[int], *, least: int, parts: int = 0) -> list[list[int]]
 
 
 def shuffled_tasks(spark: SparkSession) -> int:
-    """Return how many tasks a shuffle has: what Spark says of how many run at once."""
+    """Return the number of tasks of a shuffle, a setting of the session."""
     return int(spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def cores_of(spark: SparkSession) -> int:
-    """Return about how many tasks run at once: sessions shuffle into twice as many."""
+    """Return the approximate number of cores: half the tasks of a shuffle."""
     return max(shuffled_tasks(spark) // 2, 1)
 
 
 def slots(spark: SparkSession, count: int) -> list[int]:
     """
-    Return numbers that Spark's own hashing sends to the tasks 0, 1, 2 … of so many.
+    Return slot values that Spark's hash maps to the tasks 0, 1, 2 … of `count`.
 
     Notes
     -----
-    Rows with equal numbers meet in one task whatever their number is; but hashed as
-    they come, some tasks would get several and others none. Found by trying: about
-    `count` × ln `count` numbers are needed.
+    Rows with equal slots are in one task whatever the slots are. But the task numbers
+    themselves would hash to some tasks several times, and to others never. The values
+    are found by trial: about `count` × ln `count` are needed.
     """
     found: dict[int, int] = {}
     low = 0
@@ -88,5 +89,5 @@ def slots(spark: SparkSession, count: int) -> list[int]:
 
 
 def dealt(table: DataFrame, count: int) -> DataFrame:
-    """Return rows in as many tasks as there are slots, by their column `SLOT`."""
+    """Repartition rows into `count` tasks by their column `SLOT`."""
     return table.repartition(count, SLOT)

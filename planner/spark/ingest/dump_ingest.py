@@ -1,4 +1,4 @@
-"""Raw dumps into a fleet, as a Spark job: a task reads a few dumps, or a large one."""
+"""Ingestion of raw dumps as a Spark job: a task reads several small or one large."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ from planner.spark.ingest.ingest_tables import TableIntake
 
 ROUND_BYTES = 4 * 2**30
 ROUND_DUMPS = 2_000
-"""Dumps are made visible in rounds of so much: what a killed job loses at most."""
+"""Size of a round; a round becomes visible as a whole, and a killed job loses one."""
 TASK_BYTES = 4 * 2**20
-"""Dumps as large as this have a task for themselves."""
+"""Smallest size of a dump that has a task of its own, in bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
     """
-    What a job took in.
+    Result of an ingest job.
 
     Parameters
     ----------
     found
-        Dumps in the folder.
+        Number of dumps in the folder.
     receipts
-        Of those that were read now; the others had been before.
+        Receipts of the dumps that this job read; earlier jobs read the others.
     """
 
     found: int
@@ -40,12 +40,12 @@ class Ingested:
 
     @property
     def refused(self) -> int:
-        """How many of them came to no snapshot."""
+        """Number of dumps read that gave no snapshot."""
         return sum(receipt.content is None for receipt in self.receipts)
 
     @property
     def rejects(self) -> int:
-        """Rows of theirs in the table of rejects."""
+        """Number of their rows in the table of rejects."""
         return sum(receipt.rejects for receipt in self.receipts)
 
 
@@ -58,21 +58,21 @@ def ingest_dumps(
     progress: Callable[[int, int], None] | None = None,
 ) -> Ingested:
     """
-    Take the dumps of a folder into a fleet; those it has already are not read again.
+    Ingest the dumps of a folder into a fleet; known dumps are not read again.
 
     Parameters
     ----------
     spark
-        The session; of Spark Connect too.
+        The session, which may be one of Spark Connect.
     folder
-        Where the dumps are, ``CLUSTER/TIME/files``: a path that every executor sees,
-        ``s3://…``, ``gs://…``, ``hdfs://…``.
+        Folder of the dumps, ``CLUSTER/TIME/files``: a path that every executor can
+        read, ``s3://…``, ``gs://…``, ``hdfs://…``.
     fleet
-        The fleet's folder, likewise; or ``table:CATALOG.SCHEMA``.
+        Folder of the fleet, likewise; or ``table:CATALOG.SCHEMA``.
     allow_partial
-        Whether to go on where files of a dump hide something from each other.
+        Whether to continue if the files of a dump do not show everything to each other.
     progress
-        Called after every round with how many dumps are done, and of how many.
+        Called after every round with the number of dumps done and of all new dumps.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def ingest_dumps(
 
 
 def rounds(dumps: Sequence[Dump]) -> Iterator[list[Dump]]:
-    """Yield dumps in rounds, each of so many and so much."""
+    """Yield dumps in rounds of at most `ROUND_DUMPS` dumps and about `ROUND_BYTES`."""
     part: list[Dump] = []
     size = 0
     for dump in dumps:
@@ -105,7 +105,7 @@ def rounds(dumps: Sequence[Dump]) -> Iterator[list[Dump]]:
 
 
 class _Settler(Protocol):
-    """The one writer of a fleet."""
+    """The single writer of a fleet."""
 
     def new(self, dumps: Iterable[Dump]) -> list[Dump]: ...
 
@@ -122,7 +122,7 @@ def _settler(
 
 
 class _FolderSettler:
-    """The one writer of a fleet's folder: tasks write rows, and it their markers."""
+    """Single writer of a fleet's folder: tasks write rows, the driver markers."""
 
     def __init__(self, folder: str, fleet: str, *, allow_partial: bool) -> None:
         self._intake = Intake(Store(fleet))
@@ -132,13 +132,13 @@ class _FolderSettler:
         return self._intake.new(dumps)
 
     def settle(self, dealt: DataFrame) -> list[Receipt]:
-        """Read dumps in the executors; a row for each comes back, never their rows."""
+        """Read dumps in the executors; the driver receives one row per dump."""
         found = dealt.mapInArrow(self._work, "taken string").collect()
         return self._intake.settle(Taken.from_text(row["taken"]) for row in found)
 
 
 def _dealt(spark: SparkSession, dumps: Sequence[Dump]) -> DataFrame:
-    """Return dumps as rows that are dealt to tasks."""
+    """Return dumps as rows that are assigned to tasks."""
     tasks = pack([dump.size_bytes for dump in dumps], least=TASK_BYTES)
     slot = slots(spark, len(tasks))
     rows = [
@@ -166,7 +166,7 @@ def _worker(
 
 
 def ingested_document(done: Ingested, folder: str, fleet: str) -> dict[str, object]:
-    """Return what a job did, as JSON has it."""
+    """Return the JSON document of an ingest job's result."""
     return {
         "folder": folder,
         "fleet": fleet,

@@ -1,4 +1,4 @@
-"""Raw dumps into the tables of a fleet in a catalog: Delta Lake, Iceberg."""
+"""Ingestion of raw dumps into the tables of a catalog: Delta Lake, Iceberg."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -28,12 +28,12 @@ from planner.spark.scoring.shuffle.shuffle_rows import Batches
 
 INGESTED = "ingested"
 HELD = "dump string, name string, content binary"
-"""Files of dumps on their way; a name is empty where the content is what was taken."""
+"""Columns of files in transit; a row without a name has the receipt of the dump."""
 
 
 class TableIntake:
     """
-    The one writer of a fleet in a catalog: knows what was taken in, and merges new.
+    The single writer of a fleet in a catalog: keeps receipts, and merges new dumps.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class TableIntake:
     schema
         Schema of a catalog.
     allow_partial
-        Whether to go on where files of a dump hide something from each other.
+        Whether to continue if the files of a dump do not show everything to each other.
 
     Raises
     ------
@@ -64,17 +64,17 @@ class TableIntake:
         )
 
     def new(self, dumps: Iterable[Dump]) -> list[Dump]:
-        """Return the dumps that are new, or have changed since they were taken in."""
+        """Return the dumps that are new, or have changed since they were ingested."""
         return self._claims.new(dumps)
 
     def settle(self, dealt: DataFrame) -> list[Receipt]:
         """
-        Merge the rows of dumps, list their snapshots, and last keep their receipts.
+        Merge the rows of dumps, list their snapshots, and keep their receipts last.
 
         Parameters
         ----------
         dealt
-            The dumps, dealt to tasks.
+            The dumps, assigned to tasks.
         """
         held = kept(dealt.mapInArrow(self._work, HELD))
         try:
@@ -104,7 +104,7 @@ class TableIntake:
         new: Sequence[Receipt],
         withdrawn: Collection[Any],
     ) -> None:
-        """Merge the rows of snapshots; `commits` lists none of them meanwhile."""
+        """Merge the rows of snapshots, which `commits` does not list meanwhile."""
         listed = self._table(COMMITS, [_commit_row(receipt) for receipt in new])
         if withdrawn:
             gone = is_one_of({(name, micros_of(at)) for name, at in withdrawn})
@@ -117,7 +117,7 @@ class TableIntake:
         self._merge(COMMITS, listed)
 
     def _merge_rejects(self, held: DataFrame, settled: Sequence[Settled]) -> None:
-        """Merge the rejects of dumps in the place of those that they had before."""
+        """Merge the rejects of dumps in place of their earlier rejects."""
         rows = _rows_of(held, FLEETS[REJECTS])
         doubled = [each.reject for each in settled if each.reject is not None]
         if doubled:
@@ -139,7 +139,7 @@ class TableIntake:
 def _worker(
     folder: str, *, allow_partial: bool
 ) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Return what reads dumps in a task, and hands over the files that they come to."""
+    """Return a function that reads dumps in a task and yields the resulting files."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         source = Store(folder)
@@ -163,7 +163,7 @@ def _held(dump: Dump, source: Store, *, allow_partial: bool) -> pa.RecordBatch:
 
 
 def _rows_of(held: DataFrame, contract: TableContract) -> DataFrame:
-    """Return the rows of one table in files that are on their way."""
+    """Return the rows of one table from files in transit."""
     schema = contract.columns
 
     def rows(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -216,5 +216,5 @@ def _moment(taken_at: str | None) -> datetime | None:
 
 
 def _time(micros: int) -> str:
-    """Return a time as receipts and markers have it."""
+    """Return a time as receipts and markers write it."""
     return time_text(EPOCH + timedelta(microseconds=micros))

@@ -1,4 +1,4 @@
-"""Tables of a catalog by name: their formats, how they are made, and widened."""
+"""Tables of a catalog by name: their formats, creation and added columns."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def qualified(schema: str, table: str) -> str:
 
 
 def format_of(spark: SparkSession, schema: str) -> str:
-    """Return the format in which a catalog makes tables: Iceberg's own, else Delta."""
+    """Return the table format of a catalog: `ICEBERG` for Iceberg, else `DELTA`."""
     parts = name_parts(schema)
     default = spark.conf.get("spark.sql.defaultCatalog", "spark_catalog")
     catalog = parts[0] if len(parts) > 1 else default
@@ -38,7 +38,7 @@ def create_table(
     spark: SparkSession, schema: str, contract: TableContract, columns: T.StructType
 ) -> None:
     """
-    Make an empty table, laid out as users of its format expect.
+    Create an empty table in the layout that is usual for its format.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ def create_table(
     schema
         Schema of a catalog.
     contract
-        The table.
+        Contract of the table.
     columns
-        Its columns, with their comments.
+        Columns of the table, with their comments.
     """
     name, kind = qualified(schema, contract.name), format_of(spark, schema)
     spark.sql(
@@ -69,7 +69,7 @@ def _layout(kind: str, contract: TableContract) -> str:
 
 
 def _order(spark: SparkSession, name: str) -> None:
-    """Sort files by cluster, where the session has Iceberg's extensions of SQL."""
+    """Sort files by cluster if the session has Iceberg's SQL extensions."""
     try:
         spark.sql(f"ALTER TABLE {name} WRITE LOCALLY ORDERED BY cluster_id")
     except ParseException:
@@ -77,7 +77,7 @@ def _order(spark: SparkSession, name: str) -> None:
 
 
 def widen_table(spark: SparkSession, name: str, columns: T.StructType) -> None:
-    """Add the columns, and fields of structs, that an older table lacks."""
+    """Add the columns and struct fields that an older table lacks."""
     missing = list(_missing(spark.table(name).schema, columns))
     if missing:
         spark.sql(f"ALTER TABLE {name} ADD COLUMNS ({', '.join(missing)})")

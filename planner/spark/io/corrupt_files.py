@@ -1,9 +1,9 @@
 """
-Files of a fleet that Spark cannot read, where it alone can reach them.
+Corrupt files of a fleet that only Spark can reach.
 
-How to get at such a file system is Spark's own setting, so that nobody else can look at
-its files. What it trips over it names, one file at a time; the work is begun again
-without that file, and its snapshots come to rows that say why.
+Access to such a file system is configured in Spark alone, so that no other code can
+read its files. Spark names one corrupt file at a time. The work is then repeated
+without that file, and its snapshots get rows that give the reason.
 """
 
 import re
@@ -12,24 +12,24 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Broken = Mapping[str, str]
-"""Files by their paths in the fleet, and why they cannot be read."""
+"""Reasons why files cannot be read, by the path of the file in the fleet."""
 _FILE = re.compile(
     r"\[((?:FAILED_READ_FILE|PATH_NOT_FOUND)[.\w]*)\][^\n]*?(\w+:/\S*\.parquet)"
 )
 _PARTS = 3
-"""Of a file's path in the fleet: ``partitions/date=2026-11-21/….parquet``."""
+"""Parts of a file's path in the fleet: ``partitions/date=2026-11-21/….parquet``."""
 _CAUSE = re.compile(r"Caused by: [\w.$]+: ([^\n]+)")
 
 
 def around_broken(run: Callable[[Broken], T]) -> T:
     """
-    Run something, again where a file cannot be read, and without that file.
+    Run a function, and again without each file that cannot be read.
 
     Parameters
     ----------
     run
-        Opens the fleet without the files it is given. What it writes must be either
-        whole or not there, or be written again.
+        Opens the fleet without the files given to it. Its output must be atomic, or be
+        overwritten by the next run.
     """
     broken: dict[str, str] = {}
     while True:
@@ -43,7 +43,7 @@ def around_broken(run: Callable[[Broken], T]) -> T:
 
 
 def unreadable(error: Exception) -> tuple[str, str] | None:
-    """Return the file that an error of Spark's is about, and why; `None`: none."""
+    """Return the file that an error of Spark names and the reason; `None` without."""
     text = str(error)
     found = _FILE.search(text)
     if found is None:

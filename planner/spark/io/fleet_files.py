@@ -1,8 +1,8 @@
 """
-The tables of a fleet as files that are read without Spark.
+Files of a fleet's tables, read without Spark.
 
-On a file system that the driver and every task see, each reads the columns that it
-needs by itself.
+On a file system that the driver and every task can reach, each of them reads the
+columns that it needs from the files itself.
 """
 
 import os
@@ -21,14 +21,14 @@ from planner.fleet.fleet_store import Store
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 KEY = ("cluster_id", "taken_at")
-"""What names a snapshot in every table of a fleet."""
+"""Key of a snapshot in every table of a fleet."""
 BY_TASKS = ("topics", "partitions")
-"""Tables that are dealt to tasks, row group by row group."""
+"""Tables whose row groups are distributed to tasks."""
 TIME = pa.timestamp("us", tz="UTC")
 LARGE_BYTES = 4 * 2**20
-"""Files from this size on are worth a look at their row groups, to be cut up."""
+"""Smallest size in bytes of a file that is split by its row groups."""
 ROW_BYTES = 24
-"""Approximate bytes of a row of smaller files."""
+"""Approximate bytes per row of smaller files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,18 +39,18 @@ class TableFile:
     Parameters
     ----------
     root, name
-        The folder, and the file's path inside it.
+        The folder, and the path of the file inside it.
     size
         Bytes; 0: unknown.
     row_groups
-        Rows of each of its row groups; empty: not looked at.
+        Number of rows of each row group; empty: not read.
     key
-        Cluster id and time in microseconds, where the file does not say.
+        Cluster id and time in microseconds, if the file lacks these columns.
     hidden
-        Keys of snapshots of which the rows do not count: written anew since, or not
+        Keys of snapshots whose rows are ignored: replaced by a later file, or not
         selected.
     snapshots
-        Keys of those of which they do.
+        Keys of snapshots whose rows are used.
     """
 
     root: str
@@ -63,17 +63,17 @@ class TableFile:
 
     @property
     def path(self) -> str:
-        """Where it is."""
+        """Path of the file, with its root."""
         return f"{self.root}/{self.name}"
 
     @property
     def rows(self) -> int:
-        """How many rows it has, about."""
+        """Approximate number of rows."""
         return sum(self.row_groups) or self.size // ROW_BYTES
 
     @property
     def alone(self) -> Self:
-        """The same with its key, where it is of one snapshot: no column need say it."""
+        """The file with its key set if it has one snapshot; key columns are unused."""
         if self.key is None and len(self.snapshots) == 1 and not self.hidden:
             return replace(self, key=self.snapshots[0])
         return self
@@ -82,14 +82,14 @@ class TableFile:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetFiles:
     """
-    Where the rows of a fleet are.
+    Places of the rows of a fleet.
 
     Parameters
     ----------
     tables
         Files by table.
     given
-        Rows of tables that are in no file.
+        Rows that are in no file, by table.
     """
 
     tables: Mapping[str, tuple[TableFile, ...]]
@@ -98,7 +98,7 @@ class FleetFiles:
     )
 
     def together(self, other: Self) -> Self:
-        """Return the files of both."""
+        """Return the files of both fleets."""
         names = dict.fromkeys([*self.tables, *other.tables])
         given = dict.fromkeys([*self.given, *other.given])
         nothing = pa.table({})
@@ -127,7 +127,7 @@ class FleetFiles:
             yield found
 
     def by_snapshot(self) -> Callable[[Iterable[tuple[str, int]]], "FleetFiles"]:
-        """Return what finds the files of some snapshots."""
+        """Return a function that selects the files of the given snapshots."""
         found: dict[str, dict[tuple[str, int], list[TableFile]]] = {}
         for name, files in self.tables.items():
             of_table = found.setdefault(name, {})
@@ -155,12 +155,12 @@ def read_file(file: TableFile, kinds: Mapping[str, Any]) -> Iterator[ArrowTable]
     file
         The file.
     kinds
-        The columns that are wanted, by name.
+        Types of the columns to read, by name.
 
     Raises
     ------
     UnreadableFileError
-        If it cannot be read.
+        If the file cannot be read.
     """
     groups = range(len(file.row_groups)) if file.row_groups else (None,)
     for group in groups:
@@ -170,19 +170,19 @@ def read_file(file: TableFile, kinds: Mapping[str, Any]) -> Iterator[ArrowTable]
 @contextmanager
 def naming(file: TableFile) -> Iterator[None]:
     """
-    Name the file where it cannot be read.
+    Add the file's path to errors of reading it.
 
     Raises
     ------
     UnreadableFileError
-        If it is so.
+        If the file cannot be read.
     """
     try:
         yield
     except UnreadableFileError:
         raise
     except (OSError, pa.ArrowException) as error:
-        # Told over several lines, and the first one says it.
+        # The first line of a message has the reason.
         reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
         raise UnreadableFileError(file.path, reason) from error
 
@@ -195,7 +195,7 @@ def sizes_of(path: str) -> tuple[int, tuple[int, ...]]:
     the problem.
     """
     try:
-        # Of a hundred thousand files: a path as an object takes four times as long.
+        # A fleet has 100,000 files: `Path.stat` takes four times as long.
         size = os.stat(path).st_size  # noqa: PTH116
         return size, row_groups(Path(path)) if size >= LARGE_BYTES else ()
     except (OSError, pa.ArrowException):
@@ -211,7 +211,7 @@ def row_groups(path: Path) -> tuple[int, ...]:
 
 
 def keyed(table: ArrowTable, file: TableFile) -> ArrowTable:
-    """Return a table with the columns `KEY`, where its file says them."""
+    """Return a table with the columns `KEY`, added if the file has a key of its own."""
     if file.key is None:
         return table
     cluster_id, micros = file.key
@@ -230,22 +230,21 @@ def read_group(
     coded: Collection[str] = (),
 ) -> ArrowTable:
     """
-    Read a row group; what of it counts no longer is left out.
+    Read a row group, without the rows of hidden snapshots.
 
     Parameters
     ----------
     file, group
-        Which; `None`: all of the file's.
+        The file, and the index of the row group; `None`: all row groups.
     kinds
-        The columns that are wanted, by name; what the file lacks is null. Their types
-        are those of the file: whoever asks casts them, and knows whose rows they are.
+        The columns to read, by name; columns that the file lacks are null. Columns keep
+        the types of the file: the caller casts them, and knows their snapshots.
     coded
-        Columns of texts, or lists of them, that are worth reading as numbers of few
-        texts.
+        Columns of texts, or lists of texts, that are read dictionary-encoded.
 
     Returns
     -------
-    The columns, and `KEY` where the file has them.
+    The columns, and `KEY` if the file has these columns.
     """
     (table,) = _read(file, group, kinds, coded, None)
     return table
@@ -258,7 +257,7 @@ def read_batches(
     coded: Collection[str],
     rows: int,
 ) -> Iterator[ArrowTable]:
-    """Read a row group as `read_group` does, at most so many rows at a time."""
+    """Yield a row group as `read_group` does, at most `rows` rows at a time."""
     yield from _read(file, group, kinds, coded, rows)
 
 
@@ -307,7 +306,7 @@ def _opened(
 
 
 def _coded(footer: Any, wanted: Collection[str]) -> list[str]:  # noqa: ANN401 - a footer
-    """Return the paths of columns of texts in a file."""
+    """Return the paths in a file of the text columns that are wanted."""
     columns = (footer.schema.column(n) for n in range(len(footer.schema)))
     return [
         column.path
@@ -318,17 +317,17 @@ def _coded(footer: Any, wanted: Collection[str]) -> list[str]:  # noqa: ANN401 -
 
 
 def _selected(table: ArrowTable, kinds: Mapping[str, Any]) -> ArrowTable:
-    """Return the columns that are wanted, in the types that they have."""
+    """Return the wanted columns in the types that they have."""
     names = set(table.column_names)
     nothing = pa.nulls(len(table))
-    # One that is not there has the type of nothing but nulls.
+    # An absent column has the null type.
     return pa.table(
         {name: table.column(name) if name in names else nothing for name in kinds}
     )
 
 
 def _shown(table: ArrowTable, file: TableFile) -> ArrowTable:
-    """Leave out rows of snapshots that were written anew since, or not asked for."""
+    """Return the rows of a file without those of hidden snapshots."""
     times: dict[str, list[int]] = {}
     for cluster_id, micros in file.hidden:
         times.setdefault(cluster_id, []).append(micros)
@@ -343,7 +342,7 @@ def _shown(table: ArrowTable, file: TableFile) -> ArrowTable:
 
 
 def parts_of(path: Path) -> Sequence[Path]:
-    """Return the files of a table: itself, or what is in it, as Spark writes."""
+    """Return the files of a table: the file itself, or the files of its folder."""
     if not path.is_dir():
         return [path] if path.exists() else []
     return sorted(p for p in path.glob("*") if not p.name.startswith((".", "_")))

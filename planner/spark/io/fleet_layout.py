@@ -33,7 +33,7 @@ def read_tables(
     without: Collection[str] = (),
 ) -> dict[str, DataFrame]:
     """
-    Open the tables of a fleet folder, as its markers say.
+    Open the tables of a fleet folder from the files that its markers name.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ def read_tables(
     folder
         A path that Spark reads.
     visible
-        Its markers.
+        Commit markers of the folder.
     days
-        Days of which the files are read, as ``2026-11-21``; `None`: all.
+        Days whose files are read, as ``2026-11-21``; `None`: all.
     without
         Files that cannot be read, by their paths in the folder.
     """
@@ -67,7 +67,8 @@ def _widest(kind: T.DataType) -> Any:  # noqa: ANN401 - a type of the same kind
     """
     Return the type with integers widened to 64 bits.
 
-    Spark reads narrower ones as such, but not wider ones; tasks cast what comes.
+    Spark can read narrower integers into a wider type, but not the reverse; tasks cast
+    the result.
     """
     if isinstance(kind, T.StructType):
         fields = [T.StructField(f.name, _widest(f.dataType)) for f in kind.fields]
@@ -84,14 +85,14 @@ def flaws_of_files(
     broken: Mapping[str, str],
 ) -> dict[tuple[str | None, int], list[dict[str, str]]]:
     """
-    Return by snapshot what is wrong with its files.
+    Return the problems of files that cannot be read, by snapshot.
 
     Parameters
     ----------
     folder, visible, days
         As for `read_tables`.
     broken
-        Files by their paths in the folder, and why they cannot be read.
+        Reasons why files cannot be read, by their paths in the folder.
     """
     flaws: dict[tuple[str | None, int], list[dict[str, str]]] = {}
     for marker, commit in sorted(visible.commits.items()):
@@ -120,21 +121,21 @@ def fleet_files(
     folder: str, visible: Visible, days: Collection[str] | None = None
 ) -> FleetFiles | None:
     """
-    Return the files of a fleet, where driver and tasks can read them by themselves.
+    Return the files of a fleet if the driver and tasks can read them without Spark.
 
     Parameters
     ----------
     folder
         A path that Spark reads.
     visible
-        Its markers.
+        Commit markers of the folder.
     days
         As for `read_tables`.
 
     Returns
     -------
-    `None` where the folder is not on this machine's file system: how to get at others
-    is Spark's own setting.
+    `None` if the folder is not on this machine's file system: access to other file
+    systems is configured in Spark alone.
     """
     root = plain_path(folder)
     if root is None:
@@ -168,7 +169,7 @@ def _files_of(
 
 
 def plain_path(folder: str) -> str | None:
-    """Return the path of a folder of this machine's file system; `None`: it is none."""
+    """Return the path of a folder on this machine's file system, else `None`."""
     root = folder.removeprefix("file://").removeprefix("file:").rstrip("/")
     return None if "://" in root or not Path(root).is_dir() else root
 
@@ -183,7 +184,7 @@ def micros_of(taken_at: str) -> int:
 
 
 def day_of_file(file: str) -> str:
-    """Return the day that a file's folder is named for."""
+    """Return the day in the name of a file's folder."""
     return file.partition("/date=")[2][:10]
 
 
@@ -194,16 +195,16 @@ def empty(spark: SparkSession, schema: T.StructType) -> DataFrame:
 
 def read_visible(spark: SparkSession, root: str) -> Visible:
     """
-    Read the markers; as many rows as there are snapshots.
+    Read the commit markers; their size grows with the number of snapshots.
 
     Raises
     ------
     BadInputError
-        If it is no fleet folder.
+        If the path is no fleet folder.
     """
     plain = plain_path(root)
     if plain is not None and Path(plain, FOLDER).is_dir():
-        # Spark would look for the files in one job, and read them in another.
+        # Spark would list the files in one job, and read them in another.
         return Store(plain).visible()
     try:
         rows = spark.read.schema(MARKER_SCHEMA).json(f"{root}/{FOLDER}").collect()
@@ -226,7 +227,7 @@ def read_visible(spark: SparkSession, root: str) -> Visible:
 def _without_hidden(
     spark: SparkSession, table: DataFrame, visible: Visible, root: str
 ) -> DataFrame:
-    """Leave out rows of compacted files whose snapshot was written anew since."""
+    """Return a table without rows of hidden snapshots in compacted files."""
     keys = [
         (f"{root}/{file}".rpartition("/")[2], *key)
         for name, hidden in visible.hidden.items()

@@ -1,4 +1,4 @@
-"""Fleets opened by a path, by names in a catalog, or made of snapshots in memory."""
+"""Fleets opened by path or catalog schema, or built from snapshots in memory."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -54,7 +54,7 @@ def open_fleet(
     broken: Mapping[str, str] = MappingProxyType({}),
 ) -> Fleet:
     """
-    Open the tables of a fleet by a path that Spark reads, or by catalog names.
+    Open the tables of a fleet by a path that Spark reads, or by catalog schema.
 
     Parameters
     ----------
@@ -63,17 +63,17 @@ def open_fleet(
     folder
         A folder with ``clusters/``, ``brokers/`` and so on: ``file:``, ``s3a:``,
         ``hdfs:`` …; or ``table:SCHEMA`` for the tables ``SCHEMA.clusters`` and so on,
-        each read at the version that it has now.
+        each read at its current version.
     days
         Days to read, as ``2026-11-21``; `None`: all.
     broken
-        Files that are left out where Spark reads the tables, by their paths in the
-        folder, and why.
+        Reasons why files cannot be read, by their paths in the folder. Spark reads the
+        tables without these files.
 
     Raises
     ------
     BadInputError
-        If it is no fleet, or a file of a catalog's tables is broken.
+        If `folder` is no fleet, or a file of a catalog's tables cannot be read.
     """
     if folder.startswith(CATALOG):
         if broken:
@@ -107,7 +107,7 @@ def _tables_of(spark: SparkSession, place: str) -> Mapping[str, DataFrame]:
 
 
 def _of_days(fleet: Fleet, days: Collection[str] | None) -> Fleet:
-    """Return the snapshots of some days, and rows without a time."""
+    """Return the snapshots of some days, and the rows without a time."""
     if days is None:
         return fleet
     is_asked = F.col("taken_at").isNull() | day_of("taken_at").isin(*days)
@@ -123,10 +123,11 @@ def _of_days(fleet: Fleet, days: Collection[str] | None) -> Fleet:
 
 def _broken_catalog(folder: str, broken: Mapping[str, str]) -> BadInputError:
     """
-    Say which files of a catalog's tables cannot be read.
+    Return the error for files of a catalog's tables that cannot be read.
 
-    A table is asked for as a whole, and nothing tells whose rows a file of it had: left
-    out, it would take some partitions with it, and the others would pass for all.
+    A table of a catalog is read as a whole, and no marker names the snapshots of a
+    file. Without the file some partitions would be missing, and the rest would pass for
+    complete snapshots.
     """
     problems = [
         InputProblem(
@@ -145,7 +146,7 @@ def fleet_of_snapshots(
     spark: SparkSession, snapshots: Iterable["Snapshot"], *, keys: Sequence[str] = ()
 ) -> Fleet:
     """
-    Make a fleet of snapshots in memory, for tests and small numbers of them.
+    Build a fleet from snapshots in memory, for tests and small numbers of snapshots.
 
     Parameters
     ----------
@@ -154,13 +155,13 @@ def fleet_of_snapshots(
     snapshots
         The snapshots.
     keys
-        What to call them where they have no cluster id; absent: their place.
+        Names for snapshots without a cluster id; absent: the index of the snapshot.
     """
     all_tables = [
         snapshot_tables(snapshot, name=keys[i] if i < len(keys) else str(i))
         for i, snapshot in enumerate(snapshots)
     ]
-    # In one chunk: Spark 4 takes no more than the first ones of an Arrow table.
+    # In one chunk: Spark 4 reads only the first chunks of an Arrow table.
     together = {
         name: pa.concat_tables([tables[name] for tables in all_tables]).combine_chunks()
         for name in TABLE_NAMES
@@ -171,7 +172,7 @@ def fleet_of_snapshots(
 
 def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
     """
-    Open one snapshot folder of Parquet as a fleet of one; nothing of it is collected.
+    Open one snapshot folder of Parquet as a fleet of one, without collecting any rows.
 
     Parameters
     ----------
@@ -180,7 +181,7 @@ def snapshot_folder(spark: SparkSession, folder: Path, *, name: str) -> Fleet:
     folder
         A snapshot folder.
     name
-        What to call it where it has no cluster id.
+        Name for a snapshot without a cluster id.
     """
     header = header_table(read_header(folder), name=name)
     key = header.select(list(KEY)).to_pylist()[0]
@@ -211,7 +212,7 @@ def _file_of(folder: Path, path: Path, key: tuple[str, int]) -> TableFile:
 def _folder_tables(
     spark: SparkSession, folder: Path, header: ArrowTable
 ) -> dict[str, DataFrame]:
-    """Open the tables of a snapshot folder, and put the key beside their rows."""
+    """Open the tables of a snapshot folder, and add the key columns."""
     key = header.select(list(KEY)).to_pylist()[0]
     frames = {}
     for columns in (BROKERS, LOG_DIRS, TOPICS, PARTITIONS):
@@ -229,7 +230,7 @@ def _folder_tables(
 
 
 def _fleet_of(tables: Mapping[str, DataFrame]) -> Fleet:
-    """Return a fleet of tables by name, in their canonical columns."""
+    """Return a fleet from tables by name, in their canonical columns."""
     return Fleet(
         clusters=tables["clusters"],
         brokers=tables["brokers"],

@@ -1,4 +1,4 @@
-"""The tables of many snapshots, as DataFrames."""
+"""Tables of many snapshots as DataFrames."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,11 +50,11 @@ CLUSTERS = T.StructType(
         ),
     ]
 )
-"""The columns of `clusters`: what a snapshot says once."""
+"""Columns of `clusters`: the header of a snapshot."""
 
 
 def table_schema(columns: TableColumns) -> T.StructType:
-    """Return the columns of one table of a fleet: those of snapshots, and the key."""
+    """Return the columns of a fleet's table: the key and the columns of snapshots."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     return T.StructType([*KEY_TYPES, *from_arrow_schema(columns.schema).fields])
@@ -65,31 +65,32 @@ SCHEMAS = {
     "clusters": CLUSTERS,
     **{each.name: table_schema(each) for each in TABLES},
 }
-"""The columns of each table."""
+"""Columns of each table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fleet:
     """
-    Snapshots of clusters, each named by ``cluster_id`` and ``taken_at``.
+    Snapshots of clusters, each with the key ``cluster_id`` and ``taken_at``.
 
     Parameters
     ----------
     clusters
         A row per snapshot: the columns of `CLUSTERS`.
     brokers, log_dirs, topics, partitions
-        The tables of snapshots, with ``cluster_id string, taken_at timestamp`` besides.
-        Columns that are absent are null; others are left alone. The session says
-        whether case tells names apart. Any type that can stand for that of a snapshot's
-        column will do; what cannot is a problem of the snapshots that it concerns.
+        The tables of snapshots, with ``cluster_id string, taken_at timestamp`` added.
+        Absent columns are null; other columns are ignored. The session decides whether
+        names are case-sensitive. A column may have any type that can be cast to the
+        type of a snapshot; a value that cannot be cast is a problem of its snapshot.
     files
-        Where the rows are, where the driver and all tasks can read them by themselves;
-        `None`: they cannot.
+        Files of the rows, if the driver and all tasks can read them without Spark; else
+        `None`.
     flaws
-        Where they cannot: by cluster and time, what is wrong with the files of a
-        snapshot, in the columns of `planner.spark.scoring.sums.partial_sums.FOUND`.
+        Problems of the files that Spark alone reads, by cluster and time, in the
+        columns of `planner.spark.scoring.sums.partial_sums.FOUND`.
     column_flaws
-        What is wrong with the columns of the tables, whatever the snapshot; likewise.
+        Problems of the tables' columns, which concern every snapshot, in the same
+        columns.
     """
 
     clusters: DataFrame
@@ -111,29 +112,29 @@ class Fleet:
         opened: Callable[[], Mapping[str, DataFrame]],
     ) -> Self:
         """
-        Return a fleet whose tables Spark opens when somebody asks for one of them.
+        Return a fleet whose tables Spark opens when one of them is first used.
 
-        Spark looks at every file before it opens a table; the tasks, which read files
-        by themselves, need no table.
+        Spark reads the metadata of every file before it opens a table; tasks that read
+        files themselves need no table.
 
         Parameters
         ----------
         spark
             The session.
         files
-            Where the rows are.
+            Files of the rows.
         opened
             Opens the tables.
         """
         fleet = cls.__new__(cls)
         nothing = MappingProxyType[tuple[str | None, int], Sequence[dict[str, str]]]({})
-        # The tables are left out: `__getattr__` is asked for what is not there.
+        # The tables are not set: `__getattr__` opens absent attributes.
         vars(fleet).update(files=files, flaws=nothing, column_flaws=())
         vars(fleet).update(_spark=spark, _opened=opened)
         return fleet
 
     def __getattr__(self, name: str) -> DataFrame:
-        """Open the tables; asked for once."""
+        """Open the tables on first use."""
         if name not in SCHEMAS or "_opened" not in vars(self):
             raise AttributeError(name)
         tables = {
@@ -145,12 +146,12 @@ class Fleet:
 
     @property
     def session(self) -> SparkSession:
-        """The session that the tables are of."""
+        """Session of the tables."""
         spark = vars(self).get("_spark")
         return self.partitions.sparkSession if spark is None else spark
 
     def canonical(self) -> Self:
-        """Return the tables with all their columns and no others, in types as given."""
+        """Return the tables with exactly their columns, in the types they have."""
         tables = self.tables()
         picked = {
             name: pick(tables[name], schema, KEY_NAMES)
@@ -182,7 +183,7 @@ class Fleet:
         }
 
     def together(self, other: Self) -> Self:
-        """Return the snapshots of both."""
+        """Return the snapshots of both fleets."""
         mine, theirs = self.files, other.files
         return replace(
             self,
@@ -198,7 +199,7 @@ class Fleet:
 
 
 def conform(table: DataFrame, schema: T.StructType) -> DataFrame:
-    """Return a table in the columns of a schema; those absent are null."""
+    """Return a table with the columns of a schema; absent columns are null."""
     have = set(table.columns)
     return table.select(
         *(

@@ -1,9 +1,9 @@
 """
-The columns of a fleet's tables, picked from tables that somebody else made.
+Columns of a fleet, selected from tables that other programs wrote.
 
-Types are left as they are: Spark's casts end the job at a wrong value, or let an id
-wrap around. The tasks cast what they are handed, by the same code that reads a file,
-and name each wrong value (`planner.spark.common.cell_casts`).
+Types are not changed here: a cast of Spark ends the job at a wrong value, or lets an id
+overflow. Tasks cast the columns with the code that reads a file, and report each wrong
+value (`planner.spark.common.cell_casts`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,27 +19,27 @@ Flaw = Mapping[str, str]
 
 
 def is_case_sensitive(spark: SparkSession) -> bool:
-    """Return whether the session takes names of another case for other names."""
+    """Return whether column names of the session are case-sensitive."""
     return str(spark.conf.get(CASE_SENSITIVE, "false")).lower() == "true"
 
 
 def pick(table: DataFrame, schema: T.StructType, keys: Sequence[str]) -> DataFrame:
     """
-    Return a table in the columns of a schema, each in the type that it has.
+    Return the columns of a schema from a table, each in the type that it has.
 
     Parameters
     ----------
     table
-        The table; other columns of it are left out.
+        The table; its other columns are left out.
     schema
-        Names and types. A column that the table lacks has Spark's type of nothing but
-        nulls, which costs no row anything on its way.
+        Names and types. A column that the table lacks gets Spark's null type, which
+        adds nothing to a row.
     keys
-        Columns that Spark itself works with: they get their type, and are null where a
-        value has none.
+        Columns that Spark itself processes: they are cast to their type, and a value
+        that cannot be cast is null.
     """
     places, kinds = _places(table, schema), table.schema.fields
-    # By place: by name, columns that differ in case alone are ambiguous.
+    # By index: names of columns that differ in case alone are ambiguous.
     plain = table.toDF(*(f"c{n}" for n in range(len(kinds))))
     chosen = []
     for field in schema.fields:
@@ -55,7 +55,7 @@ def pick(table: DataFrame, schema: T.StructType, keys: Sequence[str]) -> DataFra
 
 
 def doubles(table: DataFrame, schema: T.StructType, name: str) -> Iterator[Flaw]:
-    """Yield what is wrong with columns that the session takes for one."""
+    """Yield a problem for each name that matches several columns."""
     names = table.columns
     for column, found in _places(table, schema).items():
         if len(found) > 1:
@@ -65,7 +65,7 @@ def doubles(table: DataFrame, schema: T.StructType, name: str) -> Iterator[Flaw]
 
 
 def _places(table: DataFrame, schema: T.StructType) -> dict[str, list[int]]:
-    """Return the places of the columns that may be meant by each name."""
+    """Return the indices of the columns that match each name."""
     names = table.columns
     fold = str if is_case_sensitive(table.sparkSession) else str.lower
     wanted = {fold(field.name): field.name for field in schema.fields}
@@ -73,7 +73,7 @@ def _places(table: DataFrame, schema: T.StructType) -> dict[str, list[int]]:
     for place, name in enumerate(names):
         if fold(name) in wanted:
             found.setdefault(wanted[fold(name)], []).append(place)
-    # One that is spelt as it should be is meant rather than others.
+    # A name in the exact spelling takes precedence over other spellings.
     exact = {
         name: [place for place in places if names[place] == name]
         for name, places in found.items()
@@ -87,7 +87,7 @@ def _of_type(
     if field.name in keys:
         return column if kind == field.dataType else column.try_cast(field.dataType)
     if not _goes_to_arrow(kind):
-        # Intervals, variants and the like: their text is judged like any other.
+        # Intervals, variants and the like: their text is cast like any other.
         return column.cast(T.StringType())
     return column
 
@@ -100,7 +100,7 @@ def _goes_to_arrow(kind: T.DataType) -> bool:
     except (PySparkException, TypeError, ValueError):
         return False
     except AssertionError:
-        # Of moments, which go, PySpark wants to know the zone.
+        # PySpark asserts a time zone for timestamps, which can be converted.
         return True
     return True
 
@@ -111,8 +111,8 @@ def config_of(table: DataFrame, name: str, key: str) -> Column:
 
     Notes
     -----
-    Maps come as maps, as lists of pairs and as structs; what is none of them says
-    nothing here, and is refused where it is cast.
+    Maps may be maps, lists of pairs or structs. Any other type gives null here, and is
+    rejected by the cast.
     """
     kind, column = table.schema[name].dataType, F.col(name)
     if isinstance(kind, T.MapType) and isinstance(kind.keyType, T.StringType):

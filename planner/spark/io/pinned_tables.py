@@ -1,12 +1,12 @@
 """
-Tables of a catalog as they were at one moment.
+Tables of a catalog at one point in time.
 
-A job reads the tables of a fleet several times, and others write to them meanwhile. So
-each is read at the version that it had when the fleet was opened, where its format has
-versions. `fleet ingest` lists the snapshots that it writes in the table `commits`:
-withdrawn before a snapshot is replaced, and last once all its rows are there. If
-`commits` has the same version before and after the other tables are pinned, none of the
-snapshots that it lists was being written in between.
+A job reads the tables of a fleet several times, and other jobs may write to them
+meanwhile. Each table is therefore read at the version that it had when the fleet was
+opened, if its format has versions. `fleet ingest` lists the snapshots that it writes in
+the table `commits`: it removes a snapshot from the list before replacing it, and adds
+it after all its rows are written. If `commits` has the same version before and after
+the other tables are pinned, none of the listed snapshots was being written in between.
 """
 
 import re
@@ -24,7 +24,7 @@ from planner.spark.io.picked_columns import pick
 
 COMMITS = "commits"
 FIRST = "brokers"
-"""Table of which every snapshot has the first rows."""
+"""Table in which the first rows of every snapshot are written."""
 MOST_TRIES = 5
 Micros = tuple[str, int]
 _ICEBERG_SNAPSHOT = re.compile(r"current-snapshot-id=(\d+)")
@@ -44,7 +44,7 @@ def pinned_tables(spark: SparkSession, schema: str) -> Mapping[str, DataFrame]:
     Raises
     ------
     BadInputError
-        If snapshots are written all the time.
+        If `commits` changes at each of `MOST_TRIES` attempts.
     """
     commits = qualified(schema, COMMITS)
     if not spark.catalog.tableExists(commits):
@@ -74,7 +74,7 @@ def _without(
 
 
 def contents_in(spark: SparkSession, schema: str) -> dict[Micros, str]:
-    """Return the content of each snapshot that a schema lists; none: it has no list."""
+    """Return the content hash of each listed snapshot; empty without `commits`."""
     name = qualified(schema, COMMITS)
     if not spark.catalog.tableExists(name):
         return {}
@@ -84,7 +84,7 @@ def contents_in(spark: SparkSession, schema: str) -> dict[Micros, str]:
 
 
 def is_one_of(keys: Collection[Micros]) -> Column:
-    """Return what holds for rows of some snapshots."""
+    """Return the condition that a row belongs to one of the snapshots."""
     texts = [f"{micros} {cluster_id}" for cluster_id, micros in sorted(keys)]
     moment = F.unix_micros(F.col("taken_at").cast("timestamp")).cast("string")
     found = F.concat(moment, F.lit(" "), F.col("cluster_id")).isin(*texts)
@@ -92,7 +92,7 @@ def is_one_of(keys: Collection[Micros]) -> Column:
 
 
 def version_of(spark: SparkSession, name: str) -> int | None:
-    """Return the version that a table has now; `None`: empty, or without versions."""
+    """Return a table's current version; `None` if empty, or without versions."""
     said = _description(spark, name)
     kind = said.get("Provider", "").lower()
     if kind == DELTA:
@@ -103,7 +103,7 @@ def version_of(spark: SparkSession, name: str) -> int | None:
 
 
 def _description(spark: SparkSession, name: str) -> dict[str, str]:
-    """Return what a catalog says of a table; nothing of what it does not describe."""
+    """Return a catalog's description of a table; empty if it has none."""
     try:
         rows = spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
     except AnalysisException:
@@ -112,7 +112,7 @@ def _description(spark: SparkSession, name: str) -> dict[str, str]:
 
 
 def _pinned(spark: SparkSession, schema: str) -> dict[str, DataFrame]:
-    """Pin the table of brokers last: nothing of a snapshot is there before it."""
+    """Pin the table of brokers last: the rows of a snapshot are written to it first."""
     order = [name for name in TABLES if name != FIRST]
     return {
         name: _at_version(spark, qualified(schema, name)) for name in (*order, FIRST)

@@ -1,4 +1,4 @@
-"""Snapshots of a fleet selected by cluster and time, before they are read."""
+"""Selection of a fleet's snapshots by cluster and time, before they are read."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -21,15 +21,15 @@ def select_snapshots(
     cluster: str | None = None,
 ) -> Fleet:
     """
-    Return the snapshots of some clusters and of a span of time.
+    Return the snapshots of some clusters within a span of time.
 
     Parameters
     ----------
     fleet
         The tables.
     since, until, cluster
-        See `planner.fleet.snapshot_selection.read_selection`: options of the command
-        line.
+        Options of the command line: see
+        `planner.fleet.snapshot_selection.read_selection`.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def narrowed(
     fleet
         The tables.
     selection
-        Which of its snapshots.
+        Condition on the snapshots.
     clusters
         Ids of the clusters that match; `None`: they are looked up.
 
@@ -70,13 +70,13 @@ def narrowed(
 
     Notes
     -----
-    Files of other snapshots are not opened. Where Spark reads the tables, ids of
-    clusters are asked for once, and its readers are handed both conditions. Rows
-    without a time, which belong to no snapshot, stay: they are reported.
+    Files of other snapshots are not opened. If Spark reads the tables, one query lists
+    the ids of clusters, and both conditions are pushed down to its readers. Rows
+    without a time belong to no snapshot and are kept, so that they are reported.
     """
     if selection.is_all:
         return fleet
-    # Columns of others are of any case and type.
+    # Tables of other programs have columns of any case and type.
     whole = fleet.canonical() if fleet.files is None else fleet
     found = clusters_in(whole, selection) if clusters is None else clusters
     condition = condition_of(selection, found)
@@ -101,12 +101,12 @@ def narrowed(
 
 def clusters_in(fleet: Fleet, selection: SnapshotSelection) -> list[str]:
     """
-    Return the ids of a fleet's clusters that match, where any are asked for.
+    Return the ids of a fleet's clusters that match; empty if every cluster is selected.
 
     Raises
     ------
     BadInputError
-        If none matches.
+        If no cluster matches.
     """
     if fleet.files is None:
         return clusters_of([fleet.clusters, fleet.brokers], selection)
@@ -115,7 +115,7 @@ def clusters_in(fleet: Fleet, selection: SnapshotSelection) -> list[str]:
 
 def rows_selected(table: DataFrame, selection: SnapshotSelection) -> DataFrame:
     """
-    Return the rows of selected snapshots, of a table with `KEY`, such as scores.
+    Return the rows of selected snapshots from a table with `KEY`, such as scores.
 
     Raises
     ------
@@ -131,12 +131,12 @@ def clusters_of(
     tables: Collection[DataFrame], selection: SnapshotSelection
 ) -> list[str]:
     """
-    Return the ids of the clusters that match, where any are asked for.
+    Return the ids of the clusters that match; empty if every cluster is selected.
 
     Raises
     ------
     BadInputError
-        If none matches.
+        If no cluster matches.
     """
     if selection.cluster is None:
         return []
@@ -145,7 +145,7 @@ def clusters_of(
 
 
 def condition_of(selection: SnapshotSelection, clusters: Collection[str]) -> Column:
-    """Return what holds for rows of selected snapshots, and those without a time."""
+    """Return the condition that a row is of a selected snapshot, or has no time."""
     condition = F.lit(True)
     if selection.cluster is not None:
         condition &= F.col("cluster_id").isin(*clusters)
@@ -164,7 +164,7 @@ def _keys(files: FleetFiles) -> set[tuple[str, int]]:
 
 
 def _files(files: FleetFiles, selection: SnapshotSelection) -> FleetFiles:
-    """Return the files that have a selected snapshot; in them the others are hidden."""
+    """Return the files with a selected snapshot; hide other snapshots in them."""
     tables = {
         name: tuple(
             narrow
@@ -178,7 +178,7 @@ def _files(files: FleetFiles, selection: SnapshotSelection) -> FleetFiles:
 
 
 def _rows(rows: ArrowTable, selection: SnapshotSelection) -> ArrowTable:
-    """Return the rows of selected snapshots, of a table that has few."""
+    """Return the rows of selected snapshots from a table with few rows."""
     keys = zip(
         rows.column("cluster_id").to_pylist(),
         rows.column("taken_at").cast(TIME).cast(pa.int64()).to_pylist(),

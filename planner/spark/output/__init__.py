@@ -1,5 +1,5 @@
 """
-Result tables: destinations, merged rows, rows of earlier runs that are kept.
+Result tables: destinations, merged rows, and rows of earlier runs that are kept.
 
 Imports `scoring`, `per_snapshot`, `common` and `io`.
 """

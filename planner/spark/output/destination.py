@@ -1,4 +1,4 @@
-"""Where the tables of results go: a folder, or a schema of a catalog."""
+"""Destinations of result tables: a folder, or a schema of a catalog."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -32,10 +32,10 @@ from planner.spark.scoring.fleet_scores import FleetScores
 
 
 class Destination(Protocol):
-    """Tables of results that a command reads back and replaces, by their names."""
+    """Result tables that a command reads and replaces, by name."""
 
     def read(self, table: str) -> DataFrame | None:
-        """Return a table with the column ``date``; `None` where there is none."""
+        """Return a table with the column ``date``; `None` if it does not exist."""
         ...
 
     def write(
@@ -47,12 +47,12 @@ class Destination(Protocol):
         kept: KeptRows | None = None,
     ) -> None:
         """
-        Write rows in the place of earlier ones, or beside them.
+        Write rows, replacing earlier rows or adding to them.
 
         Raises
         ------
         BadInputError
-            If nothing can be written there.
+            If the destination cannot be written.
         """
         ...
 
@@ -60,17 +60,17 @@ class Destination(Protocol):
         self, found: FleetScores, *, done: Mapping[Scored, str], kept: KeptRows
     ) -> None:
         """
-        Write scores and problems, and last which snapshots have been scored.
+        Write scores and problems, and then the list of scored snapshots.
 
         Raises
         ------
         BadInputError
-            If nothing can be written there.
+            If the destination cannot be written.
         """
         ...
 
     def done(self) -> dict[Scored, str]:
-        """Return the hash of the content of each snapshot that has been scored."""
+        """Return the content hash of each snapshot that has been scored."""
         ...
 
 
@@ -88,7 +88,7 @@ def destination_at(spark: SparkSession, place: str) -> Destination:
     Raises
     ------
     BadInputError
-        If the name of the schema is none.
+        If the name of the schema is invalid.
     """
     schema = schema_of(place)
     return Folder(spark, place) if schema is None else CatalogSchema(spark, schema)
@@ -96,7 +96,7 @@ def destination_at(spark: SparkSession, place: str) -> Destination:
 
 class Folder:
     """
-    Tables as folders of Parquet below one folder.
+    Result tables as folders of Parquet below one folder.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Folder:
         self._spark, self._root = spark, path.rstrip("/")
 
     def read(self, table: str) -> DataFrame | None:
-        """Return a table; `None` where there is none."""
+        """Return a table; `None` if it does not exist."""
         try:
             return self._spark.read.parquet(self._path(table)).drop(VERSION_COLUMN)
         except AnalysisException:
@@ -124,7 +124,7 @@ class Folder:
         replaces: bool,
         kept: KeptRows | None = None,
     ) -> None:
-        """Write rows; those laid out by day replace whole days where some are kept."""
+        """Write rows; of a table by day, replace whole days if some rows are kept."""
         write_rows(
             rows, self._path(table), RESULTS[table], replaces=replaces, kept=kept
         )
@@ -132,12 +132,12 @@ class Folder:
     def write_scores(
         self, found: FleetScores, *, done: Mapping[Scored, str], kept: KeptRows
     ) -> None:
-        """Write scores and problems; days are replaced whole."""
+        """Write scores and problems; whole days are replaced."""
         stay = None if kept.selection.is_all else kept
         write_scores(found, self._root, done=done, kept=stay)
 
     def done(self) -> dict[Scored, str]:
-        """Return the hash of the content of each snapshot that has been scored."""
+        """Return the content hash of each snapshot that has been scored."""
         path = self._path(DONE)
         plain = plain_path(path)
         if plain is not None:
@@ -151,21 +151,21 @@ class Folder:
 
 class CatalogSchema:
     """
-    Tables of one schema of a catalog, written by MERGE in one commit each.
+    Result tables in one schema of a catalog, each written by MERGE in one commit.
 
     Parameters
     ----------
     spark
         The session.
     schema
-        Its name, as ``CATALOG.SCHEMA``.
+        Name of the schema, as ``CATALOG.SCHEMA``.
     """
 
     def __init__(self, spark: SparkSession, schema: str) -> None:
         self._spark, self._schema = spark, schema
 
     def read(self, table: str) -> DataFrame | None:
-        """Return a table; `None` where there is none."""
+        """Return a table; `None` if it does not exist."""
         name = qualified(self._schema, table)
         with writing(self._schema):
             if not self._spark.catalog.tableExists(name):
@@ -182,13 +182,13 @@ class CatalogSchema:
         replaces: bool,
         kept: KeptRows | None = None,
     ) -> None:
-        """Merge rows on their keys; replaced ones that are gone are deleted."""
+        """Merge rows on their keys; delete replaced rows that are not written again."""
         self.merge(RESULTS[table], rows, _replaced(replaces=replaces, kept=kept))
 
     def write_scores(
         self, found: FleetScores, *, done: Mapping[Scored, str], kept: KeptRows
     ) -> None:
-        """Merge scores and problems, and last which snapshots have been scored."""
+        """Merge scores and problems, and then the list of scored snapshots."""
         tables = {SCORES: found.scores, PROBLEMS: found.problems.distinct()}
         if done:
             tables[DONE] = done_table(self._spark, done)
@@ -196,7 +196,7 @@ class CatalogSchema:
             self.write(name, rows, replaces=True, kept=kept)
 
     def done(self) -> dict[Scored, str]:
-        """Return the hash of the content of each snapshot that has been scored."""
+        """Return the content hash of each snapshot that has been scored."""
         table = self.read(DONE)
         return _contents(None if table is None else table.select(*_CONTENT).toArrow())
 
@@ -216,7 +216,7 @@ class CatalogSchema:
 
 
 def _replaced(*, replaces: bool, kept: KeptRows | None) -> Column | None:
-    """Return what holds for rows that are deleted unless they are written anew."""
+    """Return the condition on rows that are deleted unless they are written again."""
     if not replaces:
         return None
     return F.lit(True) if kept is None else kept.replaced()
@@ -234,7 +234,7 @@ def _contents(rows: ArrowTable | None) -> dict[Scored, str]:
 
 
 def _read_plain(folder: str) -> ArrowTable | None:
-    """Read a folder of this machine: Spark would start three jobs for a few rows."""
+    """Read a folder of this machine without Spark, which would start three jobs."""
     from pyarrow import dataset
 
     found = dataset.dataset(folder, format="parquet")
@@ -243,17 +243,17 @@ def _read_plain(folder: str) -> ArrowTable | None:
 
 def new_days(destination: Destination, snapshots: Mapping[Scored, str]) -> set[str]:
     """
-    Return the days that have a snapshot without scores, or with scores of another.
+    Return the days with a snapshot that has no scores, or scores of another content.
 
-    A day is scored again as a whole, so that writing it again replaces it: what was
-    killed halfway is completed, and what is there already is not computed again.
+    A day is always scored as a whole, and writing it replaces it: the work of a killed
+    job is completed, and days that are complete are not computed again.
 
     Parameters
     ----------
     destination
-        Where scores are.
+        Destination of the scores.
     snapshots
-        Hash of the content of each.
+        Content hash of each snapshot.
     """
     known = destination.done()
     return {

@@ -1,4 +1,4 @@
-"""Rows of earlier runs that stay in days which are written anew: not selected now."""
+"""Rows of earlier runs that are kept in rewritten days: those not selected."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from planner.spark.per_snapshot.snapshot_jobs import Job
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class KeptRows:
     """
-    Rows of snapshots that a run does not select.
+    Condition on the rows of snapshots that a run does not select.
 
     Parameters
     ----------
     selection
-        The snapshots that it does, of a fleet.
+        Selection of the run.
     clusters
-        Their clusters.
+        Ids of the selected clusters.
     days
-        Days that are written anew, as ``2026-11-21``; `None`: those of the selection.
+        Days that are rewritten, as ``2026-11-21``; `None`: the days of the selection.
     """
 
     selection: SnapshotSelection
@@ -33,14 +33,14 @@ class KeptRows:
 
     def of(self, table: DataFrame | None, like: DataFrame) -> DataFrame:
         """
-        Return the rows of a table that stay.
+        Return the rows of a table that are kept.
 
         Parameters
         ----------
         table
             Rows of earlier runs, with the column ``date``; `None`: none.
         like
-            A table with the columns that are wanted.
+            A table with the columns of the result.
         """
         if table is None:
             return like.limit(0)
@@ -48,7 +48,7 @@ class KeptRows:
         return conform(kept.where(self._in_days()), like.schema)
 
     def replaced(self) -> Column:
-        """Return what holds for the other rows, of a table with a column ``date``."""
+        """Return the condition on the rows to replace; needs a column ``date``."""
         return self._selected() & (self._in_days() | F.col("taken_at").isNull())
 
     def _selected(self) -> Column:
@@ -69,16 +69,16 @@ def kept_beside(
     fleet: Fleet, selection: SnapshotSelection, jobs: Iterable[Job]
 ) -> KeptRows | None:
     """
-    Return what stays beside the rows of jobs.
+    Return the rows that are kept beside the rows of jobs.
 
     Parameters
     ----------
     fleet
         The selected snapshots.
     selection
-        How they were selected; where that is all of them nothing else stays.
+        Selection of the run; if it selects every snapshot, nothing else is kept.
     jobs
-        Their days are written anew.
+        Jobs whose days are rewritten.
     """
     if selection.is_all:
         return None

@@ -1,4 +1,4 @@
-"""The scores of the last snapshot of each cluster, of those that were written."""
+"""Written scores of the last snapshot of each cluster."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ def latest_scores(
     spark: SparkSession, output: str, keys: Collection[Scored]
 ) -> list[dict[str, Any]]:
     """
-    Return the scores of snapshots, whenever they were made.
+    Return the scores of snapshots, from any run.
 
     Parameters
     ----------
@@ -36,12 +36,12 @@ def latest_scores(
     output
         Results of `fleet score`: a folder, or ``table:CATALOG.SCHEMA``.
     keys
-        The snapshots.
+        Keys of the snapshots.
 
     Returns
     -------
     A document for each: `status` ``ok``, the figures of its cluster and
-    `fullest_broker`, the one with the highest use of its disk; or `status`
+    `fullest_broker`, the broker with the highest use of its disk; or `status`
     ``no-scores``.
     """
     table = destination_at(spark, output).read(SCORES)
@@ -69,7 +69,7 @@ def _fullest(rows: DataFrame) -> dict[Scored, int]:
     """Return by snapshot the broker with the highest use of its disk."""
     of_disk = (F.col("level") == "broker") & (F.col("resource") == "disk")
     used = rows.where(of_disk & F.col("use").isNotNull())
-    # Of several the lowest id.
+    # Ties go to the lowest id.
     first = F.min(F.struct(-F.col("use"), "broker")).alias("first")
     found = used.groupBy(*KEY).agg(first).withColumn("n", F.unix_micros("taken_at"))
     rows_found = found.select("cluster_id", "n", "first.broker").collect()

@@ -1,10 +1,9 @@
 """
-Rows merged into a table of a catalog: Delta Lake, Iceberg, whatever has MERGE.
+Rows merged into a table of a catalog: Delta Lake, Iceberg, any format with MERGE.
 
-The rows that differ from those of the table, and the keys of those that are gone, come
-first. Where there are none nothing is committed. Else one MERGE on the keys writes them
-in one commit, which a reader sees whole or not at all, and which a job that was killed
-has made or not.
+A full join finds the rows that differ from those of the table, and the keys of rows to
+delete. Without any, nothing is committed. Otherwise one MERGE on the keys writes all of
+them in one commit, which readers see whole or not at all, also after a job was killed.
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ from planner.spark.io.fleet_tables import conform
 from planner.spark.scoring.fleet_scores import kept
 
 GONE, KNOWN = "_gone", "_known"
-"""Flags of staged rows: of a key that is gone, of one that the table may have."""
+"""Flags of staged rows: the key is to be deleted; the table may contain the key."""
 NEW, OLD = "new", "old"
 
 
@@ -31,7 +30,7 @@ def merge_rows(
     rows: DataFrame, schema: str, contract: TableContract, replaced: Column | None
 ) -> bool:
     """
-    Merge rows into a table, which is made where there is none.
+    Merge rows into a table, which is created if it does not exist.
 
     Parameters
     ----------
@@ -40,14 +39,14 @@ def merge_rows(
     schema
         Schema of a catalog.
     contract
-        The table.
+        Contract of the table.
     replaced
-        Holds for rows of the table that are deleted unless they are among `rows`; it
-        may ask for the day in a column ``date``. `None`: none is.
+        Condition on rows of the table that are deleted unless they are among `rows`; it
+        may use the day in a column ``date``. `None`: no row is deleted.
 
     Returns
     -------
-    Whether anything differed, and was written.
+    Whether any row differed, and was written.
     """
     spark, name = rows.sparkSession, qualified(schema, contract.name)
     columns = columns_of(contract)
@@ -59,7 +58,7 @@ def merge_rows(
     staged = fresh.withColumns({GONE: F.lit(False), KNOWN: F.lit(True)})
     if replaced is not None:
         staged = _differences(fresh, _existing(fresh, name, replaced), contract.keys)
-    # Merged from what is kept: MERGE reads its source twice.
+    # Persisted, since MERGE reads its source twice.
     staged = kept(staged)
     try:
         span = _span(staged)
@@ -81,7 +80,7 @@ def _existing(fresh: DataFrame, name: str, replaced: Column) -> DataFrame:
 def _differences(
     fresh: DataFrame, existing: DataFrame, keys: Sequence[str]
 ) -> DataFrame:
-    """Return rows that are new or changed, and the keys of those that are gone."""
+    """Return rows that are new or changed, and the keys of rows to delete."""
     new = fresh.withColumn("_is", F.lit(True)).alias(NEW)
     old = existing.withColumn("_was", F.lit(True)).alias(OLD)
     joined = new.join(old, _same(NEW, OLD, keys), "full")
@@ -99,7 +98,7 @@ def _differences(
 
 
 def _comparable(field: T.StructField) -> Column:
-    """Return whether a column is the same in both; maps as lists of their entries."""
+    """Return whether a column is equal on both sides, maps as lists of entries."""
     new, old = F.col(f"{NEW}.{field.name}"), F.col(f"{OLD}.{field.name}")
     if isinstance(field.dataType, T.MapType):
         new, old = F.map_entries(new), F.map_entries(old)
@@ -112,7 +111,7 @@ def _same(one: str, other: str, keys: Sequence[str]) -> Column:
 
 
 def _span(staged: DataFrame) -> Any:  # noqa: ANN401 - a row
-    """Return how many rows there are, from when to when, and whether any is known."""
+    """Return the number of rows, first and last time, and whether any is known."""
     time = F.col("taken_at")
     return staged.agg(
         F.count(F.lit(1)).alias("rows"),
@@ -124,7 +123,7 @@ def _span(staged: DataFrame) -> Any:  # noqa: ANN401 - a row
 
 
 def _within(name: str, span: Any, contract: TableContract) -> Column:  # noqa: ANN401 - a row
-    """Return the span of time in which MERGE looks for keys: other files are left."""
+    """Return the time span of the rows, so that MERGE prunes other files."""
     if "taken_at" not in contract.keys or span["timed"] < span["rows"]:
         return F.lit(True)
     time = F.col(f"{name}.taken_at")
@@ -140,7 +139,7 @@ def _merge(
     *,
     is_insert: bool,
 ) -> None:
-    """Merge staged rows; where none is known nothing but new files is written."""
+    """Merge staged rows; if the table has none of their keys, only insert."""
     values = {each: F.col(f"{NEW}.{each}") for each in contract.schema.names}
     others = {each: of for each, of in values.items() if each not in contract.keys}
     is_gone = F.col(f"{NEW}.{GONE}")

@@ -1,4 +1,4 @@
-"""Scores written by Spark, and the few rows of them that people look at."""
+"""Score tables written by Spark, and the few rows of them that commands show."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ SCORES = "scores"
 PROBLEMS = "problems"
 DONE = "done"
 Scored = tuple[str, int]
-"""A snapshot: its cluster and its time, in microseconds since 1970."""
+"""Key of a snapshot: cluster id, and time in microseconds since 1970."""
 NOTHING: Mapping[Scored, str] = MappingProxyType({})
 MOST_PROBLEMS = 1000
 _REMEDIES = {
@@ -47,24 +47,24 @@ def write_scores(
     kept: KeptRows | None = None,
 ) -> None:
     """
-    Write scores and problems as Parquet, a folder per day; days are replaced whole.
+    Write scores and problems as Parquet, a folder per day; whole days are replaced.
 
     Parameters
     ----------
     found
-        Scores, and what is wrong.
+        Scores and problems.
     folder
-        A path that Spark writes; `scores/` and `problems/` are made in it.
+        A path that Spark writes; `scores/` and `problems/` are created in it.
     done
-        Hash of the content of each snapshot scored: written last, to `done/`, so that
-        what was killed halfway is not taken for done.
+        Content hash of each scored snapshot. It is written last, to `done/`, so that
+        the output of a killed job does not count as complete.
     kept
-        Rows that stay in the days that are replaced; `None`: none.
+        Rows that are kept in the days that are replaced; `None`: none.
 
     Raises
     ------
     BadInputError
-        If nothing can be written there.
+        If the folder cannot be written.
     """
     root = folder.rstrip("/")
     spark, days = found.scores.sparkSession, {moment_text(at)[:10] for _, at in done}
@@ -80,7 +80,7 @@ def write_scores(
 
 
 def done_table(spark: SparkSession, done: Mapping[Scored, str]) -> DataFrame:
-    """Return the hash of the content of each snapshot as a table."""
+    """Return the content hashes of snapshots as a table."""
     rows = [(*key, content) for key, content in done.items()]
     table = spark.createDataFrame(rows, "cluster_id string, n long, content string")
     moment = F.timestamp_micros("n").alias("taken_at")
@@ -88,7 +88,7 @@ def done_table(spark: SparkSession, done: Mapping[Scored, str]) -> DataFrame:
 
 
 def _with_kept(table: DataFrame, path: str, kept: KeptRows | None) -> DataFrame:
-    """Return rows together with those that stay beside them."""
+    """Return rows together with the earlier rows that are kept."""
     if kept is None:
         return table
     return table.unionByName(kept.of(read_rows(table.sparkSession, path), table))
@@ -98,9 +98,10 @@ def _with_kept_problems(
     problems: DataFrame, root: str, kept: KeptRows | None
 ) -> tuple[DataFrame, set[str]]:
     """
-    Return problems together with those that stay, and the days that have such.
+    Return problems together with the earlier ones that are kept, and the days of these.
 
-    These come to the driver: the files that they are in are about to be replaced.
+    The kept rows are collected to the driver, since their files are about to be
+    replaced.
     """
     if kept is None:
         return problems, set()
@@ -114,14 +115,15 @@ def _with_kept_problems(
 
 def _forget_problems(problems: DataFrame, root: str, days: Iterable[str]) -> None:
     """
-    Empty the problems of days that are scored anew.
+    Delete the problems of days that are scored again.
 
-    Days without any write nothing, and so replace nothing. Spark alone may reach the
-    file system, and it can replace a folder, but not remove one.
+    A day without problems writes no file, and therefore replaces none. Only Spark may
+    be able to reach the file system, and Spark can overwrite a folder but not remove
+    it.
     """
     path, spark = f"{root}/{PROBLEMS}", problems.sparkSession
     try:
-        # Names alone: whatever is in the files, they are to go.
+        # File names suffice: the files are deleted unread.
         files = spark.read.format("binaryFile").load(path).select("path").collect()
     except AnalysisException:
         return
@@ -134,12 +136,12 @@ def _forget_problems(problems: DataFrame, root: str, days: Iterable[str]) -> Non
 @contextmanager
 def writing(folder: str) -> Iterator[None]:
     """
-    Say what hinders Spark from writing to a folder.
+    Report the reason why Spark cannot write to a folder.
 
     Raises
     ------
     BadInputError
-        If something does.
+        If Spark cannot write to it.
     """
     try:
         yield
@@ -161,26 +163,26 @@ def write_rows(
     kept: KeptRows | None = None,
 ) -> None:
     """
-    Write rows as Parquet, a folder per day of `taken_at` where they are by day.
+    Write rows as Parquet, with a folder per day of `taken_at` if the table is by day.
 
     Parameters
     ----------
     table
-        The rows; each of their tasks writes what it has.
+        The rows; each task writes its own.
     path
         A path that Spark writes.
     contract
         Columns of the table.
     replaces
-        Whether they take the place of all that is there, or are added to it.
+        Whether the rows replace all earlier rows, or are added to them.
     kept
-        Rows that are not replaced in the days of `table`; other days stay as they are.
-        `None`: none.
+        Rows that are kept in the days of `table`; other days stay unchanged. `None`:
+        none.
 
     Raises
     ------
     BadInputError
-        If nothing can be written there.
+        If the path cannot be written.
     """
     with writing(path):
         if replaces and kept is not None:
@@ -194,7 +196,7 @@ def write_rows(
 
 
 def read_rows(spark: SparkSession, path: str) -> DataFrame | None:
-    """Return a table that was written before; `None` where there is none."""
+    """Return a table written before; `None` if it does not exist."""
     try:
         return spark.read.parquet(path)
     except AnalysisException:
@@ -216,14 +218,14 @@ def _write_days(table: DataFrame, path: str, contract: TableContract) -> None:
 
 def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
     """
-    Return the hash of the content of each snapshot of a fleet.
+    Return the content hash of each snapshot of a fleet.
 
-    None of tables of a catalog that do not list it.
+    Empty for tables of a catalog that do not list their snapshots.
 
     Raises
     ------
     BadInputError
-        If it is no fleet folder.
+        If the path is no fleet folder.
     """
     schema = schema_of(folder)
     if schema is not None:
@@ -236,7 +238,7 @@ def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
 
 
 def problem_rows(found: FleetScores, severity: str = ERROR) -> list[InputProblem]:
-    """Return what is wrong, or what is warned of, the first thousand of it."""
+    """Return the problems of a severity, the first `MOST_PROBLEMS` of them."""
     told = found.problems.where(F.col("severity") == severity)
     shown = told.orderBy(*KEY, "table", "place").limit(MOST_PROBLEMS)
     rows = shown.withColumn("micros", F.unix_micros("taken_at")).collect()
@@ -269,7 +271,7 @@ def cluster_documents(
 
 
 def moment_text(micros: int) -> str:
-    """Return a time as snapshots write it; rows of Spark have the driver's zone."""
+    """Return a time as snapshots write it; Spark rows have the driver's time zone."""
     return f"{EPOCH + timedelta(microseconds=micros):%Y-%m-%dT%H:%M:%SZ}"
 
 

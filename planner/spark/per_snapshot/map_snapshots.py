@@ -1,8 +1,8 @@
 """
 Work on whole snapshots: one task for each, the largest first.
 
-What a snapshot consists of is brought together in the task that works on it, as Arrow;
-nothing of its size ever comes to the driver.
+The tables of a snapshot are collected as Arrow in the task that works on it; the driver
+never receives data of that size.
 """
 
 import pickle
@@ -42,29 +42,30 @@ LAST = "last"
 _TIME = pa.timestamp("us", tz="UTC")
 TASK_REPLICAS = 150_000
 """
-Smaller jobs share a task until they cost that together: half a second. What a task
-itself costs is a tenth of it.
+Smallest cost of a task, in replicas: half a second. Smaller jobs share a task, which
+itself costs a tenth of that.
 """
 
 SENT_BYTES, SENT_TABLES = 2**20, 10_000
-"""Rows wait until they are so large together, or are of so many jobs."""
+"""Size in bytes, or number of tables, at which collected rows are sent."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Whole:
     """
-    A snapshot, put together.
+    A whole snapshot.
 
     Parameters
     ----------
     taken_at
-        When it was taken, in microseconds since 1970.
+        Time of the snapshot, in microseconds since 1970.
     header
-        What it says once.
+        Values of the snapshot that are in none of its tables.
     tables
-        Its tables by name, and what else was given.
+        Tables of the snapshot by name, and the extra tables.
     flaw
-        Why it cannot be read; then its own tables are missing. Empty: it was read.
+        Reason why the snapshot cannot be read; its own tables are then missing. Empty:
+        it was read.
     """
 
     taken_at: int
@@ -74,7 +75,7 @@ class Whole:
 
 
 Work = Callable[[Sequence[Whole], str], ArrowTable]
-"""Snapshots by their time, and the name of the job; rows come out."""
+"""Function from snapshots, by time, and the name of the job to rows."""
 
 
 def on_each(
@@ -87,7 +88,7 @@ def on_each(
     extra: Mapping[str, DataFrame] = MappingProxyType({}),
 ) -> DataFrame:
     """
-    Work on snapshots, each as a whole.
+    Apply a function to snapshots, each as a whole.
 
     Parameters
     ----------
@@ -96,13 +97,13 @@ def on_each(
     fleet
         Canonical tables.
     jobs
-        What is to be done. A snapshot may be in several: they are done apart, side by
-        side. Of one cluster and name each must differ in its last time.
+        The jobs. A snapshot may be in several jobs, which run independently. Jobs of
+        one cluster and name must differ in their last time.
     work
-        What is done; runs in the executors. It must not raise, and has to look at
+        The function, which runs in the executors. It must not raise, and must check
         `Whole.flaw`.
     schema
-        Of the rows that come out, `KEY` first and left out of what `work` returns.
+        Schema of the resulting rows, `KEY` first; `work` returns the other columns.
     extra
         More tables with the columns `KEY`, by name.
     """
@@ -127,7 +128,7 @@ def on_each(
     parts = union_of([tagged(t, name) for name, t in {**own, **extra}.items()])
     jobbed = parts.join(F.broadcast(dealing), on=list(KEY))
     if fleet.files is not None or fleet.flaws:
-        # So that every snapshot is there, whether there is more about it or not.
+        # Every snapshot gets a row, even if no table has one.
         jobbed = jobbed.unionByName(dealing, allowMissingColumns=True)
     put = _Read(fleet.files) if fleet.files is not None else _Put(fleet.flaws)
     return (
@@ -145,7 +146,7 @@ def _from_files(
     work: Work,
     schema: Any,  # noqa: ANN401 - an Arrow schema
 ) -> DataFrame:
-    """Let tasks read the snapshots that they work on: nothing goes through Spark."""
+    """Read snapshots in the tasks that work on them: no data passes through Spark."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     dealt = _dealt_files(files, [[jobs[piece] for piece in task] for task in tasks])
@@ -167,7 +168,7 @@ def _worked(
     work: Work,
     schema: Any,  # noqa: ANN401 - an Arrow schema
 ) -> Iterator[ArrowTable]:
-    """Yield the rows of one job after the other."""
+    """Yield the rows of each job in turn."""
     reader = SnapshotReader(files)
     for job in jobs:
         read = [read_whole(reader, job.cluster_id, micros) for micros in job.times]
@@ -177,12 +178,12 @@ def _worked(
 
 def sent(tables: Iterable[ArrowTable]) -> Iterator[pa.RecordBatch]:
     """
-    Yield rows in batches that are large enough to be worth handing over.
+    Yield rows in batches that are large enough to be sent.
 
     Parameters
     ----------
     tables
-        Of one schema.
+        Tables of one schema.
     """
     for together in gathered(
         tables, attrgetter("nbytes"), enough=SENT_BYTES, most=SENT_TABLES
@@ -192,9 +193,9 @@ def sent(tables: Iterable[ArrowTable]) -> Iterator[pa.RecordBatch]:
 
 def _dealt_files(files: FleetFiles, tasks: Sequence[Sequence[Job]]) -> list[bytes]:
     """
-    Return the jobs of each task and their files, at least one.
+    Return the jobs of each task and their files; at least one task.
 
-    In bytes, for every task gets all of them and reads none but its own.
+    Each is pickled, since every task receives all of them and unpickles only its own.
     """
     own = files.by_snapshot()
     dealt = []
@@ -211,9 +212,9 @@ def read_whole(reader: SnapshotReader, cluster_id: str, micros: int) -> Whole:
     Parameters
     ----------
     reader
-        Of the fleet.
+        Reader of the fleet.
     cluster_id, micros
-        The snapshot's key.
+        Key of the snapshot; time in microseconds since 1970.
     """
     try:
         tables = reader.tables((cluster_id, micros))
@@ -226,18 +227,18 @@ def read_whole(reader: SnapshotReader, cluster_id: str, micros: int) -> Whole:
 
 
 Put = Callable[[ArrowTable, int], Whole]
-"""Rows of a snapshot, and its time; the snapshot put together."""
+"""Function from the rows of a snapshot and its time to the whole snapshot."""
 
 
 @dataclass(frozen=True)
 class _Read:
-    """Read a snapshot from its files; rows say what else was given."""
+    """Read a snapshot from its files; the rows have the extra tables."""
 
     files: FleetFiles
 
     @cached_property
     def _reader(self) -> SnapshotReader:
-        # Made in the task.
+        # Created in the task.
         return SnapshotReader(self.files)
 
     def __call__(self, rows: ArrowTable, micros: int) -> Whole:
@@ -266,7 +267,7 @@ def _worker(
 
 @dataclass(frozen=True)
 class _Put:
-    """Put a snapshot together, and say what is wrong with its files."""
+    """Assemble a snapshot from rows, and add the problems of its files."""
 
     flaws: Mapping[tuple[str | None, int], Sequence[Mapping[str, str]]]
 
@@ -278,7 +279,7 @@ class _Put:
 
 
 def _whole(rows: ArrowTable, micros: int) -> Whole:
-    """Put one snapshot together."""
+    """Assemble one snapshot from rows."""
     tables = _parts(rows)
     said = tables.pop("clusters").to_pylist()
     cluster_id = rows.column("cluster_id")[0].as_py()
@@ -292,7 +293,7 @@ def _parts(rows: ArrowTable) -> dict[str, ArrowTable]:
 
 
 def _keyed(found: ArrowTable, rows: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401
-    """Name the rows of a job for its cluster and the last of its times."""
+    """Add the cluster and the last time of a job to its rows."""
     cluster_id = rows.column("cluster_id")[0].as_py()
     return _with_key(found, cluster_id, rows.column(LAST)[0].as_py(), schema)
 
@@ -315,5 +316,5 @@ def _with_key(
 
 
 def row_schema(schema: Any, without: Collection[str] = KEY) -> Any:  # noqa: ANN401 - Arrow schemas
-    """Return a schema without its keys: of what `work` returns."""
+    """Return a schema without its keys: the columns that `work` returns."""
     return pa.schema([field for field in schema if field.name not in without])

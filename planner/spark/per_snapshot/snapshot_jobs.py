@@ -1,4 +1,4 @@
-"""What is to be done on the snapshots of a fleet, and how large they are."""
+"""Jobs on the snapshots of a fleet, and the sizes of snapshots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from planner.spark.io.fleet_tables import Fleet
 from planner.spark.per_snapshot.whole_snapshots import snapshot_sizes
 
 JOB_REPLICAS = 15_000
-"""What a job costs however small it is, in replicas: planned, 0.05 s."""
+"""Fixed cost of a job, in replicas: 0.05 s for a plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,14 +21,14 @@ class Job:
     Parameters
     ----------
     cluster_id
-        The cluster.
+        Id of the cluster.
     times
-        When the snapshots were taken, in microseconds since 1970; the last of them is
-        the time of the rows that come out.
+        Times of the snapshots, in microseconds since 1970; the resulting rows have the
+        last one.
     name
-        What is to be done.
+        Name of the job.
     replicas
-        How large it is.
+        Size of the job: number of replicas.
     """
 
     cluster_id: str
@@ -38,21 +38,21 @@ class Job:
 
     @property
     def cost(self) -> int:
-        """About what it takes, in replicas."""
+        """Approximate cost of the job, in replicas."""
         return self.replicas + JOB_REPLICAS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSize:
     """
-    A snapshot of a fleet, and how large it is.
+    Key and size of a snapshot of a fleet.
 
     Parameters
     ----------
     cluster_id, micros
-        Its key; the time in microseconds since 1970.
+        Key of the snapshot; time in microseconds since 1970.
     replicas
-        How many there are.
+        Number of replicas.
     """
 
     cluster_id: str

@@ -1,4 +1,4 @@
-"""Whole snapshots put together from the files of a fleet, where tasks can read them."""
+"""Whole snapshots assembled from a fleet's files that tasks can read."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -25,20 +25,20 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "clusters": dict(CLUSTER_FIELDS[len(KEY_FIELDS) :]),
     **{each.name: {c.name: c.type for c in each.columns} for each in TABLES},
 }
-"""Columns of every table but the key, and their types."""
+"""Types of the columns of every table, without the key."""
 GROUPS_KEPT = 8
 
 
 class SnapshotReader:
     """
-    Snapshots of a fleet, read as they are asked for.
+    Reader of a fleet's snapshots, each read on demand.
 
     Parameters
     ----------
     files
-        Where the rows are.
+        Files of the rows.
     kinds
-        The tables that are read, their columns and types.
+        The tables to read, with their columns and types.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class SnapshotReader:
             for file in listed:
                 for key in file.snapshots:
                     of_table.setdefault(key, []).append(file)
-        # Compacted files have many snapshots in a row group.
+        # A row group of a compacted file has many snapshots.
         self._group = lru_cache(GROUPS_KEPT)(self._read)
 
     def tables(self, key: Key) -> dict[str, ArrowTable]:
@@ -62,7 +62,7 @@ class SnapshotReader:
         Raises
         ------
         UnreadableFileError
-            If a file of its cannot be read.
+            If a file of the snapshot cannot be read.
         """
         return {name: self._table(name, key) for name in self._kinds}
 
@@ -93,7 +93,7 @@ def _together(name: str, parts: list[ArrowTable]) -> ArrowTable:
     Raises
     ------
     UnreadableFileError
-        If a column has types that have nothing in common.
+        If the files have incompatible types in a column.
     """
     try:
         return pa.concat_tables(parts, promote_options="permissive").combine_chunks()
@@ -133,19 +133,19 @@ def _footer(file: TableFile) -> Any:  # noqa: ANN401 - pyarrow's
 
 
 def _column(footer: Any, name: str) -> int:  # noqa: ANN401 - pyarrow's
-    """Return the number of a column, or of the first one inside it."""
+    """Return the index of a column, or of the first leaf column inside it."""
     paths = [footer.schema.column(n).path for n in range(len(footer.schema))]
     return next(n for n, path in enumerate(paths) if path.split(".")[0] == name)
 
 
 def snapshot_sizes(files: FleetFiles) -> dict[Key, int]:
     """
-    Return how many replicas each snapshot has, about.
+    Return the number of replicas of each snapshot; approximate.
 
     Notes
     -----
-    A file of one snapshot says it at its end; of others, lists are counted, a row group
-    at a time.
+    The footer of a file of one snapshot has the number. In other files the elements of
+    lists are counted, a row group at a time.
     """
     sizes: dict[Key, int] = {}
     for file in files.tables.get("clusters", ()):
@@ -164,7 +164,7 @@ def _counts(file: TableFile) -> list[tuple[Key, int]]:
     try:
         return _listed(file) if is_one else _counted(file)
     except UnreadableFileError:
-        # Whoever works on its snapshots finds out again, and says so.
+        # The jobs on its snapshots meet the error again, and report it.
         return []
 
 
@@ -186,7 +186,7 @@ def _counted(file: TableFile) -> list[tuple[Key, int]]:
 
 
 def _num_listed(column: Any) -> int:  # noqa: ANN401 - an Arrow column
-    """Return how many elements lists have; what is no list has none."""
+    """Return the number of elements in a column of lists; 0 for other types."""
     try:
         return int(pc.sum(pc.list_value_length(column)).as_py() or 0)
     except pa.ArrowNotImplementedError:

@@ -1,4 +1,4 @@
-"""What moved in a fleet from snapshot to snapshot, and what became of its plans."""
+"""Changes of a fleet between snapshots, and the progress of its plans."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ DRIFT = "drift"
 
 
 def pairs_of(sizes: Sequence[SnapshotSize]) -> list[Job]:
-    """Return the snapshots of each cluster that follow each other."""
+    """Return a job for each pair of consecutive snapshots of a cluster."""
     return [
         Job(
             cluster_id=after.cluster_id,
@@ -52,7 +52,7 @@ def pairs_of(sizes: Sequence[SnapshotSize]) -> list[Job]:
 
 def changes(spark: SparkSession, fleet: Fleet, pairs: Sequence[Job]) -> DataFrame:
     """
-    Return what moved between snapshots.
+    Return the changes between snapshots.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ def changes(spark: SparkSession, fleet: Fleet, pairs: Sequence[Job]) -> DataFram
     fleet
         Canonical tables.
     pairs
-        Of `pairs_of`.
+        Result of `pairs_of`.
 
     Returns
     -------
     DataFrame
         The columns of `planner.fleet.snapshot_changes`: a row per partition that
-        changed, and one without a topic for the whole.
+        changed, and one without a topic for the whole cluster.
     """
 
     def work(snapshots: Sequence[Whole], _: str) -> ArrowTable:
@@ -85,13 +85,13 @@ def changes(spark: SparkSession, fleet: Fleet, pairs: Sequence[Job]) -> DataFram
 
 def drift(spark: SparkSession, fleet: Fleet, plans: DataFrame) -> DataFrame:
     """
-    Hold plans against the last snapshot of their cluster, where that is a later one.
+    Compare plans with the last snapshot of their cluster, if that is a later one.
 
     Returns
     -------
     DataFrame
-        The columns of `DRIFT_SCHEMA`: per plan the partitions by what became of them,
-        as `verify` tells, and `loads`: JSON, foretold and measured by resource.
+        The columns of `DRIFT_SCHEMA`: for each plan the numbers of partitions by state,
+        as `verify` reports them, and `loads`: JSON, predicted and measured by resource.
     """
     last = {size.cluster_id: size for size in latest(sizes_of(fleet))}
     micros = F.unix_micros("taken_at").alias("micros")
@@ -135,12 +135,12 @@ def drift(spark: SparkSession, fleet: Fleet, plans: DataFrame) -> DataFrame:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetChanged:
     """
-    What `fleet changes` did.
+    Result of `fleet changes`.
 
     Parameters
     ----------
     changed
-        A row per pair of snapshots compared now.
+        A row per pair of snapshots that this run compared.
     drifted
         A row per plan.
     """
@@ -159,7 +159,7 @@ def changes_folder(
     selection: SnapshotSelection = ALL,
 ) -> FleetChanged:
     """
-    Write what moved in a fleet; pairs that were compared already are not again.
+    Write the changes of a fleet; pairs that were compared before are skipped.
 
     Parameters
     ----------
@@ -168,21 +168,21 @@ def changes_folder(
     folder
         The fleet.
     output
-        Where `changes` and `drift` go: a path that Spark writes, or
+        Destination of `changes` and `drift`: a path that Spark writes, or
         ``table:CATALOG.SCHEMA``.
     plans
         Results of `fleet plan`; `None`: no drift is computed.
     again
-        Whether pairs that were compared are compared anew.
+        Whether pairs that were compared before are compared again.
     selection
-        A pair counts by the later of its snapshots. Plans are held against the last
-        snapshot that is selected.
+        Selection of snapshots. A pair is selected by the later of its snapshots. Plans
+        are compared with the last snapshot that is selected.
 
     Raises
     ------
     BadInputError
-        If the folder is no fleet, no cluster matches, there are no plans, or nothing
-        can be written.
+        If the folder is no fleet, no cluster matches, there are no plans, or the output
+        cannot be written.
     """
     target = destination_at(spark, output)
     made = None if plans is None else destination_at(spark, plans).read(PLANS)
@@ -254,13 +254,13 @@ def _timed(table: DataFrame, *names: str) -> DataFrame:
 
 
 def _totals(target: Destination) -> list[dict[str, Any]]:
-    """Return the rows of whole clusters that are there, times in microseconds."""
+    """Return the written rows of whole clusters, times in microseconds."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     table = target.read(CHANGES)
     if table is None:
         return []
-    # Changes of older versions have no reason.
+    # Tables of older versions lack the column `reason`.
     shown = conform(table, from_arrow_schema(SCHEMA)).where(F.col("topic").isNull())
     rows = _timed(shown.select(*KEY, "before", *COUNTS, "reason"), *_TIMES)
     return [row.asDict() for row in rows.orderBy("cluster_id", "taken_at").collect()]

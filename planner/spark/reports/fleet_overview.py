@@ -1,4 +1,4 @@
-"""A row per cluster of a fleet, and which of them to fix first."""
+"""Overview of a fleet: a row per cluster, ranked by urgency."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -45,7 +45,7 @@ def overview(
     now: datetime | None = None,
 ) -> DataFrame:
     """
-    Return a row per cluster, of its last snapshot: `cluster_overview.SCHEMA`.
+    Return a row for the last snapshot of each cluster: `cluster_overview.SCHEMA`.
 
     Parameters
     ----------
@@ -54,12 +54,13 @@ def overview(
     fleet
         Canonical tables.
     settings
-        Bands and thresholds; the defaults where `None`.
+        Bands and thresholds; `None`: the defaults.
     prices
-        As `planner.fleet.fleet_prices.read_fleet_prices` reads them; `None`: what comes
-        from them is null.
+        Result of `planner.fleet.fleet_prices.read_fleet_prices`; `None`: columns of
+        costs are null.
     now
-        With a zone: what the age of data is counted to; `None`: when this is called.
+        Time with a zone, at which the age of data is computed; `None`: time of the
+        call.
     """
     chosen, today = settings or Settings(), now or datetime.now(UTC)
     jobs = [size.job(JOB_NAME) for size in latest(sizes_of(fleet))]
@@ -77,7 +78,7 @@ def overview(
 
 
 def forecasts(trends: DataFrame) -> DataFrame:
-    """Return per cluster how fast its disks fill, and when the first one is full."""
+    """Return the growth of each cluster's disks, and when the first one is full."""
     disk = trends.where(F.col("resource") == "disk")
     brokers = disk.where(
         (F.col("level") == "broker") & F.col("days_until_full").isNotNull()
@@ -94,7 +95,7 @@ def forecasts(trends: DataFrame) -> DataFrame:
 
 
 def moved(changes: DataFrame) -> DataFrame:
-    """Return per cluster how many bytes moved since the snapshot before its last."""
+    """Return the bytes that each cluster moved between its last two snapshots."""
     whole = changes.where(F.col("topic").isNull())
     last = F.max_by(F.struct("bytes", "before"), "taken_at").alias("last")
     return (
@@ -120,7 +121,7 @@ def overview_folder(
     prices: FleetPrices | None = None,
 ) -> list[dict[str, Any]]:
     """
-    Write the overview of a fleet in the place of the one there; return it, ranked.
+    Write the overview of a fleet, replacing the earlier one; return it ranked.
 
     Parameters
     ----------
@@ -129,20 +130,22 @@ def overview_folder(
     folder
         The fleet.
     output
-        Where `overview` goes: a path that Spark writes, or ``table:CATALOG.SCHEMA``.
+        Destination of `overview`: a path that Spark writes, or
+        ``table:CATALOG.SCHEMA``.
     settings
         Bands and thresholds.
     trends, changes
-        What `fleet trends` and `fleet changes` wrote; their columns are null without.
+        Results of `fleet trends` and `fleet changes`; `None`: their columns are null.
     selection
-        The snapshots of which each cluster's last is looked at.
+        Selection of snapshots; the overview shows the last selected one of each
+        cluster.
     prices
         Prices of the fleet; `None`: columns of costs are null.
 
     Raises
     ------
     BadInputError
-        If the folder is no fleet, no cluster matches, or nothing can be written.
+        If the folder is no fleet, no cluster matches, or the output cannot be written.
     """
     target = destination_at(spark, output)
 
@@ -180,11 +183,12 @@ def _timed(row: dict[str, Any]) -> dict[str, Any]:
 
 def ranked(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """
-    Return clusters by what to fix first.
+    Return clusters sorted by urgency.
 
-    Those that could not be looked at; then those with partitions offline, under their
-    minimum in sync, brokers over a threshold; then by the days until a disk is full;
-    then by brokers out of band and bytes to move.
+    First come clusters whose snapshot cannot be read, then those with offline
+    partitions, partitions under their min ISR, or brokers over a threshold; then
+    clusters by the days until a disk is full, by brokers out of band and by bytes to
+    move.
     """
     return sorted(rows, key=_rank)
 

@@ -1,4 +1,4 @@
-"""Plans of a fleet: the planner's own core on every cluster, inside Spark."""
+"""Plans of a fleet: the planner's core applied to every cluster inside Spark."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,9 +35,9 @@ from planner.spark.per_snapshot.snapshot_jobs import Job, latest, sizes_of
 PLANS = "plans"
 SCENARIOS = "scenarios"
 SCHEMAS = {PLANS: SCHEMA, SCENARIOS: SCENARIO_SCHEMA}
-"""The tables that answers go to, and their columns."""
+"""Result tables and their columns."""
 LARGE = frozenset({"certificate", "plan", "files", "answer"})
-"""Columns that are not read back."""
+"""Large columns, which are not read back."""
 
 
 def plan_fleet(
@@ -53,11 +53,11 @@ def plan_fleet(
     Parameters
     ----------
     spark
-        The session; of Spark Connect too.
+        The session, which may be one of Spark Connect.
     fleet
         A path that Spark reads, ``table:SCHEMA``, or the tables themselves.
     requests
-        What is asked of each cluster, by names of yours: a sweep is several.
+        Requests by a name that the caller chooses; a sweep has several requests.
     history
         Whether every snapshot is planned, not only the last of each cluster.
 
@@ -65,7 +65,7 @@ def plan_fleet(
     -------
     DataFrame
         A row per snapshot and request, in the columns of `planner.fleet.cluster_plans`:
-        status, certificate, plan.json and the other files; a `reason` where there is no
+        status, certificate, plan.json and the other files; a `reason` if there is no
         plan.
     """
     named = [NamedRequest(name=name, request=each) for name, each in requests.items()]
@@ -80,21 +80,21 @@ def play_fleet(
     history: bool = False,
 ) -> DataFrame:
     """
-    Play every scenario on every cluster of a fleet.
+    Plan every scenario on every cluster of a fleet.
 
     Parameters
     ----------
     spark, fleet, history
-        As of `plan_fleet`.
+        As for `plan_fleet`.
     scenarios
-        As `planner.fleet.cluster_scenarios.read_fleet_scenarios` reads them.
+        Result of `planner.fleet.cluster_scenarios.read_fleet_scenarios`.
 
     Returns
     -------
     DataFrame
         A row per snapshot and scenario, in the columns of
-        `planner.fleet.cluster_scenarios`: what `what-if` answers, and the plan; a
-        `reason` where it does not hold, or does not fit the cluster.
+        `planner.fleet.cluster_scenarios`: the answer of `what-if`, and the plan; a
+        `reason` if the scenario is infeasible, or does not fit the cluster.
     """
     return _of_fleet(spark, fleet, scenarios, SCENARIOS, history=history)
 
@@ -140,14 +140,14 @@ def _answered(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetPlanned:
     """
-    What `fleet plan` did.
+    Result of `fleet plan`.
 
     Parameters
     ----------
     rows
-        Of the plans made now, without their files.
+        Plans made by this run, without their files.
     skipped
-        How many had been made before.
+        Number of plans made by earlier runs.
     """
 
     rows: list[dict[str, Any]]
@@ -155,7 +155,7 @@ class FleetPlanned:
 
     @property
     def broken(self) -> int:
-        """Clusters for which there is no plan."""
+        """Number of clusters without a plan."""
         return sum(row["status"] in {REFUSED, FAILED} for row in self.rows)
 
 
@@ -171,7 +171,7 @@ def plan_folder(
     selection: SnapshotSelection = ALL,
 ) -> FleetPlanned:
     """
-    Answer for a fleet; what is there already is not asked again.
+    Plan a fleet, or its scenarios; results of earlier runs are not computed again.
 
     Parameters
     ----------
@@ -182,19 +182,19 @@ def plan_folder(
     asked
         Requests, or scenarios.
     output, table
-        Where the table goes, a path that Spark writes or ``table:CATALOG.SCHEMA``, and
-        which of `SCHEMAS` it is.
+        Destination, a path that Spark writes or ``table:CATALOG.SCHEMA``, and the
+        table: a key of `SCHEMAS`.
     history
-        Whether every snapshot is asked about, not only the last of each cluster.
+        Whether every snapshot is planned, not only the last of each cluster.
     again
-        Whether all is answered anew, in the place of what is there.
+        Whether everything is planned again, replacing earlier results.
     selection
-        The snapshots that count; the last of a cluster is the last of these.
+        Selection of snapshots; the last snapshot of a cluster is the last selected one.
 
     Raises
     ------
     BadInputError
-        If the folder is no fleet, no cluster matches, or nothing can be written.
+        If the folder is no fleet, no cluster matches, or the output cannot be written.
     """
 
     def run(broken: Broken) -> FleetPlanned:
@@ -231,19 +231,19 @@ def plan_folder(
 
 
 def _done(target: Destination, table: str) -> set[tuple[Any, ...]]:
-    """Return which answers are there: cluster, time, request."""
+    """Return the keys of written results: cluster, time, request and hash."""
     names = ("cluster_id", "micros", "request", "request_hash")
     return {tuple(row[n] for n in names) for row in _written(target, table)}
 
 
 def _written(target: Destination, name: str) -> list[dict[str, Any]]:
-    """Return the answers that are there, without what is large."""
+    """Return the written results without large columns."""
     from pyspark.sql.pandas.types import from_arrow_schema
 
     table = target.read(name)
     if table is None:
         return []
-    # Plans of older versions say less.
+    # Tables of older versions have fewer columns.
     shown = conform(table, from_arrow_schema(row_schema(SCHEMAS[name], LARGE)))
     timed = shown.withColumn("micros", F.unix_micros("taken_at"))
     rows = timed.drop("taken_at").orderBy("cluster_id", "micros", "request").collect()

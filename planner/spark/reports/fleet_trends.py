@@ -1,4 +1,4 @@
-"""Trends of a fleet, and how its balance changed, of the scores that it has."""
+"""Trends of a fleet's loads and changes of its balance, computed from its scores."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ BALANCE = "balance"
 
 def trends(scores: DataFrame) -> DataFrame:
     """
-    Return how fast everything grows, and when it is full.
+    Return the growth of every load, and the time at which its capacity is reached.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def trends(scores: DataFrame) -> DataFrame:
     Returns
     -------
     DataFrame
-        The columns of `planner.fleet.cluster_trends`, computed by its very code: a
-        cluster, a level and a resource at a time.
+        The columns of `planner.fleet.cluster_trends`, computed by the same code: for
+        each cluster, level and resource.
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -45,14 +45,14 @@ def trends(scores: DataFrame) -> DataFrame:
 
 def balance_changes(scores: DataFrame) -> DataFrame:
     """
-    Return how the balance of clusters changed from one snapshot to the next.
+    Return the changes of the clusters' balance from one snapshot to the next.
 
     Returns
     -------
     DataFrame
-        A row per cluster, snapshot but the first, and resource: `before`, when the one
-        before was taken; of each of `FIGURES` its value, the one `…_before` and their
-        difference, `…_change`.
+        A row per cluster, resource and snapshot after the first: `before`, the time of
+        the previous snapshot; for each of `FIGURES` its value, its previous value
+        `…_before` and their difference, `…_change`.
     """
     rows = scores.where(F.col("level") == "cluster")
     order = Window.partitionBy("cluster_id", "resource").orderBy("taken_at")
@@ -79,7 +79,7 @@ def trends_folder(
     selection: SnapshotSelection = ALL,
 ) -> list[dict[str, Any]]:
     """
-    Write the trends of scores; what is there is replaced.
+    Write the trends of scores, replacing earlier ones.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ def trends_folder(
     folder
         Results of `fleet score`: a folder, or ``table:CATALOG.SCHEMA``.
     output
-        Where `trends` and `balance` go, likewise.
+        Destination of `trends` and `balance`, likewise.
     selection
-        The snapshots that count.
+        Selection of snapshots.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def trends_folder(
     Raises
     ------
     BadInputError
-        If there are no scores, no cluster matches, or nothing can be written.
+        If there are no scores, no cluster matches, or the output cannot be written.
     """
     every = destination_at(spark, folder).read(SCORES)
     if every is None:

@@ -30,20 +30,20 @@ from planner.spark.scoring.reduce_side.reduce_snapshots import (
 from planner.spark.scoring.shuffle.shuffle_rows import SCHEMA as PARCELS
 
 TASK_ROWS, TASK_SNAPSHOTS = 2_000_000, 10
-"""Partitions, and snapshots, whose parcels are worth a task of their own: 0.1 s."""
+"""Partitions, and snapshots, whose partial sums justify a task: 0.1 s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetScores:
     """
-    What is known of a fleet, computed when one of its tables is asked for.
+    Scores and problems of a fleet, computed when one of the tables is used.
 
     Parameters
     ----------
     judged
-        What all of it is made of: parcels, the columns of
-        `planner.spark.scoring.shuffle.shuffle_rows.SCHEMA`. Where the session keeps it,
-        until `release`, it is made once for all tables; else once for each.
+        Source of all tables: the columns of
+        `planner.spark.scoring.shuffle.shuffle_rows.SCHEMA`. If the session persists it,
+        until `release`, it is computed once for all tables; else once for each.
     """
 
     judged: DataFrame
@@ -51,10 +51,10 @@ class FleetScores:
     @property
     def problems(self) -> DataFrame:
         """
-        A row per thing that is wrong: `contracts.result_schemas.PROBLEMS`.
+        A row per problem: `contracts.result_schemas.PROBLEMS`.
 
-        Of severity `error`: the snapshot has no scores. `warning`: it has, and may be
-        loaded in part.
+        Severity `error`: the snapshot has no scores. `warning`: it has scores, and may
+        be loaded in part.
         """
         told = self.judged.where(F.col("kind").isin(REFUSED, WARNED))
         return told.mapInArrow(telling, _as_spark(PROBLEMS))
@@ -65,20 +65,21 @@ class FleetScores:
         return self.of_levels(LEVELS)
 
     def of_levels(self, levels: Collection[str]) -> DataFrame:
-        """Return the scores of some levels alone: the others are not even made."""
+        """Return the scores of some levels; the other levels are not computed."""
         rows = self._sound(kinds_of(levels)).sortWithinPartitions(*KEY)
         return rows.mapInArrow(scoring(levels), output_schema())
 
     @property
     def heats(self) -> DataFrame:
-        """A row per snapshot that is scored: `KEY`, and how hot its brokers are."""
+        """A row per scored snapshot: `KEY`, and the heat of its brokers."""
         return self._sound([HEAT]).select(*KEY, F.col("sums").alias(HEAT))
 
     def _sound(self, kinds: Collection[str]) -> DataFrame:
         """
-        Return parcels of snapshots with which nothing is wrong, and `COMPLETE`.
+        Return the shuffle rows of snapshots without errors, and `COMPLETE`.
 
-        Another task of the same snapshot may know what is wrong.
+        Errors of a snapshot may come from other tasks, so that they are joined to its
+        rows.
         """
         told = self.judged.where(F.col("kind").isin(REFUSED, WARNED))
         theirs = {name: f"told_{name}" for name in KEY}
@@ -96,7 +97,7 @@ class FleetScores:
         return sound.select(*parcels.columns, is_complete)
 
     def release(self) -> None:
-        """Let the session forget the sums; what was written stays."""
+        """Unpersist the sums; written tables are not affected."""
         self.judged.unpersist()
 
 
@@ -109,19 +110,19 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     fleet
         The tables.
     settings
-        Bands and thresholds; the defaults where `None`.
+        Bands and thresholds; `None`: the defaults.
 
     Returns
     -------
     FleetScores
-        The session keeps the sums that its tables share, from the first of them that is
-        asked for: release them in the end.
+        The session persists the sums that its tables share, from the first use of a
+        table on: release them at the end.
 
     Notes
     -----
-    Partitions are read once and added up where they are read; what follows is as large
-    as brokers, log dirs and topics. What comes to the driver is as large as brokers,
-    and comes at once: every task is handed it. All else runs when a table is asked for.
+    Partitions are read once and summed in the tasks that read them. All later data
+    grows with brokers, log dirs and topics. The driver collects only brokers and log
+    dirs, at once, and broadcasts them. Everything else runs when a table is used.
     """
     found = lazy_scores(fleet, settings)
     return FleetScores(judged=kept(found.judged))
@@ -129,14 +130,14 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
 
 def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetScores:
     """
-    Score every snapshot of a fleet; the session keeps nothing.
+    Score every snapshot of a fleet; the session persists nothing.
 
     Parameters
     ----------
     fleet, settings
         As for `score_fleet`.
     """
-    # Files are read as they are: Spark need not be told what columns they have.
+    # Tasks read files without Spark, which needs no schema of theirs.
     tables = fleet.canonical() if fleet.files is None else fleet
     spark = tables.session
     grounds = grounds_of(tables)
@@ -148,7 +149,7 @@ def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
 
 
 def _tasks(fleet: Fleet) -> int | None:
-    """Return how many tasks the partitions are worth, where known."""
+    """Return the number of tasks for the partitions; `None` if unknown."""
     if fleet.files is None:
         return None
     files = fleet.files.tables.get("partitions", ())
@@ -159,23 +160,23 @@ def _tasks(fleet: Fleet) -> int | None:
 
 
 def brought_together(partial: DataFrame, tasks: int | None) -> DataFrame:
-    """Bring the parcels of each snapshot, and bucket of its topics, together."""
+    """Repartition partial sums by snapshot and bucket of topics."""
     by = (*KEY, "bucket")
     if tasks is None:
         together = partial.repartition(*by)
     elif hasattr(partial, "repartitionById"):
-        # Hashed, buckets fall to tasks by chance, at times twice as many to one.
+        # Hashing would distribute buckets unevenly, at times twice as many to a task.
         first = f"pmod(hash({', '.join(KEY)}), {tasks})"
         task = f"cast(pmod({first} + floor(before * {tasks}), {tasks}) AS int)"
         together = partial.repartitionById(tasks, F.expr(task))
     else:
-        # Before 4.1 Spark does nothing but hash.
+        # Spark before 4.1 can only hash.
         together = partial.repartition(tasks, *by)
     return together.sortWithinPartitions(*KEY)
 
 
 def output_schema() -> Any:  # noqa: ANN401 - a StructType
-    """Return the columns of every table of scores, as Spark has them."""
+    """Return the columns of every table of scores as a Spark schema."""
     return _as_spark(SCHEMA)
 
 
@@ -186,13 +187,13 @@ def _as_spark(schema: Any) -> Any:  # noqa: ANN401 - an Arrow schema, a StructTy
 
 
 def kept(sums: DataFrame) -> DataFrame:
-    """Keep sums that are asked for several times, where the session can."""
+    """Persist sums that are used several times, if the session can."""
     from pyspark.errors import PySparkException
 
     try:
         return sums.persist()
     except PySparkException:
-        # Serverless compute keeps nothing: it is computed again.
+        # Serverless compute cannot persist: the sums are computed again.
         return sums
 
 
@@ -204,23 +205,23 @@ def scores(
     thresholds: dict[str, float] | None = None,
 ) -> DataFrame:
     """
-    Return the scores of a fleet, from a notebook or a job that has a session.
+    Return the scores of a fleet, for a notebook or a job that has a session.
 
     Parameters
     ----------
     spark
-        The session; of Spark Connect too.
+        The session, which may be one of Spark Connect.
     fleet
-        A path that Spark reads, ``table:SCHEMA`` for tables of a catalog, or the
-        tables themselves.
+        A path that Spark reads, ``table:SCHEMA`` for tables of a catalog, or the tables
+        themselves.
     bands, thresholds
-        By resource name; the defaults where absent.
+        Fractions by resource name; absent: the defaults.
 
     Notes
     -----
-    Brokers and log dirs are collected at once. The scores are computed when they are
-    asked for, and every time anew: nothing of them is kept in the session. Whoever asks
-    several times persists the table, or uses `score_fleet`, which has the problems too.
+    Brokers and log dirs are collected at once. The scores are computed anew at each
+    use, since the session persists nothing. For repeated use, persist the table, or
+    call `score_fleet`, which also returns the problems.
     """
     tables = open_fleet(spark, fleet) if isinstance(fleet, str) else fleet
     settings = ScoreSettings(bands=bands or {}, thresholds=thresholds or {})

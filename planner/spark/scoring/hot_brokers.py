@@ -1,4 +1,4 @@
-"""Brokers of snapshots one by one, and what makes the hot ones so."""
+"""Loads of single brokers, and the causes of hot spots."""
 
 import pickle
 from collections.abc import Iterable, Iterator
@@ -22,14 +22,14 @@ from planner.spark.scoring.shuffle.shuffle_rows import Key
 from planner.text.document_numbers import rounded
 
 MOST_BROKERS = 10_000
-"""Of all snapshots together: more of them are not told one by one."""
+"""Largest number of brokers, of all snapshots together, that are listed."""
 MOST_REPLICAS = 2_000_000
-"""On the hot brokers of a snapshot: where there are more, they are not looked at."""
+"""Largest number of replicas on the hot brokers of a snapshot that are examined."""
 _REPLICAS = RESOURCES.index(Resource.REPLICAS)
 
 
 def heats_of(found: FleetScores) -> dict[Key, Heat]:
-    """Return how hot the brokers of each snapshot are."""
+    """Return the heat of the brokers of each snapshot."""
     timed = found.heats.withColumn("micros", F.unix_micros("taken_at"))
     return {
         (row["cluster_id"], row["micros"]): pickle.loads(row["heat"])  # noqa: S301 - our own
@@ -41,18 +41,18 @@ def broker_documents(
     scores: DataFrame, heats: Iterable[Heat]
 ) -> dict[Key, list[dict[str, Any]]] | None:
     """
-    Return what is told of each broker, by snapshot, as a score has it.
+    Return the loads of each broker by snapshot, in the format of a score.
 
     Parameters
     ----------
     scores
-        Of all levels.
+        Scores of all levels.
     heats
-        Of all snapshots.
+        Heats of all snapshots.
 
     Returns
     -------
-    By id; `None` where there are more than `MOST_BROKERS`.
+    Brokers by id; `None` if there are more than `MOST_BROKERS`.
     """
     if sum(len(heat.load) for heat in heats) > MOST_BROKERS:
         return None
@@ -75,20 +75,20 @@ def hot_spot_documents(
     fleet: Fleet, key: Key, heat: Heat
 ) -> list[dict[str, Any]] | None:
     """
-    Return the hot spots of a snapshot, the worst first, as a score has them.
+    Return the hot spots of a snapshot, the worst first, in the format of a score.
 
     Parameters
     ----------
     fleet
         The tables; the partitions of hot brokers are collected.
     key
-        The snapshot.
+        Key of the snapshot.
     heat
-        How hot its brokers are.
+        Heat of its brokers.
 
     Returns
     -------
-    `None` where hot brokers hold more than `MOST_REPLICAS`.
+    `None` if hot brokers hold more than `MOST_REPLICAS`.
     """
     places, _ = heat.worst()
     if not places:
@@ -103,7 +103,7 @@ def hot_spot_documents(
 
 
 def _with_partitions_of(fleet: Fleet, key: Key, rows: list[int]) -> Snapshot:
-    """Return a snapshot with the partitions alone that some brokers hold."""
+    """Return a snapshot with only the partitions that some brokers hold."""
     brokers = _collected(fleet.brokers.where(_is(key)))
     ids = brokers.column("id").combine_chunks().sort().take(pa.array(rows)).to_pylist()
     hot = F.array(*map(F.lit, ids)).cast("array<int>")

@@ -1,5 +1,5 @@
 """
-Cruise Control's files about brokers: capacities, broker sets, cluster configs.
+Cruise Control's files on brokers: capacities, broker sets, cluster configs.
 
 ``capacity.json``, ``capacityCores.json`` and ``capacityJBOD.json`` have one form:
 numbers are strings, DISK is in MB of 2^20 bytes (for each log dir, with JBOD), NW_IN
@@ -77,12 +77,12 @@ def read_capacity(data: bytes, *, file: str) -> Source:
     data
         The whole file, gzipped or not; plain, with cores or with JBOD.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
     Source
-        Capacities of brokers, log dirs with sizes for JBOD, and what holds for brokers
+        Capacities of brokers, log dirs with sizes for JBOD, and defaults for brokers
         that are not listed.
 
     Raises
@@ -111,7 +111,7 @@ def read_capacity(data: bytes, *, file: str) -> Source:
 
 
 def _refuse_two_styles(entries: list[dict[str, Any]], refusal: Refusal) -> None:
-    """Refuse processors in cores for some brokers and in percent for others."""
+    """Reject CPUs in cores for some brokers and in percent for others."""
     styles = [
         (at, isinstance(entry["capacity"]["CPU"], dict))
         for at, entry in enumerate(entries)
@@ -217,7 +217,7 @@ def read_broker_sets(data: bytes, *, file: str) -> Source:
     data
         The whole of ``brokerSets.json``, gzipped or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Raises
     ------

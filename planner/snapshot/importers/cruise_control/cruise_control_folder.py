@@ -1,4 +1,4 @@
-"""A folder of Cruise Control's files and answers, told apart by what they hold."""
+"""A folder of Cruise Control's files and answers, recognised by their contents."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -114,7 +114,7 @@ def _named_capacities(folder: Path) -> frozenset[str]:
 
 
 class _Documents:
-    """The files, and what is wrong with them."""
+    """JSON files of a folder, and their problems."""
 
     def __init__(
         self, name: str, data: Mapping[str, bytes], capacities: frozenset[str]
@@ -126,7 +126,7 @@ class _Documents:
         self.texts: dict[str, str] = {}
 
     def sources(self) -> list[Source]:
-        """Return what each file says."""
+        """Return the source of each file."""
         readers = self.readers()
         has_cores = any("NumCore" in text for text in self.texts.values())
         sources = []
@@ -145,7 +145,7 @@ class _Documents:
         self.problems += _refusal(file or self.name, rule, remedy).problems
 
     def readers(self) -> dict[str, Callable[..., Source]]:
-        """Return how to read each file that can be read."""
+        """Return the reader of each file that can be read."""
         found: dict[str, Callable[..., Source]] = {}
         for file, data in self.data.items():
             try:

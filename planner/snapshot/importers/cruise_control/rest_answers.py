@@ -1,8 +1,8 @@
 """
-What Cruise Control's REST interface answers with ``json=true``, file by file.
+Answers of Cruise Control's REST interface with ``json=true``.
 
-``kafka_cluster_state?verbose=true`` says where everything is, ``load`` what brokers
-are and can, ``partition_load`` what partitions weigh. Units are those of its capacity
+``kafka_cluster_state?verbose=true`` has the placement, ``load`` the brokers and their
+capacities, ``partition_load`` the loads of partitions. Units are those of its capacity
 files.
 """
 
@@ -33,7 +33,7 @@ _FOREIGN = with_config(ConfigDict(strict=True, allow_inf_nan=False))
 _Topic = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
 _Amount = Annotated[float, Field(ge=0, le=MAX_RATE)]
 _ID = re.compile(r"[0-9]{1,9}", re.ASCII)
-# What stands in place of log dirs that could not be asked for.
+# Placeholders for log dirs that could not be queried.
 _DEAD, _TIMED_OUT = "broker_dead", "timed_out"
 
 _PartitionState = TypedDict(
@@ -123,13 +123,13 @@ def read_cluster_state(data: bytes, *, file: str) -> Source:
     data
         The whole answer, gzipped or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
     Source
         Live brokers with log dirs and broker sets; partitions with replicas, leader and
-        ISR; what `min.insync.replicas` topics have.
+        ISR; `min.insync.replicas` of topics.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def _distinct(
 
 
 def _check_is_whole(brokers: dict[str, Any], rows: list[Row], refusal: Refusal) -> None:
-    """Cruise Control counts the replicas of all partitions that have a leader."""
+    """Compare the listed replicas with Cruise Control's count (with a leader)."""
     summary = brokers.get("Summary")
     counted = sum(len(one["replicas"]) for *_, one in rows if one["leader"] >= 0)
     if summary is not None and rows and summary["Replicas"] != counted:
@@ -282,7 +282,7 @@ def read_load(data: bytes, *, file: str) -> Source:
         The whole answer, gzipped or not; with ``populate_disk_info=true`` it has log
         dirs.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
@@ -328,7 +328,7 @@ def _load_record(at: int, one: dict[str, Any], refusal: Refusal) -> Record:
     host, rack = one.get("Host"), one.get("Rack")
     if host:
         values["host"] = host
-    # Where a broker has no rack, Cruise Control puts its host.
+    # Cruise Control gives the host of a broker without a rack as its rack.
     if rack and rack != host:
         values["rack"] = rack
     for name, key, unit in _CAPACITIES:
@@ -348,18 +348,18 @@ def read_partition_load(data: bytes, *, file: str, has_cores: bool = False) -> S
     """
     Read the answer of ``partition_load?json=true``.
 
-    Its numbers are loads of the leader; what it sends to followers is part of
-    `networkOutbound`, and is taken off again.
+    Its numbers are loads of the leader. `networkOutbound` includes the bytes sent to
+    followers, which are subtracted.
 
     Parameters
     ----------
     data
         The whole answer, gzipped or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
     has_cores
         Whether Cruise Control knows the cores of brokers: `cpu` is then in percent of a
-        core. Before it did, nothing tells what `cpu` is a percentage of.
+        core. Otherwise the unit of `cpu` is unknown.
 
     Returns
     -------
@@ -399,6 +399,6 @@ def read_partition_load(data: bytes, *, file: str, has_cores: bool = False) -> S
 
 
 def _consumed(row: dict[str, Any]) -> float:
-    """Return KB/s that consumers read: each follower fetches all that came in."""
+    """Return KB/s that consumers read: each follower fetches all inbound bytes."""
     fetched = len(row["followers"]) * row["networkInbound"]
     return max(0.0, float(row["networkOutbound"] - fetched))

@@ -1,13 +1,12 @@
 """
-A table of brokers as CSV: what no tool of Kafka prints.
+Table of brokers as CSV, with facts that no tool of Kafka prints.
 
 ::
 
     id,rack,disk_bytes,in_bytes_per_s,log_dirs
     1,a,,100MB/s,/data/d1=1TB;/data/d2=1TB
 
-Only `id` must be there; an empty cell says nothing. The brokers it lists are all that
-there are.
+Only `id` is required; an empty cell is unknown. The table lists all brokers that exist.
 """
 
 import re
@@ -58,14 +57,14 @@ def read_broker_table(data: bytes, *, file: str) -> Source:
     data
         CSV with a heading, gzipped or not. Sizes and rates take units; `log_dirs` is
         ``path=size;path=size``; `instance_type` of Amazon MSK (``kafka.m5.2xlarge``)
-        stands for the most replicas that it may hold and still be updated.
+        sets the most replicas with which the broker can still be updated.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
     Source
-        Brokers and log dirs, and that there are no other brokers.
+        Brokers and log dirs; the brokers are complete.
 
     Raises
     ------
@@ -94,7 +93,7 @@ def read_broker_table(data: bytes, *, file: str) -> Source:
 
 
 class _Cells:
-    """The cells of one line."""
+    """Cells of one line."""
 
     def __init__(self, row: Row, refusal: Refusal) -> None:
         number, self.cells = row
@@ -177,7 +176,7 @@ def _as_text(text: str) -> str | None:
 
 
 def _as_most_replicas(text: str) -> int | None:
-    """Return the most replicas that an MSK broker may hold to be updated still."""
+    """Return the most replicas with which an MSK broker can still be updated."""
     found = _MSK_TYPE.fullmatch(text)
     if found is None:
         return None

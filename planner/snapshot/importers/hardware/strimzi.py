@@ -1,9 +1,9 @@
 """
 Strimzi's KafkaNodePool and Kafka resources, as ``kubectl get -o yaml`` prints them.
 
-Pools say which brokers there should be, which of them are controllers, and what their
-volumes hold; without pools the Kafka resource says so. It has what `brokerCapacity`
-says of networks and processors. What else a resource says is named in a note.
+Pools list the desired brokers, which of them are controllers, and the sizes of their
+volumes; without pools the Kafka resource has these. Its `brokerCapacity` has the
+capacities of networks and CPUs. A note lists other keys of a resource.
 """
 
 import re
@@ -66,7 +66,7 @@ _BOOKKEEPING = ("apiVersion", "kind", "metadata", "status")
 
 @dataclass(frozen=True, slots=True)
 class _Volume:
-    """A volume of every broker of a pool; its size in bytes where that is known."""
+    """A volume of every broker of a pool; its size in bytes, if known."""
 
     place: str
     folder: str
@@ -80,21 +80,21 @@ def read_strimzi(data: bytes, *, file: str) -> Source:
     Parameters
     ----------
     data
-        What ``kubectl get kafka,kafkanodepool -o yaml`` printed, or ``-o json``,
-        gzipped or not.
+        Output of ``kubectl get kafka,kafkanodepool -o yaml``, or ``-o json``, gzipped
+        or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
     Source
-        Brokers with log dirs, capacities and node pools, and that there are no others;
+        Brokers with log dirs, capacities and node pools, which are complete;
         controllers; id and version of the cluster, and its `min.insync.replicas`.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong with them.
+        With every problem of the resources.
     """
     refusal = Refusal(file, KIND, "strimzi")
     cluster = _Cluster(refusal)
@@ -120,7 +120,7 @@ def _load(data: bytes, refusal: Refusal) -> list[Any]:
 
 
 def _resources(documents: list[Any], place: str) -> Iterator[tuple[str, Any]]:
-    """Yield resources, those inside lists too."""
+    """Yield resources, including those inside lists."""
     for at, document in enumerate(documents):
         here = f"{place}items[{at}]" if place else f"document {at + 1}"
         if isinstance(document, dict) and isinstance(document.get("items"), list):
@@ -132,7 +132,7 @@ def _resources(documents: list[Any], place: str) -> Iterator[tuple[str, Any]]:
 
 
 class _Cluster:
-    """What the resources of one cluster say."""
+    """Contents of the resources of one cluster."""
 
     def __init__(self, refusal: Refusal) -> None:
         self.refusal = refusal
@@ -171,7 +171,7 @@ class _Cluster:
                 where = f"{place}, {problem.place}"
                 self.refusal.add(where, problem.rule, _remedy(problem.place))
             return None
-        # What else it says is named, but for what Kubernetes notes about it.
+        # Other keys are listed, except Kubernetes' own.
         kind = "volume" if adapter is VOLUME else resource["kind"]
         self.refusal.leave_unused(
             f"{kind} {key}"
@@ -273,7 +273,7 @@ class _Cluster:
         for at, override in enumerate(capacity.get("overrides", [])):
             values = self._capacity(f"{place}.overrides[{at}]", override)
             for broker in override["brokers"]:
-                # Of two that name a broker, Strimzi takes the first.
+                # If two overrides name a broker, Strimzi uses the first.
                 self.overrides.setdefault(broker, values)
 
     def _add_configs(self, configs: dict[str, Any]) -> None:
@@ -284,7 +284,7 @@ class _Cluster:
         )
 
     def _add_brokers_of_kafka(self) -> None:
-        """Take the brokers of a cluster without node pools; their ids begin with 0."""
+        """Add the brokers of a cluster without node pools; their ids begin with 0."""
         if self.kafka is None:
             return
         place, kafka = self.kafka
@@ -325,7 +325,7 @@ class _Cluster:
         return values
 
     def check(self) -> None:
-        """Take what needs all resources, and check that they are of one cluster."""
+        """Add brokers that need all resources; check that these are of one cluster."""
         self._add_brokers_of_kafka()
         refuse_doubles(self.places, self.refusal)
         if len(self.names) > 1:
@@ -376,7 +376,7 @@ class _Cluster:
 
 
 def _uses_pools(kafka: dict[str, Any]) -> bool:
-    """Tell whether the brokers of a cluster are in node pools alone."""
+    """Return whether all brokers of a cluster are in node pools."""
     annotations = kafka["metadata"].get("annotations", {})
     status, spec = kafka.get("status", {}), kafka["spec"]["kafka"]
     version = str(status.get("kafkaVersion") or spec.get("version") or "")

@@ -1,4 +1,4 @@
-"""Shapes of Strimzi's resources, as far as they are read."""
+"""Shapes of the parts of Strimzi's resources that are read."""
 
 from typing import Annotated, Any, NotRequired
 
@@ -11,7 +11,7 @@ from planner.snapshot.tables.snapshot_records import Id
 
 
 class Metadata(TypedDict):
-    """Name, and the marks that name the cluster."""
+    """Name, labels and annotations of a resource."""
 
     name: str
     labels: NotRequired[dict[str, str]]
@@ -36,7 +36,7 @@ class Resources(TypedDict):
 
 
 class PoolSpec(TypedDict):
-    """What a pool of nodes should be."""
+    """Desired state of a node pool."""
 
     roles: list[str]
     storage: Volume
@@ -44,14 +44,14 @@ class PoolSpec(TypedDict):
 
 
 class PoolStatus(TypedDict):
-    """What a pool of nodes is."""
+    """Actual state of a node pool."""
 
     nodeIds: list[Id]
     clusterId: NotRequired[str]
 
 
 class Pool(TypedDict):
-    """A pool of nodes."""
+    """A node pool."""
 
     metadata: Metadata
     spec: PoolSpec
@@ -68,7 +68,7 @@ class Override(TypedDict):
 
 
 class BrokerCapacity(TypedDict):
-    """Capacities of all brokers, and of some."""
+    """Capacities of all brokers, and overrides for some."""
 
     cpu: NotRequired[str | int]
     inboundNetwork: NotRequired[str]
@@ -93,14 +93,14 @@ class KafkaConfig(TypedDict):
 
 
 class KafkaSpec(TypedDict):
-    """What a cluster should be."""
+    """Desired state of a cluster."""
 
     kafka: KafkaConfig
     cruiseControl: NotRequired[CruiseControl]
 
 
 class KafkaStatus(TypedDict):
-    """What a cluster is."""
+    """Actual state of a cluster."""
 
     clusterId: NotRequired[str]
     kafkaVersion: NotRequired[str]

@@ -1,5 +1,5 @@
 """
-Foreign bytes as text, CSV, JSON and YAML, and what one source says.
+Foreign bytes as text, CSV, JSON and YAML, and the contents of one source.
 
 Imports `planner.pasted_text`, `snapshot.tables` and `snapshot.formats`.
 """

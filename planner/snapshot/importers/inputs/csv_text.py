@@ -1,4 +1,4 @@
-"""CSV with a heading: rows by the names of known columns, with their lines."""
+"""CSV with a heading: rows by known column names, with their line numbers."""
 
 import csv
 import io
@@ -36,21 +36,21 @@ def read_csv(
     data
         The whole file, gzipped or not; commas between cells.
     columns
-        Every name a column may have, and the one it stands for.
+        Canonical names of columns by every accepted name.
     required
-        Those that must be there.
+        Columns that must exist.
     refusal
-        Gets every line that has not as many cells as the heading.
+        Collects lines whose number of cells differs from that of the heading.
 
     Returns
     -------
-    The known columns that are there, and for each line its number and its cells. Other
-    columns are named in a note.
+    The known columns of the file, and for each line its number and its cells. A note
+    lists other columns.
 
     Raises
     ------
     BadInputError
-        If the heading is not one, or the text no CSV.
+        If the heading is invalid, or the text is no CSV.
     """
     text = read_text(data, refusal, _FORM)
     lines = _lines(text, refusal)
@@ -73,7 +73,7 @@ def read_csv(
 
 
 def _cell(name: str, text: str) -> str:
-    """Return a cell; empty where it says that there is no value."""
+    """Return a cell; empty if it stands for no value."""
     is_nothing = name not in _TEXTS and text.lower() in _NO_VALUE
     return "" if is_nothing else text
 
@@ -95,7 +95,7 @@ def _heading(
     required: tuple[str, ...],
     refusal: Refusal,
 ) -> list[str]:
-    """Return the column of each cell; empty for those that are passed over."""
+    """Return the column of each cell; empty for ignored ones."""
     number, cells = first
     names = [columns.get(cell.lower(), "") for cell in cells]
     place = f"line {number}"
@@ -120,18 +120,18 @@ def pass_over_column(
     cell: str, place: str, missing: list[str], refusal: Refusal
 ) -> None:
     """
-    Name a column that is not known; refuse one that is known but for a slip.
+    Note an unknown column; reject a misspelt known one.
 
     Parameters
     ----------
     cell
-        Its heading.
+        Heading of the column.
     place
-        Where it stands.
+        Place of the heading.
     missing
         Names that no column has.
     refusal
-        Of the file.
+        Problems of the file.
     """
     close = get_close_matches(cell.lower(), missing, n=1)
     if is_row_number(cell):
@@ -144,7 +144,7 @@ def pass_over_column(
 
 def as_whole(text: str) -> int | None:
     """
-    Read an integer from 0 on, also with a fraction of nothing as floats have it.
+    Parse an integer of 0 or more, also with a zero fraction as in floats.
 
     Examples
     --------

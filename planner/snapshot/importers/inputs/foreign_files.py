@@ -1,4 +1,4 @@
-"""Foreign files by their paths."""
+"""Reading of foreign files by path."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,26 +15,26 @@ def read_file(path: Path, read: Callable[..., Source]) -> Source:
     Parameters
     ----------
     path
-        Where it is.
+        Path of the file.
     read
-        The importer of its format.
+        Importer of its format.
 
     Raises
     ------
     BadInputError
-        If it cannot be read, or is not of the format.
+        If the file cannot be read, or is not of the format.
     """
     return read(read_bytes(path), file=printable(str(path)))
 
 
 def read_bytes(path: Path) -> bytes:
     """
-    Return all of a file.
+    Return the bytes of a file.
 
     Raises
     ------
     BadInputError
-        If it cannot be read.
+        If the file cannot be read.
     """
     file = printable(str(path))
     try:

@@ -1,4 +1,4 @@
-"""What one file says of a cluster, and where in it each thing stands."""
+"""Contents of one file about a cluster, with their places in the file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,16 +8,16 @@ from typing import Any
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """
-    What one place of a file says of one broker, log dir, topic or controller.
+    Values of one broker, log dir, topic or controller at one place of a file.
 
     Parameters
     ----------
     key
         Node id; (broker id, path) of a log dir; name of a topic.
     values
-        By the names of the snapshot's records; what is not said is left out.
+        Values by the names of the snapshot's records; unknown ones are left out.
     place
-        Where it stands, as in ``line 7``.
+        Place in the file, as ``line 7``.
     """
 
     key: Any
@@ -28,20 +28,19 @@ class Record:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PartitionColumns:
     """
-    What a file says of partitions, as columns of one length.
+    Values of partitions in a file, as columns of one length.
 
     Parameters
     ----------
     topics, partitions
-        Name and number of each.
+        Topic name and partition number of each.
     values
-        By the names of the snapshot's columns; `None` where nothing is said. With
-        `replicas` the file says which partitions there are, without it only
-        something about them.
+        Values by the names of the snapshot's columns; `None` if unknown. A file with
+        `replicas` lists the partitions that exist; one without only describes some.
     places
-        What `place_format` takes to name the place of each: one value, or a tuple.
+        Arguments of `place_format` for each partition: one value, or a tuple.
     place_format
-        As in ``line {}``.
+        Format of places, as ``line {}``.
     """
 
     topics: Sequence[str]
@@ -51,7 +50,7 @@ class PartitionColumns:
     place_format: str = "line {}"
 
     def place_of(self, row: int) -> str:
-        """Return where a row stands."""
+        """Return the place of a row in the file."""
         place = self.places[row]
         return self.place_format.format(
             *(place if isinstance(place, tuple) else (place,))
@@ -61,7 +60,7 @@ class PartitionColumns:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReplicaColumns:
     """
-    Replicas as they lie in log dirs, as columns of one length.
+    Replicas in log dirs, as columns of one length.
 
     Parameters
     ----------
@@ -70,11 +69,11 @@ class ReplicaColumns:
     brokers
         Broker ids.
     paths
-        Log dirs.
+        Paths of log dirs.
     size_bytes
-        Bytes of each.
+        Bytes of each replica.
     is_future
-        Whether it is a copy on its way from another log dir of the broker.
+        Whether it is a copy in progress from another log dir of the broker.
     """
 
     names: Sequence[str]
@@ -87,24 +86,24 @@ class ReplicaColumns:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
     """
-    One measured series, not yet shared out over partitions.
+    One measured series, not yet distributed over partitions.
 
     Parameters
     ----------
     measure
-        What was measured: ``in`` or ``out`` (bytes/s), ``size`` (bytes of one
-        replica), ``all-sizes`` (bytes of all replicas), ``weight`` (high watermark),
-        ``cpu`` (cores that a broker takes).
+        Measured quantity: ``in`` or ``out`` (bytes/s), ``size`` (bytes of one replica),
+        ``all-sizes`` (bytes of all replicas), ``weight`` (high watermark), ``cpu``
+        (cores used by a broker).
     topic
-        Name of the topic, as the label says it; empty for what a broker takes.
+        Name of the topic, from the label; empty for a quantity of a broker.
     partition
-        Its number; `None` for all partitions of the topic.
+        Number of the partition; `None` for all partitions of the topic.
     broker
-        Broker id, or its host; `None` where no label says it.
+        Broker id, or its host; `None` if no label has it.
     value
-        What was measured.
+        Measured value.
     growth
-        How fast it grew in the time that was looked at; `None` if that is unknown.
+        Growth of the value within the time range; `None` if unknown.
     """
 
     measure: str
@@ -118,38 +117,38 @@ class Series:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Source:
     """
-    What one file says.
+    Contents of one file.
 
     Parameters
     ----------
     file
-        Its name, for messages.
+        Name of the file, for messages.
     kind
-        What it is, in words, as in ``kafka-topics --describe``.
+        Kind of the file in words, as ``kafka-topics --describe``.
     header
-        What a snapshot says once.
+        Header values of a snapshot.
     brokers, log_dirs, topics
-        Records. The log dirs of a broker are all of its log dirs.
+        Records. The log dirs of a listed broker are complete.
     controllers
         Nodes of the controllers' quorum, voters or observers.
     default_broker, default_log_dirs
-        What holds for brokers that the file does not name.
+        Defaults for brokers that the file does not name.
     partitions
-        What it says of partitions, if anything.
+        Values of partitions, if any.
     replicas
-        Where replicas lie, if it says so.
+        Replicas in log dirs, if any.
     series
-        Measured rates and sizes that are still to be shared out over partitions.
+        Measured rates and sizes, not yet distributed over partitions.
     lists_live_brokers
-        Whether it names every live broker, and no other as alive.
+        Whether the file names every live broker, and no other one as alive.
     lists_members
-        Whether it names every broker that there should be, alive or not.
+        Whether the file names every broker of the cluster, alive or not.
     lists_topics
-        Whether it names every topic, though no partitions.
+        Whether the file names every topic, though no partitions.
     lists_whole_topics
-        Whether a partition of one of its topics that it does not name is not there.
+        Whether a topic in the file is listed with all its partitions.
     notes
-        What the reader of the snapshot should know.
+        Notes for readers of the snapshot.
     """
 
     file: str
@@ -173,14 +172,14 @@ class Source:
 
 def with_defaults(source: Source, brokers: Iterable[int]) -> Source:
     """
-    Return a source whose defaults are spelt out.
+    Return a source with its defaults applied to each broker.
 
     Parameters
     ----------
     source
         Any source.
     brokers
-        The brokers that there are.
+        Ids of the brokers that exist.
     """
     if source.default_broker is None:
         return source

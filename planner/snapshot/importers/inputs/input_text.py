@@ -1,8 +1,8 @@
 """
 Bytes of foreign files as text and lines, and the problems of a file.
 
-A file that was taken for another may hold anything, a password too. So messages name
-places and rules, and repeat a value only where it is made of digits.
+A file given by mistake may hold anything, including a password. Messages therefore name
+places and rules, and repeat a value only if it consists of digits.
 """
 
 import re
@@ -36,18 +36,18 @@ _HARMLESS = re.compile(
 
 class Refusal:
     """
-    Collects what is wrong with one file.
+    Collector of the problems of one file.
 
     Parameters
     ----------
     file
-        Its name.
+        Name of the file.
     kind
-        What it should be.
+        Expected kind of the file.
     name
         Name of the importer: no remedy proposes its own output.
     allow_partial
-        Whether entries that are wrong are left out, and the others read.
+        Whether invalid entries are left out, and the others read.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Refusal:
         self._unused: dict[str, None] = {}
 
     def add(self, place: str, rule: str, remedy: str, value: object = "") -> None:
-        """Take note of a problem; its value is shown if it is harmless."""
+        """Record a problem; its value is shown if it is harmless."""
         shown = harmless(value)
         self.problems.append(
             InputProblem(
@@ -75,23 +75,23 @@ class Refusal:
         )
 
     def add_cell(self, place: str, rule: str, remedy: str, value: object) -> None:
-        """Take note of a cell that is wrong; something is shown of it always."""
+        """Record an invalid cell, always with a description of its value."""
         self.add(place, rule, remedy)
         self.problems[-1] = replace(self.problems[-1], value=shown_cell(value))
 
     def reject(self, place: str, rule: str, remedy: str, value: object = "") -> None:
-        """Leave out one cell, or refuse the file with it unless that is allowed."""
+        """Leave out one cell if that is allowed, else reject the file."""
         self._rejected.setdefault(place, rule)
         if not self.allow_partial:
             self.add_cell(place, rule, remedy, value)
 
     @property
     def has_rejected(self) -> bool:
-        """Whether an entry was left out, or refused the file."""
+        """Whether an entry was left out, or caused the file to be rejected."""
         return bool(self._rejected)
 
     def pass_over(self, lines: Sequence[tuple[int, Noise]]) -> None:
-        """Count lines that are no data, with their numbers."""
+        """Count lines that are no data; keep the first with its number."""
         self._num_passed += len(lines)
         if lines and self._first_passed is None:
             self._first_passed = lines[0]
@@ -103,11 +103,11 @@ class Refusal:
         return len(names)
 
     def leave_unused(self, names: Iterable[str]) -> None:
-        """Take note of what the file says and the importer does not use."""
+        """Record names in the file that the importer does not use."""
         self._unused |= dict.fromkeys(names)
 
     def notes(self) -> tuple[str, ...]:
-        """Return the notes: lines passed over, what is unused, entries left out."""
+        """Return the notes: ignored lines, unused names, entries left out."""
         passed = passed_note(self.file, self._num_passed, self._first_passed)
         if self._unused:
             shown, rest = [*self._unused][:_MAX_UNUSED], len(self._unused) - _MAX_UNUSED
@@ -124,13 +124,13 @@ class Refusal:
         return (*passed, f"{self.file}: {count} left out ({'; '.join(some)})")
 
     def other_output(self) -> str:
-        """Return a remedy that names what the file seems to be; empty if unknown."""
+        """Return a remedy that names the likely kind of the file; empty if unknown."""
         found = recognise(self.original, but=self.name)
         return f"this looks like {found.words}" if found else ""
 
     def raise_problems(self) -> None:
         """
-        Refuse the file if anything was wrong.
+        Reject the file if it has problems.
 
         Raises
         ------
@@ -142,7 +142,7 @@ class Refusal:
 
     def stop(self, place: str, rule: str, remedy: str) -> NoReturn:
         """
-        Refuse the file at once.
+        Reject the file at once.
 
         Raises
         ------
@@ -168,7 +168,7 @@ def _count(number: int, one: str, several: str) -> str:
 
 
 def refuse_doubles(keys: Iterable[tuple[Any, str]], refusal: Refusal) -> None:
-    """Note each key that stands twice, with both places."""
+    """Record each duplicate key, with both places."""
     places: dict[Any, str] = {}
     for key, place in keys:
         first = places.setdefault(key, place)
@@ -178,7 +178,7 @@ def refuse_doubles(keys: Iterable[tuple[Any, str]], refusal: Refusal) -> None:
 
 
 def harmless(value: object) -> str:
-    """Return a value as text if it is a number or a list of numbers, else nothing."""
+    """Return a number, or a list of numbers, as text; empty for other values."""
     if isinstance(value, int | float):
         value = str(value)
     elif isinstance(value, list | tuple) and all(type(v) is int for v in value):
@@ -189,7 +189,7 @@ def harmless(value: object) -> str:
 
 
 def shown_cell(value: object) -> str:
-    """Return a cell as a message shows it: what may be a secret by its length."""
+    """Return a cell as text for a message; a possible secret by its length."""
     text = value if isinstance(value, str) else str(value)
     return harmless(text) or f"text of {len(text)} characters"
 
@@ -201,7 +201,7 @@ def decode(data: bytes, refusal: Refusal) -> str:
     Raises
     ------
     BadInputError
-        If it is empty, in another encoding or cut in its packed form.
+        If the file is empty, in another encoding or truncated in its packed form.
     """
     try:
         text = decode_bytes(data)
@@ -215,21 +215,21 @@ def decode(data: bytes, refusal: Refusal) -> str:
 
 def read_pasted(data: bytes, refusal: Refusal, form: Form) -> Pasted:
     """
-    Return the text of a file with the noise around its data made blank.
+    Return the text of a file, with other lines than data made blank.
 
     Parameters
     ----------
     data
         The whole file.
     refusal
-        Counts the lines passed over.
+        Counts the ignored lines.
     form
         Shapes of the lines that are data.
 
     Raises
     ------
     BadInputError
-        If it cannot be decoded.
+        If the file cannot be decoded.
     """
     pasted = clean(decode(data, refusal), form)
     refusal.pass_over(pasted.passed)
@@ -237,7 +237,7 @@ def read_pasted(data: bytes, refusal: Refusal, form: Form) -> Pasted:
 
 
 def refuse_failures(lines: Iterable[int], refusal: Refusal) -> None:
-    """Note the lines that say that a tool failed."""
+    """Record the lines in which a tool reports a failure."""
     for number in lines:
         rule = "this is an error that a tool printed, so its output may be cut"
         refusal.add(f"line {number}", rule, "run the tool again until it succeeds")
@@ -245,21 +245,21 @@ def refuse_failures(lines: Iterable[int], refusal: Refusal) -> None:
 
 def read_text(data: bytes, refusal: Refusal, form: Form) -> str:
     """
-    Return the text of a file with the noise around its data made blank.
+    Return the text of a file, with other lines than data made blank.
 
     Parameters
     ----------
     data
         The whole file.
     refusal
-        Counts the lines passed over; gets every line that says that a tool failed.
+        Counts the ignored lines; collects every line in which a tool reports a failure.
     form
         Shapes of the lines that are data.
 
     Raises
     ------
     BadInputError
-        If it cannot be decoded, or nothing of it may be data.
+        If the file cannot be decoded, or has no line that may be data.
     """
     pasted = read_pasted(data, refusal, form)
     refuse_failures(pasted.failures, refusal)
@@ -272,15 +272,15 @@ def read_text(data: bytes, refusal: Refusal, form: Form) -> str:
 
 
 def without_last(line: str, count: int) -> str:
-    """Return a line without so many words at its end."""
+    """Return a line without its last `count` words."""
     return line.rsplit(None, count)[0] if count else line
 
 
 def numbered_lines(text: str, refusal: Refusal) -> Iterator[tuple[int, str]]:
     """
-    Yield the lines that are not blank with their numbers, without their ends.
+    Yield the lines that are not blank with their numbers, without line ends.
 
-    A last line without an end is a problem: nothing tells whether it was cut.
+    A last line without a line end is a problem, since it may be truncated.
     """
     lines = text.split("\n")
     last = lines.pop()
@@ -300,11 +300,11 @@ def numbered_lines(text: str, refusal: Refusal) -> Iterator[tuple[int, str]]:
 
 def parse_quantity(text: str) -> float | None:
     """
-    Read bytes or bytes/s, with a unit or without: ``500GB``, ``50MB/s``, ``1e12``.
+    Parse bytes or bytes/s, with or without a unit: ``500GB``, ``50MB/s``, ``1e12``.
 
     Returns
     -------
-    `None` if it is none; a bare number is bytes.
+    `None` if the text is none; a bare number is bytes.
 
     Examples
     --------

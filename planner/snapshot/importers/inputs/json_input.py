@@ -28,21 +28,21 @@ def read_documents(
     data: bytes, refusal: Refusal, *, headings: str = r"(?!)"
 ) -> list[Any]:
     """
-    Parse the JSON documents of a file, whatever was pasted around them.
+    Parse the JSON documents of a file, ignoring text pasted around them.
 
     Parameters
     ----------
     data
         The whole file.
     refusal
-        Counts the lines passed over.
+        Counts the ignored lines.
     headings
         Regular expression of the lines that the tool prints around its JSON.
 
     Raises
     ------
     BadInputError
-        If it holds no JSON, or a line that may be part of it.
+        If the file has no JSON, or a line that may be part of it.
     """
     text = read_text(data, refusal, json_form(headings))
     return documents_of(text, refusal, headings=headings)
@@ -50,12 +50,12 @@ def read_documents(
 
 def documents_of(text: str, refusal: Refusal, *, headings: str = r"(?!)") -> list[Any]:
     """
-    Parse the JSON documents of a text whose noise is blank already.
+    Parse the JSON documents of a text whose other lines are blank.
 
     Raises
     ------
     BadInputError
-        If it holds no JSON, or a line that may be part of it.
+        If the text has no JSON, or a line that may be part of it.
     """
     found: list[Any] = []
     for piece in _pieces(text, refusal, found):
@@ -72,12 +72,12 @@ def documents_of(text: str, refusal: Refusal, *, headings: str = r"(?!)") -> lis
 
 def read_document(data: bytes, refusal: Refusal) -> Any:  # noqa: ANN401 - any JSON value
     """
-    Parse the one JSON document of a file, whatever was pasted around it.
+    Parse the single JSON document of a file, ignoring text pasted around it.
 
     Raises
     ------
     BadInputError
-        If it holds none, or several.
+        If the file has none, or several.
     """
     found = read_documents(data, refusal)
     if len(found) > 1:
@@ -93,7 +93,7 @@ def _refuse_without_json(refusal: Refusal) -> NoReturn:
 
 
 def _pieces(text: str, refusal: Refusal, documents: list[Any]) -> list[Piece]:
-    """Return what stands before the one document; of several all parts but prompts."""
+    """Return the text before a single document; of several, all parts but prompts."""
     beginning = _BEGINNING.search(text)
     if beginning is not None:
         try:
@@ -115,21 +115,21 @@ def _pieces(text: str, refusal: Refusal, documents: list[Any]) -> list[Piece]:
 
 def parse_json(text: str, refusal: Refusal, *, first_line: int = 1) -> Any:  # noqa: ANN401 - any JSON value
     """
-    Parse JSON whose objects have each key once.
+    Parse JSON, and record duplicate keys.
 
     Parameters
     ----------
     text
         The JSON.
     refusal
-        Of the file it stands in.
+        Problems of the file.
     first_line
-        The line of the file that it begins on.
+        Line of the file at which the text begins.
 
     Raises
     ------
     BadInputError
-        If it is not JSON; a key that stands twice is noted in `refusal`.
+        If it is not JSON; a duplicate key is recorded in `refusal`.
     """
     try:
         return _parse(text, refusal)
@@ -153,7 +153,7 @@ def _not_json(text: str, message: str, first_line: int) -> tuple[str, str, str]:
     line = int(found["line"]) if found else text.count("\n") + 1
     column = int(found["column"]) if found else 1
     place = f"line {line + first_line - 1}, column {column}"
-    # A string that is cut goes on to the end of its line.
+    # A truncated string continues to the end of its line.
     num_lines = text.rstrip().count("\n") + 1
     if "EOF" in message or line > num_lines:
         return place, "the JSON ends too early", "it was cut: take it anew"
@@ -161,7 +161,7 @@ def _not_json(text: str, message: str, first_line: int) -> tuple[str, str, str]:
 
 
 def _has_double_keys(text: str, document: object) -> bool:
-    """Tell whether parsing lost keys; it may be wrong, but only by saying yes."""
+    """Return whether parsing may have lost keys; never a wrong `False`."""
     squeezed = text.encode().translate(None, b" \t\r\n")
     return squeezed.count(b'":') != _count_keys(document)
 
@@ -206,21 +206,21 @@ def validate(
     known: Collection[str] | None = None,
 ) -> Value:
     """
-    Return a JSON document in the shape that an adapter describes.
+    Return a JSON document validated by an adapter.
 
     Parameters
     ----------
     adapter
         Describes the shape.
     document
-        What was parsed; loses the entries that are left out.
+        Parsed document; invalid entries that are left out are removed from it.
     refusal
-        Gets what has another shape.
+        Collects values of another shape.
     entries
-        Entries that may be left out where the refusal allows that, deepest first.
+        Entries that may be left out if `refusal` allows it, deepest first.
     known
-        Keys that the tool prints and that are not used. Any other key outside of the
-        shape is named in a note; `None`: none is.
+        Keys that the tool prints and that are not used. A note lists other keys outside
+        the shape; `None`: no note.
 
     Raises
     ------
@@ -255,7 +255,7 @@ def _leave_out(
     refusal: Refusal,
     entries: Sequence[Path],
 ) -> bool:
-    """Take the wrong entries out of a document; only if nothing else is wrong."""
+    """Remove invalid entries from a document, if it has no other problems."""
     if not refusal.allow_partial:
         return False
     errors = error.errors(include_url=False)
@@ -269,7 +269,7 @@ def _leave_out(
 
 
 def _remove(document: object, places: set[tuple[str | int, ...]]) -> None:
-    """Remove entries of lists; the last first, so that the others keep their index."""
+    """Remove entries of lists, the last first, so that indices stay valid."""
     for place in sorted(places, key=lambda path: int(path[-1]), reverse=True):
         parent: Any = document
         for part in place[:-1]:
@@ -280,7 +280,7 @@ def _remove(document: object, places: set[tuple[str | int, ...]]) -> None:
 def _entry_of(
     place: Sequence[str | int], entries: Sequence[Path]
 ) -> tuple[str | int, ...] | None:
-    """Return the path of the entry that a place is in; `None` if it is in none."""
+    """Return the path of the entry around a place; `None` if there is none."""
     for entry in entries:
         head = tuple(place[: len(entry)])
         if len(head) == len(entry) and all(
@@ -309,7 +309,7 @@ _RULES = {
 
 
 def _rule(each: ErrorDetails, refusal: Refusal) -> tuple[str, str]:
-    """Return the rule that an error of Pydantic breaks, and the remedy."""
+    """Return the rule violated by an error of Pydantic, and the remedy."""
     rule = _RULES.get(each["type"], f"must hold {refusal.kind}")
     rule = rule.format_map(each.get("ctx", {}))
     return rule, f"take {refusal.kind} anew, unedited"
@@ -333,7 +333,7 @@ def _add_errors(
 
 
 def place_text(place: Sequence[str | int]) -> str:
-    """Return a path into JSON as text; keys that are data are not repeated."""
+    """Return a path into JSON as text, without keys that are data."""
     text = ""
     for part in place:
         if isinstance(part, int):

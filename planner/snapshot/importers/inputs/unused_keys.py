@@ -1,21 +1,21 @@
-"""What a document says and its importer does not use, so that it can be named."""
+"""Keys of a document that its importer does not use, for notes."""
 
 from collections.abc import Iterator
 
 MOST_ENTRIES = 50
-"""Entries of one list that are looked at: those of a tool are alike."""
+"""Number of entries of one list that are compared: a tool prints similar entries."""
 
 
 def unused_keys(document: object, read: object, place: str = "") -> Iterator[str]:
     """
-    Yield the paths of keys that a document has and what was read of it has not.
+    Yield the paths of keys that a document has and its validated form lacks.
 
     Parameters
     ----------
     document
-        What was parsed.
+        Parsed document.
     read
-        The same in the shape that is read, without other keys.
+        Validated form, without other keys.
     place
         Path of both.
 

@@ -1,4 +1,4 @@
-"""YAML as kubectl prints it: every scalar stays text, and nothing refers to itself."""
+"""YAML as kubectl prints it: every scalar stays text, and aliases are rejected."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,14 +17,14 @@ def parse_yaml(text: str, refusal: Refusal, *, remedy: str) -> list[Any]:
     text
         The YAML.
     refusal
-        Of the file it stands in.
+        Problems of the file.
     remedy
-        What to do where it is refused.
+        Remedy for a rejected text.
 
     Raises
     ------
     BadInputError
-        If it is no YAML, holds aliases, or is nested deeper than resources are.
+        If it is no YAML, has aliases, or is nested deeper than resources are.
     """
     import yaml
 
@@ -42,7 +42,7 @@ def parse_yaml(text: str, refusal: Refusal, *, remedy: str) -> list[Any]:
 
 
 def _check_events(events: Iterator[Any], refusal: Refusal, remedy: str) -> None:
-    """Refuse what no kubectl prints, and what a few lines could grow without end."""
+    """Reject aliases and deep nesting, which could expand a few lines without limit."""
     depth = 0
     for event in events:
         name = type(event).__name__

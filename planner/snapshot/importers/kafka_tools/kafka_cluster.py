@@ -6,9 +6,9 @@ The table that ``kafka-cluster list-endpoints`` prints, and ``… cluster-id``.
     ID         HOST      PORT       RACK STATE      ENDPOINT_TYPE
     1          k1        9092       r1 unfenced   broker
 
-The rows of 4.x are not as wide as their headings, so they are read word by word: a rack
-is what stands between port and state. Without ``--include-fenced-brokers`` only brokers
-that are not fenced are listed. Source: `ClusterTool` in Kafka's `tools`.
+The rows of 4.x are not as wide as their headings, so they are parsed word by word: a
+rack is the text between port and state. Without ``--include-fenced-brokers`` the table
+lists only brokers that are not fenced. Source: `ClusterTool` in Kafka's `tools`.
 """
 
 import re
@@ -47,20 +47,20 @@ FORM = Form(
 
 def read_endpoints(data: bytes, *, file: str) -> Source:
     """
-    Read what ``kafka-cluster list-endpoints`` or ``… cluster-id`` printed.
+    Read the output of ``kafka-cluster list-endpoints`` or ``… cluster-id``.
 
     Parameters
     ----------
     data
         The whole output, gzipped or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
     Source
-        Brokers with host, rack and state, and that there are no other live ones; or
-        the id of the cluster.
+        Brokers with host, rack and state, complete for live ones; or the id of the
+        cluster.
 
     Raises
     ------

@@ -1,15 +1,15 @@
 """
-The text that ``kafka-configs --describe`` prints of topics and of brokers.
+Text that ``kafka-configs --describe`` prints for topics and brokers.
 
 A line for each topic or broker, then one for each of its settings::
 
     Dynamic configs for topic orders are:
       retention.ms=1 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:retention.ms=1}
 
-With ``--all`` there are also the settings that nobody set; the first of the synonyms
-tells where a value comes from. Of topics their own settings are kept, of brokers those
-that `planner.kept_configs` and `planner.throttles` name: the others of a broker hold
-host names, paths and passwords. Source: `ConfigCommand` in Kafka's `core`.
+With ``--all`` defaults are included; the first synonym shows the source of a value. For
+topics, their own settings are kept; for brokers, those that `planner.kept_configs` and
+`planner.throttles` name, since other settings of a broker hold host names, paths and
+passwords. Source: `ConfigCommand` in Kafka's `core`.
 """
 
 import re
@@ -58,7 +58,7 @@ FORM = Form(
 @dataclass(slots=True)
 class _Entity:
     """
-    A topic, a broker or all brokers, with what is set there.
+    A topic, a broker or all brokers, with its settings.
 
     `inherited` holds the throttles that a broker has, or would have, by the default.
     """
@@ -72,25 +72,25 @@ class _Entity:
 
 def read_configs(data: bytes, *, file: str) -> Source:
     """
-    Read what ``kafka-configs --describe`` printed of topics or brokers.
+    Read the output of ``kafka-configs --describe`` for topics or brokers.
 
     Parameters
     ----------
     data
-        The whole output, gzipped or not; with ``--all`` or without.
+        The whole output, gzipped or not; with or without ``--all``.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
     Source
-        Settings of topics; throttles of brokers; what holds for the whole cluster.
-        Values that Kafka calls sensitive are passed over.
+        Settings of topics; throttles of brokers; settings of the whole cluster. Values
+        that Kafka marks as sensitive are ignored.
 
     Raises
     ------
     BadInputError
-        If a line is not of this output, or a topic or broker stands twice.
+        If a line is not of this output, or a topic or broker occurs twice.
     """
     refusal = Refusal(file, KIND, "configs")
     text = read_text(data, refusal, FORM)
@@ -116,7 +116,7 @@ def read_configs(data: bytes, *, file: str) -> Source:
 
 
 def _refuse_two_styles(styles: dict[str, int], refusal: Refusal) -> None:
-    """Refuse headings of several releases, or with ``--all`` and without."""
+    """Reject headings of several releases, or both with and without ``--all``."""
     for number in [*styles.values()][1:]:
         rule = "all headings must be alike: Dynamic, All, or neither"
         remedy = "two outputs were joined: give both files"
@@ -171,9 +171,9 @@ def _add_setting(
 
 
 def _source_of(synonyms: str | None) -> str:
-    """Return where a value comes from."""
+    """Return the source of a value."""
     if synonyms is None:
-        # Before 2.5 nothing but what somebody set was printed.
+        # Before 2.5 only values that were set were printed.
         return "DYNAMIC"
     origin = _SOURCE.match(synonyms)
     return _DEFAULT if origin is None else origin["source"]
@@ -200,7 +200,7 @@ def _source(refusal: Refusal, entities: list[_Entity]) -> Source:
 
 
 def _kept(entity: _Entity, keys: tuple[str, ...]) -> dict[str, str]:
-    """Return some settings that somebody set."""
+    """Return the settings of some keys that were set explicitly."""
     return {
         key: entity.configs[key]
         for key in sorted(keys)
@@ -233,7 +233,7 @@ def _topic(entity: _Entity) -> Record:
 
 
 def _cluster_configs(entities: list[_Entity]) -> dict[str, str]:
-    """Return what holds everywhere: as the first broker tells, else the default."""
+    """Return cluster-wide settings: those of the first broker, else the default."""
     brokers = [one for one in entities if isinstance(one.name, int)]
     defaults = [one for one in entities if one.name is None]
     found: dict[str, str] = {}
@@ -247,7 +247,7 @@ def _cluster_configs(entities: list[_Entity]) -> dict[str, str]:
 
 
 def _notes(file: str, brokers: list[_Entity]) -> Iterator[str]:
-    """Yield the settings in which brokers differ, though they hold everywhere."""
+    """Yield notes on cluster-wide settings in which brokers differ."""
     told = [_kept(one, CLUSTER_CONFIGS) for one in brokers]
     for key in CLUSTER_CONFIGS:
         if len({one.get(key) for one in told}) > 1:

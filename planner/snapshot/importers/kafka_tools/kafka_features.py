@@ -55,29 +55,29 @@ _NAMES = (
 METADATA_LEVELS: Mapping[str, int] = MappingProxyType(
     {name: level for level, name in enumerate(_NAMES, 1)}
 )
-"""Levels of ``metadata.version`` by their names, as the brokers tell them."""
+"""Levels of ``metadata.version`` by the names that brokers print."""
 
 
 def read_features(data: bytes, *, file: str) -> Source:
     """
-    Read what ``kafka-features describe`` printed.
+    Read the output of ``kafka-features describe``.
 
     Parameters
     ----------
     data
         The whole output, gzipped or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
     Source
-        The finalized levels. One that is 0 is left out, as brokers leave it out.
+        Finalized levels. Level 0 is left out, as by brokers.
 
     Raises
     ------
     BadInputError
-        If a line is not of this output, or a feature stands twice.
+        If a line is not of this output, or a feature occurs twice.
     """
     refusal = Refusal(file, KIND, "features")
     text = read_text(data, refusal, FORM)

@@ -70,27 +70,27 @@ _REPLICA = ("brokers", None, "logDirs", None, "partitions", None)
 
 def read_log_dirs(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     """
-    Read what ``kafka-log-dirs --describe`` printed.
+    Read the output of ``kafka-log-dirs --describe``.
 
     Parameters
     ----------
     data
-        The whole output, gzipped or not; the lines before the JSON may be missing, and
-        the JSON may be pretty-printed, cut into brokers, or several outputs.
+        The whole output, gzipped or not. The lines before the JSON may be missing; the
+        JSON may be pretty-printed, divided into brokers, or several outputs.
     file
-        What problems name as their file.
+        Name of the file in problems.
     allow_partial
-        Whether replicas that are wrong are left out.
+        Whether invalid replicas are left out.
 
     Returns
     -------
     Source
-        Log dirs, online or offline, and where replicas lie, future ones included.
+        Log dirs, online or offline, and their replicas, including future ones.
 
     Raises
     ------
     BadInputError
-        If it is not such an output, or not all of it.
+        If it is not such an output, or incomplete.
     """
     refusal = Refusal(file, KIND, "log_dirs", allow_partial=allow_partial)
     documents = read_documents(data, refusal, headings=_PREAMBLE)
@@ -116,7 +116,7 @@ def read_log_dirs(data: bytes, *, file: str, allow_partial: bool = False) -> Sou
 
 
 def _joined(documents: list[Any]) -> Any:  # noqa: ANN401 - any JSON value
-    """Return one document: several outputs in one, or brokers without their frame."""
+    """Return one document from several outputs, or from brokers without their frame."""
     parts = [one for part in documents for one in _parts(part)]
     if all(isinstance(one, dict) and "broker" in one for one in parts):
         return {"version": 1, "brokers": parts}

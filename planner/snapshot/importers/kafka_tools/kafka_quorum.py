@@ -1,5 +1,5 @@
 r"""
-What ``kafka-metadata-quorum describe`` prints with ``--status`` or ``--replication``.
+Output of ``kafka-metadata-quorum describe`` with ``--status`` or ``--replication``.
 
 The first is a list of names and values, of which ``CurrentVoters`` and
 ``CurrentObservers`` are JSON: objects since 3.9, ids before. The second is a table with
@@ -8,8 +8,8 @@ a node on each line::
     NodeId  DirectoryId  LogEndOffset  Lag  LastFetchTimestamp  LastCaughtUpTimestamp  \
 Status
 
-Brokers observe the quorum, too: which of the observers are controllers, only a list of
-brokers tells. Source: `MetadataQuorumCommand` in Kafka's `tools`.
+Brokers observe the quorum too: only a list of brokers shows which observers are
+controllers. Source: `MetadataQuorumCommand` in Kafka's `tools`.
 """
 
 import re
@@ -62,25 +62,25 @@ FORM = Form(
 
 def read_quorum(data: bytes, *, file: str) -> Source:
     """
-    Read what ``kafka-metadata-quorum describe`` printed, in either form.
+    Read the output of ``kafka-metadata-quorum describe``, in either form.
 
     Parameters
     ----------
     data
         The whole output, gzipped or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
     Source
-        The nodes of the quorum, voters or not, and which of them leads; with
-        ``--status`` the cluster's id, else when each voter fetched last.
+        Nodes of the quorum, voters or not, and its leader; with ``--status`` the
+        cluster's id, else the time of each voter's last fetch.
 
     Raises
     ------
     BadInputError
-        If it is neither of the two, or not all of it.
+        If it is neither of the two, or incomplete.
     """
     refusal = Refusal(file, KIND, "quorum")
     text = read_text(data, refusal, FORM)
@@ -109,7 +109,7 @@ def read_quorum(data: bytes, *, file: str) -> Source:
 
 
 def _rows(lines: list[tuple[int, str]], refusal: Refusal) -> Iterator[Record]:
-    """Yield the nodes of the table; one of them leads."""
+    """Yield the nodes of the table; exactly one must be the leader."""
     heading = _HEADING.fullmatch(lines[0][1].strip())
     more = refusal.pass_over_columns(heading["more"] if heading else "")
     rows: list[tuple[int, re.Match[str]]] = []
@@ -139,9 +139,9 @@ def _rows(lines: list[tuple[int, str]], refusal: Refusal) -> Iterator[Record]:
 
 def _fetch_age_ms(fetched: str, now: str) -> int | None:
     """
-    Return how long ago a node fetched; `None` where it never did.
+    Return the milliseconds since a node's last fetch; `None` if it never fetched.
 
-    The time of the leader is that of its answer.
+    The leader's timestamp is the time of its answer.
     """
     if fetched.endswith(_AGO):
         age = int(fetched.removesuffix(_AGO))
@@ -158,7 +158,7 @@ def _node(node: int, place: str, *, is_voter: bool) -> Record:
 def _status(
     lines: list[tuple[int, str]], refusal: Refusal
 ) -> tuple[dict[str, str], list[Record]]:
-    """Return the id of the cluster and the nodes; every field stands once."""
+    """Return the id of the cluster and the nodes; every field must occur once."""
     places: list[tuple[str, str]] = []
     header: dict[str, str] = {}
     nodes: list[Record] = []

@@ -1,15 +1,15 @@
 """
-The text that ``kafka-topics --describe`` prints.
+Text that ``kafka-topics --describe`` prints.
 
-One line for each topic, then one for each of its partitions, fields apart by tabs, each
-a name, a colon and a value::
+One line for each topic, then one for each of its partitions, with fields separated by
+tabs, each a name, a colon and a value::
 
     Topic  TopicId  PartitionCount  ReplicationFactor  Configs
            Topic  Partition  Leader  Replicas  Isr  Elr  LastKnownElr
 
 Releases before 3.0 print no TopicId, those before 2.2 no blank after a colon of the
-first line, those before 3.9 no Elr. Tabs may have become blanks on a screen. The format
-is that of `TopicCommand` in Kafka's `tools` (before 3.5 in `core`).
+first line, those before 3.9 no Elr. A screen may have turned tabs into blanks. The
+format is that of `TopicCommand` in Kafka's `tools` (before 3.5 in `core`).
 """
 
 import re
@@ -85,25 +85,25 @@ class _Columns:
 
 def read_topics(data: bytes, *, file: str) -> Source:
     """
-    Read what ``kafka-topics --describe`` printed.
+    Read the output of ``kafka-topics --describe``.
 
     Parameters
     ----------
     data
-        The whole output, gzipped or not; of any release, tabs kept or not.
+        The whole output of any release, gzipped or not, with tabs or blanks.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
     Source
-        Topics with ids and configs; partitions with replicas, leader, ISR and, where
-        the release prints them, adding and removing replicas and ELR.
+        Topics with ids and configs; partitions with replicas, leader, ISR and, if the
+        release prints them, adding and removing replicas and ELR.
 
     Raises
     ------
     BadInputError
-        If a line is not of this output, a topic is not whole, or the lines are of
+        If a line is not of this output, a topic is incomplete, or the lines are of
         several releases. Every problem is named with its line.
     """
     with no_garbage_collection():
@@ -125,7 +125,7 @@ def _read(data: bytes, file: str) -> Source:
 
 
 class _Reader:
-    """Reads line by line."""
+    """Parser of the output, line by line."""
 
     def __init__(self, refusal: Refusal) -> None:
         self.refusal = refusal
@@ -144,7 +144,7 @@ class _Reader:
                 self._refuse_line(number, line)
 
     def _is_read(self, number: int, line: str) -> bool:
-        """Read a line of Kafka's own fields; tell whether it is one."""
+        """Parse a line of Kafka's own fields; return whether it is one."""
         doomed = DOOMED.search(line) if line.endswith("true") else None
         if doomed is not None:
             line = line[: doomed.start()].rstrip()
@@ -208,12 +208,12 @@ class _Reader:
         values["leader"].append(_NO_LEADER.get(leader) or self._id(number, leader))
         known = self._ids_of
         for name, text in zip(_COLUMNS[1:], lists, strict=True):
-            # Few lists stand behind many partitions.
+            # Many partitions share few lists.
             ids = known.get(text, _UNREAD)
             values[name].append(self._read_ids(number, text) if ids is _UNREAD else ids)
 
     def _remember_end(self, number: int, found: re.Match[str]) -> None:
-        """Remember where lines end that could go on with their ISR."""
+        """Record the width of a line that a truncated ISR could end."""
         width = len(found.string.expandtabs())
         self._width = max(self._width, width)
         if found[5].count(",") < found[4].count(","):
@@ -233,7 +233,7 @@ class _Reader:
         return ids
 
     def check(self) -> None:
-        """Check that topics are whole and all lines of one release."""
+        """Check that topics are complete and all lines are of one release."""
         rows: dict[str, list[int]] = {}
         for row, topic in enumerate(self.columns.topics):
             rows.setdefault(topic, []).append(row)
@@ -247,7 +247,7 @@ class _Reader:
         """
         Check partitions without the line of their topic.
 
-        They may be what a filter left: so all numbers from 0 on must be there, and one
+        A filter may have left them. All numbers from 0 on must therefore occur, and one
         partition that no filter of the tool would print, with all its replicas in sync.
         """
         columns = self.columns
@@ -302,7 +302,7 @@ class _Reader:
             self.refusal.add(place, rule, "lines were cut or edited; take it anew")
 
     def _check_release(self) -> None:
-        """Elr stands on all lines or on none."""
+        """Check that all lines have an Elr, or none."""
         has_elr = self.columns.has_elr
         if len(set(has_elr)) < 2:
             return

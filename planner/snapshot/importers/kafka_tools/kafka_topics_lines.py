@@ -81,11 +81,11 @@ def without_unknown_fields(line: str, unknown: set[str]) -> str:
 
 def split_configs(text: str) -> tuple[dict[str, str], str]:
     """
-    Split ``k=v,l=w``; a value may hold commas, so a key ends it.
+    Split ``k=v,l=w``; a value may hold commas, and ends at the next key.
 
     Returns
     -------
-    The configs, and the rule that they break; empty if they break none.
+    The configs, and the rule that they violate; empty if they violate none.
     """
     if not text:
         return {}, ""
@@ -103,6 +103,6 @@ def split_configs(text: str) -> tuple[dict[str, str], str]:
 
 
 def _is_policy(key: str, value: str) -> bool:
-    """Tell whether a value may be that of a key; only one has few values."""
+    """Return whether a value is possible for a key; only one key has few values."""
     policies = {"", "compact", "delete"}
     return key != "cleanup.policy" or set(value.split(",")) <= policies

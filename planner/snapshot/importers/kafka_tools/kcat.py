@@ -75,27 +75,26 @@ _OUTPUT: TypeAdapter[Any] = TypeAdapter(_Output)
 
 def read_kcat(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     """
-    Read what ``kcat -L -J`` printed.
+    Read the output of ``kcat -L -J``.
 
     Parameters
     ----------
     data
         The whole output, gzipped or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
     allow_partial
-        Whether topics that are wrong, or came with an error, are left out.
+        Whether topics that are invalid, or have an error, are left out.
 
     Returns
     -------
     Source
-        Live brokers with hosts, and that there are no others; partitions with
-        replicas, leader and ISR.
+        Live brokers with hosts, complete; partitions with replicas, leader and ISR.
 
     Raises
     ------
     BadInputError
-        If it is not such an output, or a topic came with an error.
+        If it is not such an output, or a topic has an error.
     """
     refusal = Refusal(file, KIND, "kcat", allow_partial=allow_partial)
     document = read_document(data, refusal)
@@ -125,7 +124,7 @@ def read_kcat(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
 
 
 def _leave_out_errors(document: object, refusal: Refusal) -> None:
-    """Take the topics out that came without their partitions."""
+    """Remove the topics without their partitions."""
     topics = document.get("topics") if isinstance(document, dict) else None
     if not isinstance(topics, list):
         return

@@ -1,8 +1,8 @@
 """
-Reassignment JSON taken as the assignment that a cluster has now.
+Reassignment JSON read as the present assignment of a cluster.
 
 ``kafka-reassign-partitions --generate`` and ``--execute`` print the current assignment
-below a heading; their output is taken as it is, and what they propose is passed over.
+below a heading. Their output is accepted unchanged, and proposals in it are ignored.
 """
 
 import re
@@ -63,19 +63,19 @@ _OUTPUT: TypeAdapter[Any] = TypeAdapter(_Output)
 
 def read_assignment(data: bytes, *, file: str) -> Source:
     """
-    Read reassignment JSON as what is.
+    Read reassignment JSON as the present assignment.
 
     Parameters
     ----------
     data
-        The JSON, or what `kafka-reassign-partitions` printed around it; gzipped or not.
+        The JSON, or the output of `kafka-reassign-partitions` with it; gzipped or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Returns
     -------
     Source
-        Partitions with replicas, and their log dirs where they are named.
+        Partitions with replicas, and their log dirs if named.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def read_assignment(data: bytes, *, file: str) -> Source:
 
 
 def _current(pasted: Pasted, refusal: Refusal) -> list[Any]:
-    """Return the JSON of the current assignment: of several files in one, each."""
+    """Return the JSON documents of the current assignment."""
     text = pasted.text
     heading = _HEADING.search(text)
     if heading is None:
@@ -118,7 +118,7 @@ def _current(pasted: Pasted, refusal: Refusal) -> list[Any]:
         rule = "must hold one current assignment; here is another"
         line = text.count("\n", 0, again.start()) + 1
         refusal.stop(f"line {line}", rule, "two outputs were joined: give both files")
-    # What the tool proposes, or says of its success, stands below and is not read.
+    # Proposals and messages of success are below, and are not read.
     below = "\n" * text.count("\n", 0, heading.end()) + text[heading.end() :]
     first = next(split_documents(below), None)
     if first is None or not first.is_json:
@@ -131,7 +131,7 @@ def _current(pasted: Pasted, refusal: Refusal) -> list[Any]:
 
 
 def _refuse_proposal(text: str, refusal: Refusal) -> None:
-    """Refuse a proposal without the current assignment: taken for it, it would lie."""
+    """Reject a proposal without the current assignment, for which it could be taken."""
     proposal = _PROPOSAL.search(text)
     if proposal is not None:
         line = text.count("\n", 0, proposal.start()) + 1
@@ -169,7 +169,7 @@ def _columns(entries: list[dict[str, Any]]) -> PartitionColumns:
 
 
 def _named(paths: list[str] | None) -> list[str | None] | None:
-    """Return log dirs, with `None` for any; `None` where none is named."""
+    """Return log dirs, with `None` for any; `None` if none is named."""
     if paths is None or all(path == _ANY for path in paths):
         return None
     return [None if path == _ANY else path for path in paths]

@@ -1,5 +1,5 @@
 """
-Several sources as one snapshot: joined, judged, and refused where they disagree.
+Several sources merged into one snapshot, and rejected if they disagree.
 
 Imports `importers.inputs`.
 """

@@ -1,4 +1,4 @@
-"""From what several files say together to the tables of one snapshot."""
+"""Tables of one snapshot from the merged contents of several files."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -36,19 +36,19 @@ def tables_of(
     dirs: ReplicaDirs,
 ) -> Tables:
     """
-    Build the tables of a snapshot, rows in the order in which things were named.
+    Build the tables of a snapshot, with rows in the order of the files.
 
     Parameters
     ----------
     brokers
         Records by id.
     log_dirs, topics, partitions
-        What files say of them.
+        Ledgers of the files' contents.
     dirs
-        Where replicas lie.
+        Log dirs of the replicas.
     """
     names: dict[str, dict[str, Any]] = {topic: {} for topic in partitions.topics}
-    # Settings may be told of topics that no file lists; `--allow-partial` goes on.
+    # With `--allow-partial`, settings of topics that no file lists are ignored.
     names |= {name: one for name, one in topics.values.items() if name in names}
     keys = list(log_dirs.values)
     return {
@@ -97,14 +97,14 @@ def _partition_table(partitions: PartitionLedger, dirs: ReplicaDirs) -> ArrowTab
 
 class SourcePlaces:
     """
-    Names the file and the place that a row of the tables came from.
+    Origins of the rows of tables: file and place.
 
     Parameters
     ----------
     tables
-        As `tables_of` built them.
+        Result of `tables_of`.
     brokers, log_dirs, topics, partitions
-        What files say.
+        Ledgers of the files' contents.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class SourcePlaces:
         self.partitions = partitions
 
     def origin(self, finding: Finding) -> Origin:
-        """Return who said what a finding is about."""
+        """Return the file and place of the value that a finding concerns."""
         column = finding.column.partition(".")[0]
         if finding.table == "partitions":
             return self.partitions.origin(finding.row, column)
@@ -141,7 +141,7 @@ class SourcePlaces:
         return table.column(name)[finding.row].as_py()
 
     def subject(self, finding: Finding) -> str:
-        """Return what a finding is about, in words."""
+        """Return the subject of a finding as text."""
         if finding.table == "partitions":
             return f"{finding.column} of {self.partitions.name_of(finding.row)}"
         if finding.table == "brokers":
@@ -152,7 +152,7 @@ class SourcePlaces:
 def problems_of(
     header: Mapping[str, Any], tables: Tables, places: SourcePlaces
 ) -> Iterator[InputProblem]:
-    """Yield what contradicts itself in the whole, each with its file and place."""
+    """Yield the inconsistencies of the merged contents, each with file and place."""
     controllers = tuple(header.get("controllers", ()))
     facts = Facts(header.get("configs", {}), controllers, tables)
     for finding in findings(facts):

@@ -1,4 +1,4 @@
-"""Which nodes are controllers: voters, and the observers that are no brokers."""
+"""Controllers among the nodes: voters, and observers that are no brokers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,11 +16,11 @@ class Quorum:
     Parameters
     ----------
     controllers
-        Its members, as a snapshot says them, by id.
+        Members by id, as records of a snapshot.
     unplaced
         Observers that may be controllers or brokers.
     leaders
-        Nodes that files name as the leader: no more than one, where they agree.
+        Nodes that files name as the leader: at most one if the files agree.
     """
 
     controllers: list[dict[str, Any]] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Quorum:
     leaders: list[int] = field(default_factory=list)
 
     def notes(self) -> tuple[str, ...]:
-        """Return what the reader of the snapshot should know."""
+        """Return notes for readers of the snapshot."""
         found = []
         if self.unplaced:
             found.append(
@@ -50,16 +50,16 @@ def quorum_of(
     knows_brokers: bool,
 ) -> Quorum:
     """
-    Tell the controllers among the nodes that files name.
+    Return the quorum from the nodes that files name.
 
     Parameters
     ----------
     nodes
-        Nodes by id, with `voter` and, where a file says it, `combined`.
+        Nodes by id, with `voter` and, if a file has it, `combined`.
     brokers
         Every broker that files name.
     knows_brokers
-        Whether some file lists them all, so that an observer that is none of them is
+        Whether some file lists all brokers, so that an observer that is none of them is
         a controller.
     """
     leaders = [

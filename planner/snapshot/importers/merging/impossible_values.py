@@ -1,8 +1,8 @@
 """
-Files that cannot both be true: more bytes than a disk has, more than a link carries.
+Contradictions of files: loads that exceed the capacity of a disk or a link.
 
-The bytes of replicas and the rates of partitions were measured; capacities people write
-down, or a default stands for them. So the capacity is the one that is likely wrong.
+The bytes of replicas and the rates of partitions are measured; capacities are written
+by hand, or are defaults. The capacity is therefore the value that is likely wrong.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,16 +31,16 @@ _ROOM = "--allow-partial leaves what is impossible unknown"
 
 class Contradictions:
     """
-    Capacities that what was measured does not fit into.
+    Capacities that measured loads exceed.
 
     Parameters
     ----------
     state
-        The cluster, as the files say together.
+        The cluster of the merged files.
     sources
         The files.
     brokers, log_dirs
-        What they say of brokers and log dirs.
+        Ledgers of brokers and log dirs.
     """
 
     def __init__(
@@ -57,14 +57,14 @@ class Contradictions:
         self.facts = find_impossible(state)
 
     def problems(self) -> Iterator[InputProblem]:
-        """Yield a problem for each place that says a capacity, with what it holds."""
+        """Yield a problem for each place with a capacity that a load exceeds."""
         facts = sorted(self.facts, key=self._said_by)
         for said_by, group in groupby(facts, key=self._said_by):
             resource, file, place = said_by
             yield self._problem(Resource(resource), Origin(file, place), list(group))
 
     def forget(self) -> None:
-        """Leave unknown what the places that say an impossible capacity say."""
+        """Make the capacities of places with an exceeded capacity unknown."""
         for resource, file, place in set(map(self._said_by, self.facts)):
             said_by, name = Origin(file, place), _CAPACITIES[Resource(resource)]
             for broker, values in self.brokers.values.items():
@@ -77,7 +77,7 @@ class Contradictions:
                     values.pop("usable_bytes", None)
 
     def notes(self) -> Iterator[str]:
-        """Yield what was left unknown."""
+        """Yield notes on the capacities that were made unknown."""
         for problem in self.problems():
             yield f"left unknown: {problem.place} of {problem.file}: {problem.rule}"
 
@@ -85,7 +85,7 @@ class Contradictions:
         return int(self.state.brokers.ids[one.broker_idx])
 
     def _said_by(self, one: Impossible) -> tuple[str, str, str]:
-        """Return the resource, and the file and the place that say its capacity."""
+        """Return the resource, and the file and place of its capacity."""
         origin = self._origin(one)
         return str(one.resource), origin.file, origin.place
 

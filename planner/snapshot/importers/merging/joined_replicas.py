@@ -1,4 +1,4 @@
-"""Where each replica lies and how big it is: log dirs joined to partitions."""
+"""Log dir and size of each replica: outputs on log dirs joined to partitions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,14 +26,14 @@ Paths = npt.NDArray[np.object_]
 @dataclass(slots=True)
 class Strays:
     """
-    What lies in log dirs and belongs to no replica.
+    Contents of log dirs that belong to no replica.
 
     Parameters
     ----------
     unknown_names
         ``topic-partition`` of partitions that no metadata lists.
     num_left, left_bytes
-        Copies on brokers that hold no replica of the partition.
+        Number and bytes of copies on brokers that hold no replica of the partition.
     """
 
     unknown_names: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Strays:
 
 class ReplicaDirs:
     """
-    Log dir and bytes of every replica, slot by slot of the lists of partitions.
+    Log dir and bytes of every replica, by slot of the lists of partitions.
 
     Parameters
     ----------
@@ -72,14 +72,14 @@ class ReplicaDirs:
         self._take_named()
 
     def _take_named(self) -> None:
-        """Take the log dirs that placement files name themselves."""
+        """Set the log dirs that placement files name themselves."""
         for row, paths in enumerate(self.ledger.columns.get("log_dirs", ())):
             low, high = int(self.start[row]), int(self.start[row + 1])
             if paths is not None and len(paths) == high - low:
                 self.paths[low:high] = paths
 
     def add(self, source: Source, replicas: ReplicaColumns) -> None:
-        """Take what a source says of where replicas lie."""
+        """Add the log dirs of replicas from a source."""
         self._sources.append(source)
         row = self._rows_of(replicas.names)
         broker = np.array(replicas.brokers, dtype=np.int64)
@@ -96,7 +96,7 @@ class ReplicaDirs:
         self.size_bytes[slot[is_current]] = size[is_current]
 
     def _rows_of(self, names: Sequence[str]) -> Ints:
-        """Return the partition of each replica; a name is taken apart once."""
+        """Return the partition of each replica; each distinct name is parsed once."""
         encoded = pa.array(names, pa.string()).dictionary_encode()
         rows = []
         for name in encoded.dictionary.to_pylist():
@@ -169,7 +169,7 @@ class ReplicaDirs:
         self.problems.append(contradiction(first, second, what, None, None))
 
     def path_lists(self, paths: Paths) -> list[list[str | None] | None]:
-        """Return log dirs by partition; `None` for one of which none is known."""
+        """Return log dirs by partition; `None` for one without any known."""
         flat = paths.tolist()
         if not any(flat):
             return [None] * len(self.ledger)
@@ -178,12 +178,12 @@ class ReplicaDirs:
 
     def sizes(self) -> tuple[list[int | None], list[list[int | None] | None]]:
         """
-        Return what a copy of each partition costs, and its replicas' own bytes.
+        Return the bytes of a copy of each partition, and own bytes of its replicas.
 
         Returns
         -------
-        The leader's bytes, or else the most that a replica has, `None` where no size is
-        known; and the bytes of each replica where they differ from it.
+        The leader's bytes, else the largest of a replica, `None` if no size is known;
+        and the bytes of each replica if one of them differs from it.
         """
         num_rows = len(self.ledger)
         size: Ints = np.full(num_rows, _NONE, dtype=np.int64)
@@ -195,7 +195,7 @@ class ReplicaDirs:
         return [None if b < 0 else b for b in size.tolist()], self._own(is_other)
 
     def _own(self, is_other: Bools) -> list[list[int | None] | None]:
-        """Return the bytes of all replicas of partitions where one differs."""
+        """Return the bytes of all replicas of partitions in which one differs."""
         own: list[list[int | None] | None] = [None] * len(self.ledger)
         differs = np.zeros(len(self.ledger), dtype=bool)
         differs[self.row[is_other]] = True
@@ -206,7 +206,7 @@ class ReplicaDirs:
         return own
 
     def _leaders(self) -> Ints:
-        """Return ``(P,)`` who leads; where that is not told, the first replica."""
+        """Return ``(P,)`` the id of the leader; if unknown, of the first replica."""
         told, replicas = self.ledger.told("leader"), self.ledger.told("replicas")
         return np.array(
             [

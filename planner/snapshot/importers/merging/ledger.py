@@ -1,4 +1,4 @@
-"""What several files say of the same things, who said it, and where they disagree."""
+"""Values of several files on the same entities, their origins, and contradictions."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from planner.snapshot.importers.inputs.input_text import harmless
 
 _REMEDY = "take both at the same moment, mend one, or leave one out"
 _SAME_CAPACITY = 1e-3
-"""Tools round capacities to thousandths of a megabyte, and disks to a file system."""
+"""Tolerance: tools round capacities to 0.001 MB, and disks to a file system."""
 
 _SETS = frozenset(
     (
@@ -33,7 +33,7 @@ _UNTOLD = -1
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where something is said."""
+    """File and place of a value."""
 
     file: str
     place: str
@@ -61,8 +61,8 @@ class RecordLedger:
     """
     Records of brokers, of log dirs, of topics, or of the whole cluster.
 
-    The first to say something is kept with its place; whoever says something else
-    later contradicts it.
+    The first value of a field is kept with its place; a different later value is a
+    contradiction.
     """
 
     def __init__(self, what: str) -> None:
@@ -72,7 +72,7 @@ class RecordLedger:
         self._origins: dict[Any, dict[str, Origin]] = {}
 
     def add(self, source: Source, record: Record) -> None:
-        """Take what a record says."""
+        """Add the values of a record."""
         origin = Origin(source.file, record.place)
         values = self.values.setdefault(record.key, {})
         origins = self._origins.setdefault(record.key, {"": origin})
@@ -90,7 +90,7 @@ class RecordLedger:
             origins.setdefault(name, origin)
 
     def origin(self, key: object, name: str = "") -> Origin:
-        """Return who said something, or at least named the thing."""
+        """Return the origin of a value, or else of the first record of its key."""
         origins = self._origins[key]
         return origins.get(name, origins[""])
 
@@ -101,11 +101,11 @@ class RecordLedger:
 
 
 def _merged(name: str, known: Any, value: Any) -> Any:  # noqa: ANN401 - any field
-    """Return what two statements are together; `None` if they contradict."""
+    """Return two values merged; `None` if they contradict."""
     if known == value:
         return known
     if name == "state":
-        # What somebody intends with a live broker says more than that it lives.
+        # A more specific state of a live broker takes precedence over alive.
         if known == "alive" or value == "alive":
             other = value if known == "alive" else known
             return other if other in {"new", "demoted", "shutting-down"} else None
@@ -114,7 +114,7 @@ def _merged(name: str, known: Any, value: Any) -> Any:  # noqa: ANN401 - any fie
         differs = any(known[key] != value[key] for key in known.keys() & value.keys())
         return None if differs else {**known, **value}
     if name == "fetch_age_ms":
-        # Taken one after the other; the longer one is the more careful one.
+        # The files were taken in turn; the longer age is the safer one.
         return max(known, value)
     is_near = isinstance(known, int | float) and isclose(
         known, value, rel_tol=_SAME_CAPACITY
@@ -124,15 +124,15 @@ def _merged(name: str, known: Any, value: Any) -> Any:  # noqa: ANN401 - any fie
 
 class PartitionLedger:
     """
-    Partitions with what is said of each, as columns of one length.
+    Partitions with their values from files, as columns of one length.
 
     Parameters
     ----------
     sources
-        Those that say something of partitions, as they are added.
+        Sources with values of partitions, in the order in which they are added.
     unknown_topics, beyond
-        By file: topics that nobody lists, and ``topic-partition`` of partitions past
-        the last one of a topic that is listed.
+        By file: topics that no file lists, and ``topic-partition`` of partitions past
+        the last one of a listed topic.
     """
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ class PartitionLedger:
         return len(self.topics)
 
     def add_placement(self, source: Source, columns: PartitionColumns) -> None:
-        """Take partitions that a source lists, and what it says of them."""
+        """Add the partitions that a source lists, with their values."""
         at = self._add_source(source)
         rows = [
             self.row_of.setdefault(key, len(self.row_of))
@@ -169,7 +169,7 @@ class PartitionLedger:
         self._add_columns(at, columns, rows)
 
     def add_measures(self, source: Source, columns: PartitionColumns) -> None:
-        """Take what a source says of partitions that others list."""
+        """Add a source's values of partitions that other sources list."""
         at = self._add_source(source)
         rows = [
             self.row_of.get(key, _UNTOLD)
@@ -184,7 +184,7 @@ class PartitionLedger:
     def _keep_unknown(
         self, file: str, columns: PartitionColumns, rows: Sequence[int]
     ) -> None:
-        """Keep the names of topics, and of further partitions, that nobody lists."""
+        """Record the names of topics, and of further partitions, that no file lists."""
         keys = zip(rows, columns.topics, columns.partitions, strict=True)
         lacking = [(topic, number) for row, topic, number in keys if row == _UNTOLD]
         if not lacking:
@@ -273,11 +273,11 @@ class PartitionLedger:
         return f"{self.topics[row]}-{self.partitions[row]}"
 
     def told(self, name: str) -> list[Any]:
-        """Return a column, `None` where nobody says anything."""
+        """Return a column, with `None` for values that no file has."""
         return self._grown(self.columns, name, None)
 
     def origin(self, row: int, name: str = "replicas") -> Origin:
-        """Return who said something of a partition, or at least listed it."""
+        """Return the origin of a partition's value, or else of its listing."""
         told_by = self._told_by.get(name, [])
         at = told_by[row] if row < len(told_by) else _UNTOLD
         source = self.sources[at if at != _UNTOLD else self._first[row]]
@@ -290,7 +290,7 @@ class PartitionLedger:
         return Origin(source.file, "" if found is None else columns.place_of(found))
 
     def missing_partitions(self) -> Iterator[InputProblem]:
-        """Yield partitions that a source lacks which lists their topic whole."""
+        """Yield partitions missing from sources that list whole topics."""
         total = Counter(self.topics)
         for source in self.sources:
             columns = source.partitions

@@ -1,9 +1,9 @@
 """
-Which brokers there are, and which of them live.
+Brokers of the cluster, and which of them are live.
 
-Replica lists go on naming brokers that are gone. A broker that only they name is dead
-if some file lists the live ones; one that leads, or is in sync below a leader, lives,
-and a list of live brokers without it contradicts that.
+Replica lists still name brokers that are gone. A broker in no other place is dead if
+some file lists the live ones. A broker that leads, or is in sync below a leader, is
+live, and contradicts a list of live brokers without it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,21 +26,21 @@ _NO_LEADER = -1
 @dataclass(slots=True)
 class Verdict:
     """
-    What is known of the life of brokers.
+    Known facts on the liveness of brokers.
 
     Parameters
     ----------
     ids
-        Every broker, ascending.
+        Ids of all brokers, ascending.
     dead
-        Those that are taken as dead because no list of live ones names them.
+        Brokers taken as dead because no list of live ones names them.
     silent
-        Those that live, or may live, and whose log dirs nobody lists though those of
-        others are listed.
+        Brokers that are, or may be, live and whose log dirs no file lists, although
+        files list those of others.
     doubtful
-        Those that lead nothing and are in no ISR, where nothing lists the live ones.
+        Brokers that lead nothing and are in no ISR, if no file lists the live ones.
     problems
-        Statements that contradict each other.
+        Contradictions between files.
     """
 
     ids: list[int] = field(default_factory=list)
@@ -54,14 +54,14 @@ def judge(
     sources: Sequence[Source], brokers: RecordLedger, partitions: PartitionLedger
 ) -> Verdict:
     """
-    Judge which brokers live.
+    Determine which brokers are live.
 
     Parameters
     ----------
     sources
         All files.
     brokers, partitions
-        What they say.
+        Ledgers of their contents.
     """
     bench = _Bench(sources, brokers, partitions)
     verdict = Verdict(ids=sorted(bench.named.keys() | brokers.values.keys()))
@@ -71,7 +71,7 @@ def judge(
 
 
 class _Bench:
-    """Everything that speaks for or against the life of a broker."""
+    """Evidence for and against the liveness of brokers."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class _Bench:
         return any(broker in self.ids_of[id(source)] for source in lists)
 
     def _is_gone(self, broker: int, state: str | None) -> bool:
-        """Tell whether nobody lists a broker among those that live."""
+        """Return whether no file lists a broker among the live ones."""
         if state is not None or broker in self.working:
             return False
         for lists in (self.live_lists, self.member_lists):
@@ -163,12 +163,12 @@ def _not_listed(source: Source, broker: int, origin: Origin) -> InputProblem:
 
 
 def _first_rows(lists: Sequence[Sequence[int]]) -> dict[int, int]:
-    """Return every broker that replica lists name, with a partition that does."""
+    """Return every broker in replica lists, with the first such partition."""
     return {broker: row for row in reversed(range(len(lists))) for broker in lists[row]}
 
 
 def _working(partitions: PartitionLedger) -> Mapping[int, tuple[int, str]]:
-    """Return the brokers that lead or are in sync below a leader, and of what."""
+    """Return brokers that lead, or are in sync below a leader, with a partition."""
     leaders: Sequence[Any] = partitions.told("leader")
     isrs: Sequence[Any] = partitions.told("isr")
     found: dict[int, tuple[int, str]] = {}

@@ -1,4 +1,4 @@
-"""Several files as one snapshot: joined, judged, and refused where they disagree."""
+"""Several files merged into one snapshot, and rejected if they disagree."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _SAID_BY_MANY = frozenset(("rates",))
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
     """
-    A snapshot made of several files.
+    A snapshot made from several files.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Imported:
     sources
         The files.
     notes
-        What its reader should know, in words.
+        Notes for readers of the snapshot.
     """
 
     snapshot: Snapshot
@@ -56,23 +56,23 @@ def merge(
     allow_partial: bool = False,
 ) -> Imported:
     """
-    Join what several files say of one cluster.
+    Merge the contents of several files on one cluster.
 
     Parameters
     ----------
     sources
         The files, in the order given.
     header
-        What the caller says once: `cluster_id`, `taken_at`.
+        Header values of the caller: `cluster_id`, `taken_at`.
     allow_partial
-        Whether to go on where files hide something from each other.
+        Whether to continue if files do not show everything to each other.
 
     Raises
     ------
     BadInputError
-        If no file lists partitions, files contradict each other, the cluster is seen in
-        part, or what they say together is not a cluster. Every problem is named with
-        the places of both sides.
+        If no file lists partitions, files contradict each other, the cluster is visible
+        only in part, or the merged contents are no cluster. Every problem names the
+        places of both sides.
     """
     with no_garbage_collection():
         said = Source(file="command line", kind=_OPTIONS, header=header or {})
@@ -114,7 +114,7 @@ def _merge(
 
 
 class _Joined:
-    """What all files say, and what is wrong with it."""
+    """Contents of all files, and their problems."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self.sources = _spelt_out(sources)
@@ -162,7 +162,7 @@ class _Joined:
         self.problems += self._missing_dirs()
 
     def _missing_dirs(self) -> Iterator[InputProblem]:
-        """Yield log dirs that one file lists of a broker, and another does not."""
+        """Yield log dirs of a broker that one file lists, and another does not."""
         listed = [(s, _dirs_by_broker(s)) for s in self.sources if s.log_dirs]
         for source, mine in listed:
             for other, theirs in listed:
@@ -171,7 +171,7 @@ class _Joined:
                         yield _missing_dir(source, other, broker, path)
 
     def join_replicas(self) -> None:
-        """Find where replicas lie."""
+        """Determine the log dirs of replicas."""
         self.dirs = ReplicaDirs(self.partitions)
         for source in self.sources:
             if source.replicas is not None:
@@ -190,7 +190,7 @@ class _Joined:
         )
 
     def header(self, split: str | None, quorum: Quorum) -> dict[str, Any]:
-        """Return what the files say once; `split` is how rates were shared out."""
+        """Return the merged header; `split` is the method that distributed rates."""
         said = dict(self.cluster.values.get("", {}))
         rates = [s.header["rates"] for s in self.sources if "rates" in s.header]
         if rates:
@@ -204,13 +204,13 @@ class _Joined:
         return said
 
     def contradictions(self, snapshot: Snapshot) -> Contradictions:
-        """Return the capacities that what was measured does not fit into."""
+        """Return the capacities that measured loads exceed."""
         state = snapshot.to_state()
         return Contradictions(state, self.sources, self.brokers, self.log_dirs)
 
     def refuse(self) -> None:
         """
-        Refuse the files if anything is wrong.
+        Reject the files if there are problems.
 
         Raises
         ------
@@ -223,7 +223,7 @@ class _Joined:
 
 
 def _spelt_out(sources: Sequence[Source]) -> list[Source]:
-    """Return the sources with what they say of brokers that they do not name."""
+    """Return the sources with their defaults applied to brokers they do not name."""
     brokers = {record.key for source in sources for record in source.brokers}
     for source in sources:
         if source.partitions is not None:
@@ -283,7 +283,7 @@ def _partial_notes(
 
 
 def _beyond(joined: _Joined, *, allow_partial: bool) -> Iterator[str]:
-    """Refuse partitions past the last one of their topic, or pass over them."""
+    """Reject, or skip, partitions past the last one of their topic."""
     listing = [source.file for source in joined.sources if _lists_partitions(source)]
     for file, names in joined.partitions.beyond.items():
         if allow_partial:

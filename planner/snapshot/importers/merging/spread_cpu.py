@@ -1,11 +1,11 @@
 """
-Processors of brokers shared out over the replicas they hold.
+CPU cores of brokers distributed over the replicas that they hold.
 
-Nothing measures what a replica costs a processor. As Cruise Control does, a broker's
-cores are shared out by the bytes of its replicas: 0.7 for each that producers write to
+The CPU cost of a single replica is not measured. As in Cruise Control, a broker's cores
+are distributed by the bytes of its replicas: 0.7 for each byte that producers write to
 a leader, 0.15 for each that a leader sends, and 0.15 for each that a follower fetches
-(the defaults of its `MonitorConfig`). Replicas of a broker of whose bytes something is
-unknown, or which all stand still, get the same each.
+(the defaults of its `MonitorConfig`). If bytes of a broker are unknown, or all zero,
+its replicas get equal shares.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,17 +27,17 @@ _Bools = npt.NDArray[np.bool_]
 @dataclass(frozen=True, slots=True)
 class CpuShares:
     """
-    What partitions take of processors.
+    CPU cores of partitions.
 
     Parameters
     ----------
     leader, follower
-        Cores of the leader, and of each follower, by the row of the partition; of
-        followers the mean, for a snapshot has one figure for all.
+        Cores of the leader, and of each follower, by the row of the partition; for
+        followers the mean, since a snapshot has one value for all.
     evenly
-        Brokers whose cores were shared out evenly.
+        Brokers whose cores were distributed evenly.
     idle
-        Brokers that hold no replica, with cores that no partition accounts for.
+        Brokers without replicas, whose cores belong to no partition.
     """
 
     leader: Mapping[int, float]
@@ -48,7 +48,7 @@ class CpuShares:
 
 @dataclass(frozen=True, slots=True)
 class _Replicas:
-    """``(R,)`` the row of each replica, the rank of its broker, its role, its bytes."""
+    """``(R,)`` partition row of each replica, rank of its broker, role and bytes."""
 
     row: _Ints
     broker: _Ints
@@ -64,16 +64,16 @@ def share_cpu(
     out_bytes_per_s: _Amounts,
 ) -> CpuShares:
     """
-    Share out the cores of brokers.
+    Distribute the cores of brokers over partitions.
 
     Parameters
     ----------
     cores
-        What each broker takes of its processors, by id.
+        Cores used by each broker, by id.
     leaders, replicas
         Broker ids by partition; a leader below 0: none.
     in_bytes_per_s, out_bytes_per_s
-        By partition; `None` where unknown. Unknown bytes out count as none.
+        Rates by partition; `None` if unknown. Unknown outbound rates count as 0.
     """
     ids, held = _held(leaders, replicas, in_bytes_per_s, out_bytes_per_s)
     part, is_even = _parts(held, len(ids))
@@ -117,8 +117,8 @@ def _held(
 
 
 def _parts(held: _Replicas, num_brokers: int) -> tuple[_Floats, _Bools]:
-    """Return the part of each replica of its broker, and where all have the same."""
-    # What is unknown makes the total of its broker unknown, too.
+    """Return each replica's share of its broker, and true for even shares."""
+    # An unknown weight makes the total of its broker unknown.
     totals = np.bincount(held.broker, held.weight, num_brokers)
     is_even = ~(totals > 0)
     counts = np.bincount(held.broker, minlength=num_brokers)
@@ -128,7 +128,7 @@ def _parts(held: _Replicas, num_brokers: int) -> tuple[_Floats, _Bools]:
 
 
 def notes_of(file: str, shares: CpuShares, *, num_nameless: int) -> Iterator[str]:
-    """Yield what the reader of a snapshot should know of its processors."""
+    """Yield notes on CPU cores for readers of a snapshot."""
     if shares.leader or shares.follower:
         yield (
             f"{file}: processors of brokers are shared out over replicas by bytes: an "

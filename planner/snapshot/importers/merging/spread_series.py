@@ -1,10 +1,10 @@
 """
-Measured series shared out over partitions.
+Measured series distributed over partitions.
 
-What a broker measured of a topic is shared out over the partitions of the topic that it
-leads; what no leader on it accounts for, and what names no broker, over all of them. By
-the messages that each partition took if that is known, else by how much each grew, else
-equally (as Cruise Control does).
+A series of a broker and a topic is distributed over the partitions of the topic that
+the broker leads; a series without such a leader, or without a broker, over all
+partitions of the topic. Weights are the messages of each partition if known, else its
+growth, else equal (as in Cruise Control).
 """
 
 from collections import defaultdict
@@ -29,14 +29,14 @@ _RATES = {"in": "in_bytes_per_s", "out": "out_bytes_per_s"}
 @dataclass(frozen=True, slots=True)
 class Spread:
     """
-    What came of sharing out.
+    Result of distributing series.
 
     Parameters
     ----------
     split
-        The method; `None` where there was nothing to share out.
+        Name of the method; `None` if there was nothing to distribute.
     notes
-        What the reader of the snapshot should know.
+        Notes for readers of the snapshot.
     """
 
     split: str | None = None
@@ -47,14 +47,14 @@ def spread_series(
     sources: Sequence[Source], partitions: PartitionLedger, brokers: RecordLedger
 ) -> Spread:
     """
-    Share out the series of all sources, and tell partitions.
+    Distribute the series of all sources, and add the results to partitions.
 
     Parameters
     ----------
     sources
-        All files; those with series give them.
+        All files.
     partitions
-        The partitions; gets rates and sizes.
+        The partitions, to which rates and sizes are added.
     brokers
         The brokers, with their hosts.
     """
@@ -69,7 +69,7 @@ def spread_series(
 
 
 class _Sharing:
-    """The series by topic, and the partitions to share them out over."""
+    """Series by topic, and the partitions over which they are distributed."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class _Sharing:
         self.split = split if has_rates or not self.of_brokers else None
 
     def _with_names(self, series: Iterable[Series]) -> list[Series]:
-        """Find the topic and the broker of each; those without a topic are said."""
+        """Return the series with topic and broker; note those of unknown topics."""
         series = list(series)
         names = _names({one.topic for one in series}, self.rows_of)
         for topics in sorted(set(names.ambiguous.values())):
@@ -127,7 +127,7 @@ class _Sharing:
         return self.host_ids.get(broker) if isinstance(broker, str) else broker
 
     def _weights(self) -> tuple[dict[int, float], str]:
-        """Return how to share out, by row, and the name of the method."""
+        """Return the weights of partitions by row, and the name of the method."""
         for measure, name in (("weight", "high-watermark"), ("size", "size-growth")):
             grown = [one for one in self.series if one.measure == measure]
             found: dict[int, float] = {}
@@ -146,7 +146,7 @@ class _Sharing:
         return self.partitions.row_of.get((one.topic, one.partition))
 
     def share_rates(self) -> None:
-        """Share out bytes in and out."""
+        """Distribute inbound and outbound bytes."""
         for measure, column in _RATES.items():
             series = [one for one in self.series if one.measure == measure]
             totals: dict[int, list[float]] = defaultdict(list)
@@ -185,7 +185,7 @@ class _Sharing:
         return [(row, weight / total) for row, weight in pairs]
 
     def share_sizes(self) -> None:
-        """Tell sizes of partitions: the leader's, else the largest that is known."""
+        """Set sizes of partitions: of the leader, else the largest known size."""
         own: dict[int, dict[int | str | None, float]] = defaultdict(dict)
         for one in self.series:
             row = self._row(one) if one.measure == "size" else None
@@ -201,7 +201,7 @@ class _Sharing:
         self._share_totals(found.keys())
 
     def _share_totals(self, told: Iterable[int]) -> None:
-        """Share out what all replicas of a topic take together."""
+        """Distribute the total bytes of all replicas of a topic."""
         replicas, found = self.partitions.told("replicas"), {}
         known = set(told)
         for one in self.series:
@@ -219,7 +219,7 @@ class _Sharing:
             )
 
     def share_cpu(self) -> None:
-        """Share out what brokers take of their processors, by the rates known now."""
+        """Distribute the CPU cores of brokers by the rates known so far."""
         if not self.of_brokers:
             return
         cores: dict[int, float] = {}
@@ -257,7 +257,7 @@ class _Sharing:
 
 
 class _Names:
-    """Which topic each name of a label is of."""
+    """Topics by the names in labels."""
 
     def __init__(self) -> None:
         self.known: dict[str, str] = {}
@@ -266,10 +266,10 @@ class _Names:
 
 def _names(told: set[str], topics: Iterable[str]) -> _Names:
     """
-    Match names whose '.' may have become '_'.
+    Match names in which '.' may have become '_'.
 
-    A name with a '.' shows that its exporter keeps it. A name is exact if its topic is
-    the only one that it could stand for, or if the others are told by their own names.
+    A name with a '.' shows that its exporter keeps it. A name is exact if it can stand
+    for only one topic, or if the other topics occur under their own names.
     """
     names = _Names()
     by_flat: dict[str, list[str]] = defaultdict(list)

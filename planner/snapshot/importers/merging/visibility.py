@@ -1,8 +1,8 @@
 """
-Clusters that a user saw in part.
+Clusters that a user sees only in part.
 
-Where a right is missing, Kafka answers with less and not with an error. What one file
-shows and another hides betrays it; an output that was filtered looks the same.
+Without an authorisation, Kafka omits entries instead of returning an error. An entry
+that one file shows and another omits reveals this; a filtered output looks the same.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,18 +20,18 @@ _NAMES_SHOWN = 5
 @dataclass(frozen=True, slots=True)
 class Gap:
     """
-    Something that a file hides.
+    Entries that a file omits.
 
     Parameters
     ----------
     file
-        The file that should show it.
+        Name of the file that should have them.
     what
-        What is hidden.
+        Kind of the entries.
     names
-        Of which brokers, topics or partitions.
+        Names of the brokers, topics or partitions concerned.
     remedy
-        The right that is missing, or the filter that was set.
+        The missing authorisation, or the filter that was set.
     """
 
     file: str
@@ -43,7 +43,7 @@ class Gap:
         return f"{self.what} {named(self.names)}"
 
     def to_problem(self) -> InputProblem:
-        """Return the refusal."""
+        """Return the problem for the error message."""
         return InputProblem(
             file=self.file,
             place=self.what,
@@ -54,7 +54,7 @@ class Gap:
 
 
 def named(names: Sequence[object]) -> str:
-    """Return a few names, and how many more there are."""
+    """Return the first names, and the number of the others."""
     shown = ", ".join(map(str, names[:_NAMES_SHOWN]))
     more = len(names) - _NAMES_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
@@ -67,18 +67,18 @@ def find_gaps(
     dirs: ReplicaDirs,
 ) -> list[Gap]:
     """
-    Return what the files hide from each other.
+    Return the entries that files omit, compared with each other.
 
     Parameters
     ----------
     sources
         All files.
     verdict
-        Which brokers live.
+        Liveness of the brokers.
     log_dirs
         Log dirs by (broker id, path).
     dirs
-        Where replicas lie.
+        Log dirs of the replicas.
     """
     gaps = list(_config_gaps(sources, set(dirs.ledger.topics)))
     listing = [source for source in sources if source.replicas is not None]
@@ -89,7 +89,7 @@ def find_gaps(
 
 
 def _config_gaps(sources: Sequence[Source], known: set[str]) -> Iterator[Gap]:
-    """Yield topics whose settings nobody lists, and those of which there is no more."""
+    """Yield topics without settings in any file, and settings of unlisted topics."""
     listing = [source for source in sources if source.lists_topics]
     if not listing:
         return
@@ -153,7 +153,7 @@ def _gaps(
 def _hidden_topics(
     listing: Sequence[Source], log_dirs: RecordLedger, dirs: ReplicaDirs
 ) -> set[str]:
-    """Return topics that lie in no log dir, though all of some broker are listed."""
+    """Return topics in no log dir, although all log dirs of a leader are listed."""
     whole = {record.key for source in listing for record in source.brokers}
     whole -= {
         broker

@@ -1,10 +1,11 @@
 """
 Answers of Prometheus' query API, by the names that exporters give Kafka's metrics.
 
-A vector is taken as it is; of a matrix (a range query) a quantile of each series. What
-is measured follows from the label ``planner``, which the printed queries set, or from
-the name of the metric. A series without a topic is the total of a broker, and is
-dropped: with it all load would count twice. Processors alone are measured of brokers.
+The values of a vector are taken unchanged; of each series of a matrix (a range query)
+a quantile. The label ``planner``, which the printed queries set, or else the name of
+the metric identifies the measured quantity. A series without a topic is the total of a
+broker, and is dropped, since all load would count twice. CPU alone is measured per
+broker.
 """
 
 import re
@@ -25,16 +26,16 @@ from planner.snapshot.tables.snapshot_columns import MAX_INT32, MAX_RATE
 
 KIND = "an answer of Prometheus' query API"
 LABEL = "planner"
-"""Label that the printed queries set to what they measure."""
+"""Label that the printed queries set to the measured quantity."""
 MEASURES = ("in", "out", "size", "all-sizes", "weight", "cpu")
 BROKER_LABELS = ("broker_id", "kafka_broker_id", "broker", "node_id")
-"""Labels that are taken for broker ids where none is named."""
+"""Labels that are tried for broker ids if none is configured."""
 PRESETS = {
     "strimzi": ("pod", r".+-(\d+)"),
     "msk": ("instance", r"b-(\d+)\..*"),
     "host": ("instance", r"(.+?)(?::\d+)?"),
 }
-"""Label and regular expression by what runs the brokers."""
+"""Label and regular expression by environment of the brokers."""
 
 _FOREIGN = with_config(ConfigDict(strict=True))
 _Sample = Annotated[list[Any], Field(min_length=2, max_length=2)]
@@ -66,7 +67,7 @@ _ANSWER: TypeAdapter[Any] = TypeAdapter(_Answer)
 
 @dataclass(frozen=True, slots=True)
 class _Metric:
-    """How a metric is told by its name: a counter must have been turned into a rate."""
+    """Name pattern of a metric; a counter must have been converted to a rate."""
 
     measure: str
     pattern: re.Pattern[str]
@@ -104,7 +105,7 @@ _METRICS = (
         name="BytesOutPerSec",
     ),
     _metric("size", r"kafka_log_Log_Value", name="Size"),
-    # Of Java's process, which every exporter of JMX tells: seconds, and so cores.
+    # CPU seconds of the JVM, which every JMX exporter has; their rate is in cores.
     _metric("cpu", r"process_cpu_seconds_total", is_counter=True),
     # kminion and kafka_exporter; high watermarks count messages, and grow.
     _metric("all-sizes", r"kminion_kafka_topic_log_dir_size_total_bytes"),
@@ -123,12 +124,12 @@ _PASSED_OVER = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerLabels:
     """
-    How a series tells which broker it is of.
+    Label of a series that identifies its broker.
 
     Parameters
     ----------
     label
-        Name of the label; `None` for those that usually hold an id.
+        Name of the label; `None` for the labels that usually hold an id.
     pattern
         Regular expression of the whole label; its first group is the broker's id, or
         its host.
@@ -138,7 +139,7 @@ class BrokerLabels:
     pattern: re.Pattern[str] | None = None
 
     def broker_of(self, labels: Mapping[str, str]) -> int | str | None:
-        """Return the broker id, or its host, or `None` if no label says it."""
+        """Return the broker id, or its host, or `None` if no label has it."""
         if self.label is None:
             ids = (_as_id(labels.get(name, "")) for name in BROKER_LABELS)
             return next((one for one in ids if one is not None), None)
@@ -174,24 +175,24 @@ def read_prometheus(
     data
         The whole answer, gzipped or not.
     file
-        What problems name as their file.
+        Name of the file in problems.
     labels
-        How a series tells its broker.
+        Label that identifies the broker of a series.
     quantile
-        Which quantile of each series of a matrix is taken.
+        Quantile of each series of a matrix that is taken, 0 to 1.
     allow_partial
-        Whether series that are wrong are left out.
+        Whether invalid series are left out.
 
     Returns
     -------
     Source
-        The measured series, still to be shared out over partitions, or racks.
+        The measured series, not yet distributed over partitions, or racks.
 
     Raises
     ------
     BadInputError
-        If it is another answer, an error, of a metric that is not known, or of a
-        counter that was not turned into a rate.
+        If it is another answer, an error, of an unknown metric, or of a counter that
+        was not converted to a rate.
     """
     refusal = Refusal(file, KIND, "prometheus", allow_partial=allow_partial)
     documents = read_documents(data, refusal)
@@ -232,7 +233,7 @@ def _results(answer: Mapping[str, Any], refusal: Refusal) -> list[Any]:
 
 
 def _refuse_repeated(results: list[Any], refusal: Refusal) -> None:
-    """Refuse a series that several answers of one file hold."""
+    """Reject a series that occurs in several answers of one file."""
     series = [frozenset(result["metric"].items()) for result in results]
     num_repeated = len(series) - len(set(series))
     if num_repeated:
@@ -241,7 +242,7 @@ def _refuse_repeated(results: list[Any], refusal: Refusal) -> None:
 
 
 class _Reader:
-    """Reads series by series."""
+    """Parser of the answer, series by series."""
 
     def __init__(self, refusal: Refusal, labels: BrokerLabels, quantile: float) -> None:
         self.refusal = refusal
@@ -302,7 +303,7 @@ class _Reader:
     def _measure(
         self, place: str, metric: _Metric, result: Mapping[str, Any]
     ) -> tuple[float | None, float | None]:
-        """Return what a series measured, and how fast that grew; `None` if unknown."""
+        """Return the value and growth of a series; `None` if unknown."""
         if ("value" in result) == ("values" in result):
             self.refusal.add(place, "must have value or values", "ask again")
             return None, None
@@ -340,20 +341,20 @@ class _Reader:
         self.window_s = max(self.window_s, float(times[-1] - times[0]))
         if not metric.is_counter:
             growth = max(0.0, float(values[-1] - values[0]))
-            # A size is what it is now; a rate what it seldom exceeds.
+            # A size is its last value; a rate is a quantile.
             is_size = metric.measure in {"size", "all-sizes"}
             value = values[-1] if is_size else np.quantile(values, self.quantile)
             return float(value), growth
         if not len(elapsed) or not (elapsed > 0).all():
             return None, None
         steps = np.diff(values)
-        # A counter that fell began again at 0.
+        # A counter that decreases was reset to 0.
         steps = np.where(steps < 0, values[1:], steps)
         rates = steps / elapsed
         return float(np.quantile(rates, self.quantile)), float(steps.sum())
 
     def header(self) -> dict[str, Any]:
-        """Return what a snapshot says of its rates."""
+        """Return the header values on rates."""
         if not any(one.measure in {"in", "out", "cpu"} for one in self.series):
             return {}
         rates: dict[str, Any] = {"source": "prometheus"}
@@ -362,7 +363,7 @@ class _Reader:
         return {"rates": rates}
 
     def notes(self) -> Iterator[str]:
-        """Yield what was left out."""
+        """Yield notes on series that were left out."""
         file = self.refusal.file
         if self.num_totals:
             yield f"{file}: {self.num_totals} series without a topic dropped (totals)"
@@ -385,7 +386,7 @@ def _metric_of(labels: Mapping[str, str]) -> _Metric | None:
 
 
 def _as_number(text: object) -> float | None:
-    """Return a sample's number, NaN where it is none on purpose."""
+    """Return the number of a sample, which may be NaN; `None` if invalid."""
     if not isinstance(text, str) or len(text) > 40:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The queries whose answers `snapshot import --prometheus` reads."""
+"""Queries whose answers `snapshot import --prometheus` reads."""
 
 from planner.snapshot.importers.metrics.prometheus import LABEL
 
@@ -20,7 +20,7 @@ def _by(labels: str, expression: str) -> str:
 _LOWER = "kafka_server_brokertopicmetrics_bytes{}_total"
 _JMX = 'kafka_server_BrokerTopicMetrics_OneMinuteRate{{name="Bytes{}PerSec",topic!=""}}'
 _JMX_SIZE = 'kafka_log_Log_Value{name="Size"}'
-# Every process that is scraped has processors: those count that also tell of logs.
+# Every scraped process has CPU seconds: only those with log metrics are brokers.
 _CPU = "rate(process_cpu_seconds_total[2m]) and on ({0}) {1}"
 _MARKS = "kminion_kafka_topic_partition_high_water_mark"
 _EXPORTERS: dict[str, tuple[str, ...]] = {
@@ -65,7 +65,7 @@ EXPORTERS = tuple(_EXPORTERS)
 
 def queries_of(exporter: str) -> str:
     """
-    Return the queries for one kind of exporter, with how to use them.
+    Return the queries for one kind of exporter, with instructions.
 
     Parameters
     ----------

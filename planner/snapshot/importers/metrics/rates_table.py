@@ -61,14 +61,14 @@ def read_rates(data: bytes, *, file: str, allow_partial: bool = False) -> Source
     data
         CSV with a heading, gzipped or not, or one Parquet file.
     file
-        What problems name as their file.
+        Name of the file in problems.
     allow_partial
-        Whether cells of CSV that are wrong are unknown.
+        Whether invalid cells of CSV become unknown.
 
     Returns
     -------
     Source
-        What it measures of each partition.
+        The measured values of each partition.
 
     Raises
     ------

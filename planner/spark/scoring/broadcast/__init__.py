@@ -1,5 +1,5 @@
 """
-Tables that every task must know, broadcast: brokers, log dirs and topic settings.
+Tables broadcast to every task: brokers, log dirs and topic settings.
 
 Imports `scoring.shuffle`, `per_snapshot`, `common` and `io`.
 """

@@ -1,4 +1,4 @@
-"""The columns of brokers, log dirs and clusters that all partitions must know, cast."""
+"""Columns of brokers, log dirs and clusters that are broadcast, and their casts."""
 
 import json
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _HEADER = TableColumns(
 )
 _TABLES = {"clusters": _HEADER, "brokers": BROKERS, "log_dirs": LOG_DIRS}
 CHECKED = {"brokers": ("configs", "tags")}
-"""Columns that are checked, and then left out."""
+"""Columns that are checked and then dropped."""
 GROUND_COLUMNS = {
     "clusters": tuple(name for name, _ in CLUSTER_FIELDS[len(KEY_FIELDS) :]),
     "brokers": tuple(BROKERS.schema.names),
@@ -49,7 +49,7 @@ _KEPT = {
 EMPTY = {
     name: pa.schema([*kept, *_KEY_TYPES]).empty_table() for name, kept in _KEPT.items()
 }
-"""Columns that are kept of each table, without rows."""
+"""Empty tables with the columns that are kept."""
 ORDER = {"brokers": "id", "log_dirs": "path"}
 """Column by which the rows of a snapshot are sorted."""
 
@@ -61,13 +61,13 @@ def cast_ground(name: str, rows: ArrowTable) -> Cells:
     Parameters
     ----------
     name
-        Of the table.
+        Name of the table.
     rows
         The columns `GROUND_COLUMNS` and `KEY`, of any snapshots.
 
     Returns
     -------
-    Its columns as in `EMPTY`, and what is wrong with its cells.
+    Rows in the columns of `EMPTY`, and the problems of their cells.
     """
     cast, found = cast_cells(rows, _TABLES[name].columns, name)
     cast = with_keys(cast)
@@ -87,14 +87,14 @@ def with_keys(table: ArrowTable) -> ArrowTable:
 
 
 def _headers(rows: ArrowTable) -> tuple[list[int | None], list[Row]]:
-    """Return the min ISR of each row, and what is wrong with what it says once."""
+    """Return the min ISR of each row, and the problems of its header."""
     least: list[int | None] = []
     found: list[Row] = []
     known: dict[str, list[Row]] = {}
     for row in rows.select(list(GROUND_COLUMNS["clusters"])).to_pylist():
         header = header_of(row, "", 0)
         least.append(_min_isr(header.get("configs")))
-        # Snapshots of one cluster mostly say the same.
+        # Most snapshots of one cluster have equal headers.
         text = json.dumps(header, default=repr)
         if text not in known:
             known[text] = list(header_rows(header))

@@ -1,4 +1,4 @@
-"""What tasks must know of many snapshots: brokers and log dirs."""
+"""Broadcast of the brokers and log dirs of many snapshots."""
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,15 +44,16 @@ Flaw = dict[str, str]
 _SAYING = "saying"
 GROUNDS_KEPT, SMALL_KEPT, SMALL_BROKERS = 32, 2_000, 100
 """
-Snapshots whose brokers stay put together, and others, of few brokers: several tasks ask
-for large ones, and a task twice for each of many small ones.
+Number of large and of small snapshots whose brokers a process caches, and the most
+brokers of a small one. Several tasks use a large snapshot; a task uses each of many
+small ones twice.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Grounds:
     """
-    What partitions must know of the brokers of their snapshots, of many snapshots.
+    Broadcast data of many snapshots: brokers, log dirs and headers.
 
     Parameters
     ----------
@@ -61,18 +62,18 @@ class Grounds:
     rows
         Per table, first row and number of rows of each snapshot.
     flaws
-        Per snapshot, the files of its that cannot be read.
+        Per snapshot, the problems of its files that cannot be read.
     problems
-        Per snapshot, what is wrong with the cells of these tables.
+        Per snapshot, the problems of the cells of these tables.
     partitions
-        Per snapshot about how many it has, where that is known.
+        Per snapshot, the approximate number of its partitions, if known.
     num_saying
-        How many topics say what their partitions must know, where Spark joins it.
+        Number of topics with settings of their own, if Spark joins these to partitions.
 
     Notes
     -----
-    Every task is handed them, and a process that has taken them apart keeps them until
-    it is handed others.
+    Every task receives the pickled data. A process keeps the unpickled data until it
+    receives other data.
     """
 
     tables: Mapping[str, ArrowTable]
@@ -87,7 +88,7 @@ class Grounds:
     num_saying: int = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return how to make them of bytes, unless they are there already."""
+        """Return the pickled form, which a process unpickles once."""
         return _handed, self._packed
 
     @cached_property
@@ -101,7 +102,7 @@ class Grounds:
         return self.tables[name].slice(*self.rows[name].get(key, (0, 0)))
 
     def of(self, key: Key) -> Ground:
-        """Return what belongs to one snapshot: each broker once."""
+        """Return the data of one snapshot, with each broker once."""
         is_small = self.rows["brokers"].get(key, (0, 0))[1] <= SMALL_BROKERS
         return self._of_small(key) if is_small else self._of_large(key)
 
@@ -123,13 +124,13 @@ class Grounds:
         )
 
     def buckets(self, key: Key) -> Buckets:
-        """Return the buckets that the topics of a snapshot go into."""
+        """Return the buckets of a snapshot's topics."""
         brokers = self.rows["brokers"].get(key, (0, 0))[1]
         return buckets_for(brokers, self.partitions.get(key, 0))
 
     @cached_property
     def keys(self) -> list[Key]:
-        """Every snapshot that one of the tables names, or one of their files."""
+        """Keys of every snapshot in one of the tables, or in problems of files."""
         named = [*self.rows.values(), self.flaws]
         return list(dict.fromkeys(key for rows in named for key in rows))
 
@@ -138,7 +139,7 @@ _HERE: dict[str, Grounds] = {}
 
 
 def _handed(name: str, packed: bytes) -> Grounds:
-    """Return what was handed to this process last, if it is that."""
+    """Return the data that this process unpickled last, or unpickle other data."""
     if name not in _HERE:
         _HERE.clear()
         _HERE[name] = Grounds(*pickle.loads(packed))  # noqa: S301 - our own
@@ -146,7 +147,7 @@ def _handed(name: str, packed: bytes) -> Grounds:
 
 
 def _once(brokers: ArrowTable) -> ArrowTable:
-    """Return each broker once; that one stands twice is said elsewhere."""
+    """Return each broker once; duplicates are reported elsewhere."""
     known = brokers.filter(pc.is_valid(brokers.column("id")))
     ids = known.column("id").to_numpy()
     is_first = np.ones(len(known), dtype=np.bool_)
@@ -155,7 +156,7 @@ def _once(brokers: ArrowTable) -> ArrowTable:
 
 
 def grounds_of(fleet: Fleet) -> Grounds:
-    """Collect what is as large as brokers and log dirs."""
+    """Collect the tables to broadcast, whose size grows with brokers and log dirs."""
     num_saying = 0
     if fleet.files is None:
         flaws: Mapping[Key, Sequence[Flaw]] = fleet.flaws
@@ -178,13 +179,13 @@ def grounds_of(fleet: Fleet) -> Grounds:
 def _cleaned(
     name: str, parts: Sequence[ArrowTable], problems: dict[Key, list[Row]]
 ) -> ArrowTable:
-    """Cast the parts of a table, and sort them; note what is wrong with whose cells."""
+    """Cast and sort the parts of a table; record problems of cells by snapshot."""
     tables = [EMPTY[name]]
     for part in _alike(parts):
         cast, found = cast_ground(name, part)
         tables.append(cast.select(EMPTY[name].column_names))
         if found:
-            # Rarely so; then each snapshot by itself tells which of them it is.
+            # Rare: each snapshot is cast again to find those with problems.
             ordered = with_keys(part).sort_by([(c, "ascending") for c in KEY])
             for key, rows in by_key(ordered):
                 _, own = cast_ground(name, rows)
@@ -195,7 +196,7 @@ def _cleaned(
 
 
 def _alike(parts: Sequence[ArrowTable]) -> Iterator[ArrowTable]:
-    """Yield parts of one schema together: each is cast in a dozen calls."""
+    """Concatenate parts of equal schema, since each cast takes a dozen calls."""
     found: dict[pa.Schema, list[ArrowTable]] = {}
     for part in parts:
         plain = part.replace_schema_metadata()
@@ -204,7 +205,11 @@ def _alike(parts: Sequence[ArrowTable]) -> Iterator[ArrowTable]:
 
 
 def _partitions_of(files: FleetFiles) -> dict[Key, int]:
-    """Return how many partitions snapshots have, were those of a file alike."""
+    """
+    Return the approximate number of partitions of each snapshot.
+
+    The snapshots of a file are taken to have equally many.
+    """
     found: dict[Key, int] = {}
     for file in files.tables.get("partitions", ()):
         each = file.rows // max(len(file.snapshots), 1)
@@ -216,7 +221,7 @@ def _partitions_of(files: FleetFiles) -> dict[Key, int]:
 def _of_files(
     files: FleetFiles,
 ) -> tuple[dict[str, list[ArrowTable]], dict[Key, list[Flaw]]]:
-    """Read files, a row group at a time."""
+    """Read files, a row group at a time; return tables and problems of files."""
     flaws: dict[Key, list[Flaw]] = {}
     found = {}
     for name, columns in GROUND_COLUMNS.items():
@@ -240,21 +245,21 @@ def _note(
 
 def flaws_of(name: str, file: TableFile, reason: str) -> Iterator[tuple[Key, Flaw]]:
     """
-    Yield the snapshots that a file takes with it, and what to say of each.
+    Yield the snapshots of a file that cannot be read, each with its problem.
 
     Parameters
     ----------
     name
-        Of its table.
+        Name of the table.
     file, reason
-        The file, and why it cannot be read.
+        The file, and the reason why it cannot be read.
     """
     for key in file.snapshots:
         yield key, {"table": name, "place": file.path, "value": "", "rule": reason}
 
 
 def _of_tables(fleet: Fleet) -> tuple[dict[str, list[ArrowTable]], int]:
-    """Ask Spark; return the tables, and how many topics say something."""
+    """Query Spark; return the tables, and the number of topics with settings."""
     chosen = {
         name: _without_texts(fleet.tables()[name].select(*KEY, *columns), name)
         for name, columns in GROUND_COLUMNS.items()
@@ -262,14 +267,14 @@ def _of_tables(fleet: Fleet) -> tuple[dict[str, list[ArrowTable]], int]:
     parts = [tagged(table, name) for name, table in chosen.items()]
     no_key = (F.lit(None).cast(each.dataType).alias(each.name) for each in KEY_TYPES)
     counted = saying(fleet.topics).groupBy().count().select(*no_key, "count")
-    # One question, not four.
+    # One query, not four.
     together = union_of([*parts, tagged(counted, _SAYING)]).toArrow()
     (count,) = part_of(together, _SAYING).column("count").to_pylist()
     return {name: [_part_with_key(together, name)] for name in chosen}, count
 
 
 def _without_texts(table: DataFrame, name: str) -> DataFrame:
-    """Leave of maps that are only checked, as of tags, what may be wrong with them."""
+    """Reduce maps that are only checked, such as tags, to their null values."""
     for column in CHECKED.get(name, ()):
         kind = table.schema[column].dataType
         if isinstance(kind, T.MapType) and isinstance(kind.valueType, T.StringType):

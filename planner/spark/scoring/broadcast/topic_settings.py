@@ -1,8 +1,8 @@
 """
-What topics say that the partitions of theirs must know: their min ISR, their storage.
+Topic settings that affect partitions: their min ISR and their storage.
 
-It is looked up where partitions are added up, so that nobody holds what all topics of a
-fleet say.
+They are looked up in the tasks that sum partitions, so that no process holds the
+settings of all topics of a fleet.
 """
 
 from collections.abc import Callable
@@ -32,23 +32,23 @@ from planner.spark.scoring.shuffle.shuffle_rows import Key
 SAID = pa.schema(
     [("topic", pa.string()), ("is_shared", pa.bool_()), ("min_isr", pa.int32())]
 )
-"""Of topics that say something."""
+"""Settings of the topics that have any."""
 BESIDE = {name: f"said_{name}" for name in SAID.names if name != "topic"}
-"""What is said, as it stands beside partitions."""
+"""Columns of settings joined to partitions."""
 MOST_BROADCAST = 1_000_000
-"""Topics that say something: so many every executor may hold, in some 100 MB."""
+"""Largest number of topics with settings that is broadcast, in some 100 MB."""
 SNAPSHOTS_KEPT = 8
 _KINDS = {"topic": pa.string(), "storage": pa.string(), "configs": STRING_MAP}
 _COLUMNS = tuple(column for column in TOPICS.columns if column.name in _KINDS)
 Said = Callable[[Key, ArrowTable], tuple[ArrowTable, ArrowTable]]
 """
-A snapshot and some of its partitions; what their topics say, at least, and what is
-wrong with the files that say so, in the columns of `FOUND`.
+Function from a snapshot and some of its partitions to the settings of at least their
+topics, and the problems of the files of these settings, in the columns of `FOUND`.
 """
 
 
 def said_beside(key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
-    """Return what stands beside partitions that `with_said` has joined."""
+    """Return the settings in the columns that `with_said` has joined to partitions."""
     columns = ["topic", *BESIDE.values()]
     table = pa.table({name: _plain(rows.column(name)) for name in columns})
     once = table.group_by("topic").aggregate([(n, "max") for n in BESIDE.values()])
@@ -57,7 +57,7 @@ def said_beside(key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
 
 
 def nothing_said(key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
-    """Return what topics say where none says anything."""
+    """Return the settings if no topic has any."""
     return SAID.empty_table(), FOUND.empty_table()
 
 
@@ -68,7 +68,7 @@ def _plain(column: ArrowTable) -> ArrowTable:
 
 def saying(topics: DataFrame) -> DataFrame:
     """
-    Return the topics that say something, and what: `KEY`, `topic`, `BESIDE`.
+    Return the topics with settings of their own: `KEY`, `topic`, `BESIDE`.
 
     Parameters
     ----------
@@ -90,24 +90,18 @@ def saying(topics: DataFrame) -> DataFrame:
 
 def with_said(partitions: DataFrame, told: DataFrame, count: int) -> DataFrame:
     """
-    Return partitions with what their topics say beside them, joined by Spark.
+    Return partitions joined by Spark with the settings of their topics.
 
-    Parameters
-    ----------
-    partitions
-        Rows with `KEY` and `topic`.
-    told
-        Result of `saying`.
-    count
-        How many rows that has. Spark knows no better than that they may be as many as
-        all topics, and would sort all partitions to join them.
+    `partitions` has the columns `KEY` and `topic`, `told` is the result of `saying`,
+    and `count` is the number of its rows. Spark itself estimates as many rows as there
+    are topics, and would sort all partitions for the join.
     """
     theirs = {name: f"their_{name}" for name in (*KEY, "topic")}
-    # One that stands twice is refused elsewhere, and must not double partitions here.
+    # A duplicate topic is rejected elsewhere, and must not duplicate partitions here.
     once = told.withColumnsRenamed(theirs).dropDuplicates(list(theirs.values()))
     if count <= MOST_BROADCAST:
         once = F.broadcast(once)
-    # Rows without a key or topic are refused elsewhere, too: null need not match null.
+    # Rows without a key or topic are rejected elsewhere: null need not match null.
     own = {name: partitions[name] for name in KEY}
     own["topic"] = partitions["topic"].cast("string")
     is_its = [own[name] == once[alias] for name, alias in theirs.items()]
@@ -116,12 +110,12 @@ def with_said(partitions: DataFrame, told: DataFrame, count: int) -> DataFrame:
 
 class SaidInFiles:
     """
-    Reads what the topics of a snapshot say, in the task that asks.
+    Settings of the topics of a snapshot, read on demand in the task.
 
     Parameters
     ----------
     files
-        Of the fleet.
+        Files of the fleet.
     """
 
     def __init__(self, files: FleetFiles) -> None:
@@ -130,11 +124,11 @@ class SaidInFiles:
         self._of = lru_cache(SNAPSHOTS_KEPT)(self._read)
 
     def hear(self, key: Key, topics: ArrowTable) -> None:
-        """Take the settings of all topics of a snapshot, which were read anyway."""
+        """Cache the settings of all topics of a snapshot, which were already read."""
         self._heard[key] = said_of(topics)
 
     def __call__(self, key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
-        """Return what all topics of a snapshot say that say something."""
+        """Return the settings of all topics of a snapshot that have any."""
         if key in self._heard:
             return self._heard[key], FOUND.empty_table()
         return self._of(key)
@@ -150,13 +144,13 @@ class SaidInFiles:
             flaw = {"table": "topics", "place": error.file, "value": ""}
             flaws = [flaw | {"rule": str(error)}]
             return SAID.empty_table(), pa.Table.from_pylist(flaws, schema=FOUND)
-        # What is wrong with them is told by whoever lists them.
+        # The task that lists the topics reports the problems of these cells.
         cast, _ = cast_cells(topics, _COLUMNS, "topics")
         return said_of(cast), FOUND.empty_table()
 
 
 def said_of(topics: ArrowTable) -> ArrowTable:
-    """Return what topics say, of those that do: the columns of `SAID`."""
+    """Return the settings of topics that have any: the columns of `SAID`."""
     shared = pc.equal(topics.column("storage"), "shared")
     is_shared = pc.fill_null(shared, fill_value=False)
     min_isr = pa.array(min_isr_of(topics.column("configs")), pa.int32())
@@ -166,7 +160,7 @@ def said_of(topics: ArrowTable) -> ArrowTable:
 
 
 def min_isr_of(configs: Any) -> list[int | None]:  # noqa: ANN401 - a column of maps
-    """Return what each row says of the least in sync; no number says nothing."""
+    """Return the min ISR that each row sets; `None` if it is absent or no number."""
     found: list[int | None] = [None] * len(configs)
     for row, text in zip(*config_values(configs, MIN_ISR), strict=True):
         is_number = text.strip().isdecimal() and int(text) <= MAX_INT32

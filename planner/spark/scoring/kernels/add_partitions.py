@@ -1,9 +1,9 @@
 """
-Partitions added up in one pass: by the place of their replicas, by topic, by factor.
+Sums of partitions in one pass: by place of the replicas, by topic, by factor.
 
-Plain Python over arrays. A few partitions run it as it is, many run the same functions
-compiled by numba. What it counts is what `placement.model.load.weigh` and
-`placement.score.rule_violations` define; the tests hold it against them.
+Plain Python over arrays. A few partitions run it directly; many run the same functions
+compiled by numba. `placement.model.load.weigh` and `placement.score.rule_violations`
+define the quantities; tests compare the kernel with them.
 """
 
 import functools
@@ -27,7 +27,7 @@ from planner.spark.scoring.kernels.violation_rows import (
 
 def add_partitions(rows: Table, ground: Table, sums: Table, scratch: Table) -> None:
     """
-    Add partitions up.
+    Add partitions to sums.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def add_partitions(rows: Table, ground: Table, sums: Table, scratch: Table) -> N
     ground
         `planner.spark.scoring.sums.sum_arrays.GroundArrays`.
     sums
-        `planner.spark.scoring.sums.sum_arrays.SumArrays`, zeros that are added to.
+        `planner.spark.scoring.sums.sum_arrays.SumArrays`: added to in place.
     scratch
         `planner.spark.scoring.sums.sum_arrays.ScratchArrays`.
     """
@@ -52,7 +52,7 @@ def add_partitions(rows: Table, ground: Table, sums: Table, scratch: Table) -> N
 def _add(
     rows: Table, ground: Table, sums: Table, scratch: Table, p: int, q: int, at: int
 ) -> None:
-    """Add a partition, the block's `q`-th, to all but the places of its replicas."""
+    """Add a partition, number `q` of its block, to all sums except those by place."""
     t = rows.topic[p]
     low = rows.start[p]
     size = rows.start[p + 1] - low
@@ -77,18 +77,18 @@ def _add(
 @functools.cache
 def compiled() -> Callable[..., None]:
     """
-    Return `add_partitions` as machine code, kept on disk where that is possible.
+    Return `add_partitions` compiled, with the machine code cached on disk if possible.
 
-    Where it is not, each process compiles for itself, some seconds once.
+    Without the cache, each process compiles once, which takes some seconds.
     """
     from numba import njit
     from numba.extending import register_jitable
 
-    # Handed on from call to call, named tuples of thirty arrays are copied each time.
+    # Inlined, since each call would copy the named tuples of thirty arrays.
     for function in (_add, *violation_rows.INNER, *load_sums.INNER):
         register_jitable(forceinline=True)(function)
-    # It allocates nothing. Counting references to what is handed from function to
-    # function, which this leaves out, would take ten times as long as the rest.
+    # The kernel allocates nothing. Reference counting of arguments, which this
+    # option turns off, would take ten times as long as the rest.
     options: dict[str, Any] = {"_nrt": False}
     kept = jit.compiled(add_partitions, **options)
     here: Callable[..., None] = njit(nogil=True, **options)(add_partitions)
@@ -97,7 +97,7 @@ def compiled() -> Callable[..., None]:
         try:
             kept(*arrays)
         except (AttributeError, ImportError):
-            # What another version left on disk names what is there no longer.
+            # Code that another version cached refers to names that no longer exist.
             here(*arrays)
 
     return add

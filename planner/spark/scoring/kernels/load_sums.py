@@ -1,4 +1,4 @@
-"""What partitions weigh; added up by topic, by factor, by the place of replicas."""
+"""Loads of partitions, summed by topic, by factor and by place of the replicas."""
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def weigh(
     t: int,
     factor: int,
 ) -> None:
-    """Weigh each replica, and what the leader takes besides."""
+    """Compute the load of each replica, and the extra load of the leader."""
     each, extra, counts = scratch.each, scratch.extra, sums.counts
     inbound = rows.inbound[p]
     served = rows.outbound[p]
@@ -72,7 +72,7 @@ def weigh(
 
 
 def _scaled(rate: float, unit: float) -> int:
-    """Turn a rate into an integer, rounded up, as `weigh` does."""
+    """Convert a rate to an integer, rounded up, as `weigh` does."""
     if not np.isfinite(rate):
         return 0
     return int(np.ceil(min(rate * unit, MOST) * (1 - 1e-12)))
@@ -89,7 +89,7 @@ def spread(
     size: int,
     leader: int,
 ) -> int:
-    """Tell where replicas lie and what each takes; return their bytes in all."""
+    """Set the place and the loads of each replica; return their bytes in total."""
     each, whole = scratch.each[q, DISK], 0
     is_own = rows.has_own and not ground.is_shared[t]
     scratch.leads[q] = ABSENT
@@ -114,18 +114,19 @@ def total_up(
     sums: Table, scratch: Table, q: int, t: int, size: int, disk: int, leader: int
 ) -> None:
     """
-    Add what a whole partition weighs to its topic.
+    Add the load of a whole partition to its topic.
 
-    Squares are of distances from the topic's first partition: that one is no further
-    from the mean of all than its own share of the squares allows, so that what they
-    lose against distances from the mean is 1e-16 times the number of partitions.
+    Squares are of distances from the load of the topic's first partition. That load is
+    no further from the mean of all than its own term in the sum of squares allows. The
+    loss of precision against distances from the mean is therefore 1e-16 times the
+    number of partitions.
     """
     is_led = leader != ABSENT
     is_first = not sums.is_loaded[t]
     sums.is_loaded[t] = True
     for r in range(scratch.each.shape[1]):
         load = scratch.each[q, r] * size
-        # Floats do not overflow: sums that are too much show in them.
+        # Floats do not overflow, so that they reveal sums that are too large.
         whole = float(scratch.each[q, r]) * size
         if r == DISK:
             whole += disk - load
@@ -147,7 +148,7 @@ def total_up(
 
 
 def put(rows: Table, sums: Table, scratch: Table, begin: int, stop: int) -> None:
-    """Add the partitions of a block to where their replicas lie."""
+    """Add the partitions of a block to the places of their replicas."""
     first = rows.start[begin]
     for q in range(stop - begin):
         if scratch.is_sound[q]:
@@ -200,4 +201,4 @@ INNER = (
     _put_leader,
     _put_future,
 )
-"""What is compiled with those who call it."""
+"""Functions that are compiled inline with their callers."""

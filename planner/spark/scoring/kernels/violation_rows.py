@@ -1,4 +1,4 @@
-"""What a partition is, and what it breaks; counted by topic."""
+"""Replicas, leaders and rule violations of partitions, counted by topic."""
 
 from placement.model.cluster import ABSENT
 from planner.spark.scoring.kernels.tally import (
@@ -22,7 +22,7 @@ from planner.spark.scoring.kernels.tally import (
 
 
 def follow_numbers(rows: Table, sums: Table, p: int, t: int) -> None:
-    """See whether the numbers of a topic go up one by one."""
+    """Record whether the partition numbers of a topic are consecutive."""
     number = rows.number[p]
     if sums.counts[t, NUM_PARTITIONS] == 1:
         sums.first[t] = number
@@ -50,9 +50,10 @@ def is_sound(
     rows: Table, sums: Table, scratch: Table, p: int, t: int, size: int
 ) -> bool:
     """
-    Return whether a partition can be looked at.
+    Return whether a partition can be scored; count its faults.
 
-    What is wrong with it is counted.
+    A partition is unsound without replicas, number or name, with duplicate or unknown
+    brokers, or with lists of other lengths.
     """
     counts = sums.counts
     is_sound = True
@@ -84,7 +85,7 @@ def _is_twice(broker: Table, size: int) -> bool:
 
 
 def factor_of(rows: Table, p: int, low: int, size: int) -> int:
-    """Return how many replicas there are, less those that are being added."""
+    """Return the number of replicas without those that are being added."""
     factor = size
     if rows.has_adding:
         for n in range(low, low + size):
@@ -103,7 +104,7 @@ def _is_member(members: Table, start: Table, p: int, broker_id: int) -> bool:
 def is_in_sync(
     rows: Table, ground: Table, scratch: Table, p: int, low: int, k: int
 ) -> bool:
-    """Return whether a replica is in sync; most stand in the same slot there."""
+    """Return whether a replica is in sync; the ISR mostly has it at the same index."""
     if not rows.tells_isr[p]:
         return bool(ground.is_live[scratch.broker[k]])
     broker_id = rows.replicas[low + k]
@@ -116,7 +117,7 @@ def is_in_sync(
 def leader_of(
     rows: Table, ground: Table, scratch: Table, p: int, low: int, size: int
 ) -> int:
-    """Return the row of the broker that leads, or `ABSENT`."""
+    """Return the row of the leading broker, or `ABSENT`."""
     leader = rows.leader[p]
     if leader != NOBODY_SAYS:
         return _row_of(ground, leader)
@@ -131,16 +132,16 @@ def is_odd(
     rows: Table, scratch: Table, p: int, q: int, leader: int, in_sync: int
 ) -> bool:
     """
-    Return whether the leader or a member of the ISR may be none of the replicas.
+    Return whether the leader or a member of the ISR may not be a replica.
 
-    `ScratchArrays.leads` says which replica leads.
+    `ScratchArrays.leads` has the index of the replica that leads.
     """
-    # As many replicas in the ISR as it has members: each is one, and stands once.
+    # If as many replicas are in the ISR as it has members, each member is a replica.
     if rows.tells_isr[p] and in_sync != rows.isr_start[p + 1] - rows.isr_start[p]:
         return True
     if leader != ABSENT:
         return bool(scratch.leads[q] == ABSENT)
-    # One that no table lists, rather than none.
+    # The leader is a broker that no table lists, rather than none.
     return bool(rows.leader[p] != NOBODY_SAYS and rows.leader[p] != ABSENT)
 
 
@@ -156,7 +157,7 @@ def judge(
     factor: int,
     leader: int,
 ) -> int:
-    """Count what a partition breaks; return how many of its replicas are in sync."""
+    """Count the rules that a partition violates; return its in-sync replicas."""
     counts = sums.counts
     in_sync = 0
     for k in range(size):
@@ -182,7 +183,7 @@ def judge(
 
 
 def _judge_copies(counts: Table, t: int, in_sync: int, factor: int, least: int) -> None:
-    """Count what a partition has too few copies for."""
+    """Count the rules on the number of copies that a partition violates."""
     if in_sync < factor:
         counts[t, NUM_UNDER] += 1
     if in_sync < least:
@@ -198,7 +199,7 @@ def _judge_copies(counts: Table, t: int, in_sync: int, factor: int, least: int) 
 def _target_size(
     rows: Table, ground: Table, scratch: Table, p: int, low: int, size: int
 ) -> int:
-    """Count the target list; mark in `ScratchArrays.counts` which of it are live."""
+    """Return the size of the target list; mark its live replicas in `counts`."""
     listed = 0
     for k in range(size):
         stays = not rows.has_removing or not _is_member(
@@ -210,16 +211,16 @@ def _target_size(
 
 
 def _breaks_racks(ground: Table, scratch: Table, size: int, listed: int) -> bool:
-    """Return whether the rack rule is broken by the target list."""
+    """Return whether the target list violates the rack rule."""
     fullest = _fullest(ground, scratch, size)
     if fullest > ground.rack_limit[listed]:
         return True
-    # With one each, no rack can hold two more than another.
+    # With one replica per rack, no rack holds two more than another.
     return bool(fullest > 1 and _is_uneven(ground, scratch, size, fullest))
 
 
 def _fullest(ground: Table, scratch: Table, size: int) -> int:
-    """Return how many replicas that count the rack has that has most of them."""
+    """Return the largest number of marked replicas in one rack."""
     fullest = 0
     for k in range(size):
         if scratch.counts[k]:
@@ -234,7 +235,7 @@ def _fullest(ground: Table, scratch: Table, size: int) -> int:
 
 def _is_uneven(ground: Table, scratch: Table, size: int, fullest: int) -> bool:
     """
-    Return whether a rack that has room holds two replicas less than the fullest.
+    Return whether a rack with room holds two or more replicas less than the fullest.
 
     `ScratchArrays.in_rack` is zero before and after.
     """
@@ -269,4 +270,4 @@ INNER = (
     _fullest,
     _is_uneven,
 )
-"""What is compiled with those who call it."""
+"""Functions that are compiled inline with their callers."""

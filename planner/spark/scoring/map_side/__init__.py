@@ -1,5 +1,5 @@
 """
-Map side: tasks that read partitions and add them up.
+Map side: tasks that read partitions and sum them.
 
 Imports `scoring.broadcast`, `scoring.shuffle`, `scoring.sums`, `common` and `io`.
 """

@@ -1,8 +1,8 @@
 """
-A fleet's files, dealt to tasks that read them without Spark.
+Distribution of a fleet's files to tasks that read them without Spark.
 
-Snapshots of which one task has all there is are judged in it: what is known of each
-goes on as its scores. Others are judged once their sums have come together.
+A task that has all files of a snapshot also scores it, and passes on its scores. Other
+snapshots are scored on the reduce side, after their sums have been shuffled.
 """
 
 import pickle
@@ -40,12 +40,11 @@ from planner.spark.scoring.sums.partial_sums import READ
 
 TASK_ROWS, MOST_ROWS = 150_000, 4_000_000
 """
-A task has so many rows to read at least, where there are, and about so many at most.
-In between each core has one task, above all cores have equally many: what a task costs
-Spark is worth 100,000 rows.
+Smallest and approximate largest number of rows of a task. In between, each core has one
+task; above, all cores have equally many. A task costs Spark as much as 100,000 rows.
 """
 SNAPSHOT_ROWS = 20_000
-"""A snapshot takes as long as so many rows, however few it has."""
+"""Fixed cost of a snapshot, in rows."""
 _CODED = ("topic", "log_dirs", "future_log_dirs")
 _WANTED = {
     "partitions": dict.fromkeys(READ),
@@ -53,11 +52,11 @@ _WANTED = {
 }
 Piece = tuple[str, int, int | None]
 """
-A row group: its table, its file's place among those of the table, its number; `None`:
-all of the file.
+A row group: its table, the index of its file in the table, its number; `None`: all of
+the file.
 """
 Judge = Callable[[Key, Sequence[Parcel]], Parcels]
-"""All parcels of a snapshot; what is known of it comes out."""
+"""Function from all shuffle rows of a snapshot to its scores or problems."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +69,9 @@ class ReadTask:
     pieces
         Tables, files, and numbers of row groups: topics first.
     whole
-        Snapshots of which it has all topics and partitions.
+        Snapshots whose topics and partitions are all in this task.
     topics
-        The files of topics of all its snapshots.
+        Files with the topics of all its snapshots.
     """
 
     pieces: Sequence[tuple[str, TableFile, int | None]]
@@ -82,14 +81,14 @@ class ReadTask:
 
 def read_tasks(files: FleetFiles, cores: int) -> list[ReadTask]:
     """
-    Deal files to tasks.
+    Distribute files to tasks.
 
     Parameters
     ----------
     files
         The files.
     cores
-        About how many tasks run at once.
+        Approximate number of tasks that run at once.
 
     Returns
     -------
@@ -109,14 +108,14 @@ def read_tasks(files: FleetFiles, cores: int) -> list[ReadTask]:
 
 def dealt_files(files: FleetFiles, cores: int) -> list[list[Piece]]:
     """
-    Deal row groups to tasks, small ones together, and those of a small snapshot.
+    Distribute row groups to tasks: small ones, and those of a small snapshot, together.
 
     Parameters
     ----------
     files
         The files.
     cores
-        About how many tasks run at once.
+        Approximate number of tasks that run at once.
 
     Returns
     -------
@@ -146,7 +145,7 @@ def _pieces(files: FleetFiles) -> list[Piece]:
 
 
 def _owner(files: FleetFiles, piece: Piece) -> Key | None:
-    """Return the snapshot that a small file is of, where it is of one."""
+    """Return the snapshot of a small file if it has only one; else `None`."""
     table, place, group = piece
     file = files.tables[table][place]
     is_alone = group is None and len(file.snapshots) == 1 and not file.hidden
@@ -154,7 +153,7 @@ def _owner(files: FleetFiles, piece: Piece) -> Key | None:
 
 
 def _whole(files: FleetFiles) -> dict[Key, list[Piece]]:
-    """Return the pieces of snapshots that have nothing but small files of their own."""
+    """Return the pieces of snapshots that consist of small files of their own."""
     owned: dict[Key, list[Piece]] = defaultdict(list)
     shared: set[Key] = set()
     for piece in _pieces(files):
@@ -167,7 +166,7 @@ def _whole(files: FleetFiles) -> dict[Key, list[Piece]]:
 
 
 def _rows_worth(files: FleetFiles, unit: Sequence[Piece]) -> int:
-    """Return how many rows take as long as what is dealt together."""
+    """Return the cost of pieces of one task, in rows."""
     rows = snapshots = 0
     for table, place, group in unit:
         file = files.tables[table][place]
@@ -190,10 +189,10 @@ def reader(
     tasks
         Result of `read_tasks`.
     judge
-        Judges snapshots of which a task has all.
+        Scores the snapshots that are entirely in one task.
     """
     whole = frozenset(chain.from_iterable(task.whole for task in tasks))
-    # In bytes, for every task gets all of them and reads none but its own.
+    # Pickled, since every task receives all of them and unpickles only its own.
     dealt = [pickle.dumps(task) for task in tasks]
     sown = [key for key in grounds.keys if key not in whole]
 
@@ -210,7 +209,7 @@ def reader(
 
 
 def _judged(task: ReadTask, parcels: Iterable[Parcel], judge: Judge) -> Parcels:
-    """Judge the snapshots of which all parcels are here; pass on those of others."""
+    """Score the snapshots that are entirely in the task; pass on the rows of others."""
     kept: dict[Key, list[Parcel]] = {key: [] for key in sorted(task.whole)}
     for parcel in parcels:
         if parcel[0] in kept:
@@ -242,7 +241,7 @@ def _of_piece(
 ) -> Parcels:
     file = file.alone
     coded = _CODED if table == "partitions" else ()
-    # What a small file says of its topics is all that its snapshot does.
+    # A small file has all topic settings of its snapshot.
     hears = said.hear if group is None and file.key is not None else None
     for rows in read_batches(file, group, _WANTED[table], coded, CHUNK_ROWS):
         if table == "topics":
@@ -255,6 +254,6 @@ def _of_piece(
 
 
 def _unreadable(table: str, file: TableFile, reason: str) -> Parcels:
-    """Send what is wrong with a file to the snapshots that it has."""
+    """Yield the problem of a file for each of its snapshots."""
     for key, flaw in flaws_of(table, file, reason):
         yield from packed(key, "found", found_table([flaw]))

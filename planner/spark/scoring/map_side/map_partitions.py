@@ -1,9 +1,9 @@
 """
-Partitions of a fleet added up where they are read.
+Partial sums of a fleet's partitions, computed in the tasks that read them.
 
-Each task adds up what it reads and gives parcels as large as brokers, log dirs and
-topics. Tables in a folder of this machine's file system are read by the tasks
-themselves, column by column; others come from Spark as Arrow.
+Each task returns sums whose size grows with brokers, log dirs and topics. Tasks read
+tables on this machine's file system themselves, column by column; other tables come
+from Spark as Arrow.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def partial_sums(
     spark: SparkSession, fleet: Fleet, grounds: Grounds, judge: Judge
 ) -> DataFrame:
     """
-    Add partitions up, task by task.
+    Sum partitions, task by task.
 
     Parameters
     ----------
@@ -43,14 +43,15 @@ def partial_sums(
     fleet
         Canonical tables.
     grounds
-        What is known of their brokers.
+        Brokers and log dirs of the snapshots.
     judge
-        Judges snapshots of which one task has all.
+        Scores the snapshots that are entirely in one task.
 
     Returns
     -------
     DataFrame
-        Parcels: the columns of `planner.spark.scoring.shuffle.shuffle_rows.SCHEMA`.
+        Partial sums: the columns of
+        `planner.spark.scoring.shuffle.shuffle_rows.SCHEMA`.
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -1,4 +1,4 @@
-"""Partitions on their way from Spark's tables to Python."""
+"""Partitions passed from Spark's tables to Python in batches."""
 
 from collections.abc import Iterator
 
@@ -22,26 +22,26 @@ from planner.spark.scoring.shuffle.shuffle_rows import Batches, Key, by_key, mic
 from planner.spark.scoring.sums.partial_sums import READ
 
 _MOST_BATCHES = 10_000
-"""Those that are looked at together, however few rows they have."""
+"""Largest number of batches that are processed together, however few rows they have."""
 
 
 def handed(fleet: Fleet, num_saying: int) -> tuple[DataFrame, Said]:
     """
-    Return the partitions of a fleet as they are handed over.
+    Return the partitions of a fleet in the columns that tasks receive.
 
     Parameters
     ----------
     fleet
         Canonical tables.
     num_saying
-        How many topics say what their partitions must know.
+        Number of topics with settings of their own.
 
     Returns
     -------
-    Input of `received`, and the function that finds in it the settings of topics.
+    Input of `received`, and the function that extracts the topic settings from it.
     """
-    # What the table lacks is left out: Spark adds up the bytes of all columns after
-    # every row, of nothing but nulls too. The cast fills them in.
+    # Absent columns are left out: Spark sums the bytes of all columns after every
+    # row, also of null columns. The cast adds them.
     kinds = dict(fleet.partitions.dtypes)
     known = [name for name in READ if name == "topic" or kinds[name] != "void"]
     partitions = fleet.partitions.select(*KEY, *known)
@@ -54,14 +54,14 @@ def handed(fleet: Fleet, num_saying: int) -> tuple[DataFrame, Said]:
 
 def received(batches: Batches, enough: int) -> Iterator[tuple[Key, ArrowTable]]:
     """
-    Yield the partitions of one snapshot together, of what Spark hands over.
+    Yield the partitions of each snapshot together, from batches of Spark.
 
     Parameters
     ----------
     batches
-        Batches of Spark's, of some thousand rows.
+        Batches of Spark, of some thousand rows.
     enough
-        Rows that are looked at together: each look costs as much as some thousand.
+        Rows that are processed together: each call costs as much as some thousand rows.
     """
     for some in gathered(batches, len, enough=enough, most=_MOST_BATCHES):
         rows = pa.Table.from_batches(some).combine_chunks()
@@ -69,7 +69,7 @@ def received(batches: Batches, enough: int) -> Iterator[tuple[Key, ArrowTable]]:
 
 
 def _sorted(rows: ArrowTable) -> ArrowTable:
-    """Bring the rows of each snapshot together, where they lie scattered."""
+    """Sort rows by snapshot if those of a snapshot are not adjacent."""
     codes = _codes(rows)
     num_runs = 1 + np.count_nonzero(codes[1:] != codes[:-1]) if len(codes) else 0
     if num_runs <= len(np.unique(codes)):
@@ -78,7 +78,7 @@ def _sorted(rows: ArrowTable) -> ArrowTable:
 
 
 def _codes(rows: ArrowTable) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return ``(N,)`` equal numbers for rows of one snapshot."""
+    """Return ``(N,)`` numbers that are equal for rows of one snapshot."""
     names = as_array(rows.column("cluster_id")).dictionary_encode()
     name = names.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     _, moment = np.unique(micros_of(rows), return_inverse=True)

@@ -1,4 +1,4 @@
-"""Rows of partitions that a task adds up, and names of topics that it lists."""
+"""Sums of the partitions that a task reads, and lists of its topics."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,9 +23,9 @@ from planner.spark.scoring.sums.partial_sums import READ, WORTH_COMPILING, sums_
 from planner.spark.scoring.sums.place_sums import PlaceSums
 
 CHUNK_ROWS = 500_000
-"""Partitions that are added up together at most, and at least half as many: 50 MB."""
+"""Largest number of partitions summed together, 50 MB; half as many at least."""
 TOPICS_KEPT = 100_000
-"""Topics, half a kilobyte each, that a task keeps until it sends them."""
+"""Number of topics, half a kilobyte each, that a task collects before it sends them."""
 _KEPT = {
     "factor": "factors",
     "count": "counts",
@@ -33,7 +33,7 @@ _KEPT = {
     "topic": "topics",
     "number": "numbers",
 }
-"""Kinds of parcels besides places, and what sums call them."""
+"""Kinds of shuffle rows besides places, and the attribute of `Sums` for each."""
 _COLUMNS = tuple(column for column in PARTITIONS.columns if column.name in READ)
 Hears = Callable[[Key, ArrowTable], None]
 """Receives the topics of a snapshot, cast to the schema of snapshots."""
@@ -41,16 +41,16 @@ Hears = Callable[[Key, ArrowTable], None]
 
 def listed(topics: ArrowTable, grounds: Grounds, hears: Hears | None = None) -> Parcels:
     """
-    Send the names that a table of topics has, and what is wrong with its rows.
+    Yield the topic names of a table of topics, and the problems of its rows.
 
     Parameters
     ----------
     topics
-        Rows of any snapshots, of whatever types.
+        Rows of any snapshots, in any types.
     grounds
         Brokers of the snapshots.
     hears
-        Receives them, snapshot by snapshot.
+        Receives the topics of each snapshot.
     """
     for key, rows in by_key(topics):
         cast, found = cast_cells(rows, TOPICS.columns, "topics")
@@ -67,11 +67,11 @@ def listed(topics: ArrowTable, grounds: Grounds, hears: Hears | None = None) -> 
 
 
 def _together(tables: Sequence[ArrowTable]) -> ArrowTable:
-    """Return rows in one chunk; columns without any value are not copied for it."""
+    """Return rows in one chunk; columns of nulls are created anew instead of copied."""
     if len(tables) == 1:
         return tables[0].combine_chunks()
     if any(table.schema != tables[0].schema for table in tables):
-        # One file has texts as numbers of few texts, another as they are.
+        # Texts of one file are dictionary-encoded, those of another are not.
         tables = [without_codes(table) for table in tables]
     names = tables[0].column_names
     empty = [
@@ -89,16 +89,17 @@ def _together(tables: Sequence[ArrowTable]) -> ArrowTable:
 
 class Adding:
     """
-    Rows that wait to be added up, and what came of those before.
+    Accumulator of partial sums: rows that wait, and the sums of earlier rows.
 
-    What a task has of a place is put together; topics wait until they are many.
+    The sums by place of a task are combined; those by topic are sent when there are
+    many.
 
     Parameters
     ----------
     grounds
         Brokers and log dirs of the snapshots.
     said
-        Returns what topics say.
+        Returns topic settings.
     """
 
     def __init__(self, grounds: Grounds, said: Said) -> None:
@@ -110,7 +111,7 @@ class Adding:
         self._places: dict[Key, PlaceSums] = {}
 
     def take(self, key: Key, table: ArrowTable) -> Parcels:
-        """Take rows of a snapshot, of whatever types; tell what cannot be cast."""
+        """Add rows of a snapshot, in any types; yield the cells that cannot be cast."""
         cast, found = cast_cells(table, _COLUMNS, "partitions", keeps_codes=True)
         if found:
             yield from packed(key, "found", found_table(found))
@@ -120,7 +121,7 @@ class Adding:
             yield from self._add()
 
     def end(self) -> Parcels:
-        """Add up what waits, and send all that was kept."""
+        """Sum the waiting rows, and yield all remaining sums."""
         yield from self._add()
         yield from self._send()
 

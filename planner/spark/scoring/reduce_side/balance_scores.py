@@ -1,8 +1,9 @@
 """
-The scores of snapshots, from what was added up of their partitions.
+Scores of snapshots, from the sums of their partitions.
 
-It is handed, one snapshot at a time, to the very functions that score one in memory:
-rows as many as brokers, log dirs and topics, never as replicas.
+The sums of one snapshot at a time are passed to the same functions that score a
+snapshot in memory; their rows grow with brokers, log dirs and topics, not with
+replicas.
 """
 
 from collections.abc import Mapping
@@ -55,18 +56,18 @@ from planner.spark.scoring.sums.sum_arrays import HEAVIEST, LOADS
 from planner.spark.scoring.sums.topic_sums import BROKEN_AS, TopicSums
 
 PLACED = tuple(level for level in LEVELS if level != "topic")
-"""The levels that are of no topic."""
+"""Levels other than topics."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSettings:
     """
-    What a score depends on besides the fleet.
+    Settings of a score.
 
     Parameters
     ----------
     bands
-        Width of the band by resource name; absent: 0.10.
+        Width of the band by resource name, as a fraction of the target; absent: 0.10.
     thresholds
         Fraction of its capacity that a broker may use, by resource name; absent: 0.8,
         cpu 0.7.
@@ -85,24 +86,24 @@ def scores_of_places(
     parcels: Unpacked, grounds: Grounds, settings: ScoreSettings
 ) -> tuple[dict[str, ArrowTable], Heat] | None:
     """
-    Score a snapshot but for its topics.
+    Score a snapshot at all levels except topics.
 
     Parameters
     ----------
     parcels
-        Of the snapshot.
+        Shuffle rows of the snapshot.
     grounds
-        What is known of its brokers.
+        Broadcast data of brokers and log dirs.
     settings
         Bands and thresholds.
 
     Returns
     -------
-    By level, the columns of `planner.score.score_tables.SCHEMA` that tell of it, and
-    how hot its brokers are; `None` where another task has what they are made of.
+    The rows of each level, in its columns of `planner.score.score_tables.SCHEMA`, and
+    the heat of the brokers; `None` if another task has the sums by place.
     """
     totals = _totals(parcels.table("count"))
-    # What is wrong is told by the task that has its topic.
+    # The task that has the topic of a problem reports it.
     if not parcels.has_first or any(totals[name] for name in WRONG):
         return None
     score, heat = _placed(parcels, grounds.of(parcels.key), totals, settings)
@@ -112,7 +113,7 @@ def scores_of_places(
 
 
 def scores_of_topics(parcels: Unpacked) -> ArrowTable:
-    """Return the rows of the topics that a task has of a snapshot."""
+    """Return the rows of the topics of a snapshot that are in this task."""
     topics = TopicSums(parcels.table("topic"), parcels.table("listed"))
     return topic_rows(topics.names, topics.level(), *_named(parcels.key))
 
@@ -128,7 +129,7 @@ def _placed(
     totals: Mapping[str, int],
     settings: ScoreSettings,
 ) -> tuple[ClusterScore, Heat]:
-    """Score a snapshot but for its topics; return how hot its brokers are besides."""
+    """Score a snapshot at all levels except topics; return also its heat."""
     places = places_once([parcels.table("place")])
     state = _state(ground, places)
     sums = _Sums(state, places, parcels.table("factor"))
@@ -148,7 +149,7 @@ def _placed(
 
 
 def _as_known(score: Score, totals: Mapping[str, int]) -> Score:
-    """Return a score that knows of how many partitions each load is known."""
+    """Return a score with the fraction of partitions whose loads are known."""
     known = _known_fractions(totals)
     resources = {
         resource: replace(figures, known_fraction=known[r])
@@ -158,7 +159,7 @@ def _as_known(score: Score, totals: Mapping[str, int]) -> Score:
 
 
 def _known_fractions(totals: Mapping[str, int]) -> list[float]:
-    """Return the fraction of partitions of which each load is known."""
+    """Return the fraction of partitions with a known load, by resource."""
     partitions = int(totals["partitions"])
     return [
         float(totals[f"knows_{name}"]) / partitions
@@ -179,13 +180,13 @@ _NO_TOPICS = TopicLevel(
 
 
 def _totals(counts: ArrowTable) -> dict[str, int]:
-    """Return the sums over all topics of what is counted."""
+    """Return the counts summed over all topics."""
     return {name: int(counts.column(name).to_numpy().sum()) for name in COUNTED}
 
 
 def _numbers(table: ArrowTable, name: str) -> Any:  # noqa: ANN401 - an int64 array
     column = table.column(name)
-    # Nearly always there is nothing to fill, and a call of Arrow's costs as much.
+    # Nulls are rare, and a call of Arrow costs as much as the conversion.
     filled = column.fill_null(0) if column.null_count else column
     return np.asarray(filled.to_numpy(), dtype=np.int64)
 
@@ -205,7 +206,7 @@ def _state(ground: Ground, places: ArrowTable) -> ClusterState:
 
 
 class _Sums:
-    """What lies on each broker and in each log dir, as arrays."""
+    """Arrays of the loads of each broker and each log dir."""
 
     def __init__(
         self, state: ClusterState, places: ArrowTable, factors: ArrowTable
@@ -297,7 +298,7 @@ def _measured(
 
 
 def _rack_most(state: ClusterState, sums: _Sums, members: Members) -> Any:  # noqa: ANN401
-    """Return ``(K, R)`` the most that each rack can hold, as `share_out` does."""
+    """Return ``(K, R)`` the most load that each rack can hold, as `share_out` does."""
     in_rack = np.bincount(
         state.brokers.rack_idx[members.holds], minlength=state.num_racks
     )
@@ -320,7 +321,7 @@ def _rack_most(state: ClusterState, sums: _Sums, members: Members) -> Any:  # no
 
 
 def _with_totals(table: ArrowTable, totals: Mapping[str, int]) -> ArrowTable:
-    """Put what only partitions tell on the rows of the cluster, a row per resource."""
+    """Set the figures that only partitions provide on the rows of the cluster."""
     values = {
         "partitions": [int(totals["partitions"])] * len(LOADS),
         "replicas": [int(totals["replicas"])] * len(LOADS),

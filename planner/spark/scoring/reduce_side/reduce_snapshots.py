@@ -1,10 +1,10 @@
 """
-What is known of snapshots once all that was added up of them has come together.
+Scores or problems of each snapshot, after its partial sums have been shuffled.
 
-A snapshot is judged in one pass: what is wrong with it, or how hot its brokers are and
-its scores but for the topics, which are made when they are asked for. Between Spark's
-tasks scores travel as parcels: Spark takes rows in value by value, so that it had
-better see each of them once, on its way to where it is written.
+A snapshot is scored in one pass, which yields its problems, or the heat of its brokers
+and its scores at all levels except topics. Scores of topics are computed on demand.
+Between Spark's tasks scores travel packed in shuffle rows: Spark converts rows value by
+value, so that each score is converted only once, when it is written.
 """
 
 import pickle
@@ -42,29 +42,31 @@ from planner.spark.scoring.shuffle.shuffle_rows import (
 
 HEAT, REFUSED, WARNED = "heat", "refused", "warned"
 """
-Kinds of parcels: how hot brokers are; what is wrong, so that there are no scores; what
-may be loaded in part.
+Kinds of shuffle rows: heat of brokers; errors, without scores; warnings that tables may
+be loaded in part.
 """
 COMPLETE = "complete"
-"""Column of parcels that are sound: whether no task warns of their snapshot."""
+"""Column of scored rows: whether no task warns of their snapshot."""
 TOPICS = ("topic", "listed")
-"""Kinds of parcels that scores of topics are made of."""
+"""Kinds of shuffle rows from which scores of topics are computed."""
 SENT_ROWS = 50_000
-"""Scores that are handed to Spark together."""
+"""Number of scores that are sent to Spark together."""
 
 
 _JUDGED = {*PLACED, HEAT, REFUSED, WARNED}
-"""Kinds of parcels that only snapshots have that were judged."""
+"""Kinds of shuffle rows that only scored snapshots have."""
 
 
 def judging(grounds: Grounds, settings: ScoreSettings) -> Callable[[Batches], Batches]:
     """
-    Return what judges snapshots, from the parcels of each; what was judged passes.
+    Return the function that scores snapshots from their shuffle rows.
+
+    Rows of snapshots that a map-side task has scored pass unchanged.
 
     Parameters
     ----------
     grounds
-        What is known of brokers and log dirs.
+        Broadcast data of brokers and log dirs.
     settings
         Bands and thresholds.
     """
@@ -87,7 +89,7 @@ def _judged(batches: Batches, grounds: Grounds, settings: ScoreSettings) -> Parc
 
 
 def whole_judge(grounds: Grounds, settings: ScoreSettings) -> Judge:
-    """Return what judges a snapshot in the task that has all of it."""
+    """Return the function that scores a snapshot in the task that has all of it."""
 
     def judge(key: Key, parcels: Sequence[Parcel]) -> Parcels:
         rows = pa.Table.from_batches(sent(parcels))
@@ -120,7 +122,7 @@ def _scored(parcels: Unpacked, grounds: Grounds, settings: ScoreSettings) -> Par
 
 
 def _in_streams(key: Key, kind: str, table: ArrowTable) -> Parcels:
-    """Put a table into parcels that tell which columns they have."""
+    """Pack a table into shuffle rows that include their schema."""
     for batch in cut(table):
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as stream:
@@ -134,26 +136,26 @@ def _of_stream(sums: Any) -> ArrowTable:  # noqa: ANN401 - an Arrow scalar
 
 
 def telling(batches: Batches) -> Batches:
-    """Yield what parcels `REFUSED` and `WARNED` tell, as `PROBLEMS` has it."""
+    """Yield the problems in the shuffle rows `REFUSED` and `WARNED`, as `PROBLEMS`."""
     for batch in batches:
         for sums in batch.column("sums"):
             yield from _of_stream(sums).to_batches()
 
 
 def kinds_of(levels: Collection[str]) -> list[str]:
-    """Return the kinds of rows that scores of some levels are made of."""
+    """Return the kinds of shuffle rows that scores of some levels need."""
     placed = [level for level in PLACED if level in levels]
     return placed + [*TOPICS] * ("topic" in levels)
 
 
 def scoring(levels: Collection[str]) -> Callable[[Batches], Batches]:
     """
-    Return what makes scores of what was judged, in `planner.score.score_tables.SCHEMA`.
+    Return the function that yields scores, in `planner.score.score_tables.SCHEMA`.
 
     Parameters
     ----------
     levels
-        Those that are wanted.
+        Levels to yield.
     """
 
     def score(batches: Batches) -> Batches:
@@ -174,7 +176,7 @@ def scoring(levels: Collection[str]) -> Callable[[Batches], Batches]:
 
 
 def _with_complete(table: ArrowTable, *, is_complete: bool) -> ArrowTable:
-    """Put on every row whether the snapshot may be loaded in part."""
+    """Set on every row whether the snapshot is complete."""
     told = pa.repeat(pa.scalar(is_complete), len(table))
     at = table.schema.get_field_index(COMPLETE)
     if at < 0:

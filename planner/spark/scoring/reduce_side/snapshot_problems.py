@@ -1,9 +1,9 @@
 """
 Problems of the snapshots of a fleet, and signs that one is loaded in part.
 
-The checks are those of `planner.snapshot.checks.record_checks`. Those that see a part
-of a snapshot were made where that part was read; those of brokers and log dirs, and of
-all topics or partitions at once, are made here, the latter from what was added up.
+The checks are those of `planner.snapshot.checks.record_checks`. Checks of a part of a
+snapshot run in the map-side task that reads the part. Checks of brokers and log dirs,
+and of all topics or partitions at once, run here, the latter on the partial sums.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,17 +52,18 @@ Numbers = npt.NDArray[np.int64]
 
 def problem_tables(parcels: Unpacked, grounds: Grounds) -> Iterator[ArrowTable]:
     """
-    Yield a row per thing that is wrong with one snapshot, as far as this task knows.
+    Yield the problems of one snapshot that this task can see.
 
     Parameters
     ----------
     parcels
-        Of the snapshot: the kinds `number`, `count`, `found`, `place` and `listed`.
+        Shuffle rows of the snapshot: the kinds `number`, `count`, `found`, `place` and
+        `listed`.
     grounds
-        What is known of its brokers.
+        Broadcast data of its brokers.
     """
     flaws = grounds.flaws.get(parcels.key)
-    # What is not there makes the rest look wrong as well.
+    # Missing rows would cause further problems in the rest.
     rows = _in_all(parcels, grounds) if flaws is None else flaws
     if rows and (flaws is None or parcels.has_first):
         yield table_of(parcels.key, rows)
@@ -70,12 +71,12 @@ def problem_tables(parcels: Unpacked, grounds: Grounds) -> Iterator[ArrowTable]:
 
 def warning_rows(parcels: Unpacked) -> list[Row]:
     """
-    Return the signs that tables are still being loaded, as far as this task knows.
+    Return the signs, visible to this task, that tables are still being loaded.
 
     Parameters
     ----------
     parcels
-        Of the snapshot, with which nothing is wrong: the kinds `number`, `count` and
+        Shuffle rows of a snapshot without errors: the kinds `number`, `count` and
         `listed`.
     """
     counted = parcels.table("count").column("partitions")
@@ -99,7 +100,7 @@ def _more(table: str, count: int) -> Iterator[Row]:
 
 
 def _gaps(parcels: Unpacked) -> Iterator[Row]:
-    """Yield the topics that lack numbers, each number that is there standing once."""
+    """Yield the topics with missing partition numbers; no number occurs twice."""
     names, count, last = _counted(parcels.table("number"))
     missing = missing_partitions(count, last)
     rows = np.flatnonzero(missing > 0)
@@ -114,7 +115,7 @@ def _gaps(parcels: Unpacked) -> Iterator[Row]:
 
 
 def _counted(numbers: ArrowTable) -> tuple[ArrowArray, Numbers, Numbers]:
-    """Return the topics, how many numbers each has, and the largest of them."""
+    """Return the topics, the count of partition numbers of each, and the largest."""
     first, last = (numbers.column(name).to_numpy() for name in ("first", "last"))
     own, end = last - first + 1, last.copy()
     listed = numbers.column("numbers").combine_chunks()
@@ -183,7 +184,7 @@ def _in_grounds(key: Key, grounds: Grounds) -> Iterator[Row]:
         yield row_of("clusters", "", count, rule)
     yield from grounds.problems.get(key, ())
     brokers, dirs = grounds.part("brokers", key), grounds.part("log_dirs", key)
-    # What has no id was told of as a cell.
+    # A row without an id is reported as a cell.
     tables = {
         "brokers": brokers.filter(pc.is_valid(brokers.column("id"))),
         "log_dirs": dirs.filter(
@@ -197,7 +198,7 @@ def _in_grounds(key: Key, grounds: Grounds) -> Iterator[Row]:
 
 
 def _in_places(places: ArrowTable, dirs: ArrowTable) -> Iterator[Row]:
-    """Yield the log dirs that replicas name and their brokers do not list."""
+    """Yield the log dirs of replicas that their brokers do not list."""
     named = places.select(["broker_id", "log_dir"])
     named = named.filter(pc.is_valid(named.column("log_dir")))
     known = dirs.select(["broker_id", "path"])
@@ -224,7 +225,7 @@ def _in_topics(parcels: Unpacked) -> Iterator[Row]:
 
 def _unlisted_names(topics: ArrowTable, listed: ArrowTable) -> Iterator[Row]:
     """Check the topics that only partitions name."""
-    # What has no name was told of as a cell.
+    # A row without a name is reported as a cell.
     known = pa.concat_arrays([listed, pa.array([NO_NAME], pa.string())])
     names = topics.filter(pc.invert(pc.is_in(topics, value_set=known))).unique()
     if len(names):
@@ -237,18 +238,18 @@ def _unlisted_names(topics: ArrowTable, listed: ArrowTable) -> Iterator[Row]:
 
 def twice_numbered(numbers: ArrowTable) -> Mapping[tuple[str, int], int]:
     """
-    Return the partitions that stand more than once, and how often they do.
+    Return the partitions that occur more than once, and how often.
 
     Parameters
     ----------
     numbers
-        The columns of `planner.spark.scoring.sums.partial_sums.NUMBERS`: of each topic
-        one row or more.
+        The columns of `planner.spark.scoring.sums.partial_sums.NUMBERS`: one or more
+        rows per topic.
 
     Notes
     -----
-    Partitions are looked at one by one only in topics of which the pieces overlap, or
-    do not go up one by one.
+    Partition numbers are compared one by one only in topics whose pieces overlap, or
+    are not consecutive.
     """
     names = numbers.column("topic").combine_chunks().dictionary_encode()
     topic = names.indices.to_numpy(zero_copy_only=False).astype(np.int64)
@@ -272,7 +273,7 @@ def _overlapping(
     first: npt.NDArray[np.int64],
     last: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int64]:
-    """Return the topics of which two pieces overlap."""
+    """Return the topics with two pieces that overlap."""
     order = np.lexsort((first, topic))
     same = topic[order][1:] == topic[order][:-1]
     is_over = same & (first[order][1:] <= last[order][:-1])

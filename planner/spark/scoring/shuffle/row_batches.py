@@ -1,4 +1,4 @@
-"""What is handed to Spark together: each batch costs as much as many rows do."""
+"""Batches of values sent to Spark together: each batch has a fixed cost."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -14,18 +14,18 @@ def gathered(
     most: int,
 ) -> Iterator[list[Thing]]:
     """
-    Yield things in lists that are worth handing over.
+    Yield values in lists that are large enough to be sent.
 
     Parameters
     ----------
     each
-        In their order.
+        The values, in order.
     size_of
-        Bytes that one takes.
+        Returns the size of a value: bytes, or rows.
     enough
-        Bytes with which a list is complete.
+        Size at which a list is complete.
     most
-        Things with which it is, whatever they take.
+        Number of values at which a list is complete, whatever their size.
     """
     waiting: list[Thing] = []
     size = 0

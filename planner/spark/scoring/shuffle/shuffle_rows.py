@@ -1,8 +1,9 @@
 """
 Small tables that travel through Spark as one value each.
 
-Sums have many columns and few rows. Sent as rows of Spark they would cost more to pack
-and unpack, value by value, than to add up; so each parcel is an Arrow batch in binary.
+Partial sums have many columns and few rows. As rows of Spark, they would take longer to
+pack and unpack, value by value, than to compute. Each shuffle row (parcel) therefore
+has an Arrow batch in a binary column.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,20 +25,20 @@ from planner.spark.scoring.sums.partial_sums import COUNTS, FACTORS, NUMBERS, TO
 from planner.spark.scoring.sums.place_sums import PLACES
 
 Key = tuple[str | None, int]
-"""A snapshot: its cluster, and its time in microseconds since 1970."""
+"""Key of a snapshot: cluster id, and time in microseconds since 1970."""
 NO_TIME = -(2**62)
-"""The time in a key of rows that do not say when their snapshot was taken."""
+"""Time in the key of rows without a time."""
 Batches = Iterator[pa.RecordBatch]
 Parcel = tuple[Key, int, float, str, bytes | None]
 """
-Its snapshot, its bucket, which part of the snapshot's work comes before, what kind it
-is, and what is in it: a row of `SCHEMA`.
+Snapshot, bucket, fraction of the snapshot's work in earlier buckets, kind, and content:
+a row of `SCHEMA`.
 """
 Parcels = Iterator[Parcel]
 LISTED = pa.schema([("topic", pa.string())])
-"""Topics that the table of topics names, as often as it does."""
+"""Topics of the table of topics, duplicates included."""
 SEED = "seed"
-"""Kind of a row that says that a snapshot is there, and nothing more."""
+"""Kind of an empty row for each snapshot, so that none is missed."""
 KINDS: Mapping[str, Any] = MappingProxyType(
     {
         "place": PLACES,
@@ -60,45 +61,42 @@ SCHEMA = pa.schema(
     ]
 )
 PARCEL_BYTES = 1 << 17
-"""Ten thousand of them, a batch of Spark's, must stay below what Arrow can address."""
+"""Largest size of a parcel: ten thousand, a batch of Spark, must fit in Arrow."""
 SENT_BYTES, SENT_PARCELS = 1 << 22, 10_000
-"""Parcels that are handed to Spark together; each batch costs as much as many do."""
+"""Bytes, or parcels, sent to Spark together: a batch costs as much as many parcels."""
 BUCKET_BROKERS, MOST_BUCKETS = 128, 32
 BROKER_ROWS = 100
-"""
-What takes as long as to score a broker and its log dirs: to score the topics of so many
-partitions, 64 of them a topic.
-"""
+"""Cost of scoring a broker and its log dirs, in partitions (64 to a topic)."""
 _FNV_BASIS, _FNV_PRIME = np.uint32(0x811C9DC5), np.uint32(0x01000193)
 
 
 @dataclass(frozen=True, slots=True)
 class Buckets:
     """
-    Parts of the topics of a snapshot, to be dealt to tasks.
+    Division of the topics of a snapshot into buckets, which are distributed to tasks.
 
     Parameters
     ----------
     count
-        How many there are. The first has all that is of no topic as well.
+        Number of buckets. The first one also has everything that belongs to no topic.
     rest
-        What that is of all work, 0 to 1.
+        Fraction of all work that belongs to no topic, 0 to 1.
     """
 
     count: int = 1
     rest: float = 0.0
 
     def before(self, bucket: int) -> float:
-        """Return which part of all work comes before a bucket, 0 to 1."""
+        """Return the fraction of all work that is in earlier buckets, 0 to 1."""
         return self.rest + (1 - self.rest) * bucket / self.count if bucket else 0.0
 
 
 WHOLE = Buckets()
-"""Of a snapshot that is not cut up."""
+"""Buckets of a snapshot that is not divided."""
 
 
 def buckets_for(brokers: int, partitions: int) -> Buckets:
-    """Return the buckets of a snapshot with about so many partitions."""
+    """Return the buckets of a snapshot with about `partitions` partitions."""
     rest = BROKER_ROWS * brokers
     count = min(max(brokers // BUCKET_BROKERS, 1), MOST_BUCKETS)
     return Buckets(count, rest / max(rest + partitions, 1))
@@ -106,7 +104,7 @@ def buckets_for(brokers: int, partitions: int) -> Buckets:
 
 def buckets_of(topics: ArrowArray, count: int) -> npt.NDArray[np.int64]:
     """
-    Return ``(T,)`` the buckets of topics, which depend on their names alone.
+    Return ``(T,)`` the bucket of each topic, which depends on its name alone.
 
     Notes
     -----
@@ -135,18 +133,18 @@ def packed(
     key: Key, kind: str, table: ArrowTable, *, buckets: Buckets = WHOLE
 ) -> Parcels:
     """
-    Put a table into parcels.
+    Pack a table into parcels.
 
     Parameters
     ----------
     key
-        Its snapshot.
+        Key of the snapshot.
     kind
         One of `KINDS`.
     table
-        The table. One with a column `topic` is cut up by buckets.
+        The table. A table with a column `topic` is divided by buckets.
     buckets
-        The snapshot's.
+        Buckets of the snapshot.
     """
     if not len(table):
         return
@@ -160,7 +158,7 @@ def packed(
 
 
 def sent(parcels: Iterable[Parcel]) -> Batches:
-    """Yield parcels in the columns of `SCHEMA`, many together."""
+    """Yield parcels in the columns of `SCHEMA`, in large batches."""
     together = gathered(parcels, _size_of, enough=SENT_BYTES, most=SENT_PARCELS)
     return map(_batch, together)
 
@@ -197,7 +195,7 @@ def _in_buckets(table: ArrowTable, buckets: int) -> list[tuple[int, ArrowTable]]
 
 
 def cut(table: ArrowTable) -> list[pa.RecordBatch]:
-    """Cut a table into batches that are as large as a parcel may be."""
+    """Cut a table into batches of at most about `PARCEL_BYTES`."""
     batches: list[pa.RecordBatch] = table.to_batches()
     if len(batches) == 1 and batches[0].nbytes <= PARCEL_BYTES:
         return batches
@@ -206,28 +204,28 @@ def cut(table: ArrowTable) -> list[pa.RecordBatch]:
 
 
 def seeds(keys: Iterable[Key]) -> Parcels:
-    """Yield an empty one per snapshot, so that each is looked at, partitions or not."""
+    """Yield an empty parcel per snapshot, so that each one is scored."""
     for key in keys:
         yield key, 0, 0.0, SEED, None
 
 
 class Unpacked:
     """
-    What one task has of one snapshot.
+    Parcels of one snapshot in one task.
 
     Parameters
     ----------
     key
-        The snapshot.
+        Key of the snapshot.
     rows
-        Its parcels: rows of `SCHEMA`.
+        Parcels of the snapshot: rows of `SCHEMA`.
 
     Attributes
     ----------
     has_first
-        Whether the first bucket is there: all that is of no topic.
+        Whether the task has the first bucket, with everything that belongs to no topic.
     kinds
-        Of each of its parcels.
+        Kind of each parcel.
     """
 
     def __init__(self, key: Key, rows: ArrowTable) -> None:
@@ -238,13 +236,13 @@ class Unpacked:
         self._tables: dict[str, ArrowTable] = {}
 
     def table(self, kind: str) -> ArrowTable:
-        """Return the parcels of a kind put together, taken apart when asked for."""
+        """Return the parcels of a kind as one table, unpacked on first use."""
         if kind not in self._tables:
             self._tables[kind] = _together(KINDS[kind], self._of(kind))
         return self._tables[kind]
 
     def as_sent(self, kind: str) -> Parcels:
-        """Yield the parcels of a kind as they came."""
+        """Yield the parcels of a kind unchanged."""
         for sums in self._of(kind):
             yield self.key, 0, 0.0, kind, sums.to_pybytes()
 
@@ -260,7 +258,7 @@ def _together(schema: pa.Schema, parcels: Iterable[pa.Buffer]) -> ArrowTable:
 
 
 def by_snapshot(batches: Batches) -> Iterator[tuple[Key, ArrowTable]]:
-    """Yield what a task has of each snapshot: neighbouring rows of one."""
+    """Yield the rows of each snapshot in a task, joined across batches."""
     waiting: list[ArrowTable] = []
     last: Key | None = None
     for batch in batches:
@@ -283,7 +281,7 @@ def micros_of(rows: ArrowTable) -> npt.NDArray[np.int64]:
 
 
 def by_key(rows: ArrowTable) -> Iterator[tuple[Key, ArrowTable]]:
-    """Yield neighbouring rows of one snapshot together."""
+    """Yield adjacent rows of one snapshot together."""
     if not len(rows):
         return
     micros = micros_of(rows)

@@ -1,4 +1,4 @@
-"""Tables of several kinds as one, and taken apart again."""
+"""Union of tables of several kinds, and its separation."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ from planner.spark.io.fleet_files import KEY
 
 def tagged(table: DataFrame, tag: str) -> DataFrame:
     """
-    Return the key of a table, and its other columns as one struct of that name.
+    Return the key of a table, and its other columns as one struct named `tag`.
 
-    In a union the struct is null in the rows of other parts, so that nothing in it may
-    pass for never null: Arrow would refuse the rows.
+    In a union the struct is null in the rows of other parts. All its fields must
+    therefore be nullable, or else Arrow rejects the rows.
     """
     own = [column for column in table.columns if column not in KEY]
     struct = F.struct(*(F.col(f"`{name}`") for name in own))
@@ -25,7 +25,7 @@ def tagged(table: DataFrame, tag: str) -> DataFrame:
 
 
 def _nullable(kind: T.DataType) -> T.DataType:
-    """Return a type in which everything may be null."""
+    """Return a type with all fields nullable."""
     if isinstance(kind, T.StructType):
         fields = [T.StructField(f.name, _nullable(f.dataType)) for f in kind.fields]
         return T.StructType(fields)
@@ -48,6 +48,6 @@ def part_of(rows: ArrowTable, tag: str) -> ArrowTable:
     """Return the rows of one part of a union as a table of their own."""
     column = rows.column(tag).combine_chunks()
     own = column.filter(column.is_valid())
-    # Field by field: what is never null in a part is null in the rows of others.
+    # Field by field: a column without nulls in its part is null in other rows.
     fields = [own.field(n) for n in range(own.type.num_fields)]
     return pa.table(fields, [field.name for field in own.type])

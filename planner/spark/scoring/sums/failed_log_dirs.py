@@ -1,9 +1,9 @@
 """
 Replicas in failed log dirs, in some partitions of one snapshot.
 
-The rule is that of a snapshot's cluster (`planner.snapshot.failed_replicas`): the few
-partitions that it may concern are built as a small cluster, and what that says of them
-is written back into their columns.
+The rule is that of a snapshot's cluster (`planner.snapshot.failed_replicas`). The few
+partitions that it may concern are built as a small cluster, whose result is written
+back into their columns.
 """
 
 from dataclasses import dataclass
@@ -39,22 +39,22 @@ from planner.spark.scoring.sums.replica_lists import (
 
 Flags = npt.NDArray[np.bool_]
 _WRITTEN = ("leader", "isr", "log_dirs")
-"""The columns that failed replicas change."""
+"""Columns that failed replicas change."""
 _LISTS = ("replicas", "isr", "adding_replicas", "log_dirs", "offline_replicas")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FailedReplicas:
     """
-    Partitions with the log dirs of failed replicas, and those that no dir explains.
+    Partitions with the log dirs of failed replicas, and failed replicas without one.
 
     Parameters
     ----------
     rows
-        The partitions, with `leader`, `isr` and `log_dirs` as the failures leave them.
+        The partitions, with `leader`, `isr` and `log_dirs` corrected for the failures.
     is_failed
-        ``(N,)`` true for replicas that their live broker cannot serve; empty where
-        there is none.
+        ``(N,)`` true for replicas that their live broker cannot serve; empty if there
+        is none.
     """
 
     rows: ArrowTable
@@ -72,9 +72,9 @@ def mark_failed(
     rows
         Partitions, in the types of snapshots.
     listed, brokers
-        Their replicas; the rows of brokers.
+        Replicas of the partitions, and rows of brokers by id.
     state
-        The brokers and log dirs of the snapshot, without partitions.
+        Brokers and log dirs of the snapshot, without partitions.
     """
     at = _concerned(rows, listed, brokers, state)
     if not len(at):
@@ -92,7 +92,7 @@ def mark_failed(
 def _concerned(
     rows: ArrowTable, listed: Rows, brokers: BrokerRows, state: ClusterState
 ) -> npt.NDArray[np.int64]:
-    """Return the partitions that may have failed replicas, of those that are sound."""
+    """Return the sound partitions that may have failed replicas."""
     told = rows_of(rows.column("offline_replicas"))
     is_lost = np.equal(state.log_dirs.state, LogDirState.OFFLINE)
     nothing = np.zeros(0, dtype=np.int64)
@@ -115,7 +115,7 @@ def _concerned(
 
 
 def _cluster_of(rows: ArrowTable, state: ClusterState) -> ClusterState:
-    """Return partitions as those of one topic, on the brokers of a snapshot."""
+    """Return partitions as a cluster with one topic, on the brokers of a snapshot."""
     from planner.snapshot.from_state import tables_of
     from planner.snapshot.snapshot_document import Snapshot
 
@@ -137,7 +137,7 @@ def _cluster_of(rows: ArrowTable, state: ClusterState) -> ClusterState:
 def _rewritten(
     rows: ArrowTable, at: npt.NDArray[np.int64], found: ClusterState
 ) -> ArrowTable:
-    """Return the partitions with what a cluster says of some of them."""
+    """Return partitions with the columns of some of them replaced from a cluster."""
     order = np.argsort(np.concatenate([np.delete(np.arange(len(rows)), at), at]))
     rest = rows.take(pa.array(np.delete(np.arange(len(rows)), at)))
     values = dict(zip(_WRITTEN, _columns_of(found), strict=True))

@@ -1,7 +1,8 @@
 """
-Some partitions of one snapshot, added up by place, by factor and by topic.
+Sums of some partitions of one snapshot, by place, by factor and by topic.
 
-What comes out is as large as brokers, log dirs and topics. Nothing here needs Spark.
+The size of the sums grows with brokers, log dirs and topics. This module needs no
+Spark.
 """
 
 from collections.abc import Sequence
@@ -65,11 +66,11 @@ READ = (
     "leader_cpu_cores",
     "follower_cpu_cores",
 )
-"""The columns of partitions that scores rest on, or that are checked."""
+"""Columns of partitions that scores use, or that are checked."""
 NO_NAME = "\0"
-"""Stands for the topic of partitions that have none; no topic is called so."""
+"""Topic of partitions without a topic; no topic has this name."""
 TOTALS = ("size_bytes", "replica_bytes", "remote_bytes")
-"""Columns of which all replicas' bytes together must stay within 64 bits."""
+"""Columns whose bytes, summed over all replicas, must fit 64 bits."""
 _INT, _FLOAT, _TEXT = pa.int64(), pa.float64(), pa.string()
 FACTORS = pa.schema([("factor", _INT), *((name, _INT) for name in FIRSTS)])
 COUNTS = pa.schema(
@@ -79,7 +80,7 @@ COUNTS = pa.schema(
         *((f"total_{name}", _FLOAT) for name in TOTALS),
     ]
 )
-"""Of all topics together."""
+"""Columns of sums over all topics."""
 TOPICS = pa.schema(
     [
         ("topic", _TEXT),
@@ -90,7 +91,7 @@ TOPICS = pa.schema(
 )
 """`square_…`: sum of squared distances from the mean of these partitions."""
 WRONG = ("lacks_replicas", "is_twice", "unnumbered", "unlike")
-"""Counts of partitions that no sum may rest on."""
+"""Counts of partitions that are excluded from sums."""
 NUMBERS = pa.schema(
     [
         ("topic", _TEXT),
@@ -100,24 +101,24 @@ NUMBERS = pa.schema(
     ]
 )
 """
-Numbers of partitions, which show duplicates and gaps. `numbers`: those of the
-partitions, null where they are first, first + 1 … last.
+Numbers of partitions, which show duplicates and gaps. `numbers`: numbers of the
+partitions; null if they are first, first + 1 … last.
 """
 WORTH_COMPILING = 2_000
-"""Partitions; fewer are added up sooner than code is compiled, or loaded."""
+"""Number of partitions from which on the compiled kernel pays off."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ground:
     """
-    What the partitions of a snapshot must know of the rest of it.
+    Data of a snapshot that its partitions depend on.
 
     Parameters
     ----------
     min_isr
-        Of the cluster.
+        Default min ISR of the cluster.
     brokers, log_dirs
-        Its tables; columns may be absent. Brokers stand once.
+        Tables of the snapshot; columns may be absent. Each broker occurs once.
     """
 
     min_isr: int
@@ -126,24 +127,24 @@ class Ground:
 
     @cached_property
     def state(self) -> ClusterState:
-        """The brokers and log dirs as a cluster without partitions."""
+        """Cluster of the brokers and log dirs, without partitions."""
         return bare_state(self.brokers, self.log_dirs)
 
     @cached_property
     def broker_rows(self) -> BrokerRows:
-        """The rows of its brokers by their ids."""
+        """Rows of the brokers by id."""
         return BrokerRows(self.state.brokers.ids)
 
     @cached_property
     def in_rack(self) -> Ints:
-        """``(K,)`` live brokers of each rack."""
+        """``(K,)`` number of live brokers in each rack."""
         brokers = self.state.brokers
         racks = brokers.rack_idx[brokers.is_live]
         return np.bincount(racks, minlength=self.state.num_racks).astype(np.int64)
 
 
 def bare_state(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
-    """Return a cluster without partitions; log dirs of strangers are left out."""
+    """Return a cluster without partitions; log dirs of unknown brokers are left out."""
     from planner.snapshot.to_state import bare_state_of
 
     owned = pc.is_in(log_dirs.column("broker_id"), as_array(brokers.column("id")))
@@ -158,7 +159,7 @@ def bare_state(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sums:
     """
-    What partitions add up to.
+    Sums of partitions.
 
     Parameters
     ----------
@@ -182,25 +183,26 @@ def sums_of(
     is_compiled: bool = False,
 ) -> Sums:
     """
-    Add up some partitions of one snapshot.
+    Sum some partitions of one snapshot.
 
     Parameters
     ----------
     rows
         The columns `READ`, in the types of snapshots; texts may be dictionaries.
     ground
-        The rest of the snapshot.
+        Brokers, log dirs and min ISR of the snapshot.
     said
-        What topics say, of those of the rows at least: `topic`, `is_shared`, `min_isr`.
+        Settings of at least the topics of the rows: `topic`, `is_shared`, `min_isr`.
     places
-        What is added to by place.
+        Sums by place, which are added to.
     is_compiled
-        Whether machine code does it; the sums are the same.
+        Whether the compiled kernel is used; the sums are the same.
 
     Notes
     -----
-    Partitions that cannot be looked at are counted by topic, and nowhere else. The pass
-    marks those that may break a rule; the checks of files are made of these alone.
+    Unsound partitions are counted by topic, and excluded from all other sums. The pass
+    marks partitions that may violate a rule; only these are checked as those of files
+    are.
     """
     names, topic_idx = _topics_of(rows)
     listed = rows_of(rows.column("replicas"))
@@ -210,7 +212,7 @@ def sums_of(
     longest = int(listed.lengths.max(initial=0))
     sums = empty_sums(len(names), len(rows), longest, *places.arrays(spots))
     add = compiled() if is_compiled else add_partitions
-    # Sums that overflow are refused later, by those in floats.
+    # Sums that overflow are rejected later, by the sums in floats.
     with np.errstate(over="ignore", invalid="ignore"):
         add(
             uniform(arrays),
@@ -229,7 +231,7 @@ def sums_of(
 
 
 def _topics_of(rows: ArrowTable) -> tuple[ArrowTable, Ints]:
-    """Return the names of the topics, and the topic of each partition."""
+    """Return the names of the topics, and the row of each partition's topic."""
     column = as_array(rows.column("topic"))
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
@@ -361,7 +363,7 @@ def _topic_table(names: ArrowTable, sums: SumArrays) -> ArrowTable:
 
 
 def _squares(sums: SumArrays) -> Any:  # noqa: ANN401 - (T, R) floats
-    """Return sums of squares of distances from the mean, not from the first."""
+    """Return sums of squared distances from the mean instead of from the first."""
     count = np.maximum(sums.counts[:, COUNTED.index("partitions")], 1)[:, None]
     away = (sums.total - count * sums.origin).astype(np.float64)
     return np.maximum(sums.square - away * (away / count), 0.0)
@@ -374,7 +376,7 @@ def _number_table(names: ArrowTable, sums: SumArrays, rows: RowArrays) -> ArrowT
 
 
 def _listed_numbers(is_run: npt.NDArray[np.bool_], rows: RowArrays) -> ArrowTable:
-    """Return the numbers of topics whose numbers do not go up one by one."""
+    """Return the numbers of topics whose numbers are not consecutive."""
     odd = np.nonzero(~is_run[rows.topic])[0]
     order = odd[np.argsort(rows.topic[odd], kind="stable")]
     lengths = np.bincount(rows.topic[odd], minlength=len(is_run))

@@ -1,8 +1,8 @@
 """
-What the partitions of one snapshot add up to where their replicas lie.
+Sums of the partitions of one snapshot by place: broker and log dir of a replica.
 
-A task goes through them chunk by chunk. As long as brokers times log dirs are few, they
-have the same rows in every chunk, and nothing has to be put together in the end.
+A task sums chunk by chunk. While the number of brokers times log dirs is small, places
+have the same rows in every chunk, and no tables are merged at the end.
 """
 
 from collections.abc import Sequence
@@ -24,22 +24,22 @@ PLACES = pa.schema(
         ("copied", pa.int64()),
     ]
 )
-"""`copied`: bytes of replicas that lie elsewhere and are being copied there."""
+"""`copied`: bytes of replicas in other places that are being copied to this place."""
 
 
 class PlaceSums:
     """
-    Sums by place, of one chunk after the other.
+    Sums by place over successive chunks.
 
     Parameters
     ----------
     state
-        The brokers and log dirs of the snapshot.
+        Brokers and log dirs of the snapshot.
 
     Attributes
     ----------
     paths
-        Of log dirs met so far: chunks to come number theirs from these on.
+        Paths of the log dirs met so far; later chunks number these first.
     """
 
     def __init__(self, state: ClusterState) -> None:
@@ -50,7 +50,7 @@ class PlaceSums:
         self.paths: ArrowArray = pa.array([], pa.string())
 
     def arrays(self, spots: Spots) -> tuple[Ints, Ints]:
-        """Return what the partitions of a chunk are added to."""
+        """Return the arrays to which the partitions of a chunk are added."""
         if spots.is_sparse or self._spots is None or self._spots.is_sparse:
             self._finish()
             self._held, self._led = empty_places(spots.count)
@@ -60,7 +60,7 @@ class PlaceSums:
         return self._held, self._led
 
     def _widen(self, width: int, spots: Spots) -> None:
-        """Make room for more log dirs; where nobody says which stays the last one."""
+        """Enlarge the arrays for more log dirs; keep the unknown log dir last."""
         held, led = empty_places(spots.count)
         for old, new in ((self._held, held), (self._led, led)):
             was = old.reshape(-1, width, old.shape[1])
@@ -90,7 +90,7 @@ class PlaceSums:
 
 
 def places_once(parts: Sequence[ArrowTable]) -> ArrowTable:
-    """Return each place once, of tables in the columns of `PLACES`."""
+    """Merge tables in the columns of `PLACES`, so that each place occurs once."""
     figures = [(name, "sum") for name in (*LOADS, "copied")]
     figures += [(name, "max") for name in HEAVIEST]
     together = pa.concat_tables(parts)

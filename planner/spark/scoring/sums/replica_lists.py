@@ -1,4 +1,4 @@
-"""Lists of partitions as arrays of rows: brokers by their ids, places by log dirs."""
+"""Lists of partitions as arrays of rows: brokers by id, places by log dir."""
 
 from typing import Any
 
@@ -15,22 +15,22 @@ Ints = npt.NDArray[Any]
 Flags = npt.NDArray[np.bool_]
 STRANGER = -2
 MOST_PLACES = 1 << 22
-"""Brokers times paths up to this have a row each; of more only those in use."""
+"""Largest number of brokers times paths to number all; else only places in use."""
 
 
 class BrokerRows:
     """
-    Rows of brokers by their ids.
+    Rows of brokers by id.
 
     Parameters
     ----------
     ids
-        ``(B,)`` of the brokers, ascending.
+        ``(B,)`` ids of the brokers, ascending.
 
     Attributes
     ----------
     row_of
-        The row of each number that `numbers` gives, `ABSENT` where there is none.
+        Row of each number that `numbers` returns, `ABSENT` if there is none.
     """
 
     def __init__(self, ids: npt.NDArray[np.int32]) -> None:
@@ -45,9 +45,9 @@ class BrokerRows:
 
     def numbers(self, ids: Any) -> Ints:  # noqa: ANN401 - (N,) ids
         """
-        Return what stands for ids: they themselves, or rows if these are few.
+        Return numbers for ids: the ids, or rows if the ids are sparse.
 
-        The row of an id that no broker has is `STRANGER`, which no row is.
+        An id without a broker gets `STRANGER`, which is no row.
         """
         if not self._is_sparse:
             return np.asarray(ids)
@@ -55,7 +55,7 @@ class BrokerRows:
         return np.where((rows == ABSENT) & (known >= 0), STRANGER, rows)
 
     def rows(self, ids: Any) -> Ints:  # noqa: ANN401 - (N,) ids
-        """Return the rows of brokers, `ABSENT` where there is none."""
+        """Return the rows of brokers, `ABSENT` for unknown ids."""
         if not len(self._ids):
             return np.full(len(ids), ABSENT, dtype=np.int32)
         at = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
@@ -63,7 +63,7 @@ class BrokerRows:
 
 
 def filled(table: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401 - an Arrow schema
-    """Return a table in the columns of a schema; those not there are null."""
+    """Return a table in the columns of a schema; absent columns are null."""
     arrays = [
         table.column(field.name).cast(field.type)
         if field.name in table.column_names
@@ -74,7 +74,7 @@ def filled(table: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401 - an A
 
 
 def rows_of(column: ArrowArray) -> Rows:
-    """Split a list column as `Rows.from_arrow` does; as it lies there, where it can."""
+    """Split a list column as `Rows.from_arrow` does; without a copy if possible."""
     array = as_array(column)
     count = len(array)
     if array.null_count == count:
@@ -91,7 +91,7 @@ def rows_of(column: ArrowArray) -> Rows:
 
 
 def numbers_of(column: ArrowArray, absent: float) -> Any:  # noqa: ANN401 - (N,) numbers
-    """Return a column as numbers; as it lies there, where nothing is absent."""
+    """Return a column as numbers; without a copy if it has no nulls."""
     array = as_array(column)
     if array.null_count == len(array):
         return np.full(len(array), absent, dtype=array.type.to_pandas_dtype())
@@ -101,12 +101,12 @@ def numbers_of(column: ArrowArray, absent: float) -> Any:  # noqa: ANN401 - (N,)
 
 def aligned(column: ArrowArray, listed: Rows) -> tuple[Ints, Flags]:
     """
-    Return a column that has a number for each replica, or nothing.
+    Return a column that has a number per replica, or null.
 
     Returns
     -------
-    ``(N,)`` numbers, `UNKNOWN` where there is none; empty where all are. ``(P,)`` true
-    for lists that are not as long as their replicas.
+    ``(N,)`` numbers, `UNKNOWN` where absent; empty if all are. ``(P,)`` true for lists
+    whose length differs from that of their replicas.
     """
     rows = rows_of(column)
     return _aligned(rows, numbers_of(rows.values, UNKNOWN), listed)
@@ -128,33 +128,35 @@ def _aligned(rows: Rows, numbers: Ints, listed: Rows) -> tuple[Ints, Flags]:
 
 class Spots:
     """
-    Where replicas lie: in a log dir of their broker, or nobody says where.
+    Places of replicas: a log dir of their broker, or an unknown log dir.
 
-    A place is a row of a broker times `stride`, and a path.
+    A place is the row of a broker times `stride`, plus the number of a path.
 
     Parameters
     ----------
     rows
         Partitions.
     listed, brokers
-        Their replicas; the rows of brokers.
+        Replicas of the partitions, and rows of brokers by id.
     state
-        The cluster's brokers and log dirs.
+        Brokers and log dirs of the cluster.
     known
         Paths that are numbered first.
 
     Attributes
     ----------
     count, stride
-        How many places there are; a broker has so many, or 0: paths are whole places.
+        Number of places, in all and per broker; `stride` is 0 if paths are whole
+        places.
     texts
-        The paths: those that are known, then the others of these partitions.
+        The paths: `known`, then other paths of these partitions.
     path
-        ``(N,)`` the path of each replica.
+        ``(N,)`` path number of each replica.
     future
-        ``(N,)`` the path it is being copied to, or `ABSENT`; empty where none is.
+        ``(N,)`` path number to which a replica is being copied, or `ABSENT`; empty if
+        none is.
     is_unlike
-        ``(P,)`` true where log dirs are not as many as replicas.
+        ``(P,)`` true if the number of log dirs differs from that of replicas.
     """
 
     def __init__(
@@ -181,8 +183,8 @@ class Spots:
             self._compress(brokers.rows(numbers_of(listed.values, UNKNOWN)))
 
     def _compress(self, broker: Ints) -> None:
-        """Give rows to the places in use alone."""
-        # Brokers that nobody lists have no place; their partitions are not placed.
+        """Assign numbers to the places in use alone."""
+        # Unknown brokers have no place; their partitions are not summed.
         base = np.maximum(broker, 0).astype(np.int64) * self._width
         here = base + self.path
         is_there = self.future >= 0
@@ -198,7 +200,7 @@ class Spots:
         return self._keys is not None
 
     def flags(self, of_dirs: Flags) -> Flags:
-        """Return ``(count,)`` what is true of the log dirs of the places."""
+        """Return ``(count,)`` the flag of the log dir of each place."""
         flags = np.zeros(max(self.count, 1), dtype=np.bool_)
         if not of_dirs.any():
             return flags
@@ -215,21 +217,21 @@ class Spots:
         return flags
 
     def names(self, used: Ints, ids: Any) -> tuple[ArrowArray, ArrowArray]:  # noqa: ANN401 - (B,) ids
-        """Return the brokers and the log dirs of places."""
+        """Return the broker ids and log dirs of places."""
         keys = used if self._keys is None else self._keys[used]
         paths = self._paths.take(pa.array(keys % self._width))
         return pa.array(ids[keys // self._width], pa.int32()), paths
 
 
 class _Coded:
-    """Log dirs of replicas: a number for each, and the paths that these stand for."""
+    """Dictionary-encoded log dirs of replicas: path numbers and the paths."""
 
     def __init__(self, paths: ArrowArray, codes: Ints) -> None:
         self.paths = paths
         self.codes = codes
 
     def numbered(self, texts: ArrowArray, absent: int, count: int) -> Ints:
-        """Return the place of each replica's path in texts; `count` where no codes."""
+        """Return the index in `texts` of each replica's path; `count` without codes."""
         if not len(self.codes):
             return np.full(count, absent, dtype=np.int32)
         place = pc.index_in(self.paths, value_set=texts).to_numpy(zero_copy_only=False)
@@ -247,7 +249,7 @@ def _coded(column: ArrowArray, listed: Rows) -> tuple[_Coded, Flags]:
 
 
 def place_keys(*tables: ArrowTable) -> list[Ints]:
-    """Return equal numbers for equal log dirs of tables of broker ids and paths."""
+    """Return keys of tables of broker ids and paths, equal for equal log dirs."""
     chunks = [chunk for table in tables for chunk in table.column(1).chunks]
     paths = pa.chunked_array(chunks, pa.string()).unique()
     keys = []

@@ -1,7 +1,8 @@
 """
-The arrays that the kernel adds up, and adds to.
+Input and output arrays of the kernel.
 
-They go through as named tuples, all of one kind per name: numba compiles for kinds.
+They are passed as named tuples, with one array type per field, since numba compiles
+anew for other types.
 """
 
 from typing import Any, NamedTuple, TypeVar
@@ -15,7 +16,7 @@ from planner.spark.scoring.kernels.tally import BLOCK, COUNTED, FIRSTS, HELD, LE
 Ints = npt.NDArray[Any]
 LOADS = tuple(str(resource) for resource in RESOURCES)
 HEAVIEST = ("max_disk", "max_in", "max_out", "max_cpu")
-"""Of what the heaviest single replica of a place is told."""
+"""Loads whose heaviest single replica is recorded per place."""
 _SMALL = {
     "topic",
     "number",
@@ -33,7 +34,7 @@ _SMALL = {
     "row_of",
     "rack",
 }
-"""Arrays of 32 bits: what is read only once had better be short."""
+"""Arrays of 32 bits: arrays that are read only once should be small."""
 _KINDS = {"b": np.bool_, "i": np.int64, "f": np.float64}
 
 
@@ -41,7 +42,7 @@ class RowArrays(NamedTuple):
     """
     Columns of ``P`` partitions and their ``N`` replicas.
 
-    Brokers are the numbers of which `GroundArrays.row_of` has the rows.
+    Brokers are numbers whose rows `GroundArrays.row_of` has.
     """
 
     topic: Any
@@ -76,9 +77,9 @@ class RowArrays(NamedTuple):
 
 class GroundArrays(NamedTuple):
     """
-    Of brokers, racks, topics, places, and by factor: what partitions must know.
+    Columns of brokers, racks, topics, places and factors that partitions depend on.
 
-    The place of a replica is the row of its broker times `stride`, and its path.
+    The place of a replica is the row of its broker times `stride`, plus its path.
     """
 
     row_of: Any
@@ -95,9 +96,9 @@ class GroundArrays(NamedTuple):
 
 class SumArrays(NamedTuple):
     """
-    By topic, by place, by factor: what is added up.
+    Sums and counts by topic, by place and by factor.
 
-    By partition, `suspects`: which of them may break a rule.
+    `suspects` has a flag per partition: whether the partition may violate a rule.
     """
 
     counts: Any
@@ -120,10 +121,10 @@ class SumArrays(NamedTuple):
 
 class ScratchArrays(NamedTuple):
     """
-    Of the partitions of a block, and their replicas: what they weigh, and where.
+    Loads and places of the partitions of a block, and of their replicas.
 
-    Of the one at hand its brokers, which of them count for racks, and how many of
-    those each rack has.
+    Also, for the current partition: its brokers, which of them count for the rack rule,
+    and the number of these in each rack.
     """
 
     each: Any
@@ -143,7 +144,7 @@ _Arrays = TypeVar("_Arrays", RowArrays, GroundArrays)
 
 
 def uniform(arrays: _Arrays) -> _Arrays:
-    """Return arrays of one kind, or else each mixture of kinds is compiled anew."""
+    """Return arrays of fixed types: each new combination of types is compiled anew."""
     wanted = {
         name: _uniform(each, np.int32 if name in _SMALL else _KINDS[each.dtype.kind])
         for name, each in arrays._asdict().items()
@@ -153,14 +154,14 @@ def uniform(arrays: _Arrays) -> _Arrays:
 
 
 def _uniform(array: Any, kind: Any) -> Any:  # noqa: ANN401 - an array of that kind
-    # Those of Arrow can only be read; then so are all, and none need be copied.
+    # Arrays of Arrow are read-only; if all are, none has to be copied.
     found = np.require(array, kind, ["C"]).view()
     found.setflags(write=False)
     return found
 
 
 def empty_places(count: int) -> tuple[Ints, Ints]:
-    """Return nothing added up by place: `SumArrays.held` and `SumArrays.led`."""
+    """Return zeros by place: `SumArrays.held` and `SumArrays.led`."""
     held = np.zeros((count + 1, len(HELD)), dtype=np.int64)
     return _by_line(held), np.zeros((count, len(LED)), dtype=np.int64)
 
@@ -169,9 +170,9 @@ def empty_sums(
     topics: int, partitions: int, longest: int, held: Ints, led: Ints
 ) -> SumArrays:
     """
-    Return nothing added up, of so many partitions of at most so many replicas.
+    Return zeros for `partitions` partitions of at most `longest` replicas each.
 
-    By place it is added to what is there already.
+    The arrays by place, `held` and `led`, are kept and added to.
     """
     width = len(RESOURCES)
 
@@ -199,7 +200,7 @@ def empty_sums(
 
 
 def _by_line(table: Ints) -> Ints:
-    """Return all rows but one of a table, so that each is one line of the cache."""
+    """Return all rows of a table but one, aligned so that each is one cache line."""
     rows, columns = table.shape
     skipped = -table.ctypes.data % table.strides[0] // table.itemsize
     flat = table.reshape(-1)[skipped : skipped + (rows - 1) * columns]
@@ -207,7 +208,7 @@ def _by_line(table: Ints) -> Ints:
 
 
 def scratch_of(replicas: int, longest: int, racks: int) -> ScratchArrays:
-    """Return room for a block of partitions of at most so many replicas."""
+    """Return scratch arrays for a block of partitions of at most `longest` replicas."""
     width = len(RESOURCES)
     size = min(replicas, BLOCK * longest)
     place, future, disk, cpu = np.zeros((4, size), dtype=np.int64)

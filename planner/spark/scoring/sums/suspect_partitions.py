@@ -1,4 +1,4 @@
-"""Partitions that the sums marked: what is wrong with them, in the words for files."""
+"""Problems of partitions that the kernel marked, from the checks that files undergo."""
 
 from collections.abc import Iterator
 
@@ -22,19 +22,19 @@ _SELDOM = (
     "removing_replicas",
     "offline_replicas",
 )
-"""Lists that few partitions have, so that all that have one are checked."""
+"""Lists that few partitions have; every partition with such a list is checked."""
 
 
 def strangers(listed: Rows, brokers: BrokerRows, sums: SumArrays) -> Iterator[Row]:
     """
-    Yield the brokers that replicas are on and no table lists.
+    Yield the brokers of replicas that no table lists.
 
     Parameters
     ----------
     listed, brokers
-        Replicas of partitions; the rows of brokers.
+        Replicas of partitions, and rows of brokers by id.
     sums
-        What the partitions added up to.
+        Sums of the partitions.
     """
     if not sums.strangers[0]:
         return
@@ -46,14 +46,14 @@ def strangers(listed: Rows, brokers: BrokerRows, sums: SumArrays) -> Iterator[Ro
 
 def broken(rows: ArrowTable, sums: SumArrays) -> Iterator[Row]:
     """
-    Yield what is wrong with partitions by themselves.
+    Yield the problems of single partitions.
 
     Parameters
     ----------
     rows
         The partitions, in the types of snapshots.
     sums
-        What they added up to, and which of them may break a rule.
+        Sums of the partitions, and the flags of those that may violate a rule.
     """
     is_suspect = np.copy(sums.suspects)
     for name in _SELDOM:
@@ -63,7 +63,7 @@ def broken(rows: ArrowTable, sums: SumArrays) -> Iterator[Row]:
     at = np.flatnonzero(is_suspect)
     if len(at):
         some = rows.take(pa.array(at))
-        # What has no list of replicas was told of as a cell.
+        # A partition without a list of replicas is reported as a cell.
         tables = {"partitions": some.filter(some.column("replicas").is_valid())}
         found = findings(Facts({}, (), tables), PARTITION_CHECKS)
         yield from rows_of_findings(found, tables)

@@ -1,4 +1,4 @@
-"""Topics of one snapshot, put together from what was added up of their partitions."""
+"""Figures of the topics of one snapshot, from the partial sums of their partitions."""
 
 from typing import Any
 
@@ -17,20 +17,20 @@ from planner.spark.scoring.sums.sum_arrays import LOADS
 
 Floats = npt.NDArray[np.float64]
 BROKEN_AS = {"rack": "rack_broken"}
-"""Columns that have another name than their rule: a score's `rack` is a name."""
+"""Columns named other than their rule, since `rack` is a rack's name in scores."""
 
 
 class TopicSums:
     """
-    What was added up of the partitions of each topic.
+    Sums of the partitions of each topic.
 
     Parameters
     ----------
     parts
-        Rows of `planner.spark.scoring.sums.partial_sums.TOPICS`; a topic may stand
-        there several times.
+        Rows of `planner.spark.scoring.sums.partial_sums.TOPICS`; a topic may have
+        several rows.
     listed
-        `topic`: names in the table of topics; those without partitions are there, too.
+        `topic`: names in the table of topics, including topics without partitions.
     """
 
     def __init__(self, parts: ArrowTable, listed: ArrowTable) -> None:
@@ -101,9 +101,9 @@ class TopicSums:
         """
         Return ``(T,)`` sums of squared distances from the mean.
 
-        Each part has that from its own mean; those differ from the mean of all by what
-        is added. Squares of the loads themselves would lose all digits where they are
-        even.
+        Each part has the sum of squared distances from its own mean; the distance of
+        that mean from the mean of all parts is added. Sums of squared loads would lose
+        all digits if the loads are nearly equal.
         """
         count = self._parts.column("partitions").to_numpy().astype(np.float64)
         own = self._parts.column(f"sum_{name}").to_numpy() / np.maximum(count, 1.0)
