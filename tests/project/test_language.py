@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FINISHED: tuple[str, ...] = ()
+FINISHED = (
+    *("placement", "assignment"),
+    *("planner/spark", "planner/io", "planner/text", "planner/pasted_text"),
+    *("planner/options", "planner/kafka/auth", "planner/kafka/client"),
+    *("planner/kafka/read", "planner/kafka/groups", "planner/kafka/consumer"),
+    *("planner/plan/folder", "planner/plan/run", "planner/plan/screen"),
+)
 """Packages and modules whose docstrings and comments are held to the rules."""
 FIRST_WORDS = {
     "What",
