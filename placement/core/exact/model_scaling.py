@@ -17,7 +17,7 @@ CAP_FIELDS = {"moves": "max_moves", "cost": "max_cost", "crossing": "max_crossin
 LARGEST = 2**61
 """Largest sum of weights for the integers of CP-SAT."""
 LARGEST_COSTS = 2**58
-"""Largest sum of costs, in steps above the number of moves, for these integers."""
+"""Largest sum of costs times the number of items for these integers."""
 
 
 class Found(Enum):
@@ -29,7 +29,7 @@ class Found(Enum):
 
 
 def fits_model(problem: Problem, max_cells: int) -> bool:
-    """Return whether a problem is small enough, and of a structure, for `small_model`."""
+    """Return whether `small_model` covers a problem and its size."""
     cap = problem.levels[0].group_cap
     may = np.not_equal(problem.movability, Movability.NEVER)
     movable = np.zeros(problem.num_groups, dtype=np.bool_)

@@ -44,7 +44,7 @@ class ExactWork:
 
     @classmethod
     def of(cls, effort: Effort) -> "ExactWork":
-        """Return the work of one plan: one full solve, and a third more for all others."""
+        """Return the work of one plan: one full solve, and a third more for others."""
         looks = effort.milp_looks
         bands = effort.exact_work * TIMES_ASKED
         return cls(looks, looks + looks // 3, bands=bands)

@@ -171,7 +171,7 @@ class _RolesModel:
             self._model.add(least >= -(-(lower - fixed) // unit))
 
     def solved(self, work: float) -> Arrangement | None:
-        """Return the arrangement with the fewest role changes found; `None`: none found."""
+        """Return the arrangement with the fewest role changes found, if any."""
         others = [
             holds
             for group, row in self._holds.items()

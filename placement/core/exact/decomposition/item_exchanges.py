@@ -67,7 +67,7 @@ MOST_CHOICES = 100
 HALVES = 0.3
 """Share of the remaining work for the halves of one stage (0-1)."""
 WORK_HALF, WORK_JOINED, WORK_CHOICE = 2e-7, 3e-8, 1e-7
-"""Deterministic seconds per half, per pair of halves, and per choice of destinations."""
+"""Deterministic seconds per half, pair of halves, and choice of destinations."""
 
 
 class _Halves(NamedTuple):

@@ -220,7 +220,7 @@ class _Node:
 
     @cached_property
     def _plain(self) -> NodeRows:
-        """Constraints without the soft caps on collections; `_rows` if there are none."""
+        """Constraints without soft caps on collections; `_rows` if there are none."""
         plain = NodeRows(self._problem, self._bands, self._node, None)
         return plain if len(plain.rows) < len(self._rows.rows) else self._rows
 
@@ -255,8 +255,8 @@ class _Node:
         """
         Close the gap by branch and cut.
 
-        Without the soft caps on collections, the bound holds for all solutions. Far from
-        the bound, such a solution seldom keeps the caps.
+        Without the soft caps on collections, the bound holds for all solutions. Far
+        from the bound, such a solution seldom keeps the caps.
         """
         work, left = limits
         end = found.spent + work

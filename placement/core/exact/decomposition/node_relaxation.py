@@ -119,9 +119,9 @@ def reduced_costs(rows: NodeRows, prices: FloatArray) -> tuple[float, FloatArray
     r"""
     Return a lower bound on the cost, and the increase by using each column.
 
-    At prices :math:`\lambda \ge 0` every group takes its cheapest columns: as many as it
-    must, and those of a negative price as far as it may. A solution with another column
-    takes it in addition, or in place of the dearest of these.
+    At prices :math:`\lambda \ge 0` every group takes its cheapest columns: as many as
+    it must, and those of a negative price as far as it may. A solution with another
+    column takes it in addition, or in place of the dearest of these.
 
     Parameters
     ----------

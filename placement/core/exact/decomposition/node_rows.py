@@ -152,7 +152,7 @@ class NodeRows:
         return int(self.cost[columns].sum())
 
     def _weights(self, columns: IntArray, r: int, *, is_lower: bool) -> IntArray:
-        """Return weights of columns in a resource, role weights in favour of the row."""
+        """Return the weights of columns, with role weights in favour of the row."""
         problem, group = self.problem, self.groups[columns]
         role = self._brings[int(is_lower)][group, r]
         weight: IntArray = problem.weight[group, r] + role

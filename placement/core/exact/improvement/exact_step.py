@@ -132,7 +132,7 @@ class ExactStep:
         if not effort.exact_work or value.key[0] or not is_open:
             return None
         if value.is_outside and not effort.near_cells:
-            # This budget does not minimise the distance outside the bands.
+            # A draft budget leaves the distance to the solve with final bands.
             return None
         if self.deadline.is_over() or not (self.is_whole or self._is_far(answer)):
             return None

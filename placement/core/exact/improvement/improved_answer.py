@@ -33,7 +33,7 @@ class Improved:
         Duals of the bands by side (0: upper, 1: lower), bin and resource: a verifiable
         bound on the cost.
     needs_roles
-        Whether the optimal places without roles admitted no roles within the bands.
+        Whether the places found without roles admitted no roles within the bands.
     solver
         Name and version of the solver that states `cost_bound`.
     spent

@@ -33,7 +33,7 @@ WHOLE = 1e-6
 """Largest distance from 0 and 1 of a column that counts as integral."""
 CLOSE = 1e-9
 NEARLY = 1 - 1e-6
-"""Share of an answer's distance (0-1) that is enough, by the accuracy of relaxations."""
+"""Share of an answer's distance (0-1) that is enough: relaxations are inexact."""
 FEWER = 4
 """Divisor of the leaf limit for the first tree, before wider bands are tried."""
 WIDTHS = 4
@@ -160,7 +160,7 @@ class _Tree:
         self._rounded: list[RoundedRow] = []
 
     def grown(self, enough: float, most_leaves: int) -> tuple[float, Proof | None]:
-        """Branch until every leaf reaches `enough`; return the least bound and a proof."""
+        """Branch until all leaves reach `enough`; return the bound and its proof."""
         first = self._root(enough)
         cases, nodes = [first], [first.leaf]
         waiting = [(first.value, 0)]
@@ -195,7 +195,7 @@ class _Tree:
         return self._without_loose(case)
 
     def _without_loose(self, case: _Case) -> _Case:
-        """Drop cuts without a price at the root, because every node would carry them."""
+        """Drop cuts without a price at the root: every node would carry them."""
         sold = dict(case.leaf.get("rounded", ()))
         kept = np.zeros(len(self._cuts), dtype=np.bool_)
         kept[list(sold)] = True
@@ -266,7 +266,7 @@ class _Tree:
         return verify_prices(self._problem, *ends, leaf, known=known)
 
     def _columns(self, tables: Tables) -> BoolArray:
-        """Return ``(G, N)`` the pairs with columns: for fixed groups, only their bins."""
+        """Return ``(G, N)`` pairs with columns: for fixed groups, their own bins."""
         may_move = np.zeros(self._problem.num_groups, dtype=np.bool_)
         free = np.not_equal(self._problem.movability, Movability.NEVER)
         may_move[self._problem.group_of[free]] = True

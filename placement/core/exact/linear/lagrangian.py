@@ -4,8 +4,8 @@ Prices of load that prove a bound on cost: the Lagrangian dual of the exact mode
 Any prices prove a bound; the duals of the linear relaxation prove the best one
 (docs/theory.md, "Lagrangian bound"). The relaxation has a column for each pair of group
 and bin, but few of them matter. So it is solved with the columns of a known answer, its
-duals price all others, promising columns are added, and so on (sifting). `verify_prices`
-alone computes the bound, in exact integers.
+duals price all others, promising columns are added, and so on (sifting). Only
+`verify_prices` computes the bound, in exact integers.
 """
 
 import numpy as np

@@ -178,7 +178,7 @@ class Rows:
     def banded(
         self, bands: Bands, unit: FloatArray
     ) -> tuple[Any, FloatArray, IntArray]:
-        """Return rows for the loads, their limits, and side, bin and resource of each."""
+        """Return rows of the loads, their limits, and side, bin, resource of each."""
         from scipy import sparse
 
         fixed, every = self._problem.bins.fixed, np.arange(len(self))

@@ -51,7 +51,7 @@ GAP = 5e-3
 
 
 Repair = Callable[[Arrangement], tuple[Arrangement, float]]
-"""Function that brings an arrangement nearer to the bands; returns its distance, too."""
+"""Function that returns an arrangement nearer to the bands, and its distance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +94,7 @@ class _Program(NamedTuple):
     def branched(
         self, columns: FloatArray, is_open: BoolArray, is_whole: BoolArray, nodes: int
     ) -> FloatArray | None:
-        """Return columns by branch and bound; columns not open are rounded and fixed."""
+        """Return columns by branch and bound; the others are rounded and fixed."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         found = np.where(is_open, 0.0, np.round(columns))
@@ -182,7 +182,7 @@ class _Relaxed:
         self._loads, self._limits, self.place = banded
 
     def _program(self, more: Any, cost: FloatArray, least: float) -> _Program:  # noqa: ANN401
-        """Return a program with additional columns that bring loads into their bands."""
+        """Return a program with more columns, which bring loads into their bands."""
         from scipy import sparse
 
         rows, most = self._rows.at_most()

@@ -138,7 +138,7 @@ class _Load(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """One end of a band: its load, the room for the groups, and the distance outside."""
+    """One end of a band: its load, the room for groups, and the distance outside."""
 
     bin: int
     resource: int

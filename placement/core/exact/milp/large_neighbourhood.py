@@ -4,8 +4,8 @@ Large-neighbourhood search: two to four bins at a time, solved exactly.
 A step of the local search moves one item first, so it cannot exchange several items of
 full bins at once. An exact model of a few bins can (as in Jaśkowski, Szubert and
 Gawron, "A hybrid MIP-based large neighborhood search heuristic for solving the machine
-reassignment problem", Annals of Operations Research 242, 2016). The neighbourhoods are
-the bins with most cost moved between them, or those around the bin furthest out of band.
+reassignment problem", Annals of Operations Research 242, 2016). A neighbourhood has the
+bins with most cost moved between them, or bins around the one furthest out of band.
 """
 
 from collections.abc import Callable, Iterator
@@ -148,7 +148,7 @@ def _pull(problem: Problem, at: Arrangement) -> IntArray:
 
 
 def _strongest(flow: IntArray, is_free: BoolArray) -> IntArray:
-    """Return the two free bins with the largest flow, and the bins tied most to them."""
+    """Return the two free bins with the largest flow, and those tied most to them."""
     rows = np.nonzero(is_free)[0]
     between = flow[np.ix_(rows, rows)]
     if between.max(initial=0) <= 0:

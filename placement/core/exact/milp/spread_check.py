@@ -16,7 +16,7 @@ from placement.core.model.problem import (
 def is_free_to_spread(
     problem: Problem, at: Arrangement, groups: IntArray, bins: IntArray
 ) -> BoolArray:
-    """Return ``(g,)`` groups that any choice among some bins keeps within all caps."""
+    """Return ``(g,)`` groups with room in all nodes and no rule of even spread."""
     free = np.ones(len(groups), dtype=np.bool_)
     for level in spanned_levels(problem, bins):
         left = room_in(problem, at, level, bins)[:, groups]
@@ -42,14 +42,14 @@ def crowds(problem: Problem, before: Arrangement, after: Arrangement) -> bool:
 
 
 def most_of_collections(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(C, N)`` limits of items per bin: soft cap, or present count if larger."""
+    """Return ``(C, N)`` limits of items: soft cap, or present count if larger."""
     of = problem.collection_of[problem.group_of]
     fixed = problem.collection_fixed
     return _most(problem, (of, at.bin_of), problem.collection_cap, fixed)
 
 
 def most_roles_of_collections(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(C, N)`` limits of roles per bin: soft cap, or present count if larger."""
+    """Return ``(C, N)`` limits of roles: soft cap, or present count if larger."""
     counted, cap = (
         (problem.collection_of, _places_of_roles(at)),
         problem.collection_role_cap,

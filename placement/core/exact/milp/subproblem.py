@@ -1,8 +1,8 @@
 """
 Sub-problem of a few bins and the items that may move among them.
 
-Other items in these bins are fixed load. Caps of nodes that extend beyond these bins are
-reduced by the items outside.
+Other items in these bins are fixed load. Caps of nodes that extend beyond these bins
+are reduced by the items outside.
 """
 
 from dataclasses import dataclass, replace
