@@ -17,7 +17,7 @@ class Effort:
     pair_scan
         Number of items of a bin examined for pairs of moves.
     starts
-        Number of restarts of a small problem, each with another price of a move, until
+        Number of searches of a small problem, each with another price of a move, until
         all loads are in band.
     rounds
         Number of ruin-and-recreate rounds.

@@ -154,7 +154,7 @@ class RulesModel(PlacesModel):
     def _load_terms(
         self, b: int, r: int, *, is_lower: bool = False
     ) -> tuple[list[cp_model.IntVar], list[int]]:
-        """Return the terms of a load; without roles, of a lower or upper bound on it."""
+        """Return the terms of a load; without roles, those of a bound on it."""
         problem, (groups, items) = self.problem, self._held[b]
         weight, role = problem.weight[groups, r], problem.role_weight[groups, r]
         if len(problem.extra) and len(items):

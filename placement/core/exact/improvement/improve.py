@@ -292,7 +292,7 @@ class _Cheaper:
         return outcome
 
     def _fewer_roles(self, *, is_free: bool) -> None:
-        """Minimise role changes; `is_free`: places may change at equal cost and moves."""
+        """Minimise role changes; `is_free`: places may change at no extra cost."""
         from placement.core.exact.cp_sat.bands_model import BandsModel
         from placement.core.exact.cp_sat.placement_variables import places_in
 
