@@ -1,4 +1,4 @@
-"""What is proven of an answer; each bound is worked out again from its witness."""
+"""Certificate of an answer: lower bounds, each verified from its witness."""
 
 from typing import Any, NamedTuple
 
@@ -23,25 +23,25 @@ from placement.core.verify.load_prices import verify_distance, verify_prices
 from placement.core.verify.search_tree import verify_distance_tree, verify_tree
 
 MANY_CELLS = 100_000
-"""Pairs of group and bin, those that stay too, up to which cases are told apart."""
+"""Largest number of (group, bin) pairs, fixed ones included, for branch and bound."""
 CLOSE = 1e-9
-"""Distances that differ by less are the same: they are sums of floats."""
+"""Tolerance for equal distances, which are sums of floats, in targets."""
 
 
 class ProofContradictionError(Exception):
-    """An answer lies below its own bound: one of the two is wrong."""
+    """An answer is below its own lower bound: one of the two is wrong."""
 
 
 class Said(NamedTuple):
     """
-    What a solver says that nothing here can check again.
+    Lower bounds stated by a solver and not verified.
 
     Parameters
     ----------
     cost
-        What is copied at least, for the bands reached; `None`: nothing.
+        Lower bound on the copied cost for the bands reached; `None`: none.
     deviation
-        The largest distance outside the bands at least; `None`: nothing.
+        Lower bound on the largest distance outside the bands, in targets; `None`: none.
     solver
         Name and version of the solver that states the distance.
     is_spread
@@ -59,10 +59,10 @@ class Said(NamedTuple):
 
     def at_best(self, other: "Said", *, is_in_band: bool) -> "Said":
         """
-        Return the more that two say.
+        Return the larger bounds of the two.
 
-        What the other says of the cost counts if its answer was in band: else it was
-        said of bands that may be narrower somewhere.
+        The other's bound on the cost counts only if its answer was in band. Otherwise
+        that bound refers to bands that may be narrower.
         """
         more = other if is_in_band and (other.cost or 0) > (self.cost or 0) else self
         return Said(
@@ -84,18 +84,18 @@ NOTHING_SAID = Said()
 
 class Answer(NamedTuple):
     """
-    What a search found, and what was proven on the way.
+    Arrangement found by a search, with the bounds proven so far.
 
     Parameters
     ----------
     at, value
-        The arrangement and what it is worth.
+        Arrangement and its objective value.
     cost, cost_proof
-        A bound on what is copied, for the bands reached, and why it holds.
+        Lower bound on the copied cost for the bands reached, and its proof.
     distance_proof
         Prices that prove a distance outside the bands, if any were found.
     said
-        What a solver says of the cost and of the distance, where it was asked.
+        Bounds of a solver on cost and distance, if a solver was run.
     is_relaxed
         Whether `cost` is at least the optimum of a linear relaxation in which no role
         constraint was needed, so that prices of load prove hardly more.
@@ -122,9 +122,9 @@ def proven_answer(
     known: tuple[Proof | None, Effort],
 ) -> Answer:
     """
-    Return an answer with a bound on its cost for the bands it reached.
+    Return an answer with a lower bound on its cost for the bands it reached.
 
-    `known`: a proof of a distance outside the bands, and how much work to do.
+    `known`: proof of a distance outside the bands, and the search budget.
     """
     distance_proof, effort = known
     bands, copied = reached_bands(problem, at), copied_cost(problem, value)
@@ -138,16 +138,16 @@ def conclude(
     problem: Problem, answer: Answer, effort: Effort, models: ExactModels
 ) -> Solution:
     """
-    Return an answer with its certificate, and what is missing.
+    Return an answer with its certificate and shortfalls.
 
     Parameters
     ----------
     problem, answer
-        All of it, and where everything is.
+        Whole problem, and an answer for all of its items.
     effort
-        How much work proofs may take.
+        Budget of the proofs.
     models
-        Of what may move.
+        Exact models of the reduced problem.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def _certify(
     bands = reached_bands(problem, at)
     copied = copied_cost(problem, value)
     is_met = value.key[0] == 0
-    # Prices of load take long where they can prove little more.
+    # Prices of load take long: skip them where they can prove little more.
     is_priced = is_relaxed or copied <= cost * (1 + effort.gap)
     if is_met and cost < copied and (models.is_fitting or not is_priced):
         more = _more_cost(problem, (at, bands), copied, (effort, models))
@@ -203,7 +203,7 @@ def _more_cost(
     copied: int,
     work: tuple[Effort, ExactModels],
 ) -> tuple[int, Proof | None]:
-    """Prove more of small problems by cases, else by prices of load."""
+    """Prove more by branch and bound for small problems, else by prices of load."""
     effort, models = work
     if not models.is_fitting:
         return _priced(problem, *reached, (copied, effort))
@@ -221,7 +221,7 @@ def _first(bound: tuple[float, Proof | None]) -> float:
 def _priced(
     problem: Problem, at: Arrangement, bands: Bands, known: tuple[int, Effort]
 ) -> tuple[int, Proof | None]:
-    """Prove more by prices of load, where effort and size allow."""
+    """Prove more by prices of load, where budget and size allow."""
     copied, effort = known
     if not fits_prices(problem, effort.priced_cells):
         return 0, None
@@ -233,7 +233,7 @@ def _priced(
 def _deviation(
     problem: Problem, answer: Answer, effort: Effort, models: ExactModels
 ) -> Bounded:
-    """Bound the distance outside the bands, where there is one and the rules hold."""
+    """Bound the distance outside the bands, if it is positive and hard rules hold."""
     reached = answer.value.deviation
     if not answer.value.is_outside or answer.value.key[0]:
         return Bounded(value=reached, lower_bound=0.0)
@@ -256,7 +256,7 @@ def _deviation(
 
 
 def _proven_distance(problem: Problem, answer: Answer) -> tuple[float, Proof | None]:
-    """Return the better of what a set of bins and what prices prove."""
+    """Return the larger of the verified bounds by a set of bins and by prices."""
     _, cut = deviation_bound(problem, answer.at)
     prices = answer.distance_proof
     by_cut = 0.0 if cut is None else verify_cut(problem, cut.witness)
@@ -265,7 +265,7 @@ def _proven_distance(problem: Problem, answer: Answer) -> tuple[float, Proof | N
 
 
 def _by_tree(problem: Problem, proof: Proof | None) -> float:
-    """Return what a tree of cases proves of the distance, or prices of load alone."""
+    """Return the distance proven by a branch-and-bound tree, or by prices alone."""
     if proof is None:
         return 0.0
     if "nodes" in proof.witness:
@@ -281,7 +281,7 @@ def _checked(
     proof: Proof | None,
     kind: tuple[bool, bool],
 ) -> Bounded:
-    """Re-check a bound from its witness, and that no answer lies below it."""
+    """Verify a bound from its witness, and that the answer is not below it."""
     counts_moves, is_met = kind
     if proof is not None and "side" in proof.witness:
         bound = verify_cover(

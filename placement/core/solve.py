@@ -1,9 +1,9 @@
 """
-`solve`: the one entry point of the core.
+Entry point of the core: `solve` finds an arrangement and proves bounds for it.
 
-It looks at the structure, picks and combines methods, proves bounds for what it found,
-and solves its own answer again until nothing moves, so that planning twice in a row
-finds nothing.
+`solve` combines methods by the structure of the problem, proves bounds for the answer,
+and solves again from its own answer until nothing moves, so that a second plan in a row
+finds no move.
 """
 
 import os
@@ -49,18 +49,18 @@ from placement.core.search.local_search import MUCH_NEARER, Searcher
 from placement.core.search.minimax import Narrower
 
 SEED_STEP = 1_000_003
-"""Between the seeds of searches that run at once: far from those people choose."""
+"""Step between the seeds of parallel searches: far from seeds that users choose."""
 MOVES_PER_ROUND = 200
-"""Moves up to which one round of ruin, of a few of them, is worth its time."""
+"""Largest number of moves per ruin round for which ruin is worth its time."""
 MANY_ITEMS = 1500
-"""From so many items on, ruin may bring into a band what no single step does."""
+"""Number of items above which ruin may reach bands that single steps do not."""
 MAX_ROUNDS = 8
-"""How often an answer is solved again at most; two or three are usual."""
+"""Largest number of solves of one answer; two or three are usual."""
 
 
 @dataclass(frozen=True, slots=True)
 class _How:
-    """How a problem is to be solved."""
+    """Settings of one solve."""
 
     effort: Effort
     seed: int
@@ -88,24 +88,24 @@ def solve(
     problem
         Items, bins, and what may move.
     effort
-        How much work to do, in steps.
+        Search budget, in steps.
     seed
-        Of the random numbers; the same seed gives the same answer anywhere.
+        Seed of the random numbers; equal seeds give equal answers on any machine.
     deadline
-        When the search must end with what it has; `None`: when it is done. Proving
-        takes its time after that.
+        Time at which the search must end with its incumbent; `None`: no limit. Proofs
+        take additional time.
     known
-        Where a search of the same problem with fewer means ended, so that it is not
-        made again: what is sought is how near to its bands it can come.
+        Result of an earlier, more restricted search of the same problem. That search is
+        not repeated; this one brings the loads nearer to their bands.
     work
-        What exact models may take, where this is one of several problems of a plan;
-        it gets less. `None`: what `search_budget` has.
+        Remaining work limit of exact models, shared by several problems of a plan and
+        reduced by this solve. `None`: the limit of `effort`.
     start
-        Where the search starts; `None`: where everything is.
+        Arrangement to start from; `None`: the home arrangement.
 
     Returns
     -------
-    The answer with its certificate; always one, if only the arrangement given.
+    Best answer with its certificate; at worst the initial arrangement.
 
     Raises
     ------
@@ -114,8 +114,8 @@ def solve(
 
     Notes
     -----
-    In lexicographic order: hard rules, distance outside the bands, cost of moving,
-    moves, role changes.
+    The objective is lexicographic: hard rules, distance outside the bands, cost of
+    moving, moves, role changes.
     """
     clock = Stopwatch()
     moving = Moving.of(problem)
@@ -137,20 +137,20 @@ def solve(
 
 def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solution:
     """
-    Prove how good an arrangement is that was found elsewhere.
+    Return an arrangement found elsewhere with its certificate.
 
     Parameters
     ----------
     problem
         Items, bins, and what may move.
     at
-        Where everything is.
+        Arrangement to certify.
     effort
-        How much work proofs may take.
+        Budget of the proofs.
 
     Returns
     -------
-    The arrangement with its certificate, and what is missing.
+    Arrangement with its certificate and shortfalls.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solu
 def _search(
     problem: Problem, how: _How, clock: Stopwatch, known: Arrangement | None
 ) -> tuple[Answer, int]:
-    """Return the best answer, what was proven on the way, and the steps."""
+    """Return the best answer with the bounds proven so far, and the steps."""
     (found, value, distance_proof), steps = _found(problem, how, known)
     clock.lap("solve")
     answer = proven_answer(problem, found, value, (distance_proof, how.effort))
@@ -178,7 +178,7 @@ def _search(
     said_of = None
     exact = ExactStep(problem, how.effort, how.seed, how.deadline, how.work)
     if exact.is_whole:
-        # Most small problems are proven at once, and nothing has to be compiled.
+        # Most small problems are proven at once, without compiling any kernel.
         answer = exact.asked(answer)
         said_of = answer.at
         clock.lap("solve")
@@ -192,7 +192,7 @@ def _search(
             said = NOTHING_SAID.at_best(answer.said, is_in_band=is_in_band)
             answer = proven_answer(problem, better, worth, of)._replace(said=said)
             clock.lap("bound")
-    # What ruin made is not searched again: it takes long where problems are large.
+    # Do not search again from the answer of ruin: that takes long for large problems.
     known_at = answer.at if at is found else found
     if said_of is not answer.at:
         answer = exact.asked(answer)
@@ -205,7 +205,7 @@ def _search(
 def _asked_in_rounds(
     exact: ExactStep, answer: Answer, known_at: Arrangement, how: _How
 ) -> Answer:
-    """Search again from what CP-SAT said, where that is still out of band, and ask."""
+    """Alternate search and CP-SAT from an answer that is still out of band."""
     problem = exact.problem
     for _ in range(MAX_ROUNDS):
         is_open = answer.value.is_outside and not answer.value.key[0]
@@ -224,7 +224,7 @@ def _asked_in_rounds(
 def _from_there(
     problem: Problem, at: Arrangement, value: Value, how: _How
 ) -> tuple[Arrangement, Value] | None:
-    """Return what is nearer once everything has moved as found so far, if anything."""
+    """Return a nearer answer found from the given one as the new home, if any."""
     if problem.has_caps:
         return None
     rebased = _rebased(problem, at)
@@ -238,9 +238,9 @@ def _found(
     problem: Problem, how: _How, known: Arrangement | None
 ) -> tuple[tuple[Arrangement, Value, Proof | None], int]:
     """
-    Return what was found before anything is proven of its cost, and the steps.
+    Return the answer of the search before any proof of its cost, and the steps.
 
-    The tables of the search are gone then: what proves has use for their memory.
+    The tables of the search are released on return: the proofs need their memory.
     """
     searcher = _searcher(problem, how)
     if known is None:
@@ -255,27 +255,27 @@ def _found(
 def _in_rounds(
     problem: Problem, how: _How, searcher: Searcher
 ) -> tuple[Arrangement, Value, int]:
-    """Search, and again from where that ended as long as it comes much nearer."""
+    """Search repeatedly from the last answer while it comes much nearer to bands."""
     start = how.start or home_arrangement(problem)
     at, value = _improve(problem, start, searcher)
     steps = searcher.steps
     for _ in range(MAX_ROUNDS):
-        # From a new start the caps on all moves would be those on the next ones alone.
+        # From a new start, caps on all moves would count the later moves alone.
         if value.is_in_band or problem.has_caps or how.deadline.is_over():
             break
         if how.effort.starts == 1 and not value.key[0]:
-            # What is to be quick searches once; narrowing comes nearer in less time.
+            # A quick budget searches once; narrowing comes nearer in less time.
             break
-        # What is still out of band or broken may be better off from here.
+        # A search from here may improve loads out of band or broken rules.
         rebased = _rebased(problem, at)
         anew = _searcher(rebased, how)
         if searcher.is_hopeless:
-            # What no arrangement keeps is not kept from another start either.
+            # Bands that no arrangement keeps are not kept from another start either.
             anew.is_hopeless = True
         again = settled(problem, _improve(rebased, at, anew)[0])
         steps += anew.steps
         worth = evaluate(problem, again)
-        # What has moved may move on, but not to where one of its group had to leave.
+        # A moved item may move on, but not to a bin that one of its group had to leave.
         if worth.key[:3] >= value.key[:3] or refills(problem, again).any():
             break
         has_stalled = worth.deviation > MUCH_NEARER * value.deviation
@@ -290,13 +290,13 @@ def _in_rounds(
 def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
     """Return whether more work may make an answer better."""
     copied = copied_cost(problem, answer.value)
-    # A bound on what is copied says nothing about the price of the moves.
+    # A bound on the copied cost does not include the price of the moves.
     if problem.price_per_move or copied > answer.cost * (1 + how.effort.gap):
         return True
     if answer.value.key[0] and how.models.is_fitting:
-        # What the search found no place for may have one all the same.
+        # An exact model may find a place for an item that the search did not place.
         return True
-    # What no step brings into its band ruin or an exact model may.
+    # Ruin or an exact model may reach a band that no single step reaches.
     fits = problem.num_items > MANY_ITEMS or how.models.is_fitting
     return answer.value.is_outside and fits
 
@@ -304,7 +304,7 @@ def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
 def _nearest(
     problem: Problem, at: Arrangement, value: Value, how: _How, searcher: Narrower
 ) -> tuple[Arrangement, Value, Proof | None]:
-    """Come nearer to the bands by the relaxation of the exact model, where it fits."""
+    """Reduce the distance by rounding the relaxation of the exact model, if it fits."""
     effort = how.effort
     is_wanted = value.is_outside and not value.key[0] and not how.deadline.is_over()
     if not is_wanted or how.models.is_fitting:
@@ -317,7 +317,7 @@ def _nearest(
         near, worth = searcher.narrow(rounded, evaluate(problem, rounded))
         return near, np.inf if worth.key[0] else worth.deviation
 
-    # The model knows nothing of caps on all moves; what it proves holds all the same.
+    # The model ignores caps on all moves; its bound is valid with them, too.
     repair = None if problem.has_caps else repaired
     found = nearest(
         problem,
@@ -337,7 +337,7 @@ def _searcher(problem: Problem, how: _How) -> Narrower:
 def _improve(
     problem: Problem, start: Arrangement, searcher: Searcher
 ) -> tuple[Arrangement, Value]:
-    """Search once; the start stays where hard rules and bands get no better."""
+    """Search once; return the start if neither hard rules nor bands improve."""
     before = evaluate(problem, start)
     if before.is_in_band:
         return start, before
@@ -356,7 +356,7 @@ def _improve(
 def _flown(
     problem: Problem, bands: Bands, searcher: Searcher
 ) -> tuple[Arrangement, Value] | None:
-    """Place counts by the least-cost flow, and roles at these places by another one."""
+    """Place counts by a least-cost flow, then roles at these places by another flow."""
     flown = solve_counts(problem, bands, searcher.effort.flow_cells)
     if flown is None:
         return None
@@ -365,9 +365,9 @@ def _flown(
 
 
 def _polish(problem: Problem, answer: Answer, how: _How) -> tuple[Arrangement, Value]:
-    """Make an answer cheaper by ruin and recreate; a small one by exact models."""
+    """Improve an answer by ruin and recreate, and a small one by exact models."""
     effort, at, value = how.effort, answer.at, answer.value
-    # Among very many moves, rounds that ruin a few change next to nothing.
+    # With very many moves, rounds that ruin a few moves change next to nothing.
     if 0 < value.moves <= effort.rounds * MOVES_PER_ROUND:
         at, value = _recreate(problem, answer, how)
     if how.deadline.is_over():
@@ -386,8 +386,8 @@ def _polish(problem: Problem, answer: Answer, how: _How) -> tuple[Arrangement, V
 
 
 def _recreate(problem: Problem, answer: Answer, how: _How) -> tuple[Arrangement, Value]:
-    """Ruin and recreate with several seeds at once; the best, and first, is kept."""
-    # A bound on what is copied says nothing about the price of the moves.
+    """Ruin and recreate with several seeds in parallel; return the best answer."""
+    # A bound on the copied cost does not include the price of the moves.
     is_bound = not problem.price_per_move and answer.value.is_in_band
     enough = int(answer.cost * (1 + how.effort.gap)) if is_bound else 0
 
@@ -399,7 +399,7 @@ def _recreate(problem: Problem, answer: Answer, how: _How) -> tuple[Arrangement,
 
     if (searches := how.effort.searches) == 1:
         return search(0)
-    # Compiled kernels do without Python's lock. How many run at once decides nothing.
+    # Compiled kernels release the GIL. The number of threads does not change answers.
     with ThreadPoolExecutor(min(searches, os.cpu_count() or 1)) as pool:
         found = list(pool.map(search, range(searches)))
     return min(found, key=lambda answer: answer[1].key)
@@ -420,13 +420,13 @@ def _better(
     if other is None or misplaced_roles(problem, other).any():
         return at, value
     worth = evaluate(problem, other)
-    # HiGHS keeps to rows, those of caps too, but for a millionth.
+    # HiGHS may violate rows, caps included, by a millionth.
     is_better = worth < value and keeps_caps(problem, other)
     return (other, worth) if is_better else (at, value)
 
 
 def _rebased(problem: Problem, at: Arrangement) -> Problem:
-    """Return the problem as it is once everything has moved as found so far."""
+    """Return the problem with an arrangement as the new home."""
     moved = np.not_equal(at.bin_of, problem.home)
     movability = problem.movability.copy()
     movability[moved] = Movability.MAY

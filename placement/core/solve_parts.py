@@ -1,4 +1,4 @@
-"""Solve a problem whose bins are divided in parts; what is proven is of the bins."""
+"""Solve a problem whose bins are divided into parts; bounds concern the bins."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,26 +21,26 @@ def solve_in_parts(
     deadline: Deadline | None = None,
 ) -> Solution:
     """
-    Find an arrangement in which every item has room in a part of its bin.
+    Find an arrangement in which every item fits into a part of its bin.
 
     Parameters
     ----------
     problem
         Items, bins, and what may move.
     parts
-        What the bins are divided in.
+        Division of the bins into parts.
     effort, seed, deadline
         As in `solve`.
 
     Returns
     -------
-    The arrangement of the bins with its certificate. Its bounds hold whatever the
-    parts, and so with them; infeasible is what is so because of the parts, too.
+    Arrangement of the bins with its certificate. The bounds hold without the parts and
+    therefore with them. The status is infeasible also if the parts are the reason.
 
     Notes
     -----
-    What the search, which minds bands, leaves without room an exact model may find room
-    for without them; from there the search comes nearer to the bands again.
+    If the search, which aims at bands, finds no room for an item, an exact model
+    without bands may find room. A second search brings that answer nearer to the bands.
     """
     divided = divide(problem, parts)
     found = [solve(divided, effort=effort, seed=seed, deadline=deadline)]
@@ -48,7 +48,7 @@ def solve_in_parts(
         found += _packed(divided, effort, seed, deadline or Deadline())
     best = next((one for one in reversed(found) if one.status in MET), found[0])
     proven = prove(problem, gather(problem, parts, best.best), effort=effort)
-    # Inside a bin nothing counts towards caps on all moves; among parts it would.
+    # Moves inside a bin do not count towards the caps; moves between parts would.
     is_exact = parts.is_exact and not problem.has_caps
     is_disproved = best.status is Status.INFEASIBLE and is_exact
     return replace(
@@ -63,7 +63,7 @@ def solve_in_parts(
 def _packed(
     divided: Problem, effort: Effort, seed: int, deadline: Deadline
 ) -> Iterator[Solution]:
-    """Yield what the hard rules alone lead to, and that nearer to the bands."""
+    """Yield a solution by the hard rules alone, then one nearer to the bands."""
     bare = solve_bare(divided, effort=effort, seed=seed, deadline=deadline)
     yield bare
     if bare.status in MET and has_bands(divided):
@@ -73,7 +73,7 @@ def _packed(
 
 
 def _added(found: Sequence[Solution]) -> dict[str, float]:
-    """Return what all of it took."""
+    """Return the summed seconds of all solves."""
     return {
         name: sum(one.seconds[name] for one in found) for name in ("solve", "bound")
     }

@@ -1,10 +1,10 @@
 """
-`solve_order`: who of each group has its role, nothing copied.
+Choice of the role holder of each group by `solve_order`, without copying items.
 
-Counts first, exactly: as even relative to the bins' shares as can be, by the fewest
-changes, proven by dual prices. Then the loads that go with a role, so far as bands ask
-for it and counts stay as even: exchanges of roles, and what the search of `solve`
-finds, whichever comes nearer. How near anything could come is bounded by sets of bins.
+Counts come first and are exact: as even relative to the bins' shares as possible, by
+the fewest changes, proven by dual prices. The loads of the roles come next, as far as
+bands require it and counts stay as even: the better of exchanges of roles and the
+search of `solve`. Sets of bins give a lower bound on the distance.
 """
 
 import time
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 SMALL_LOOKS = (FEW_EXCHANGES, 100, 200, 400, 700, 3_000)
 """
-Exchanges through a bin that a small problem looks at together, one way after the other.
+Numbers of exchanges per bin that a small problem examines together, tried in turn.
 
-Which way ends with the fewest changes is luck; one takes some hundredths of a second.
+No number is best for all problems; one trial takes some hundredths of a second.
 """
 LARGE_LOOKS = (4_000,)
-"""The same of a large problem, whose exchanges are compiled."""
+"""Numbers of exchanges for a large problem, whose exchanges are compiled."""
 
 
 def solve_order(
@@ -53,24 +53,24 @@ def solve_order(
     deadline: Deadline | None = None,
 ) -> Solution:
     """
-    Choose who has the roles.
+    Choose the role holders.
 
     Parameters
     ----------
     problem
-        All items must stay; roles may change hands.
+        Problem whose items all stay; roles may change hands.
     effort
-        How much work the search may do, where counts alone are not enough.
+        Budget of the search, which runs if even counts leave loads out of band.
     seed
-        Of its random numbers.
+        Seed of the random numbers.
     deadline
-        When to end with what there is; counts are made even whatever the time.
+        Time at which to end with the incumbent; counts are evened out in any case.
 
     Returns
     -------
-    The answer with its certificate. `Certificate.roles` counts role changes, and
-    `Certificate.share` is the fullest bin's count above its share, as a fraction; both
-    with dual prices as their proof where counts are balanced.
+    Answer with its certificate. `Certificate.roles` counts role changes, and
+    `Certificate.share` is the fullest bin's count above its share, as a fraction. Dual
+    prices prove both where counts are balanced.
     """
     began = time.perf_counter()
     problem = _of_roles(problem)
@@ -95,7 +95,7 @@ def solve_order(
 
 
 def _of_roles(problem: Problem) -> Problem:
-    """Leave out limits of resources that roles have no part in: items stay."""
+    """Remove limits of resources without role weight, because all items stay."""
     has_part = problem.role_weight.any(axis=0)
 
     def of_roles(limits: Limits | None) -> Limits | None:
@@ -130,7 +130,7 @@ def _tables(problem: Problem, column: int) -> RoleTables:
         group_start=problem.group_start,
         bin_of=problem.home,
         holder=problem.role_home,
-        # A bin that has no share of the roles is asked to take none.
+        # A bin without a share of the roles takes none.
         may_hold=may_take_role(problem) & (share > 0)[problem.home],
         share=share,
     )
@@ -143,7 +143,7 @@ def _with_loads(
     searcher: Searcher,
     deadline: Deadline,
 ) -> tuple[Arrangement, Value]:
-    """Return the best of: as it is, counts even, and loads in their bands besides."""
+    """Return the best of: even counts, exchanges from there, and a search."""
     answers = [(least, evaluate(problem, least))]
     if not answers[0][1].is_in_band:
         answers.append(_exchanged(problem, least, column, deadline))
@@ -154,7 +154,7 @@ def _with_loads(
     best = min(answers, key=lambda answer: answer[1].key)
     if best[1].key[0] == 0:
         return best
-    # Hard rules are never worse than they were.
+    # Do not break more hard rules than before.
     before = home_arrangement(problem)
     value = evaluate(problem, before)
     return best if best[1].key[0] <= value.key[0] else (before, value)
@@ -168,7 +168,7 @@ def _by_levels(
     effort: Effort,
     deadline: Deadline,
 ) -> "Levels | None":
-    """Ask CP-SAT about a small problem, unless all is in band by fewest changes."""
+    """Run CP-SAT on a small problem, unless all is in band by the fewest changes."""
     at, value = known
     is_least = value.is_in_band and value.role_changes <= _changes(problem, least)
     is_open = not is_least and not value.key[0] and not deadline.is_over()
@@ -179,7 +179,7 @@ def _by_levels(
     even = None
     if column >= 0:
         counts = _counts(problem, least)
-        # Exchanges keep counts; what the search has found may lack something.
+        # Exchanges keep counts; the search may have changed them.
         if not np.array_equal(np.sort(counts), np.sort(_counts(problem, at))):
             return None
         even = counts, _tables(problem, column).share
@@ -187,13 +187,13 @@ def _by_levels(
 
 
 def _counts(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(N,)`` how many roles each bin has."""
+    """Return ``(N,)`` number of roles of each bin."""
     held = at.role_of[at.role_of >= 0]
     return np.bincount(problem.home[held], minlength=problem.num_bins)
 
 
 def _with_solver(solution: Solution, levels: "Levels") -> Solution:
-    """Return a solution with what CP-SAT says of distances and of role changes."""
+    """Return a solution with the bounds of CP-SAT on distances and role changes."""
     from placement.core.exact.solver_names import cp_sat
 
     proven, name = solution.certificate, cp_sat()
@@ -209,7 +209,7 @@ def _with_solver(solution: Solution, levels: "Levels") -> Solution:
 def _exchanged(
     problem: Problem, at: Arrangement, column: int, deadline: Deadline
 ) -> tuple[Arrangement, Value]:
-    """Exchange roles, of a small problem several times: the best answer counts."""
+    """Exchange roles, several times for a small problem; return the best answer."""
     is_small = problem.num_items <= PLAIN_ITEMS
     found = []
     for few in SMALL_LOOKS if is_small else LARGE_LOOKS:
@@ -224,7 +224,7 @@ def _exchanged(
 def _searched(
     problem: Problem, start: Arrangement, column: int, searcher: Searcher
 ) -> Arrangement:
-    """Search from a start, and make counts even again by the fewest changes."""
+    """Search from a start, then even out counts by the fewest changes."""
     value: Value = evaluate(problem, start)
     at, _ = searcher.improve(start, value)
     if column < 0:
@@ -264,7 +264,7 @@ def _count_bounds(
     column: int,
     prices: IntArray | None,
 ) -> dict[str, Bounded]:
-    """Return what is proven of counts and changes."""
+    """Return bounds on role changes and on the fullest bin's excess over its share."""
     changes = _changes(problem, at)
     if prices is None:
         return {"roles": Bounded(value=changes, lower_bound=0)}
@@ -289,7 +289,7 @@ def _changes(problem: Problem, at: Arrangement) -> int:
 
 
 def _over_share(problem: Problem, at: Arrangement, column: int) -> float:
-    """Return how far the fullest bin is above its share, as a fraction."""
+    """Return the excess of the fullest bin over its share, as a fraction."""
     target = np.where(problem.may_hold_role, problem.bins.target[:, column], 0.0)
     counts = _counts(problem, at)
     has_share = target > 0

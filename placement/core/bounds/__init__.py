@@ -1,5 +1,5 @@
 """
-Proven lower bounds by covering and by sets of bins, and proofs of infeasibility.
+Lower bounds from covers and from sets of bins, and proofs of infeasibility.
 
 Imports `core.model` and `core.verify`.
 """

@@ -1,9 +1,9 @@
 r"""
-Proven lower bounds on the cost and the number of moves.
+Lower bounds on the cost and the number of moves.
 
 **Cover** (docs/theory.md, "Cover bound", and "Count bound" for unit weights). A bin
 :math:`b` over its band by :math:`e_r` in some resources, role changes not counted, must
-lose items whose weights sum to these. For any multipliers :math:`\lambda_r \ge 0`,
+lose items whose weights sum to the excess. For any multipliers :math:`\lambda_r \ge 0`,
 weak duality of the fractional covering problem gives
 
 .. math::
@@ -11,10 +11,10 @@ weak duality of the fractional covering problem gives
     \sum_{i \text{ leaves } b} c_i \ge
     \sum_r \lambda_r e_r - \sum_{i \in b} \max(0, \sum_r \lambda_r w_{ir} - c_i).
 
-Items leave one bin each, so the bounds of all bins add up; the same holds for the bins
+Each item leaves one bin, so the bounds of all bins add up; the same holds for the bins
 under their band and the items that arrive. The larger side is the bound. Items that
-must move count in full. The witness is :math:`\lambda` per bin as fractions, which
-`core.verify.bound` puts in again with integers.
+must move count in full. The witness is :math:`\lambda` per bin as fractions, from which
+`core.verify.bound` computes the bound again in integers.
 """
 
 from dataclasses import dataclass
@@ -40,13 +40,13 @@ from placement.core.model.problem import (
 from placement.core.model.solution import Proof
 
 Entry = tuple[int, ...]
-"""A bin, the denominator of its multipliers, then resource and numerator by turns."""
+"""Bin, denominator of its multipliers, then resource and numerator alternately."""
 
 
 ROUNDING = 1e-9
-"""More than sums of floats are off."""
+"""Relative margin above the rounding error of float sums."""
 NEARLY = 0.9999
-"""Part of a known answer's cost at which a bound is as good as the answer."""
+"""Share of a known answer's cost (0-1) at which a bound needs no improvement."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +58,7 @@ class Bands:
 
 
 def aimed_bands(problem: Problem) -> Bands:
-    """Return the bands that are wanted; none where a resource has no target."""
+    """Return the bands of the problem; unlimited where a resource has no target."""
     bins = problem.bins
     has_band = bins.target > 0
     return Bands(
@@ -68,11 +68,11 @@ def aimed_bands(problem: Problem) -> Bands:
 
 def reached_bands(problem: Problem, at: Arrangement) -> Bands:
     """
-    Widen each band to what an arrangement reached.
+    Return bands widened to the loads that an arrangement reached.
 
-    A bin whose load is further from its target than its band allows gets a band of
-    just that width, to both sides: the bounds hold for these. No band goes beyond a
-    capacity that the arrangement keeps to.
+    A bin outside its band gets a band of exactly its distance from the target, on both
+    sides; bounds hold for the widened bands. No band exceeds a capacity that the
+    arrangement keeps.
     """
     bins = problem.bins
     load = loads(problem, at)
@@ -96,7 +96,7 @@ def cost_bound(
     """
     Return a lower bound on the cost of moving, and its proof.
 
-    A bound that all but reaches `enough`, the cost of a known answer, is not bettered.
+    The search for a better bound ends close to `enough`, the cost of a known answer.
     """
     return _bound(problem, bands, problem.cost * problem.least_price, enough)
 
@@ -137,10 +137,10 @@ def _leaving(
     problem: Problem, bands: Bands, cost: IntArray, known: tuple[int, int]
 ) -> tuple[int, list[Entry]]:
     """
-    Bound what leaves the bins over their band, forced moves in full.
+    Bound the cost of items leaving bins over their band, forced moves in full.
 
-    `known`: the cost of forced moves, and what is proven already. Where no multipliers
-    could prove more than that, forced moves are all that is returned.
+    `known`: the cost of forced moves, and the bound proven already. If no multipliers
+    can prove more than that, the result covers forced moves alone.
     """
     value, proven = known
     entries: list[Entry] = []
@@ -168,11 +168,11 @@ def _most_to_leave(
     problem: Problem, items: IntArray, excess: IntArray, cost: IntArray
 ) -> float:
     """
-    Return what covering every excess costs at most, so that no bound is above it.
+    Return an upper bound on the cost of covering every excess, and so on any bound.
 
-    The same part of every item of a bin covers its excess, if that part is the largest
-    that any resource asks for; and each bin's bound is rounded up. Infinite where not
-    even all items of a bin do.
+    An equal fraction of every item of a bin covers the excess, if the fraction is the
+    largest that any resource requires. Each bin's bound is rounded up. Infinite if all
+    items of a bin together do not cover its excess.
     """
     home, group = problem.home[items], problem.group_of[items]
     part = np.zeros(problem.num_bins)
@@ -193,7 +193,7 @@ def _most_to_leave(
 def _arriving(
     problem: Problem, bands: Bands, cost: IntArray
 ) -> tuple[int, list[Entry]]:
-    """Bound what arrives in the bins under their band."""
+    """Bound the cost of items arriving in bins under their band."""
     missing = bands.lower - home_loads(problem) + forced_loads(problem)
     missing[~problem.may_receive] = 0
     if not (missing > 0).any():
@@ -224,7 +224,7 @@ def _arriving(
 
 
 def role_loads(problem: Problem) -> IntArray:
-    """Return ``(N, R)`` what role holders add: the most that role changes relieve."""
+    """Return ``(N, R)`` load of the roles: the most that role changes relieve."""
     held = np.nonzero(problem.role_home >= 0)[0]
     place = problem.home[problem.role_home[held]]
     return sum_rows_into(place, problem.role_weight[held], problem.num_bins)
@@ -235,9 +235,9 @@ _role_gains: WeakKeyDictionary[Problem, IntArray] = WeakKeyDictionary()
 
 def role_gains(problem: Problem) -> IntArray:
     """
-    Return ``(N, R)`` what a bin's items would add if each took its group's role.
+    Return ``(N, R)`` load gained if every item of a bin took its group's role.
 
-    Worked out once for each problem; not to be written to.
+    Computed once for each problem; read-only.
     """
     if problem not in _role_gains:
         _role_gains[problem] = _sum_role_gains(problem)
@@ -245,7 +245,7 @@ def role_gains(problem: Problem) -> IntArray:
 
 
 def _sum_role_gains(problem: Problem) -> IntArray:
-    # What all items of groups with a holder would add, less what the holders do.
+    # Role weights of all items of groups with a holder, minus those of the holders.
     gains = -role_loads(problem)
     is_held = problem.role_home >= 0
     for r in np.nonzero(problem.role_weight.any(axis=0))[0]:
@@ -257,7 +257,7 @@ def _sum_role_gains(problem: Problem) -> IntArray:
 
 
 def forced_loads(problem: Problem) -> IntArray:
-    """Return ``(N, R)`` what items that must leave take with them, roles apart."""
+    """Return ``(N, R)`` weights of the items that must leave, without roles."""
     must = np.equal(problem.movability, Movability.MUST) & (problem.home >= 0)
     rows = np.nonzero(must)[0]
     weight = item_weights(problem, rows)
@@ -273,7 +273,7 @@ def item_weights(problem: Problem, rows: IntArray) -> IntArray:
 
 
 def arrivals(problem: Problem) -> IntArray:
-    """Return ``(G,)`` how many items of a group may arrive in one bin."""
+    """Return ``(G,)`` the most items of a group that may arrive in one bin."""
     may = np.not_equal(problem.movability, Movability.NEVER)
     movable = np.bincount(problem.group_of[may], minlength=problem.num_groups)
     cap = problem.levels[0].group_cap

@@ -1,4 +1,4 @@
-"""How many items of a group have places: bins that take them, within caps of levels."""
+"""Number of places for the items of a group: bins that take them, within caps."""
 
 from collections.abc import Sequence
 
@@ -30,11 +30,11 @@ class Places:
         never = self._usable.row[self._usable.is_never]
         self._stuck = np.bincount(never, minlength=len(self._groups))
         levels = range(len(problem.levels))
-        # ``(levels, g)``: a group has as many as that level allows which allows fewest.
+        # ``(levels, g)``: the level with the fewest places limits a group.
         self._at = np.array([self._places_at(position) for position in levels])
 
     def at(self, position: int, group: int) -> int:
-        """Return how many items of a group the nodes of one level can take in all."""
+        """Return the number of places of a group in the nodes of one level."""
         return int(self._at[position, self._row_of[group]])
 
     def too_few(self) -> list[int]:
@@ -43,7 +43,7 @@ class Places:
         return [int(group) for group in self._groups[is_short].tolist()]
 
     def shortfall(self, group: int, item: int) -> Shortfall:
-        """Return how many places a group has and needs; `item`: one without, or -1."""
+        """Return the shortfall of places of a group; `item`: one unplaced, or -1."""
         row = self._row_of[group]
         position = int(self._at[:, row].argmin())
         have, need = int(self._at[position, row]), int(self._size[row])
@@ -59,7 +59,7 @@ class Places:
         )
 
     def _places_at(self, position: int) -> IntArray:
-        """Return ``(g,)`` places by one level."""
+        """Return ``(g,)`` number of places by the caps of one level."""
         problem, usable = self._problem, self._usable
         level = problem.levels[position]
         cap = np.zeros(len(self._groups), dtype=np.int64)
@@ -72,7 +72,7 @@ class Places:
         held = usable.stuck(node, count, whole)
         open_bins = usable.counts(node, count, whole)
         most = np.where(cap > 0, cap, NO_LIMIT)[:, None]
-        # Bins outside the level, that stay as they are, are not capped by it.
+        # The level does not cap the bins outside it.
         loose = usable.counts(np.zeros_like(node), 1, node < 0)[:, 0]
         kept = np.minimum(held, most).sum(axis=1) + self._stuck - held.sum(axis=1)
         room = np.minimum(open_bins, np.maximum(most - held, 0)).sum(axis=1)

@@ -1,20 +1,20 @@
 r"""
-Proofs that no arrangement at all keeps the hard rules, with what is short by how much.
+Proofs that the hard rules are infeasible, each with the amount missing.
 
-* *Caps.* The items that must move, or lie nowhere, with those that have to leave bins
-  over a capacity (the covers of `core.bounds.cover_bounds`), are more, or cost more,
-  than all moves may; those that find no place in the zone they are copied from cost
-  more than may cross zones.
-* *Places.* A group has fewer places than items: bins that may take them, no more per
-  node of a level than its cap.
-* *Roles.* The item that holds a group's role must move, and no bin where one of the
-  group may end may hold roles.
-* *Room.* A group has fewer places than items, bins counting only where an item fits
-  beside what may not leave the bin.
+* *Caps.* The items that must move or have no bin, with those that must leave bins over
+  a capacity (the covers of `core.bounds.cover_bounds`), exceed the cap on the number or
+  the cost of all moves; or the items without a place in their source zone exceed the
+  cap on zone crossings.
+* *Places.* A group has fewer places than items. Places are bins that may take an item,
+  in each node of a level no more than its cap.
+* *Roles.* The item that holds a group's role must move, and no bin that may have an
+  item of the group in the end may hold roles.
+* *Room.* A group has fewer places than items if only bins count in which an item fits
+  beside the load that may not leave.
 * *Sets.* A set of bins must hold more than it may (`core.bounds.overfull_sets`).
 
-Each is sufficient, none necessary: where none is found, nothing is proven. A witness of
-what sets and single bins lack is worked out again by `core.verify.shortfalls`.
+Each condition is sufficient, none is necessary: without a proof, feasibility is open.
+`core.verify.shortfalls` verifies the witnesses for sets and single bins.
 """
 
 from collections.abc import Iterator
@@ -44,25 +44,25 @@ from placement.core.verify.bound import verify_cover
 from placement.core.verify.shortfalls import Verifier
 
 CAPS = ("moves", "cost", "crossing")
-"""What caps on all moves are about."""
+"""Kinds of shortfalls from caps on all moves."""
 MOST_GROUPS = 2000
-"""Groups whose places are counted one by one."""
+"""Largest number of groups whose places are counted."""
 MOST_TOLD = 40
-"""Groups without room that are named."""
+"""Largest number of groups without room that are listed."""
 
 
 def prove_impossible(problem: Problem) -> list[Shortfall]:
     """
-    Return what is proven to be missing, whatever the arrangement; often nothing.
+    Return the shortfalls that prove a problem infeasible; cached.
 
     Parameters
     ----------
     problem
-        What is to be arranged.
+        Items, bins, and what may move.
 
     Returns
     -------
-    Shortfalls, each of which alone makes the problem impossible.
+    Shortfalls, each of which alone makes the problem infeasible; empty: no proof found.
     """
     known = _known_of.setdefault(problem, _Known())
     if known.proven is None:
@@ -73,7 +73,7 @@ def prove_impossible(problem: Problem) -> list[Shortfall]:
 
 
 def is_impossible(problem: Problem) -> bool:
-    """Return whether anything is proven to be missing; stops at the first proof."""
+    """Return whether a problem is proven infeasible; stops at the first proof."""
     known = _known_of.setdefault(problem, _Known())
     if known.is_impossible is None:
         known.is_impossible = (
@@ -97,7 +97,7 @@ class _Known:
     proven: list[Shortfall] | None = None
 
 
-# Every search of a problem asks, and so does whoever says why there is no answer.
+# Both the search and the report of shortfalls need these proofs.
 _known_of: WeakKeyDictionary[Problem, _Known] = WeakKeyDictionary()
 
 
@@ -111,7 +111,7 @@ def _proofs(problem: Problem) -> Iterator[Shortfall]:
 
 
 def beyond_caps(problem: Problem) -> Iterator[Shortfall]:
-    """Yield the caps on all moves that are less than what has to move."""
+    """Yield the caps on all moves that the forced moves exceed."""
     if not problem.has_caps:
         return
     for what, most, least in (
@@ -125,13 +125,13 @@ def beyond_caps(problem: Problem) -> Iterator[Shortfall]:
 
 
 def _least_moves(problem: Problem) -> int:
-    """Return how many items must move, or leave bins that are over a capacity."""
+    """Return a lower bound on the number of items that must move or relieve a bin."""
     bound, proof = moves_bound(problem, _capacity_bands(problem))
     return max(_proven(problem, bound, proof, counts_moves=True), len(_going(problem)))
 
 
 def _least_cost(problem: Problem) -> int:
-    """Return what these cost at the least."""
+    """Return a lower bound on the cost of these moves."""
     bound, proof = cost_bound(problem, _capacity_bands(problem))
     cost = int(problem.cost[problem.group_of[_going(problem)]].sum())
     proven = _proven(problem, bound, proof, counts_moves=False)
@@ -139,13 +139,13 @@ def _least_cost(problem: Problem) -> int:
 
 
 def _going(problem: Problem) -> IntArray:
-    """Return the items that must move, or lie nowhere."""
+    """Return the items that must move or have no bin."""
     must = np.equal(problem.movability, Movability.MUST)
     return np.nonzero(must | (problem.home < 0))[0]
 
 
 def _capacity_bands(problem: Problem) -> Bands:
-    """Return what any arrangement that keeps the capacities is within."""
+    """Return the bands that every arrangement within the capacities keeps."""
     capacity = usable_capacity(problem)
     return Bands(np.zeros_like(capacity), capacity)
 
@@ -153,7 +153,7 @@ def _capacity_bands(problem: Problem) -> Bands:
 def _proven(
     problem: Problem, bound: int, proof: Proof | None, *, counts_moves: bool
 ) -> int:
-    """Return what a witness proves, worked out again."""
+    """Return the bound computed again from its witness."""
     if proof is None:
         return bound
     bands = _capacity_bands(problem)
@@ -164,10 +164,10 @@ def _proven(
 
 def _least_crossing(problem: Problem) -> int:
     """
-    Return the least that items which must move cost out of their source's zone.
+    Return the least crossing cost of the items that must move.
 
-    One that may stay and leaves that zone all the same makes room there for another,
-    and crosses itself; so the room is what those leave that need not move.
+    An item that may stay but leaves its source zone frees a place there and crosses
+    itself. The free places are therefore those beside all items that need not move.
     """
     if not problem.has_zones:
         return 0
@@ -181,7 +181,7 @@ def _least_crossing(problem: Problem) -> int:
 
 
 def _places_in_source(problem: Problem, group: int) -> int:
-    """Return how many new items of a group its source's zone has places for."""
+    """Return the number of places for new items of a group in its source zone."""
     inside = np.equal(problem.zone_of_bin, problem.source_zone[group])
     free = problem.is_eligible[problem.group_class[group], problem.bin_class]
     free = free & problem.may_receive & inside
@@ -207,7 +207,7 @@ def _inside(node: IndexArray) -> IndexArray:
 
 
 def _without_places(problem: Problem) -> Iterator[Shortfall]:
-    """Yield groups that must change and have too few places for all of their items."""
+    """Yield groups that must change and have fewer places than items."""
     must = np.equal(problem.movability, Movability.MUST)
     groups, first = np.unique(problem.group_of[must], return_index=True)
     item_of = dict(
@@ -222,7 +222,7 @@ def _without_places(problem: Problem) -> Iterator[Shortfall]:
 
 
 def _without_holders(problem: Problem) -> Iterator[Shortfall]:
-    """Yield groups whose role must go where none of their items may hold it."""
+    """Yield groups whose role must change hands and has no bin that may hold it."""
     if problem.may_hold_role.all():
         return
     held = np.nonzero(problem.role_home >= 0)[0]
@@ -245,18 +245,18 @@ def _without_holders(problem: Problem) -> Iterator[Shortfall]:
 
 
 def _stuck_items(problem: Problem, group: int) -> IntArray:
-    """Return ``(N,)`` how many items of a group lie in each bin and may not leave."""
+    """Return ``(N,)`` number of items of a group in each bin that may not leave."""
     items = _items_at_home(problem, group)
     never = np.equal(problem.movability[items], Movability.NEVER)
     return np.bincount(problem.home[items[never]], minlength=problem.num_bins)
 
 
 def _usable_bins(problem: Problem, group: int) -> IntArray:
-    """Return ``(N,)`` 1 for bins that may have a movable item of the group at last."""
+    """Return ``(N,)`` 1 for bins that may end with a movable item of the group."""
     eligible = problem.is_eligible[problem.group_class[group], problem.bin_class]
     usable: IntArray = (eligible & problem.may_receive).astype(np.int64)
     items = _items_at_home(problem, group)
-    # Where an item leaves, none of its group comes: that would be the item, staying.
+    # A bin that an item must leave takes no other item of its group.
     may = np.equal(problem.movability[items], Movability.MAY)
     usable[problem.home[items]] = may
     return usable
@@ -269,9 +269,9 @@ def _items_at_home(problem: Problem, group: int) -> IntArray:
 
 def _without_room(problem: Problem) -> Iterator[Shortfall]:
     """
-    Yield groups with fewer places than items where only bins with room count.
+    Yield groups with fewer places than items if only bins with room count.
 
-    A bin has room for an item that fits beside what never leaves the bin.
+    A bin has room for an item that fits beside the load that never leaves the bin.
     """
     free = free_room(problem)
     groups = _heavy_groups(problem, free)
@@ -307,7 +307,7 @@ def _without_room(problem: Problem) -> Iterator[Shortfall]:
 
 
 def _heavy_groups(problem: Problem, free: IntArray) -> IntArray:
-    """Return groups that may change and do not fit everywhere, the heaviest first."""
+    """Return ``(g,)`` groups that may change and do not fit everywhere, ascending."""
     may = np.not_equal(problem.movability, Movability.NEVER)
     groups = np.unique(problem.group_of[may])
     if not len(groups) or not problem.num_bins:
@@ -322,10 +322,10 @@ def _heavy_groups(problem: Problem, free: IntArray) -> IntArray:
 
 def _has_room(problem: Problem, groups: IntArray, free: IntArray) -> BoolArray:
     """
-    Return ``(g, N)`` bins with room for an item of each group, alone.
+    Return ``(g, N)`` true for bins with room for one item of each group.
 
-    An item that stays weighs what it does at home; where that keeps filling its bin
-    until all copies are made, it takes nothing besides.
+    An item that stays has its weight at home; in a transient resource that weight is
+    already part of the load of the bin.
     """
     weight = problem.weight[groups]
     fits: BoolArray = np.logical_and.reduce(weight[:, None, :] <= free[None], axis=2)
@@ -339,7 +339,7 @@ def _has_room(problem: Problem, groups: IntArray, free: IntArray) -> BoolArray:
         own = own + problem.extra[items]
     own = np.where(problem.is_transient, 0, own)
     row = row_of[group]
-    # Another item of the group may come to where one leaves, and fit better.
+    # Another item of the group may replace one that leaves, and fit better.
     fits[row, home] |= (own <= free[home]).all(axis=1)
     return fits
 
@@ -347,14 +347,14 @@ def _has_room(problem: Problem, groups: IntArray, free: IntArray) -> BoolArray:
 def _shortest(
     problem: Problem, group: int, free: IntArray, usable: BoolArray
 ) -> tuple[int, int]:
-    """Return the resource that lacks most, and the bin with most room of it."""
+    """Return the scarcest resource, and the bin with most room of it."""
     bins = np.nonzero(usable)[0]
     if not len(bins):
         bins = np.arange(problem.num_bins)
     weight = problem.weight[group].astype(np.float64)
     lack = np.maximum(weight - free[bins], 0).min(axis=0) / np.maximum(weight, 1)
     if not lack.any():
-        # Some bins have room, and too few: the resource that most have too little of.
+        # Some bins have room, but too few: choose the resource short in most bins.
         lack = (problem.weight[group] > free[bins]).sum(axis=0).astype(np.float64)
     r = int(np.argmax(lack))
     short = bins[problem.weight[group, r] > free[bins, r]]
@@ -369,28 +369,28 @@ def _first_to_move(problem: Problem, group: int) -> int:
 
 
 def free_room(problem: Problem) -> IntArray:
-    """Return ``(N, R)`` the most that may come into each bin besides what stays."""
+    """Return ``(N, R)`` capacity of each bin beside the load that stays."""
     at_home = problem.home >= 0
     never = np.equal(problem.movability, Movability.NEVER) & at_home
-    # What moves inside a node fills it once, also while copies are made.
+    # An item that moves inside a node fills it once, also while copies are made.
     in_nodes = node_room(problem, _load_of(problem, never))
     free: IntArray = usable_capacity(problem) - stuck_load(problem)
     return np.minimum(free, in_nodes)
 
 
 def stuck_load(problem: Problem) -> IntArray:
-    """Return ``(N, R)`` load that no arrangement takes off a bin before all is done."""
+    """Return ``(N, R)`` load that stays in a bin until all copies are made."""
     at_home = problem.home >= 0
     stuck = np.equal(problem.movability, Movability.NEVER) & at_home
     load = _load_of(problem, stuck)
     if problem.is_transient.any():
-        # What leaves goes on filling its old bin until all copies are made.
+        # An item that leaves still fills its old bin until all copies are made.
         load = np.where(problem.is_transient, _load_of(problem, at_home), load)
     return load
 
 
 def _load_of(problem: Problem, chosen: BoolArray) -> IntArray:
-    """Return ``(N, R)`` load of the chosen items at home, and the fixed one."""
+    """Return ``(N, R)`` load of the chosen items at home, plus the fixed load."""
     load = problem.bins.fixed.copy()
     np.add.at(load, problem.home[chosen], problem.weight[problem.group_of[chosen]])
     if len(problem.extra):

@@ -1,8 +1,8 @@
 """
-Multipliers for covering bounds: found in floats, given as fractions.
+Multipliers for covering bounds: searched in floats, returned as fractions.
 
-Whatever they are, the bound that follows is valid; `bounds` says why, and `verify`
-works it out again in exact integers.
+Any multipliers give a valid bound (`core.bounds.cover_bounds`). `core.verify.bound`
+computes the bound again in exact integers.
 """
 
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ import numpy as np
 from placement.core.model.problem import FloatArray, IntArray
 
 SWEEPS = 1
-"""How often each multiplier of a bin is set anew while the others stay."""
+"""Number of coordinate-ascent sweeps over the multipliers of a bin."""
 BETTER = 1 + 1e-6
-"""Factor from which on a choice is better than another, whatever the rounding."""
+"""Factor by which a value must exceed another to count as better despite rounding."""
 MOST_BITS = 61
-"""Products of numerators and weights stay below two to this."""
+"""Number of bits that products of numerators and weights stay within."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cover:
     """
-    What a choice of multipliers proves for one bin.
+    Lower bound from the multipliers of one bin.
 
     Parameters
     ----------
     value
-        No set of items that covers the excess costs less.
+        Lower bound on the cost of a set of items that covers the excess.
     denominator
-        Of all multipliers.
+        Common denominator of all multipliers.
     numerators
         Resource and numerator of each multiplier that is not 0.
     """
@@ -54,17 +54,17 @@ def cover(excess: IntArray, weight: IntArray, cost: IntArray) -> Cover:
     Parameters
     ----------
     excess
-        ``(R,)`` what must be covered; where it is not positive, nothing must.
+        ``(R,)`` amount to cover; resources without a positive amount are ignored.
     weight
         ``(n, R)`` weights of the items.
     cost
-        ``(n,)`` their costs.
+        ``(n,)`` costs of the items.
 
     Notes
     -----
-    One multiplier at a time is set to its best while the others stay (coordinate
-    ascent of a concave function), from the best single one. An excess that all items
-    together do not cover gives the bound of taking all.
+    Coordinate ascent of a concave function, starting from the best single multiplier:
+    one multiplier at a time is set to its best value. If all items together do not
+    cover the excess, the bound is that of taking all items.
     """
     short = [int(r) for r in np.nonzero(excess > 0)[0] if weight[:, r].any()]
     if not short:
@@ -112,8 +112,8 @@ def _dual(
 
 
 def _paid(price: FloatArray, weight: IntArray) -> FloatArray:
-    """Return ``(n,)`` what the multipliers pay for each item."""
-    # Resource by resource: a matrix product would add up otherwise on another CPU.
+    """Return ``(n,)`` the weight of each item, priced by the multipliers."""
+    # Loop over resources: a matrix product sums in an order that depends on the CPU.
     paid = np.zeros(len(weight))
     for r in np.nonzero(price)[0]:
         paid += price[r] * weight[:, r]
@@ -122,10 +122,11 @@ def _paid(price: FloatArray, weight: IntArray) -> FloatArray:
 
 def _critical(weight: IntArray, left: FloatArray, excess: int) -> float:
     """
-    Return the best multiplier of one resource, given what costs the others leave.
+    Return the best multiplier of one resource, given the costs left by the others.
 
-    That is cost over weight of the item with which, cheapest first, the excess is
-    covered; items whose cost the others pay in full come for nothing.
+    The multiplier is the ratio of cost to weight of the critical item: the item that
+    completes the cover when items are taken in order of this ratio. Items whose cost
+    the other multipliers cover in full have ratio 0.
     """
     rows = np.nonzero(weight > 0)[0]
     if not len(rows):
@@ -140,7 +141,7 @@ def _critical(weight: IntArray, left: FloatArray, excess: int) -> float:
 def _rounded(
     price: FloatArray, excess: IntArray, weight: IntArray, cost: IntArray
 ) -> Cover:
-    """Round multipliers down to fractions, and work the bound out in integers."""
+    """Round multipliers down to fractions, and compute the bound in integers."""
     used = [int(r) for r in np.nonzero(price > 0)[0]]
     largest = sum(float(price[r]) * float(weight[:, r].max()) for r in used)
     top = max(largest, float(cost.max(initial=0)), 1.0)
@@ -170,15 +171,16 @@ def _exact(
 
 class Pool:
     """
-    Items that may arrive in any bin, those that cost least for their weight first.
+    Items that may arrive in any bin, in ascending order of cost per weight.
 
     Parameters
     ----------
     weight, cost, count
-        ``(G,)`` of an item of each group, and how many of these may arrive in a bin.
+        ``(G,)`` weight and cost of an item of each group, and the number of its items
+        that may arrive in a bin.
     enough
-        The largest excess that `cover` is asked about: what costs more than all that
-        is needed for it is left out.
+        Largest excess passed to `cover`; items beyond the cheapest that cover it are
+        left out.
     """
 
     def __init__(
@@ -203,10 +205,10 @@ class Pool:
         ratio = float(self._ratio[min(critical, len(self._ratio) - 1)])
         largest = max(ratio * self._top, self._largest_cost, 1.0)
         bits = max(0, MOST_BITS - int(np.ceil(np.log2(largest))) - 1)
-        # Few enough bits that the fraction, if not the ratio itself, is below it.
+        # Limit the bits so that the fraction does not exceed the ratio.
         bits = min(bits, max(0, 50 - int(np.ceil(np.log2(max(ratio, 1e-9))))))
         numerator, denominator = int(ratio * 2.0**bits), 1 << bits
-        # Those with a smaller ratio come before: their sums are at hand.
+        # Items with a smaller ratio come first: use their prefix sums.
         last = int(np.searchsorted(self._ratio, numerator / denominator, side="right"))
         saved = 0
         if last:
@@ -219,7 +221,7 @@ class Pool:
 
 
 def _cheapest(ratio: FloatArray, weight: IntArray, enough: int) -> IntArray:
-    """Return the rows of least ratio, ties included, that weigh enough; or all."""
+    """Return the rows of least ratio, ties included, that weigh `enough`; or all."""
     many = len(ratio) // 64
     while 0 < many < len(ratio) // 2:
         rows = np.nonzero(ratio <= np.partition(ratio, many)[many])[0]

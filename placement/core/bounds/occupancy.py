@@ -1,5 +1,5 @@
 r"""
-Fewest items of each group that a set of bins must hold, whatever moves.
+Fewest items of each group that a set of bins must hold in any arrangement.
 
 Group :math:`g` has :math:`m_g` items that may move. Node :math:`k` of a level with cap
 :math:`\kappa_g` takes at most
@@ -8,10 +8,10 @@ Group :math:`g` has :math:`m_g` items that may move. Node :math:`k` of a level w
 
     \min\bigl(a_{gk},\; \kappa_g - s_{gk}\bigr)
 
-of these outside the set, where :math:`a_{gk}` bins of the node outside the set may end
-with one and :math:`s_{gk}` items of the group never leave the node. What the nodes do
-not take must be in the set. `core.bounds.set_bounds` counts the same without
-:math:`s_{gk}`.
+of these outside the set, where :math:`a_{gk}` bins of the node outside the set may hold
+one in the end and :math:`s_{gk}` items of the group never leave the node. The items
+that the nodes do not take must be in the set. `core.bounds.set_bounds` computes the
+same without :math:`s_{gk}`.
 """
 
 import numpy as np
@@ -20,9 +20,9 @@ from placement.core.model.objective import open_bins
 from placement.core.model.problem import BoolArray, IntArray, Level, Movability, Problem
 
 MOST_CELLS = 4_000_000
-"""Pairs of group and node that are counted at once."""
+"""Largest number of (group, node) pairs counted at once."""
 MOST_ALL_CELLS = 60_000_000
-"""Pairs of group and node up to which a level is counted at all."""
+"""Largest number of (group, node) pairs of a level that is counted at all."""
 
 
 class Occupancy:
@@ -49,16 +49,16 @@ class Occupancy:
 
     def least(self, inside: BoolArray) -> IntArray:
         """
-        Return the fewest items of each group that the bins of a set hold.
+        Return the fewest items of each group that a set of bins must hold.
 
         Parameters
         ----------
         inside
-            ``(N,)`` the set.
+            ``(N,)`` true for the bins of the set.
 
         Returns
         -------
-        ``(G,)``: no arrangement that keeps the hard rules has fewer there.
+        ``(G,)`` lower bounds that hold for every arrangement within the hard rules.
         """
         usable, least = self._usable, self.stuck(inside)
         chosen = usable.groups
@@ -85,12 +85,12 @@ def _is_too_large(level: Level, groups: int, position: int) -> bool:
 
 class UsableBins:
     """
-    Bins that may end with a movable item, of some groups.
+    Bins that may hold a movable item in the end, for some groups.
 
     Parameters
     ----------
     problem
-        What is to be arranged.
+        Items, bins, and what may move.
     groups
         ``(g,)`` rows of the groups, ascending.
     """
@@ -106,8 +106,8 @@ class UsableBins:
         kind = problem.movability[items]
         self.is_never = np.equal(kind, Movability.NEVER)
         takes = self.open_to[self.problem.group_class[groups[self.row]], self.home]
-        # Where an item may stay there is a place; where one leaves, none of its group
-        # comes: that would be the item, staying.
+        # A bin is usable if an item may stay there. A bin that an item must leave takes
+        # no other item of the group.
         may_stay = np.equal(kind, Movability.MAY)
         self.delta = np.where(may_stay, 1, 0) - takes
         key = self.row * problem.num_bins + self.home
@@ -117,7 +117,7 @@ class UsableBins:
         self.delta[order[~first]] = 0
 
     def counts(self, node: IntArray, num_nodes: int, where: BoolArray) -> IntArray:
-        """Return ``(g, M)`` how many bins of each node, of some bins, may be used."""
+        """Return ``(g, M)`` number of usable bins of each node among some bins."""
         inside = where & (node >= 0)
         base = np.array(
             [
@@ -132,14 +132,14 @@ class UsableBins:
         return found
 
     def stuck(self, node: IntArray, num_nodes: int, where: BoolArray) -> IntArray:
-        """Return ``(g, M)`` how many items never leave some bins of each node."""
+        """Return ``(g, M)`` number of items that never leave some bins of each node."""
         found = np.zeros((len(self.groups), num_nodes), dtype=np.int64)
         here = self.is_never & (node[self.home] >= 0) & where[self.home]
         np.add.at(found, (self.row[here], node[self.home[here]]), 1)
         return found
 
     def matrix(self) -> BoolArray:
-        """Return ``(g, N)`` whether each bin may be used."""
+        """Return ``(g, N)`` whether each bin is usable."""
         found = self.open_to[self.problem.group_class[self.groups]].astype(np.int64)
         np.add.at(found, (self.row, self.home), self.delta)
         return found > 0
@@ -151,9 +151,9 @@ class UsableBins:
         Parameters
         ----------
         level, position
-            The level, and its position.
+            Level and its index in the levels of the problem.
         fits
-            ``(g, N)`` bins that may be used.
+            ``(g, N)`` whether each bin may be used.
         """
         size = np.diff(self.problem.group_start)[self.groups]
         if position and level.group_cap is None:
@@ -178,7 +178,7 @@ class UsableBins:
         return stays + room
 
     def part(self, start: int, stop: int) -> "UsableBins":
-        """Return the same for some of the groups."""
+        """Return the usable bins of a slice of the groups."""
         if start == 0 and stop >= len(self.groups):
             return self
         return UsableBins(self.problem, self.groups[start:stop])
@@ -194,10 +194,10 @@ def _of_level(
     usable: UsableBins, position: int, outside: BoolArray
 ) -> tuple[IntArray, IntArray]:
     """
-    Return two ``(g,)`` counts of one level.
+    Return two ``(g,)`` counts by the rules of one level.
 
-    The most movable items that the bins outside a set take by the caps of the level,
-    and the fewest items that an even spread leaves in the set.
+    The first is the most movable items that the bins outside a set take by the caps;
+    the second is the fewest items that an even spread leaves in the set.
     """
     problem = usable.problem
     level, count = problem.levels[position], len(usable.groups)
@@ -216,7 +216,7 @@ def _of_level(
 
 
 def _of_bins(usable: UsableBins, outside: BoolArray, size: IntArray) -> IntArray:
-    """Return the most movable items of each group that bins take one by one."""
+    """Return the most movable items of each group by the caps of single bins."""
     cap = usable.problem.levels[0].group_cap
     node = np.zeros(usable.problem.num_bins, dtype=np.int64)
     bins = usable.counts(node, 1, outside)[:, 0]
@@ -248,7 +248,7 @@ def _of_nodes(
     room = np.minimum(places, left).sum(axis=1) + loose
     floor = np.zeros(len(size), dtype=np.int64)
     if level.is_even:
-        # Some node holds as many as the cap, so no node with a free bin holds two less.
+        # A node is at the cap, so no node with a free bin holds two items fewer.
         least = np.minimum(np.maximum(cap - 1, 0)[:, None], open_bins(level))
         is_full = (least.sum(axis=1) < size) & (_loose_items(usable, level) == 0)
         held = places + usable.stuck(node, level.num_nodes, outside)
@@ -257,7 +257,7 @@ def _of_nodes(
 
 
 def _loose_items(usable: UsableBins, level: Level) -> IntArray:
-    """Return ``(g,)`` bins outside a level that may hold an item of each group."""
+    """Return ``(g,)`` number of bins outside a level for items of each group."""
     is_loose = np.less(level.node_of_bin, 0)
     one = np.zeros(len(is_loose), dtype=np.int64)
     found: IntArray = usable.counts(one, 1, is_loose)[:, 0]

@@ -1,15 +1,14 @@
 """
-Sets of bins that must hold more than they may, and proofs of that.
+Sets of bins that must hold more than they may, with proofs.
 
-*Load.* What the set must hold (`core.bounds.occupancy`) weighs more than its
-capacities: "rack c must hold 5 TB, and may hold 4.5". Bins of a node that has
-capacities of its own hold together no more than these; a bin that takes nothing holds
-no more than it does.
-*Count.* Of items from some weight on, each bin of the set takes no more than the
-lightest of them that fit together: five of 50 GB do not go into four bins of 80 GB.
+*Load.* The items that the set must hold (`core.bounds.occupancy`) exceed its capacity:
+"rack c must hold 5 TB, and may hold 4.5". A node with its own capacity limits the sum
+over its bins; a bin that may not receive items holds no more than it does now.
+*Count.* Each bin of the set takes at most as many items above some weight as the
+lightest of them fit: five items of 50 GB do not fit into four bins of 80 GB.
 
-Tried are all bins, those that are open to a class of groups, and each node of a level,
-whole and its open bins alone. Small levels are tried in all unions of nodes.
+The sets are: all bins, the bins open to a class of groups, and each node of a level,
+whole and its open bins alone. For small levels, all unions of nodes are sets, too.
 """
 
 from collections.abc import Iterator
@@ -35,21 +34,21 @@ from placement.core.model.solution import Proof, Shortfall
 from placement.core.verify.shortfalls import Verifier
 
 OPEN = "open"
-"""Stands for a level where a set is those bins that may take some of the groups."""
+"""Level name of a set of the bins open to a class of groups."""
 UNION = "union"
-"""Stands for a level where a set is several of its nodes together."""
+"""Level name of a set of several nodes together."""
 BIN = "bin"
-"""Stands for a level where a set is one bin."""
+"""Level name of a set of one bin."""
 MOST_NODES = 64
-"""Nodes of a level that are looked at, the fullest first."""
+"""Largest number of nodes of a level to try, the fullest first."""
 FEW_NODES = 5
-"""Nodes of a level up to which all unions of them are tried."""
+"""Largest number of nodes of a level for which all unions are tried."""
 MOST_WEIGHTS = 24
-"""Weights from which on items are counted, the heaviest first."""
+"""Largest number of weight thresholds to try, the heaviest first."""
 
 
 class _Set(NamedTuple):
-    """A set of bins: the level it is of, its node (-1: none), and ``(N,)`` bins."""
+    """Set of bins: its level, its node (-1: none), and ``(N,)`` members."""
 
     level: str
     node: int
@@ -62,7 +61,7 @@ def overfull_sets(
     """
     Yield sets of bins that must hold more than they may.
 
-    `counts_pieces`: where no load is too much, also sets with too many large items.
+    `counts_pieces`: if no load is too large, also yield a set of too many large items.
     """
     capacity = np.minimum(usable_capacity(problem), _most_held(problem))
     found = np.zeros(problem.num_resources, dtype=np.bool_)
@@ -71,7 +70,7 @@ def overfull_sets(
     chosen = list(_different(_sets(problem, capacity)))
     in_nodes = found.copy()
     for one in chosen:
-        # What is known of smaller sets, or of all bins, is more than sets of these say.
+        # Shortfalls of nodes or of all bins make those of derived sets redundant.
         known = found | in_nodes if one.level in {OPEN, UNION, BIN} else found
         if known.all():
             continue
@@ -93,11 +92,10 @@ def _overfull(
     limits: tuple[IntArray, BoolArray],
 ) -> Iterator[Shortfall]:
     """
-    Yield what one set lacks.
+    Yield the capacity shortfalls of one set.
 
-    `items`: the fewest of each group that it holds. `limits` are capacities, and the
-    resources of which all bins are known to have too little together: of which is no
-    news then.
+    `items`: fewest items of each group in the set. `limits`: capacities, and the
+    resources whose shortfall is already known, which are skipped.
     """
     capacity, known = limits
     least = np.maximum(
@@ -134,7 +132,7 @@ def _shortfall(
 def _least_while_copying(
     problem: Problem, inside: BoolArray, least: IntArray
 ) -> IntArray:
-    """Return ``(R,)`` load of a set while what leaves still fills it; 0 elsewhere."""
+    """Return ``(R,)`` load of a set during copying; 0 where not transient."""
     if not problem.is_transient.any():
         return np.zeros(problem.num_resources, dtype=np.int64)
     items = np.nonzero((problem.home >= 0) & inside[problem.home])[0]
@@ -149,7 +147,7 @@ def _least_while_copying(
 
 
 def _most_held(problem: Problem) -> IntArray:
-    """Return ``(N, R)`` the most that bins which take nothing can hold in the end."""
+    """Return ``(N, R)`` largest final load of bins that may not receive items."""
     stays = (problem.home >= 0) & np.not_equal(problem.movability, Movability.MUST)
     items = np.nonzero(stays)[0]
     group = problem.group_of[items]
@@ -175,7 +173,7 @@ def _different(sets: Iterator[_Set]) -> Iterator[_Set]:
 
 
 def _sets(problem: Problem, capacity: IntArray) -> Iterator[_Set]:
-    """Yield the sets that are tried."""
+    """Yield the candidate sets."""
     limited: BoolArray = np.less(capacity.min(axis=1), NO_LIMIT)
     for other, limits in limited_levels(problem):
         inside = other.node_of_bin >= 0
@@ -210,14 +208,14 @@ def _of_nodes(
 
 
 def _single(problem: Problem, limited: BoolArray) -> Iterator[_Set]:
-    """Yield single bins, where there are few."""
+    """Yield single bins, at most `MOST_NODES`."""
     rows = np.nonzero(limited)[0]
     for b in rows[:MOST_NODES].tolist():
         yield _Set(BIN, b, np.arange(problem.num_bins) == b)
 
 
 def _fullest(problem: Problem, level: Level) -> list[int]:
-    """Return nodes by their fill, the fullest first."""
+    """Return nodes by relative load, the fullest first."""
     inside = level.node_of_bin >= 0
     held = np.zeros((level.num_nodes, problem.num_resources))
     room = np.zeros((level.num_nodes, problem.num_resources))
@@ -236,12 +234,12 @@ def _crowded_sets(
     capacity: IntArray,
     tried: tuple[list[_Set], Occupancy],
 ) -> Iterator[Shortfall]:
-    """Yield sets that must take more items of some weight on than fit one by one."""
+    """Yield a set that must take more items above some weight than fit in its bins."""
     free = capacity - _least_of_stuck(problem)
     sets, occupancy = tried
     for one in sets:
         need = occupancy.least(one.bins) - occupancy.stuck(one.bins)
-        # Items without a bin at all lack places, not room.
+        # Items without any usable bin lack places, not room.
         need = np.minimum(need, int((one.bins & problem.may_receive).sum()))
         for r in np.nonzero(~problem.is_transient)[0].tolist():
             groups = _most_crowded(problem, free[:, r], need, one.bins, r)
@@ -263,7 +261,7 @@ def _crowded_sets(
 
 
 def _counted(problem: Problem, short: Shortfall, group: int) -> Shortfall:
-    """Return the shortfall of a set as one of places for items of some weight."""
+    """Return a capacity shortfall as one of places for items above some weight."""
     return Shortfall(
         what="pieces",
         have=short.have,
@@ -278,7 +276,7 @@ def _counted(problem: Problem, short: Shortfall, group: int) -> Shortfall:
 
 
 def _least_of_stuck(problem: Problem) -> IntArray:
-    """Return ``(N, R)`` the least that what never leaves its bin weighs there."""
+    """Return ``(N, R)`` weight of the items that never leave, plus fixed load."""
     never = np.equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
     items = np.nonzero(never)[0]
     weight = problem.weight[problem.group_of[items]]
@@ -292,7 +290,7 @@ def _least_of_stuck(problem: Problem) -> IntArray:
 def _most_crowded(
     problem: Problem, free: IntArray, need: IntArray, inside: BoolArray, r: int
 ) -> IntArray | None:
-    """Return ``(k,)`` groups from a weight on of which too many must be in a set."""
+    """Return ``(k,)`` groups above a weight with too many items in a set, if any."""
     if (problem.role_weight[:, r] < 0).any() or (free[inside] >= NO_LIMIT // 2).any():
         return None
     weight = problem.weight[:, r].copy()

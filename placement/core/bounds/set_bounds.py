@@ -1,23 +1,23 @@
 r"""
-Proven lower bounds on the distance outside the bands: what a set of bins must hold.
+Lower bounds on the distance outside the bands from the load a set of bins must hold.
 
-Whatever moves, some load lies in a set :math:`T` of bins, because too little of it can
-lie elsewhere: group :math:`g` with :math:`m_g` movable items has at least
+In any arrangement, a set :math:`T` of bins holds the items that the other bins cannot
+take: group :math:`g` with :math:`m_g` movable items has at least
 
 .. math::
 
     n_g(T) = s_g(T) + \max\Bigl(0,\; m_g - \sum_k \min(\kappa_g, a_{gk})\Bigr)
 
 items in it, where :math:`s_g(T)` may not move and node :math:`k` has :math:`a_{gk}`
-bins outside :math:`T` that may take items of the group. Where that is more than the
-bands of :math:`T` admit, one of its bins is out by
+bins outside :math:`T` that may take items of the group. If this load exceeds the bands
+of :math:`T`, one of its bins is outside by
 
 .. math::
 
     d \ge \frac{\sum_g w_g n_g(T) + f(T) - \sum_{b \in T} u_b}{\sum_{b \in T} t_b},
 
-and the same downwards with the most that :math:`T` can hold (docs/theory.md, "Cut
-bound"). The set is the witness, and `core.verify.bound` computes its sums again.
+and likewise below the bands with the most that :math:`T` can hold (docs/theory.md, "Cut
+bound"). The set is the witness; `core.verify.bound` computes its sums again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -38,11 +38,11 @@ from placement.core.model.problem import (
 from placement.core.model.solution import Proof
 
 PREFIXES = 6
-"""Sets of the fullest and of the emptiest bins that are tried, by doubling sizes."""
+"""Number of sets of the fullest, and of the emptiest bins, of doubling sizes."""
 WORST = 3
-"""Resources that are tried, those furthest out of band first."""
+"""Largest number of resources to try, those furthest out of band first."""
 NEARLY = 0.999
-"""Part of the distance reached at which a bound is as good as it."""
+"""Share of the distance reached (0-1) at which a bound needs no improvement."""
 
 
 def deviation_bound(problem: Problem, at: Arrangement) -> tuple[float, Proof | None]:
@@ -52,9 +52,9 @@ def deviation_bound(problem: Problem, at: Arrangement) -> tuple[float, Proof | N
     Parameters
     ----------
     problem
-        What was solved.
+        Items, bins, and what may move.
     at
-        The answer: the bins that it leaves out of band say where to look.
+        Answer; its bins out of band determine the sets to try.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def _different(sets: Iterable[BoolArray]) -> Iterator[tuple[bytes, BoolArray]]:
 
 
 def _sets(problem: Problem, load: IntArray, r: int) -> Iterator[BoolArray]:
-    """Yield ``(N,)`` sets of bins that may be forced out of their bands together."""
+    """Yield ``(N,)`` candidate sets of bins that cannot all be in their bands."""
     bins = problem.bins
     has_band = bins.target[:, r] > 0
     yield has_band
@@ -126,14 +126,14 @@ def _prefixes(has_band: BoolArray, key: FloatArray) -> Iterator[BoolArray]:
 @dataclass(frozen=True, slots=True, eq=False)
 class _Share:
     """
-    What a set of bins must and may hold of each group.
+    Items and roles of each group that a set of bins must and may hold.
 
     Parameters
     ----------
     inside
-        ``(N,)`` the set.
+        ``(N,)`` true for the bins of the set.
     least, most
-        ``(G,)`` items of each group.
+        ``(G,)`` fewest and most items of each group.
     has_role, may_have_role
         ``(G,)`` whether the group's role must, or may, be held in the set.
     """
@@ -146,7 +146,7 @@ class _Share:
 
     @classmethod
     def of(cls, problem: Problem, inside: BoolArray) -> "_Share":
-        """Count for one set of bins."""
+        """Count items and roles for one set of bins."""
         has_one = problem.role_home >= 0
         return cls(
             inside=inside,
@@ -159,21 +159,21 @@ class _Share:
 
 def least_load(problem: Problem, inside: BoolArray, items: IntArray) -> IntArray:
     """
-    Return the load that a set of bins has whatever moves, hard rules kept.
+    Return the least load of a set of bins in any arrangement within the hard rules.
 
     Parameters
     ----------
     problem
         Items, bins, and what may move.
     inside
-        ``(N,)`` the set.
+        ``(N,)`` true for the bins of the set.
     items
-        ``(G,)`` the fewest items of each group in the set; see `core.bounds.occupancy`.
+        ``(G,)`` fewest items of each group in the set; see `core.bounds.occupancy`.
 
     Returns
     -------
-    ``(R,)`` per resource: no arrangement has less there. What finds no place anywhere
-    is no load of the set, and lacks places, not room.
+    ``(R,)`` lower bound on the load per resource. Items without any feasible bin do not
+    count: they lack places, not room.
     """
     items = np.minimum(items, _most(problem, inside))
     has_role = problem.role_home >= 0
@@ -189,14 +189,14 @@ def least_load(problem: Problem, inside: BoolArray, items: IntArray) -> IntArray
 
 
 def _most(problem: Problem, where: BoolArray) -> IntArray:
-    """Return ``(G,)`` the most items that the bins may hold, hard rules kept."""
+    """Return ``(G,)`` the most items that the bins may hold within the hard rules."""
     may = np.not_equal(problem.movability, Movability.NEVER)
     movable = np.bincount(problem.group_of[may], minlength=problem.num_groups)
     return _stuck(problem, where) + np.minimum(movable, _room(problem, where))
 
 
 def _stuck(problem: Problem, where: BoolArray) -> IntArray:
-    """Return ``(G,)`` items that may not move and lie there."""
+    """Return ``(G,)`` number of immovable items in the bins."""
     stuck = np.equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
     stuck &= where[problem.home]
     return np.bincount(problem.group_of[stuck], minlength=problem.num_groups)
@@ -219,7 +219,7 @@ def _room(problem: Problem, where: BoolArray) -> IntArray:
 
 
 def _room_at(problem: Problem, position: int, open_to: BoolArray) -> IntArray:
-    """Return ``(G,)`` the most items that the caps of one level let in."""
+    """Return ``(G,)`` the most items that the caps of one level admit."""
     level = problem.levels[position]
     size = np.diff(problem.group_start)
     if level.group_cap is None:
@@ -236,7 +236,7 @@ def _room_at(problem: Problem, position: int, open_to: BoolArray) -> IntArray:
             counts = np.minimum(counts, most)
         else:
             counts = np.where(counts > 0, most, 0)
-        # Bins outside the level are under no cap of it.
+        # The level does not cap bins outside it.
         loose = int(size.max(initial=0)) if bins[~within].any() else 0
         room[k] = int(counts.sum()) * (most if position == 0 else 1) + loose
     return room[kind_of]
@@ -248,9 +248,9 @@ _kinds_of: WeakKeyDictionary[Problem, dict[int, Kinds]] = WeakKeyDictionary()
 
 def _kinds(problem: Problem, position: int) -> Kinds:
     """
-    Return classes of groups with their caps at a level, and ``(G,)`` which is whose.
+    Return (class, cap) pairs of groups at a level, and ``(G,)`` the pair of each group.
 
-    Kept with the problem: every set of bins that is tried asks for them several times.
+    Cached per problem, because every candidate set of bins uses the pairs repeatedly.
     """
     known = _kinds_of.setdefault(problem, {})
     if position not in known:
@@ -282,14 +282,14 @@ def _may_lead(problem: Problem, where: BoolArray) -> BoolArray:
     is_there = (place >= 0) & where[place]
     movability = problem.movability[holder]
     could[held[is_there & np.not_equal(movability, Movability.MUST)]] = True
-    # A role that stays with an item that stays is where it is.
+    # An immovable role of an immovable item stays in its bin.
     fixed = ~problem.is_role_movable[held] & np.equal(movability, Movability.NEVER)
     could[held[fixed]] = is_there[fixed]
     return could
 
 
 def _distance(problem: Problem, share: _Share, r: int, side: str) -> float:
-    """Return how far out of band the set is at least, in targets."""
+    """Return the least distance of the set outside its bands, in targets."""
     bins, inside = problem.bins, share.inside
     unit = float(bins.target[inside, r].sum())
     if unit <= 0:
@@ -308,7 +308,7 @@ def _distance(problem: Problem, share: _Share, r: int, side: str) -> float:
 
 
 def _extras(problem: Problem, inside: BoolArray, r: int, sign: int) -> int:
-    """Return what own weights add at least (sign -1) or at most (sign 1)."""
+    """Return the least (sign -1) or the largest (sign 1) sum of extra weights."""
     if not len(problem.extra):
         return 0
     there = (problem.home >= 0) & inside[problem.home]
@@ -319,12 +319,12 @@ def _extras(problem: Problem, inside: BoolArray, r: int, sign: int) -> int:
 
 
 def _dot(weight: IntArray, count: IntArray) -> int:
-    """Multiply and sum in integers, past 2^63 too."""
+    """Return the dot product in exact integers, also beyond 2^63."""
     if float(weight.max(initial=0)) * float(count.sum()) < 2.0**62:
         return int(np.dot(weight, count))
     return sum(int(w) * int(n) for w, n in zip(weight, count, strict=True) if n)
 
 
 def _total(values: IntArray) -> int:
-    """Sum limits, of which a few alone may pass 2^63."""
+    """Sum limits exactly; a few of them may exceed 2^63 together."""
     return sum(int(value) for value in values)

@@ -1,4 +1,4 @@
-"""What is missing where hard rules do not hold, and whether that is proven."""
+"""Shortfalls of an arrangement that breaks hard rules, proven ones first."""
 
 import numpy as np
 
@@ -23,13 +23,13 @@ from placement.core.model.problem import (
 from placement.core.model.solution import Shortfall
 
 MAX_SHORTFALLS = 1000
-"""So many are listed; the status tells the rest."""
+"""Largest number of shortfalls listed."""
 RANKS = {"capacity": 1, "pieces": 2, "room": 3, "packing": 4}
-"""Kinds of proven shortfalls that say less come after those that say more."""
+"""Sort rank of each kind, the most informative first; 0 for other kinds."""
 
 
 def find_shortfalls(problem: Problem, at: Arrangement) -> tuple[Shortfall, ...]:
-    """Return what each hard rule that does not hold lacks, proven ones first."""
+    """Return the shortfalls of the hard rules that do not hold, proven ones first."""
     found = [
         *_unplaced(problem, at),
         *_crowded(problem, at),
@@ -43,7 +43,7 @@ def find_shortfalls(problem: Problem, at: Arrangement) -> tuple[Shortfall, ...]:
 
 
 def _beyond(found: list[Shortfall], proven: list[Shortfall]) -> list[Shortfall]:
-    """Return what is proven and not among what was found."""
+    """Return the proven shortfalls that are not among those found."""
     known = {(one.what, one.group) for one in found if one.group >= 0}
     return [one for one in proven if (one.what, one.group) not in known]
 
@@ -99,7 +99,7 @@ def _over_capacity(problem: Problem, at: Arrangement) -> list[Shortfall]:
                 bin=int(b),
                 resource=problem.resources[r],
                 level=problem.levels[0].name,
-                # More load than all bins together may hold: nothing can help.
+                # The least load of all bins exceeds their joint capacity.
                 is_proven=int(least[r]) > int(capacity[:, r].sum()),
             )
         )
@@ -107,7 +107,7 @@ def _over_capacity(problem: Problem, at: Arrangement) -> list[Shortfall]:
 
 
 def _over_in_nodes(problem: Problem, at: Arrangement) -> list[Shortfall]:
-    """Return the nodes that carry more than their bins may together."""
+    """Return the shortfalls of nodes over their capacity."""
     return [
         Shortfall(
             what="capacity",
@@ -123,7 +123,7 @@ def _over_in_nodes(problem: Problem, at: Arrangement) -> list[Shortfall]:
 
 
 def _least_load(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(R,)`` load of all bins together, extra weights shed by moving."""
+    """Return ``(R,)`` least load of all bins together, without extra weights."""
     total = loads(problem, at).sum(axis=0)
     if len(problem.extra):
         stays = np.equal(at.bin_of, problem.home) & (problem.home >= 0)

@@ -1,7 +1,7 @@
 """
 Bounds on counts, computed again from their witnesses.
 
-Stands on `core.counts.solve_counts` alone, not on the flows that found them.
+Imports `core.counts.count_problem` alone, not the flows that find the witnesses.
 """
 
 import numpy as np
@@ -17,10 +17,10 @@ from placement.core.counts.count_problem import (
 
 def peak_bound(problem: CountProblem, bins: IntArray) -> int:
     """
-    Return what the largest load is at least, by a set of bins.
+    Return a lower bound on the largest load from a set of bins.
 
-    Items of classes whose bins are all in the set lie there in any placement: one of
-    the bins holds at least the mean of them.
+    In any placement, the set holds all items of the classes whose bins are all in the
+    set. So one of the bins holds at least their mean.
     """
     return -(-_held(problem, bins) // len(np.unique(bins))) if len(bins) else 0
 
@@ -28,13 +28,13 @@ def peak_bound(problem: CountProblem, bins: IntArray) -> int:
 def share_bound(
     problem: CountProblem, bins: IntArray, capacity: npt.NDArray[np.float64]
 ) -> float:
-    """Return what the largest load over capacity is at least, by a set of bins."""
+    """Return a lower bound on the largest load over capacity from a set of bins."""
     held = _held(problem, bins)
     return held / float(capacity[bins].sum()) if len(bins) else 0.0
 
 
 def _held(problem: CountProblem, bins: IntArray) -> int:
-    """Return the items of classes whose bins are all in a set."""
+    """Return the number of items of classes whose bins are all in a set."""
     is_inside = np.zeros(problem.num_bins, dtype=np.bool_)
     is_inside[bins] = True
     num_inside = sum_by(
@@ -48,18 +48,18 @@ def _held(problem: CountProblem, bins: IntArray) -> int:
 
 def cost_bound(problem: CountProblem, proof: CountProof) -> int:
     r"""
-    Return what loads cost at least that are as even as can be.
+    Return a lower bound on the cost of placements that are as even as possible.
 
     Notes
     -----
     An edge that holds :math:`c` items costs :math:`f_e(c)`: the price of each, 1 for
-    each beyond those at home, and the price of a share for each beyond either end of
-    it. With dual values :math:`u_k` of classes and :math:`v_b` of bins the edges come
-    to at least :math:`\sum_k u_k n_k + \sum_e \min_c (f_e(c) - (u_k - v_b) c) -
-    \sum_b \max(v_b l_b, v_b h_b)`, by weak duality of the least-cost flow; the least
-    of a convex function with steps is at one of them. Items that had no bin are no
-    moves, and an item within its share was counted as beyond the lower end. All dual
-    values may rise by one amount; the best of these is taken.
+    each beyond those at home, and the share price for each beyond either end of the
+    share. With dual values :math:`u_k` of classes and :math:`v_b` of bins the edges
+    cost at least :math:`\sum_k u_k n_k + \sum_e \min_c (f_e(c) - (u_k - v_b) c) -
+    \sum_b \max(v_b l_b, v_b h_b)`, by weak duality of the least-cost flow. The minimum
+    of a piecewise linear convex function is at a breakpoint. Items without a home are
+    no moves, and items up to the lower end of a share are not outside it: both are
+    subtracted. The bound is the best over adding one constant to all dual values.
     """
     class_price, bin_price = -proof.class_potential, -proof.bin_potential
     on_edges = _least_on_edges(problem, proof, class_price, bin_price)
@@ -85,7 +85,7 @@ def _least_on_edges(
     class_price: IntArray,
     bin_price: IntArray,
 ) -> int | None:
-    """Return the least that open edges cost, less what items are worth; `None`: any."""
+    """Return the least reduced cost of all open edges; `None` if unbounded."""
     edges = proof.is_open
     worth = (class_price[problem.edge_class] - bin_price[problem.edge_bin])[edges]
     price = 0 if problem.price is None else problem.price[edges]

@@ -1,4 +1,4 @@
-"""Flows of `core.counts.solve_counts`: evening loads out, and bringing items home."""
+"""Flows of `core.counts.solve_counts`: even loads, then least cost."""
 
 from dataclasses import dataclass
 
@@ -19,12 +19,12 @@ from placement.core.counts.kernels import class_flow as kernels
 
 def even_out(problem: CountProblem, network: Network) -> Network:
     """
-    Place all items as evenly as can be.
+    Place all items as evenly as possible.
 
     Returns
     -------
-    The network, with the items; nodes that could exchange items without making loads
-    less even are of one part.
+    Network with the items. Nodes that can exchange items without making loads less even
+    belong to one part.
     """
     network.count[:] = problem.home
     load = network.load
@@ -39,7 +39,7 @@ def even_out(problem: CountProblem, network: Network) -> Network:
 
 
 def _split(network: Network, is_done: BoolArray) -> None:
-    """Even every open part out to its mean; split parts, or finish their top."""
+    """Even out every open part to its mean; split parts or finish their top."""
     bins = slice(0, network.num_bins)
     is_open = ~is_done[bins]
     goal = _goals(network, is_open)
@@ -50,7 +50,7 @@ def _split(network: Network, is_done: BoolArray) -> None:
     has_above = np.zeros(network.num_nodes, dtype=np.bool_)
     has_above[network.part[above]] = True
     is_even = is_open & ~has_above[network.part[bins]]
-    # In parts that are at or below their goal: as few bins at it as can be.
+    # In parts at or below their goal, minimise the number of bins at the goal.
     _exchange(network, is_even, np.equal(load, goal).astype(np.int64), goal - 1 - load)
     load = network.load
     top = _reached_from(network, is_even & np.equal(load, goal))
@@ -60,18 +60,18 @@ def _split(network: Network, is_done: BoolArray) -> None:
 
 def share_evenly(problem: CountProblem, capacity: npt.NDArray[np.float64]) -> Network:
     """
-    Spread all items so that loads over capacities are as even as can be, rounded.
+    Spread all items so that loads over capacities are as even as possible, rounded.
 
     Parameters
     ----------
     problem
-        Many items a bin: what is lost by rounding is less than one item of each.
+        Problem with many items per bin: rounding loses less than one item per bin.
     capacity
-        ``(B,)`` what each bin can carry. Positive.
+        ``(B,)`` capacity of each bin, positive.
 
     Returns
     -------
-    The network, with the items; bins of one part share its load by capacity.
+    Network with the items. Bins of one part share its load in proportion to capacity.
     """
     network = Network.of(problem)
     network.count[:] = problem.home
@@ -116,7 +116,7 @@ def _exchange(
 
 
 def _reached_from(network: Network, is_source: BoolArray) -> BoolArray:
-    """Return ``(N,)`` true for nodes that sources could give items to."""
+    """Return ``(N,)`` true for nodes that sources can give items to."""
     sources = np.nonzero(is_source)[0]
     if not len(sources):
         return np.zeros(network.num_nodes, dtype=np.bool_)
@@ -124,7 +124,7 @@ def _reached_from(network: Network, is_source: BoolArray) -> BoolArray:
 
 
 def _renumber(network: Network, *parted: BoolArray) -> None:
-    """Give the nodes of each split part numbers of their own."""
+    """Renumber the parts after a split."""
     key = network.part
     for is_apart in parted:
         key = key * 2 + is_apart
@@ -139,11 +139,11 @@ class LoadBounds:
     Parameters
     ----------
     lowest, highest
-        ``(B,)`` what each bin holds at least and at most.
+        ``(B,)`` bounds of the load of each bin.
     is_open
-        ``(E,)`` true for edges that may hold anything.
+        ``(E,)`` true for edges that may hold items.
     peak_bins
-        Bins from which the largest load is proven.
+        Set of bins that proves the largest load.
     """
 
     lowest: IntArray
@@ -153,7 +153,7 @@ class LoadBounds:
 
 
 def bounds_of(even: Network) -> LoadBounds:
-    """Return what loads are when they are as even as can be, as `even_out` found."""
+    """Return the bounds of the loads from the even placement of `even_out`."""
     bins, classes = even.part[: even.num_bins], even.part[even.num_bins :]
     highest = _highest(even)
     return LoadBounds(
@@ -168,22 +168,23 @@ def least_cost(
     problem: CountProblem, bounds: LoadBounds, count: IntArray | None = None
 ) -> CountSolution:
     """
-    Place the items most cheaply, loads staying within bounds.
+    Place the items at least cost with loads within bounds.
 
     Parameters
     ----------
     problem
-        The items.
+        Classes, bins and homes of the items.
     bounds
         Bounds of the loads. At least one placement satisfies them.
     count
-        ``(E,)`` one that does, if known: it is the answer where nothing is cheaper.
+        ``(E,)`` placement within the bounds, if known; it is the answer if no other is
+        cheaper.
     """
     network = _opened(problem, bounds)
     is_plain = problem.price is None and not problem.share_price
     if is_plain and count is not None and _is_least(problem, count, bounds):
         network.count[:] = count[bounds.is_open]
-        # Only what is too much at home leaves: room in these bins is worth a move.
+        # Only the excess at home leaves: room in these bins is worth one move.
         at_home = sum_by(network.home, network.edge_bin, problem.num_bins)
         network.potential[problem.num_bins :] = -1
         network.potential[: problem.num_bins][at_home > bounds.highest] = -1
@@ -226,7 +227,7 @@ def _highest(even: Network) -> IntArray:
 
 
 def _opened(problem: CountProblem, bounds: LoadBounds) -> Network:
-    """Return a network of the open edges, with all that costs nothing there."""
+    """Return the network of the open edges, with the items that stay free of cost."""
     is_open = bounds.is_open
     edge_class = problem.edge_class
     num_open = sum_by(is_open.astype(np.int64), edge_class, problem.num_classes)
@@ -239,13 +240,13 @@ def _opened(problem: CountProblem, bounds: LoadBounds) -> Network:
     if problem.price is None:
         network.count[:] = np.minimum(network.home, network.low)
     else:
-        # Where places have prices staying may be dearer than moving.
+        # With prices of edges, staying may cost more than moving: start empty.
         network.price[:] = problem.price[is_open]
     return network
 
 
 def _is_least(problem: CountProblem, count: IntArray, bounds: LoadBounds) -> bool:
-    """Return whether no more has moved than what could not stay anyway."""
+    """Return whether only items that cannot stay have moved."""
     home = np.where(bounds.is_open, problem.home, 0)
     at_home = sum_by(home, problem.edge_bin, problem.num_bins)
     kept = int(np.minimum(count, problem.home).sum())
@@ -257,12 +258,12 @@ def _place(
     problem: CountProblem, network: Network, lowest: IntArray, highest: IntArray
 ) -> None:
     """
-    Give all items a place within the bounds of the bins, most cheaply.
+    Place all items within the bounds of the bins at least cost.
 
-    Successive shortest paths, from items that cost nothing where they lie. First
-    between what must leave or has no place, and bins that lack items; then from the
-    former to any bin with room; then from any bin that may give to those that lack;
-    last whatever still lowers the cost.
+    Successive shortest paths, starting from the items that stay free of cost. The paths
+    lead first from items that must leave or have no place to bins that lack items; then
+    from such items to any bin with room; then from any bin that may give items to bins
+    that lack items; last along any path that lowers the cost.
     """
     left = np.zeros(network.num_nodes, dtype=np.int64)
     placed = sum_by(network.count, network.edge_class, problem.num_classes)
@@ -296,7 +297,7 @@ def _shorten(
     nearest = int(bottom[room > 0].min())
     if gains and nearest >= top:
         return False
-    # Only the sources and bins between which paths are shortest.
+    # Keep only the sources and bins joined by shortest paths.
     given[network.potential < top] = 0
     room[bottom > nearest] = 0
     before = given[network.num_bins :].copy()
@@ -306,7 +307,7 @@ def _shorten(
 
 
 def _measure(network: Network, sources: IntArray, top: int) -> BoolArray:
-    """Add shortest distances to the potentials; return ``(N,)`` what was reached."""
+    """Add shortest distances to the potentials; return ``(N,)`` reached nodes."""
     label = np.full(network.num_nodes, kernels.UNREACHED, dtype=np.int64)
     label[sources] = top - network.potential[sources]
     network.run(kernels.find_distances, label, sources)

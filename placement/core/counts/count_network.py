@@ -1,4 +1,4 @@
-"""Classes and bins as a network: what lies on its edges, and what can be pushed."""
+"""Network of classes and bins, with the items on its edges."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from placement.core.search.kernels.jit import compiled
 BoolArray = npt.NDArray[np.bool_]
 
 MIN_EDGES_COMPILED = 30_000
-"""Below, the same code runs uncompiled: it takes less than compiling would."""
+"""Number of edges below which kernels run uncompiled, faster than compiling them."""
 EVERYTHING = 1 << 50
-"""As many items at home as there may ever be: then no arc costs anything."""
+"""Number of items at home above any count, so that no arc has a cost."""
 
 
 _SORTED_BY_DIGITS = 1 << 16
 
 
 def _by_bin(edge_bin: IntArray, num_bins: int) -> IntArray:
-    """Return edges by bin, in order; few bins are sorted digit by digit, quicker."""
+    """Return edges sorted by bin; few bins allow the faster radix sort."""
     is_short = num_bins <= _SORTED_BY_DIGITS
     keys = edge_bin.astype(np.uint16) if is_short else edge_bin
     return np.argsort(keys, kind="stable")
@@ -31,7 +31,7 @@ def _by_bin(edge_bin: IntArray, num_bins: int) -> IntArray:
 
 @dataclass(slots=True, eq=False)
 class Network:
-    """The edges of a problem seen from both ends, and what lies on them."""
+    """Edges of a problem by class and by bin, with the items on them."""
 
     num_bins: int
     class_start: IntArray
@@ -50,14 +50,14 @@ class Network:
 
     @classmethod
     def of(cls, problem: CountProblem) -> "Network":
-        """Return the network of a problem, without its items."""
+        """Return the network of a problem without items."""
         return cls.over(problem.num_bins, problem.class_start, problem.edge_bin)
 
     @classmethod
     def over(
         cls, num_bins: int, class_start: IntArray, edge_bin: IntArray
     ) -> "Network":
-        """Return a network without items, of one part, in which nothing costs."""
+        """Return a network without items and costs, in one part."""
         num_classes = len(class_start) - 1
         edge_class = np.repeat(np.arange(num_classes), np.diff(class_start))
         bin_start = np.zeros(num_bins + 1, dtype=np.int64)
@@ -82,16 +82,16 @@ class Network:
 
     @property
     def num_nodes(self) -> int:
-        """Bins and classes."""
+        """Number of bins and classes."""
         return len(self.potential)
 
     @property
     def load(self) -> IntArray:
-        """``(B,)`` items in each bin."""
+        """``(B,)`` number of items in each bin."""
         return sum_by(self.count, self.edge_bin, self.num_bins)
 
     def run(self, kernel: Callable[..., Any], *columns: IntArray | int) -> None:
-        """Run a kernel on the network: compiled on arrays, or as it is on lists."""
+        """Run a kernel on the network: compiled on arrays, or uncompiled on lists."""
         shape = (self.bin_start, self.bin_edge, self.class_start, self.edge_bin)
         prices = (self.home, self.price, self.low, self.high, self.share_price)
         given = (*shape, self.edge_class, self.count, *prices, self.potential)
@@ -104,7 +104,7 @@ class Network:
 def _on_lists(
     kernel: Callable[..., Any], num_bins: int, columns: tuple[IntArray | int, ...]
 ) -> None:
-    """Run a kernel on lists, and copy back what it changed."""
+    """Run a kernel on lists, and copy its changes back."""
     lists = [c.tolist() if isinstance(c, np.ndarray) else c for c in columns]
     kernel(num_bins, *lists)
     for column, changed in zip(columns, lists, strict=True):
@@ -124,21 +124,21 @@ def reach(network: Network, sources: IntArray) -> IntArray:
 
 def push(network: Network, given: IntArray, room: IntArray) -> None:
     """
-    Push as much as can be pushed along arcs of reduced cost 0.
+    Push as many items as possible along arcs of reduced cost 0.
 
     Parameters
     ----------
     network
-        Its counts change.
+        Network whose counts are updated.
     given
-        ``(N,)`` items that each node has to give; what is left remains.
+        ``(N,)`` items that each node has to give; reduced by the items pushed.
     room
-        ``(B,)`` items that each bin may take; the same.
+        ``(B,)`` items that each bin may take; reduced by the items pushed.
 
     Notes
     -----
-    Dinic's algorithm: levels, then paths that go one level up, until no bin with room
-    is reached.
+    Dinic's algorithm: compute levels, then push along paths that rise one level per
+    arc, until no bin with room is reached.
     """
     while True:
         sources = np.nonzero(given > 0)[0]
@@ -153,7 +153,7 @@ def push(network: Network, given: IntArray, room: IntArray) -> None:
 
 
 def fill(network: Network, load: IntArray, left: IntArray) -> None:
-    """Put what is left of each class onto its bins, the least loaded first."""
+    """Put the remaining items of each class into its bins, the least loaded first."""
     columns = (network.class_start, network.edge_bin, network.count, load, left)
     if len(network.edge_bin) >= MIN_EDGES_COMPILED:
         compiled(kernels.fill_lowest)(*columns)

@@ -1,4 +1,4 @@
-"""Interchangeable items on bins: the problem of `solve_counts`, and its answer."""
+"""Problem and answer of `solve_counts`: interchangeable items on bins."""
 
 from dataclasses import dataclass, fields
 
@@ -12,7 +12,7 @@ BoolArray = npt.NDArray[np.bool_]
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CountProblem:
     """
-    Classes of items, the bins that may hold them, and where items are.
+    Classes of items, the bins that may hold them, and their present bins.
 
     ``K`` classes, ``B`` bins, ``E`` edges. The arrays are kept, not copied, and become
     read-only.
@@ -20,18 +20,17 @@ class CountProblem:
     Parameters
     ----------
     num_bins
-        How many bins there are, ``B``.
+        Number of bins, ``B``.
     class_start
         ``(K + 1,)`` edges of class ``k`` are ``class_start[k]:class_start[k + 1]``.
     edge_bin
         ``(E,)`` bin of each edge; ascending inside a class.
     supply
-        ``(K,)`` items of each class. A class without edges has none.
+        ``(K,)`` number of items of each class; 0 for a class without edges.
     home
-        ``(E,)`` items that are in the bin now; in sum no more than the supply.
+        ``(E,)`` number of items in the bin now; at most the supply of a class in sum.
     price
-        ``(E,)`` what an item on an edge costs, in moves, not negative; nothing where
-        not given.
+        ``(E,)`` price of an item on an edge, in moves, not negative; `None`: 0.
     share_low, share_high
         ``(E,)`` target interval of the number of items of the class in the bin; `None`
         without targets.
@@ -69,7 +68,7 @@ class CountProblem:
 
     @property
     def shares(self) -> tuple[IntArray, IntArray]:
-        """``(E,)`` both ends of the shares; 0 where classes do not care."""
+        """``(E,)`` both ends of the target intervals; 0 without targets."""
         if self.share_low is None or self.share_high is None:
             nothing = np.zeros(len(self.edge_bin), dtype=np.int64)
             return nothing, nothing
@@ -77,7 +76,7 @@ class CountProblem:
 
 
 def num_outside(problem: CountProblem, count: IntArray) -> int:
-    """Return items above the shares of their class, and those that lack to them."""
+    """Return the number of items above the target intervals, plus those lacking."""
     low, high = problem.shares
     if problem.share_low is None:
         return 0
@@ -136,20 +135,19 @@ def _problems(problem: CountProblem) -> list[str]:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CountProof:
     """
-    Why no loads are more even, and none as even are cheaper.
+    Proof that no loads are more even, and none as even are cheaper.
 
     Parameters
     ----------
     peak_bins
-        Bins from which the largest load is proven: the items that can lie nowhere else
-        do not fit any lower.
+        Set of bins that proves the largest load, from the items that no other bin may
+        hold.
     lowest, highest
-        ``(B,)`` what each bin holds at least and at most when loads are as even as can
-        be.
+        ``(B,)`` bounds of the load of each bin in the most even placements.
     is_open
-        ``(E,)`` true for edges that can hold anything then.
+        ``(E,)`` true for edges that may hold items in the most even placements.
     class_potential, bin_potential
-        ``(K,)``, ``(B,)`` dual values of the least-cost flow within these.
+        ``(K,)``, ``(B,)`` dual values of the least-cost flow within these bounds.
     """
 
     peak_bins: IntArray
@@ -163,22 +161,22 @@ class CountProof:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CountSolution:
     """
-    How many items of each class lie in each bin.
+    Number of items of each class in each bin.
 
     Parameters
     ----------
     count
-        ``(E,)`` items on each edge.
+        ``(E,)`` number of items on each edge.
     load
-        ``(B,)`` items in each bin.
+        ``(B,)`` number of items in each bin.
     moves
-        Items that left the bin they were in.
+        Number of items that left their home bin.
     outside
-        Items above the shares of their class, and those that lack to them.
+        Number of items above the target intervals, plus those lacking.
     cost
-        Moves, the prices of where the items are, and of what is outside of shares.
+        Sum of moves, edge prices and the price of items outside the target intervals.
     proof
-        From which `core.counts.count_bounds` computes the bounds again.
+        Witness from which `core.counts.count_bounds` computes the bounds again.
     """
 
     count: IntArray
@@ -190,7 +188,7 @@ class CountSolution:
 
 
 def sum_by(values: IntArray, where: IntArray, size: int) -> IntArray:
-    """Return the sum of integers by place, exactly."""
+    """Return the exact sums of integers by index."""
     summed = np.zeros(size, dtype=np.int64)
     np.add.at(summed, where, values)
     return summed

@@ -1,19 +1,19 @@
 """
-Interchangeable items on bins: as even as can be, then as cheap as can be.
+Placement of interchangeable items on bins: most even loads first, then least cost.
 
 The cost is the sum of moves, of the prices of edges, and of the deviations of the
 counts from the target interval of each class and bin.
 
-Items of a class weigh the same and may lie in the same bins, so only how many of each
-class lie in each bin matters. Loads are *as even as can be* when the largest is least,
-then as few bins as possible have it, then the second largest is least, and so on:
-decreasingly minimal. All such loads have the same sorted values, and the least sum of
+Items of a class weigh the same and may be in the same bins, so only the number of items
+of each class in each bin matters. Loads are *as even as possible* (decreasingly
+minimal) if the largest load is least, then the number of bins with it, then the second
+largest load, and so on. All such loads have the same sorted values and the least sum of
 any convex function of the loads.
 
-Evenness is found by maximum flows between bins above and below the mean of their part,
-which either even the part out or split it in two that have nothing to exchange
-[1]_ [2]_. The cost is then made least by successive shortest paths from where the items
-are: a least-cost flow whose potentials are the proof.
+Maximum flows between bins above and below the mean of their part either even out the
+part or split it into two that cannot exchange items [1]_ [2]_. Successive shortest
+paths from the present bins then minimise the cost: a least-cost flow whose potentials
+are the proof.
 
 References
 ----------
@@ -32,16 +32,16 @@ from placement.core.counts.count_problem import CountProblem, CountSolution
 
 def solve_evenly(problem: CountProblem) -> CountSolution:
     """
-    Place the items as evenly as can be, and among such placements most cheaply.
+    Place the items as evenly as possible, at least cost among such placements.
 
     Notes
     -----
-    Exact. Ties go to the lowest bins and edges; the same problem gives the same answer.
+    Exact. Ties go to the lowest bins and edges; equal problems give equal answers.
     """
     even = even_out(problem, Network.of(problem))
     return least_cost(problem, bounds_of(even), even.count)
 
 
 def even_bounds(problem: CountProblem) -> LoadBounds:
-    """Return the bounds of the loads in every placement that is as even as can be."""
+    """Return the bounds of the loads in every placement that is as even as possible."""
     return bounds_of(even_out(problem, Network.of(problem)))

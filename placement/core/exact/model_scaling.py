@@ -1,7 +1,7 @@
 """
-Which problems an exact model fits, and the units of its objective.
+Size limits of the exact models, and units of their objectives.
 
-Apart from `small_model`, so that a problem without an exact model loads no solver.
+Separate from `small_model`, so that a problem without an exact model loads no solver.
 """
 
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from placement.core.model.node_limits import limited_levels
 from placement.core.model.problem import NO_LIMIT, Movability, Problem
 
 CAP_FIELDS = {"moves": "max_moves", "cost": "max_cost", "crossing": "max_crossing"}
-"""Caps on all moves: their quantity, and the field of `Problem`."""
+"""Fields of `Problem` with the caps on all moves, by quantity."""
 LARGEST = 2**61
-"""Sums of weights up to which CP-SAT's integers hold them."""
+"""Largest sum of weights for the integers of CP-SAT."""
 LARGEST_COSTS = 2**58
-"""Sums of costs, each with its move, up to which they do."""
+"""Largest sum of costs times the number of items for these integers."""
 
 
 class Found(Enum):
-    """What an exact model of the hard rules says."""
+    """Outcome of an exact model of the hard rules."""
 
     SOME = 1
     NONE = 2
@@ -29,7 +29,7 @@ class Found(Enum):
 
 
 def fits_model(problem: Problem, max_cells: int) -> bool:
-    """Return whether a problem is small and plain enough for an exact model."""
+    """Return whether `small_model` covers a problem and its size."""
     cap = problem.levels[0].group_cap
     may = np.not_equal(problem.movability, Movability.NEVER)
     movable = np.zeros(problem.num_groups, dtype=np.bool_)
@@ -46,7 +46,7 @@ def fits_model(problem: Problem, max_cells: int) -> bool:
 
 
 def fits_rules(problem: Problem, most_cells: int) -> bool:
-    """Return whether the model says all of a problem, and is small enough."""
+    """Return whether the model of the hard rules covers a problem and its size."""
     cap = problem.levels[0].group_cap
     cells = problem.num_groups * problem.num_bins
     heaviest = float(problem.weight.max(initial=0)) + float(
@@ -66,7 +66,7 @@ def fits_rules(problem: Problem, most_cells: int) -> bool:
 
 
 def fits_bands(problem: Problem, most_cells: int) -> bool:
-    """Return whether the model says all of a problem, and is small enough."""
+    """Return whether the model of rules and bands covers a problem and its size."""
     is_banded = any((limits.target > 0).any() for _, limits in limited_levels(problem))
     is_uniform = all(level.price == problem.price_across for level in problem.levels)
     costs = float(problem.cost.max(initial=0)) * problem.price_across
@@ -80,7 +80,7 @@ def fits_bands(problem: Problem, most_cells: int) -> bool:
 
 
 def _is_one_home_each(problem: Problem) -> bool:
-    """Return whether no bin has two items of a group before anything moves."""
+    """Return whether no bin has two items of a group before any move."""
     at_home = problem.home >= 0
     key = problem.group_of[at_home].astype(np.int64) * problem.num_bins
     key = key + problem.home[at_home]
@@ -88,7 +88,7 @@ def _is_one_home_each(problem: Problem) -> bool:
 
 
 def fits_prices(problem: Problem, most_cells: int) -> bool:
-    """Return whether a problem is small and plain enough for its linear relaxation."""
+    """Return whether the linear relaxation covers a problem and its size."""
     cap = problem.levels[0].group_cap
     return (
         0 < problem.num_groups * problem.num_bins <= most_cells
@@ -105,16 +105,16 @@ def _has_homes(problem: Problem) -> bool:
 @dataclass(frozen=True, slots=True)
 class Scale:
     """
-    The units of the model's objective.
+    Units of the model's objective.
 
     Parameters
     ----------
     cost
-        What one in the objective stands for.
+        Cost per unit of the objective.
     move, role
         Prices of a move and of a role change that break ties.
     slack
-        The most that ties can add up to.
+        Largest sum of these prices.
     """
 
     cost: float
@@ -128,7 +128,7 @@ class Scale:
 
 
 def scale_of(problem: Problem) -> Scale:
-    """Choose units in which HiGHS's tolerances do no harm."""
+    """Return units in which the tolerances of HiGHS do not affect the answer."""
     largest = float(problem.cost.max(initial=0) + problem.price_per_move)
     cost = largest if largest > 1000 else 1.0
     move = 1.0 / (2 * problem.num_items + 2) if cost == 1.0 else 1e-5
@@ -138,10 +138,10 @@ def scale_of(problem: Problem) -> Scale:
 
 
 def caps_of(problem: Problem) -> dict[str, int]:
-    """Return the caps on all moves by what each is about."""
+    """Return the caps on all moves by quantity."""
     return {what: getattr(problem, name) for what, name in CAP_FIELDS.items()}
 
 
 def cap_unit(most: int) -> float:
-    """Return the unit in which HiGHS reckons what a cap is about."""
+    """Return the unit of a cap in the model of HiGHS."""
     return max(float(most), 1.0)

@@ -1,4 +1,4 @@
-"""Separable levels of a problem; free of imports of a solver."""
+"""Separable levels of a problem; imports no solver."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ import numpy as np
 from placement.core.model.problem import IntArray, Level, Problem
 
 LEAST_FIXED = 0.9
-"""Part of all items whose node is fixed in a separable level."""
+"""Least share of items whose node is fixed in a separable level (0-1)."""
 
 
 class NodeBins(NamedTuple):
@@ -45,7 +45,7 @@ def separable_nodes(problem: Problem) -> list[NodeBins]:
 
 
 def _bounds_in_nodes(problem: Problem, level: Level) -> tuple[IntArray, IntArray]:
-    """Return two times ``(M, G)``: bounds on the items of each group in each node."""
+    """Return two ``(M, G)`` bounds on the items of each group in each node."""
     assert level.group_cap is not None  # noqa: S101 - chosen by the caller
     sizes = np.diff(problem.group_start)
     may = problem.is_eligible[problem.group_class][:, problem.bin_class]

@@ -1,15 +1,15 @@
-"""Limits of exact models: deterministic seconds, and seconds where somebody waits."""
+"""Limits of exact models: deterministic seconds, and seconds to a deadline."""
 
 from collections.abc import Callable
 
 Left = Callable[[], float | None]
-"""Returns the seconds to a deadline; `None`: there is none."""
+"""Function that returns the seconds to a deadline; `None`: no deadline."""
 Limits = tuple[float, Left]
 """Deterministic seconds, and the seconds to a deadline."""
 LEAST_WORK = 1e-3
-"""Smallest limit of one solve, in deterministic seconds; below nothing is asked."""
+"""Smallest work limit of one solve, in deterministic seconds; below it, no solve."""
 
 
 def no_deadline() -> float | None:
-    """Return that there is no deadline."""
+    """Return `None`: there is no deadline."""
     return None

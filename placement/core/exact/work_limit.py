@@ -1,10 +1,10 @@
 """
-How much work HiGHS may put into the exact models of one plan, in steps.
+Work limit of HiGHS for the exact models of one plan, in steps.
 
-A limit of nodes does not limit what the root costs: rounds of cuts and sub-problems of
-heuristics there take seconds where a model is hard. So it is counted how often HiGHS
-looks whether to go on, which it does in every round and at every node. That number is
-the same on any machine, and so is where it stops.
+A node limit does not limit the work at the root: rounds of cuts and sub-problems of
+heuristics take seconds there for a hard model. So the limit counts the progress checks
+of HiGHS, one per round and per node. Their number, and so the point of interruption, is
+the same on any machine.
 """
 
 from dataclasses import dataclass
@@ -13,28 +13,28 @@ from typing import Any
 from placement.core.model.search_budget import Effort
 
 LEAST_PART = 12
-"""Part of what a question may take that it gets in any case: most of its root."""
+"""Divisor of the work per solve that every solve gets: enough for most of its root."""
 TIMES_ASKED = 5
-"""What may be asked of models with bands, in questions that take all that one may."""
+"""Number of full solves of models with bands that one plan may use."""
 RULES_S = 6.0
-"""Deterministic seconds of CP-SAT, about as many of a machine of today."""
+"""Deterministic seconds of CP-SAT for hard rules, about as many real seconds."""
 
 
 @dataclass(slots=True)
 class ExactWork:
     """
-    What the questions to exact models may still take together.
+    Remaining work of all exact models of one plan.
 
     Parameters
     ----------
     per_question
-        Times that HiGHS may look whether to go on at most, of one question.
+        Largest number of progress checks of HiGHS in one solve.
     left
-        The same of all of them.
+        Remaining number of progress checks in all solves.
     rules
-        Deterministic seconds that models of the hard rules alone may take.
+        Remaining deterministic seconds for models of the hard rules alone.
     bands
-        The same of models with bands.
+        Remaining deterministic seconds for models with bands.
     """
 
     per_question: int
@@ -44,20 +44,20 @@ class ExactWork:
 
     @classmethod
     def of(cls, effort: Effort) -> "ExactWork":
-        """Return the work of one plan: a question, and some more for all others."""
+        """Return the work of one plan: one full solve, and a third more for others."""
         looks = effort.milp_looks
         bands = effort.exact_work * TIMES_ASKED
         return cls(looks, looks + looks // 3, bands=bands)
 
     def for_one(self) -> int:
-        """Return how much the next question may take."""
+        """Return the work limit of the next solve."""
         least = self.per_question // LEAST_PART
         return max(least, min(self.per_question, self.left))
 
 
 class Watch:
     """
-    Measures the work of HiGHS by its interrupt callbacks, and interrupts it.
+    Callback that measures the work of HiGHS and interrupts it at a limit.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Watch:
     Attributes
     ----------
     spent
-        The work so far.
+        Work so far.
     """
 
     def __init__(self, most: float, at_root: float = 1, in_tree: float = 1) -> None:

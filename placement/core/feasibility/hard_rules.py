@@ -1,9 +1,9 @@
 """
-The hard rules of a problem alone, for items that found no place among bands.
+Solve of the hard rules alone, for items that the search with bands did not place.
 
-Whether all items have a place is a packing problem: the search, which puts the largest
-first where they fit best, does not solve it to the end. Without bands an exact model
-does, if the problem is small, whether items have a home or not.
+Placing all items is a packing problem. The search, which places the largest items first
+at their best fit, may not solve it. Without bands, an exact model solves it for small
+problems, with or without homes of the items.
 """
 
 from dataclasses import replace
@@ -18,34 +18,34 @@ from placement.core.model.solution import Solution
 from placement.core.solve import solve
 
 EXACT_CELLS = 2000
-"""Pairs of group and bin up to which an exact model looks for places."""
+"""Largest number of (group, bin) pairs for an exact model of the hard rules."""
 EXACT_NODES = 2000
-"""Nodes that it may open for that."""
+"""Node limit of branch and bound in that model."""
 
 
 def solve_bare(
     problem: Problem, *, effort: Effort, seed: int, deadline: Deadline
 ) -> Solution:
     """
-    Find an arrangement that keeps the hard rules; of such ones the cheapest.
+    Find the cheapest arrangement that keeps the hard rules.
 
     Parameters
     ----------
     problem
-        What to solve; its bands do not count.
+        Problem to solve; its bands are ignored.
     effort, seed, deadline
-        As in `solve`; the exact model may be larger than the effort has it.
+        As in `solve`; the exact model may be larger than the budget allows.
 
     Returns
     -------
-    What was found, judged without bands.
+    Solution of the problem without bands.
     """
     bare = without_bands(problem)
     return solve(bare, effort=for_exact(effort), seed=seed, deadline=deadline)
 
 
 def for_exact(effort: Effort) -> Effort:
-    """Return an effort with which small problems get an exact model in any case."""
+    """Return a budget with which small problems always get an exact model."""
     return replace(
         effort,
         milp_cells=max(effort.milp_cells, EXACT_CELLS),
@@ -63,10 +63,10 @@ def has_bands(problem: Problem) -> bool:
 
 
 def without_bands(problem: Problem) -> Problem:
-    """Return a problem of which the hard rules alone count."""
+    """Return a problem with the hard rules alone."""
     first, *others = (_without_band(level) for level in problem.levels)
     if first.group_cap is None and (np.diff(problem.group_start) == 1).all():
-        # As no group has two items that says nothing, but to the exact model.
+        # The exact model needs this cap; groups of one item always keep it.
         cap = np.ones(problem.num_groups, dtype=np.int32)
         first = replace(first, group_cap=cap)
     bare = replace(problem, levels=(first, *others))

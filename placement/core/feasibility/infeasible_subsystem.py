@@ -1,9 +1,9 @@
 """
-Hard rules that cannot be kept together, by CP-SAT's assumptions.
+Infeasible subsystem of the hard rules, from CP-SAT assumptions.
 
-Every kind of rule has a literal under which its rows hold. Where no arrangement keeps
-all of them, the literals that the proof used are a set of rules that cannot be kept
-together: sufficient, and seldom far from irreducible. Who asks makes it minimal.
+Every kind of rule has a literal that enforces its rows. If the problem is infeasible,
+the literals used by the proof are a set of rules that cannot be kept together. The set
+is sufficient and seldom far from irreducible; the caller reduces it further.
 """
 
 from typing import NamedTuple
@@ -20,17 +20,17 @@ from placement.core.presolve.fix_immovable import Moving
 
 class Kind(NamedTuple):
     """
-    A kind of hard rules.
+    Kind of hard rules.
 
     Parameters
     ----------
     what
-        ``capacity`` of bins, ``node`` (a capacity of a level above), ``spread`` (caps
-        on the items of a group), ``cap`` on all moves.
+        ``capacity`` (of bins), ``node`` (a capacity of a level above), ``spread`` (caps
+        on the items of a group), ``cap`` (on all moves).
     of
-        The resource, the level's name, or what the cap is about.
+        Name of the resource, of the level, or of the quantity capped.
     level
-        Name of the level of a ``node``.
+        Name of the level of a ``node``; else "".
     """
 
     what: str
@@ -57,14 +57,14 @@ def infeasible_kinds(
     Parameters
     ----------
     problem
-        The problem; its bands are ignored. Movability, eligibility and even spreads
-        have no assumption: they always hold.
+        Problem to examine; its bands are ignored. Movability, eligibility and even
+        spreads have no assumption: they are always enforced.
     work
         Work limits; `None`: those of the hard rules in one plan.
 
     Returns
     -------
-    The kinds, possibly none; `None` if infeasibility is not proven.
+    Kinds of rules, possibly empty; `None` if infeasibility is not proven.
     """
     moving = Moving.of(problem).problem
     if not fits_rules(moving, RULE_CELLS):
@@ -81,7 +81,7 @@ def infeasible_kinds(
 
 
 class _AssumedModel(RulesModel):
-    """The hard rules, the rows of each kind under a literal of its own."""
+    """Model of the hard rules with one enforcement literal per kind."""
 
     def __init__(self, problem: Problem) -> None:
         self.literals: dict[Kind, cp_model.IntVar] = {}
@@ -89,7 +89,7 @@ class _AssumedModel(RulesModel):
         super().__init__(problem)
 
     def under(self, what: str, of: str, level: str = "") -> None:
-        """Put the next rows under the literal of their kind."""
+        """Enforce the next rows by the literal of a kind."""
         self._now_of = Kind(what, of, level)
 
     def _enforced(self, row: cp_model.Constraint) -> None:
@@ -100,11 +100,11 @@ class _AssumedModel(RulesModel):
         row.only_enforce_if(self.literals[kind])
 
     def add_row(self, row: cp_model.BoundedLinearExpression | bool) -> None:
-        """Add a row under the literal of its kind."""
+        """Add a row enforced by the literal of the current kind."""
         self._enforced(self.model.add(row))
 
     def _add_caps(self, level: Level) -> None:
-        # Even spreads ask for more than rows of one kind can say.
+        # An even spread is not expressed by rows of one kind: enforce it always.
         self._now_of = None if level.is_even else Kind("spread", level.name)
         super()._add_caps(level)
         self._now_of = None

@@ -1,4 +1,4 @@
-"""How much of a cap on all moves any arrangement takes, by the model of hard rules."""
+"""Lower bound on the use of a cap on all moves, by the model of hard rules."""
 
 import math
 from dataclasses import replace
@@ -14,20 +14,20 @@ from placement.core.model.problem import NO_LIMIT, Problem
 
 def least_spent(problem: Problem, what: str, work: ExactWork) -> int | None:
     """
-    Return a lower bound on what moves take of a cap, the other caps being kept.
+    Return a lower bound on the use of one cap, with the other caps enforced.
 
     Parameters
     ----------
     problem
-        `exact_fit.fits_rules` must hold; its bands do not count.
+        Problem for which `model_scaling.fits_rules` holds; its bands are ignored.
     what
-        One of `exact_fit.caps_of`.
+        Name of the cap, a key of `model_scaling.caps_of`.
     work
         Remaining work of CP-SAT; it is reduced.
 
     Returns
     -------
-    In units of the cap; `None` where nothing keeps the other caps either.
+    Bound in units of the cap; `None` if the other caps are infeasible, too.
     """
     if work.rules <= 0:
         return 0
@@ -44,5 +44,5 @@ def least_spent(problem: Problem, what: str, work: ExactWork) -> int | None:
         return None
     if status == cp_model.OPTIMAL:
         return round(model.solver.objective_value) * unit
-    # CP-SAT returns a float, in units that are rounded down.
+    # CP-SAT returns a float; prices are in units, rounded down.
     return max(math.floor(model.solver.best_objective_bound), 0) * unit

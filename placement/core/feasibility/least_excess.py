@@ -1,12 +1,11 @@
 r"""
-The least excess over capacities that cannot be kept.
+Least excess over capacities that cannot be kept.
 
-A bin that is over a capacity :math:`c` by :math:`x` has the excess :math:`x / c`. Where
-no arrangement keeps all capacities, the best one breaks the other hard rules least
-often, makes no bin worse than it was, and then has the smallest largest excess, and of
-these the smallest sum. Only after that come the bands. Small problems are solved by the
-exact model of the hard rules, in this order; others by a search in which the capacities
-that are broken now are bands, and no other load has one.
+A bin that is over a capacity :math:`c` by :math:`x` has the excess :math:`x / c`. If no
+arrangement keeps all capacities, the objective is lexicographic: number of other hard
+rules broken and of excesses that grow, largest excess, sum of excesses, then bands and
+costs. The exact model of the hard rules solves small problems in this order. For larger
+ones, a search treats the capacities broken now as bands, without any other band.
 """
 
 from dataclasses import replace
@@ -46,15 +45,15 @@ if TYPE_CHECKING:
     from placement.core.exact.cp_sat.hard_rules_model import RulesModel
 
 RULE_CELLS = 6000
-"""Pairs of group and bin up to which the exact model is asked."""
+"""Largest number of (group, bin) pairs for the exact model."""
 MOST_WORK = 0.8
-"""Deterministic seconds of CP-SAT that this may take, some two to four of a machine."""
+"""Work limit in deterministic seconds of CP-SAT, about two to four real seconds."""
 SCALE = 2**56
-"""The most that excesses add up to in whole numbers."""
+"""Upper limit of the scaled integer sum of excesses."""
 
 
 class Standing(NamedTuple):
-    """What an arrangement that breaks capacities is worth; the less, the better."""
+    """Objective of an arrangement over capacities, to be minimised in order."""
 
     failures: int
     largest: float
@@ -63,7 +62,7 @@ class Standing(NamedTuple):
 
 
 def standing(problem: Problem, at: Arrangement) -> Standing:
-    """Return what an arrangement is worth where capacities cannot be kept."""
+    """Return the objective of an arrangement if capacities cannot be kept."""
     value = evaluate(problem, at)
     excess = np.concatenate([one.ravel() for one in _excesses(problem, at)])
     worse = peaks(problem, at) > np.maximum(
@@ -83,7 +82,7 @@ def standing(problem: Problem, at: Arrangement) -> Standing:
 
 
 def _excesses(problem: Problem, at: Arrangement) -> list[FloatArray]:
-    """Return how far loads are over capacities, as fractions of these."""
+    """Return the excess of each load, as a fraction of its capacity."""
     pairs = [(loads(problem, at), usable_capacity(problem))]
     pairs += [(nodes.load, nodes.capacity) for nodes in node_loads(problem, at)]
     return [_fraction(load, capacity) for load, capacity in pairs]
@@ -104,20 +103,20 @@ def with_least_excess(
     work: ExactWork,
 ) -> Solution:
     """
-    Return a solution that is over capacities by as little as can be.
+    Return a solution with the least excess over capacities.
 
     Parameters
     ----------
     problem
-        What is to be arranged; nothing is known that keeps its hard rules.
+        Problem without a known arrangement that keeps its hard rules.
     found
-        The best that was found.
+        Best solution found so far.
     effort, seed, deadline, work
         As in `solve`.
 
     Returns
     -------
-    `found` itself where no capacity is broken in it, or nothing better is found.
+    Improved solution; `found` itself if it exceeds no capacity or none is better.
     """
     known = standing(problem, found.best)
     if not known.largest or deadline.is_over():
@@ -129,7 +128,7 @@ def with_least_excess(
         lowest = solve(measured, effort=once, seed=seed, deadline=deadline).best
     better = [lowest] if keeps_caps(problem, lowest) else []
     best = min([found.best, *better], key=lambda at: standing(problem, at))
-    # Of what is proven here, nothing is kept.
+    # Skip proofs: their results are not used here.
     unproven = replace(effort, leaves=0, near_cells=0, milp_cells=0)
     near = solve(
         _limited(problem, best),
@@ -163,9 +162,9 @@ def with_least_excess(
 
 def _measured(problem: Problem) -> Problem:
     """
-    Return a problem whose bands are the capacities that are broken now.
+    Return a problem whose only bands are the capacities broken now.
 
-    These may be broken as far as they are; nothing else has a band.
+    The hard limit of such a load is its present value.
     """
     bare, capacity = without_bands(problem), usable_capacity(problem)
     at_home = Arrangement(problem.home.copy(), problem.role_home.copy())
@@ -181,7 +180,7 @@ def _measured(problem: Problem) -> Problem:
 
 
 def _with_excess(level: Level, capacity: IntArray, load: IntArray) -> Level:
-    """Return a level whose broken capacities are bands, and limits as loaded now."""
+    """Return a level with broken capacities as bands and present loads as limits."""
     assert level.limits is not None  # noqa: S101 - chosen by the callers
     is_over = load > capacity
     limits = replace(
@@ -194,7 +193,7 @@ def _with_excess(level: Level, capacity: IntArray, load: IntArray) -> Level:
 
 
 def _limited(problem: Problem, at: Arrangement) -> Problem:
-    """Return the problem with capacities that an arrangement keeps."""
+    """Return the problem with capacities raised to the loads of an arrangement."""
     first, *others = problem.levels
     assert first.limits is not None  # noqa: S101 - bins have limits
     capacity = np.maximum(usable_capacity(problem), loads(problem, at))
@@ -213,7 +212,7 @@ def _limited(problem: Problem, at: Arrangement) -> Problem:
 def _exact(
     measured: Problem, known: Arrangement, work: ExactWork
 ) -> Arrangement | None:
-    """Return the least excess of a small problem; `None` where that is not found."""
+    """Return an arrangement of least excess of a small problem; `None`: not found."""
     moving = Moving.of(measured)
     has_nodes = any((one.target > 0).any() for _, one in limited_levels(measured))
     if has_nodes or not fits_rules(moving.problem, RULE_CELLS):
@@ -241,14 +240,14 @@ def _exact(
 
 
 def _excess(problem: Problem, model: "RulesModel") -> "list[LinearExprT]":
-    """Return the largest excess and the sum of all, in whole numbers."""
+    """Return expressions of the largest excess and of their sum, scaled to integers."""
     bins = problem.bins
     over = [(int(b), int(r)) for b, r in np.argwhere(bins.target > 0)]
     capacity = [max(int(bins.upper[pair]), 1) for pair in over]
     most = [int(bins.capacity[pair] - bins.upper[pair]) for pair in over]
     whole = lcm(*capacity)
     fullest = max((x / c for x, c in zip(most, capacity, strict=True)), default=0.0)
-    # Exact where the fractions have a common unit of a size that sums allow for.
+    # Exact if the common denominator of the fractions is small enough for the sum.
     unit = min(whole, int(SCALE / max(fullest * len(over), 1.0)))
     weight = [max(unit // c, 1) for c in capacity]
     return model.excess(over, list(zip(capacity, most, weight, strict=True)))

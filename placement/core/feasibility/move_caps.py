@@ -1,11 +1,10 @@
 """
-What keeps every hard rule, and the caps on all moves, or that nothing keeps the caps.
+Solve with hard rules and caps on all moves, or a proof that the caps are infeasible.
 
-The search makes moves one by one: it does not see which of them fit a cap together, nor
-which items fill bins to the brim. What it leaves broken an exact model of the hard
-rules looks at, if the problem is small. Where there is nothing within the caps, the
-same model without one of them says how much of that any plan takes: "13 GB must be
-copied, and 10 GB may be".
+The search makes one move at a time and cannot choose moves that keep a cap together, or
+items that fill bins exactly. If it breaks a hard rule and the problem is small, an
+exact model of the hard rules runs. If the caps are infeasible, the same model without
+one cap bounds the use of that cap: "13 GB must be copied, and 10 GB may be".
 """
 
 import time
@@ -33,7 +32,7 @@ from placement.core.presolve.fix_immovable import Moving
 from placement.core.solve import solve
 
 CAPPED_CELLS = 3600
-"""Pairs of group and bin of an exact model with caps: 12 brokers, 300 partitions."""
+"""Largest number of (group, bin) pairs with caps: 12 brokers, 300 partitions."""
 
 
 def solve_keeping_rules(
@@ -46,10 +45,10 @@ def solve_keeping_rules(
     work: ExactWork | None = None,
 ) -> Solution:
     """
-    Find the best arrangement, as `solve` does, and where hard rules can be kept one.
+    Find the best arrangement, as `solve` does, with exact help for the hard rules.
 
-    From what an exact model of the hard rules finds the search comes nearer to the
-    bands. That there is nothing within the caps is said by a proven shortfall.
+    From an arrangement that an exact model of the hard rules finds, the search moves
+    nearer to the bands. A proven shortfall states that the caps are infeasible.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def _kept_or_disproved(
     deadline: Deadline,
     work: ExactWork,
 ) -> Solution:
-    """Return a solution that keeps all hard rules, or one that says why none does."""
+    """Return a solution that keeps all hard rules, or one with a proven shortfall."""
     able, asked = _able(problem, effort), _asked(problem, work)
     if able is not None and asked.found is not Found.NONE:
         bare = solve_bare(problem, effort=able, seed=seed, deadline=deadline)
@@ -104,14 +103,14 @@ def _kept_or_disproved(
 
 
 class _Asked(NamedTuple):
-    """What that is of a problem, and what keeps the rules."""
+    """Outcome of the exact model, with an arrangement that keeps the rules."""
 
     found: Found
     at: Arrangement | None = None
 
 
 def _asked(problem: Problem, work: ExactWork) -> _Asked:
-    """Ask the exact model of the hard rules, where it fits."""
+    """Run the exact model of the hard rules, if the problem is small enough."""
     moving = Moving.of(problem)
     if not fits_rules(moving.problem, RULE_CELLS):
         return _Asked(Found.UNKNOWN)
@@ -122,7 +121,7 @@ def _asked(problem: Problem, work: ExactWork) -> _Asked:
 
 
 def _unpackable(problem: Problem) -> Shortfall:
-    """Return that not all items that may move have places at once."""
+    """Return the shortfall of places for all movable items at the same time."""
     count = int(np.not_equal(problem.movability, Movability.NEVER).sum())
     return Shortfall(
         what="packing",
@@ -135,7 +134,7 @@ def _unpackable(problem: Problem) -> Shortfall:
 
 
 def _able(problem: Problem, effort: Effort) -> Effort | None:
-    """Return an effort that has an exact model, or where moves are capped may have."""
+    """Return a budget with an exact model for the problem; `None`: too large."""
     if problem.has_caps:
         return replace(effort, milp_cells=max(effort.milp_cells, CAPPED_CELLS))
     able = for_exact(effort)
@@ -143,7 +142,7 @@ def _able(problem: Problem, effort: Effort) -> Effort | None:
 
 
 def _both(best: Solution, *spent: Solution) -> Solution:
-    """Return a solution with the steps and seconds that all took."""
+    """Return a solution with the summed steps and seconds of several."""
     return replace(
         best,
         steps=sum(one.steps for one in spent),
@@ -155,7 +154,7 @@ def _both(best: Solution, *spent: Solution) -> Solution:
 
 
 def _disproved(problem: Problem, found: Solution, work: ExactWork) -> Solution:
-    """Return a solution that says what is beyond a cap, if anything is."""
+    """Return a solution with the shortfall of a cap, if one is infeasible."""
     began = time.perf_counter()
     lack = _beyond(problem, work)
     bound = found.seconds["bound"] + time.perf_counter() - began
@@ -167,7 +166,7 @@ def _disproved(problem: Problem, found: Solution, work: ExactWork) -> Solution:
 
 
 def _beyond(problem: Problem, work: ExactWork) -> Shortfall | None:
-    """Return which cap is less than what any arrangement takes, and that."""
+    """Return the shortfall of a cap that every arrangement exceeds, if any."""
     bare = Moving.of(without_bands(problem)).problem
     if not problem.has_caps or not fits_rules(bare, RULE_CELLS):
         return None
@@ -178,7 +177,7 @@ def _beyond(problem: Problem, work: ExactWork) -> Shortfall | None:
             continue
         need = least_spent(bare, what, work)
         if need is None:
-            # The others cannot be kept either: of which one is that to be said?
+            # The other caps are infeasible, too: drop this one and try the next.
             free: dict[str, Any] = {CAP_FIELDS[what]: NO_LIMIT}
             bare = replace(bare, **free)
         elif need > most:

@@ -1,8 +1,8 @@
 """
-Networks whose last stage are bins with even counts.
+Equitable flows: networks whose last stage is bins with even counts.
 
-A flow of least cost through arcs gathered as columns, into bins that shall hold their
-even share: within bounds where that can be, else by prices that grow with each item.
+A least-cost flow over arcs stored as columns, into bins that get their even share:
+within bounds if feasible, else by prices that grow with each item in a bin.
 """
 
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ import numpy.typing as npt
 from placement.core.model.problem import IntArray
 
 MAX_COST = 2**61
-"""Above, the costs of a flow times its nodes would leave 64 bits."""
+"""Limit above which costs times nodes of a flow would exceed 64 bits."""
 
 MAX_SWEEPS = 300
-"""Over all arcs, for the potentials of a flow; a dozen are usual."""
+"""Largest number of sweeps over all arcs for potentials; a dozen is usual."""
 
 EndsArray = npt.NDArray[np.int64]
 
 
 class Arcs:
-    """Arcs of a network, gathered as columns."""
+    """Arcs of a network, stored as columns."""
 
     def __init__(self) -> None:
         self.columns: list[tuple[EndsArray, EndsArray, IntArray, IntArray]] = []
@@ -37,7 +37,7 @@ class Arcs:
         capacities: IntArray | int,
         costs: IntArray | int,
     ) -> slice:
-        """Add arcs; return their place among all."""
+        """Add arcs; return their slice among all arcs."""
         columns = np.broadcast_arrays(tails, heads, capacities, costs)
         tail, head, capacity, cost = (c.ravel().astype(np.int64) for c in columns)
         self.columns.append((tail, head, capacity, cost))
@@ -45,7 +45,7 @@ class Arcs:
         return slice(first, self.count)
 
     def solve(self, supplies: IntArray) -> IntArray | None:
-        """Return the flow of each arc, or `None` where supplies cannot be met."""
+        """Return the flow of each arc of least cost; `None` if infeasible."""
         from ortools.graph.python import min_cost_flow
 
         tails, heads, capacities, costs = map(
@@ -64,11 +64,11 @@ class Arcs:
 
     def potentials(self, flow: IntArray) -> IntArray:
         """
-        Return, for each node, potentials that prove a least-cost flow to be one.
+        Return the potential of each node, which prove that a flow has least cost.
 
-        Where an arc has room its head is at most its cost above its tail; where it
-        carries something, at least: shortest paths in the residual network, from
-        anywhere (Bellman and Ford).
+        The potential of a head exceeds that of its tail by at most the cost of an arc
+        with free capacity, and by at least the cost of an arc with flow. Potentials are
+        shortest distances in the residual network from any node (Bellman and Ford).
         """
         tails, heads, capacities, costs = map(
             np.concatenate, zip(*self.columns, strict=True)
@@ -89,7 +89,7 @@ class Arcs:
         return potential
 
     def extended(self) -> "Arcs":
-        """Return the same arcs, to add others to."""
+        """Return a copy to which other arcs can be added."""
         copy = Arcs()
         copy.columns, copy.count = list(self.columns), self.count
         return copy
@@ -102,13 +102,13 @@ class EvenSinks:
     Parameters
     ----------
     held
-        ``(n,)`` items that each bin holds besides.
+        ``(n,)`` number of items that each bin holds already.
     num_items
-        Items that the network brings.
+        Number of items that the network brings.
     first_bin
-        Number of the first bin's node; a sink comes after the last.
+        Index of the first bin's node; the sink follows the last bin.
     pools
-        What limits several bins together; one pool of all bins where left out.
+        Joint limits of several bins; `None`: one pool of all bins without limits.
     """
 
     def __init__(
@@ -132,26 +132,25 @@ class EvenSinks:
         self, arcs: Arcs, supplies: IntArray, total: int
     ) -> IntArray | None:
         """
-        Solve with every count its even share, rounded down or up.
+        Solve with every count equal to its even share, rounded down or up.
 
         Parameters
         ----------
         arcs, supplies
-            The network up to the bins.
+            Network up to the bins.
         total
-            More than all its arcs together can cost.
+            Upper bound on the cost of all its arcs together.
 
         Returns
         -------
-        The flow of each arc; `None` where no flow keeps the bounds, or costs are
-        too large.
+        Flow of each arc; `None` if no flow keeps the bounds or costs are too large.
         """
         shares = self.shares
         least = np.maximum(shares.low - self.held, 0)
         most = shares.high - self.held
         if (most < 0).any() or not self.fits(total):
             return None
-        # A sink for each share takes what its bins are to get together.
+        # The sink of a share takes the joint amount of its bins.
         num_shares = len(shares.amount)
         ends = self.sink + np.arange(num_shares, dtype=np.int64)
         wanted = shares.amount - shares.sum_of(self.held) - shares.sum_of(least)
@@ -167,7 +166,7 @@ class EvenSinks:
         self, arcs: Arcs, supplies: IntArray, total: int
     ) -> IntArray | None:
         """
-        Solve with every further item in a bin dearer than all moves together.
+        Solve with a price of each further item in a bin above that of all moves.
 
         Parameters and results are as in `solve_within_bounds`.
         """
@@ -183,18 +182,18 @@ class EvenSinks:
             flow = sloped.solve(supplies)
             if flow is None or self._is_inside(flow[used], steps):
                 return flow
-            # Outside the window the price stops growing: only inside it is exact.
+            # Prices grow only inside the window, so a result outside is not exact.
             width *= 4
 
     def _steps(self, width: int) -> IntArray:
-        """Return ``(n, W)`` the counts whose next item has a price of its own."""
+        """Return ``(n, W)`` counts whose next item has a separate price."""
         low, high = self.shares.low, self.shares.high
         most = int((high - low).max(initial=0))
         steps: IntArray = (low - width)[:, None] + np.arange(2 * width + most + 1)
         return steps
 
     def _add_slopes(self, arcs: Arcs, steps: IntArray, price: int) -> slice:
-        """Add an arc to the sink per bin and step, and one for all beyond."""
+        """Add an arc to the sink per bin and step, and one for all further items."""
         capacity = np.clip(steps + 1 - self.held[:, None], 0, 1)
         capacity[:, 0] = np.clip(steps[:, 0] + 1 - self.held, 0, self.num_items)
         capacity[:, -1] = self.num_items
@@ -211,14 +210,14 @@ class EvenSinks:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Pools:
     """
-    What several bins together must and may take.
+    Joint limits on the items that groups of bins take.
 
     Parameters
     ----------
     of_bin
-        ``(n,)`` the pool of each bin.
+        ``(n,)`` pool of each bin.
     least, most
-        ``(M,)`` items that come to the bins of each pool.
+        ``(M,)`` bounds on the items that come to the bins of each pool.
     """
 
     of_bin: IntArray
@@ -227,7 +226,7 @@ class Pools:
 
     @classmethod
     def one(cls, num_bins: int) -> Self:
-        """Return one pool that limits nothing."""
+        """Return one pool of all bins without limits."""
         return cls(
             of_bin=np.zeros(num_bins, dtype=np.int64),
             least=np.zeros(1, dtype=np.int64),
@@ -236,12 +235,12 @@ class Pools:
 
     def shares(self, held: IntArray, num_items: int) -> "Shares":
         """
-        Return what the bins hold when all is as even as the pools allow.
+        Return the shares of the bins that are as even as the pools allow.
 
-        Pools that would get too little or too much at a common level get their limit;
-        the others share what is left at that level. Counts that keep to the pools'
-        limits have the least sum of squares where, and only where, they are these:
-        from a bin to one of another share a move is either not allowed or uneven.
+        Pools below their lower or above their upper limit at a common level get that
+        limit; the other pools divide the rest at the level. Counts within the limits of
+        the pools have the least sum of squares if and only if they have these shares: a
+        move to a bin of another share breaks a limit or makes counts less even.
         """
         size = np.bincount(self.of_bin, minlength=len(self.least))
         has = np.bincount(self.of_bin, weights=held, minlength=len(size))
@@ -253,7 +252,7 @@ class Pools:
         at_least = np.array([x < y for x, y in zip(at_level, least, strict=True)])
         at_most = np.array([x > y for x, y in zip(at_level, most, strict=True)])
         limited = np.where(at_least, least, np.where(at_most, most, 0))
-        # All pools that are not limited are one share, the last.
+        # All pools without a binding limit form one share, the last.
         is_free = ~(at_least | at_most)
         share = np.where(is_free, is_free.size - is_free.sum(), np.cumsum(~is_free) - 1)
         amount = np.append(limited[~is_free], total - int(limited.sum()))
@@ -263,16 +262,16 @@ class Pools:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Shares:
     """
-    What bins are to hold, one share after the other.
+    Target counts of bins, by share.
 
     Parameters
     ----------
     of_bin
-        ``(n,)`` the share that each bin belongs to.
+        ``(n,)`` share of each bin.
     amount
-        ``(S,)`` what the bins of each share hold together.
+        ``(S,)`` total count of the bins of each share.
     low, high
-        ``(n,)`` an even part of it, rounded down and rounded up.
+        ``(n,)`` even part of the total, rounded down and rounded up.
     """
 
     of_bin: IntArray
@@ -283,10 +282,10 @@ class Shares:
     @classmethod
     def of(cls, of_bin: IntArray, amount: IntArray) -> Self:
         """
-        Divide each share evenly among its bins, and join those of the same counts.
+        Divide each share evenly among its bins, and join shares of equal counts.
 
-        Between bins that hold 1 or 2 each, it is as even to hand one over, whichever
-        limit the pool of the one or the other has: such shares are one.
+        A move between bins with equal low and high counts leaves counts as even, so
+        their shares are joined whatever the limits of their pools.
         """
         size = np.maximum(np.bincount(of_bin, minlength=len(amount)), 1)
         ends = np.stack([amount // size, -(-amount // size)], axis=1)

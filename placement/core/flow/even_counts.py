@@ -1,18 +1,17 @@
 r"""
-Even counts by the fewest moves, exactly, as a flow of least cost.
+Even counts by the fewest moves, solved exactly as a least-cost flow.
 
 Items of a group go to different bins, spread over nodes (racks) as evenly as the nodes
-have bins. With :math:`x_b` the items in bin :math:`b`, the answer is least in this
-order: :math:`\sum_b x_b^2` (so that no bin could hand one to another that has two
-fewer), moves, items beyond an even spread of their kind, and what the moves cost in
-coarse steps, and items moved away that lead their group. Groups supply their items; an
-arc from a group, or its node, to a bin costs nothing where the group has an item there
-already. A flow with integer capacities has an optimum in integers (docs/theory.md,
-"Even counts").
+have bins. With :math:`x_b` items in bin :math:`b`, the answer minimises in this order:
+:math:`\sum_b x_b^2` (no bin has two items more than another that could take one),
+moves, items beyond an even spread of their kind, the cost of the moves in coarse steps,
+and moved items that lead their group. Groups supply their items; an arc from a group,
+or its node, to a bin is free if the group has an item in the bin. A flow with integer
+capacities has an integer optimum (docs/theory.md, "Even counts").
 
-Usually every bin can have its even share, rounded down or up: then these are bounds.
-Where nodes do not allow that, each further item in a bin costs more than the one
-before. Both are exact.
+Usually every bin can have its even share, rounded down or up; these are then bounds. If
+nodes do not allow that, each further item in a bin costs more than the one before. Both
+formulations are exact.
 """
 
 from collections.abc import Iterator
@@ -28,15 +27,15 @@ from placement.core.model.problem import (
 )
 
 MAX_ARCS = 4_000_000
-"""Some twenty seconds of flow; larger problems are solved piece by piece."""
+"""Largest number of arcs, about twenty seconds; larger problems are split."""
 COST_STEPS = 1000
-"""The costs of groups are told apart in so many steps."""
+"""Number of steps that the costs of groups are rounded to."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class EvenCounts:
     """
-    What is to be spread evenly.
+    Problem of an even spread of items over bins.
 
     Parameters
     ----------
@@ -44,19 +43,20 @@ class EvenCounts:
         ``(G + 1,)`` items of group ``g`` are rows ``group_start[g]:group_start[g+1]``.
         No group may have more items than there are open bins.
     home
-        ``(I,)`` bin each item is in now.
+        ``(I,)`` present bin of each item.
     kind_of_group
-        ``(G,)`` kinds are spread evenly too, where that takes no further move.
+        ``(G,)`` kind of each group; kinds are spread evenly if that takes no further
+        move.
     cost
-        ``(G,)`` of moving an item; only its order of magnitude counts.
+        ``(G,)`` cost of moving an item, compared in `COST_STEPS` steps.
     is_open
-        ``(N,)`` bins that items shall be in.
+        ``(N,)`` whether the bin may hold items.
     leads
-        ``(I,)`` true for items that lead their group; of equally good answers, the one
-        that moves the fewest of these is chosen.
+        ``(I,)`` whether the item leads its group; among equally good answers, the one
+        that moves the fewest leading items is chosen.
     node_of_bin
-        ``(N,)`` the node of each bin. A node holds at most κ items of a group, the
-        least for which all find room, and at least κ − 1 where it has the bins.
+        ``(N,)`` node of each bin. A node holds at most κ items of a group, the least
+        number for which all items find room, and at least κ − 1 if it has the bins.
     """
 
     group_start: IntArray
@@ -74,7 +74,7 @@ class EvenCounts:
 
     @property
     def sizes(self) -> IntArray:
-        """``(G,)`` items of each group."""
+        """``(G,)`` number of items of each group."""
         return np.diff(self.group_start)
 
     def part(self, first: int, last: int) -> "EvenCounts":
@@ -93,15 +93,15 @@ class EvenCounts:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Spread:
     """
-    Where the items are in the end.
+    Even spread of the items.
 
     Parameters
     ----------
     bin_of
-        ``(I,)`` bin of each item; an item that could stay did.
+        ``(I,)`` bin of each item; items stay where possible.
     is_least
-        Whether no other spread as even takes fewer moves: always, unless the problem
-        was so large that it was solved in pieces.
+        Whether no other spread as even takes fewer moves; false only if the problem was
+        so large that it was solved in pieces.
     """
 
     bin_of: IndexArray
@@ -116,7 +116,7 @@ def spread_evenly(problem: EvenCounts) -> Spread:
     ------
     ValueError
         If a group has more items than there are open bins, or the problem is so large
-        that its costs leave 64 bits.
+        that its costs exceed 64 bits.
     """
     num_open = int(problem.is_open.sum())
     if problem.num_groups and int(problem.sizes.max(initial=0)) > num_open:
@@ -137,23 +137,23 @@ def spread_evenly(problem: EvenCounts) -> Spread:
 
 def node_bounds(sizes: IntArray, open_bins: IntArray) -> tuple[IntArray, IntArray]:
     r"""
-    Return how many items of each group a node must and may hold.
+    Return the fewest and the most items of each group in each node.
 
     Parameters
     ----------
     sizes
-        ``(G,)`` items of each group.
+        ``(G,)`` number of items of each group.
     open_bins
-        ``(M,)`` open bins of each node.
+        ``(M,)`` number of open bins of each node.
 
     Returns
     -------
-    Two ``(G, M)`` arrays: the least, and the most.
+    Two ``(G, M)`` arrays: the fewest, and the most.
 
     Notes
     -----
-    κ is the least with :math:`\sum_k \min(\kappa, n_k) \ge r`. Some node then holds
-    κ items, so that one with a free bin must hold κ − 1.
+    κ is the least number with :math:`\sum_k \min(\kappa, n_k) \ge r`. Some node then
+    holds κ items, so every node with a free bin must hold at least κ − 1.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class _Prices:
 
     @classmethod
     def ladder(cls, num_items: int, num_kinds: int) -> "Iterator[_Prices]":
-        """Yield prices, the finest first; coarser ones where numbers grow too large."""
+        """Yield prices from fine to coarse, for use where numbers grow too large."""
         shapes = [(1, 0), (0, 0)] if num_kinds <= 1 else [(1, 1), (0, 1), (0, 0)]
         for lead, (is_stepped, has_kind) in ((1, shapes[0]), *((0, s) for s in shapes)):
             step = is_stepped * (num_items + 1 if lead else 1)
@@ -209,7 +209,7 @@ class _Prices:
 
 
 class _Network:
-    """Groups, their nodes, kinds in bins, bins, and what is below them."""
+    """Network of groups, their nodes, kinds in bins, and bins."""
 
     def __init__(self, problem: EvenCounts, held: IntArray) -> None:
         self.problem = problem
@@ -221,7 +221,7 @@ class _Network:
         )
         self.num_nodes = len(nodes)
         groups, num_bins = problem.num_groups, len(self.bins)
-        # One bin a node, or one node for all: bins differ anyway.
+        # One bin per node, or one node for all bins: node limits add nothing.
         self.has_nodes = 1 < self.num_nodes < num_bins
         kinds, self.kind_of = np.unique(problem.kind_of_group, return_inverse=True)
         self.num_kinds = len(kinds)
@@ -231,7 +231,7 @@ class _Network:
         self.num_items = int(problem.group_start[-1])
 
     def _homes(self) -> tuple[BoolArray, BoolArray]:
-        """Return ``(G, n)`` where a group has an item in an open bin, and a lead."""
+        """Return ``(G, n)`` whether a group has an item, and its lead, in a bin."""
         problem = self.problem
         place = np.full(len(problem.is_open), -1, dtype=np.int64)
         place[self.bins] = np.arange(len(self.bins))
@@ -245,7 +245,7 @@ class _Network:
         return homes, leads
 
     def chosen(self) -> BoolArray:
-        """Return ``(G, n)`` true where a group is to have an item."""
+        """Return ``(G, n)`` true where a group gets an item."""
         sinks = EvenSinks(self.held, self.num_items, self.first_bin, self._pools())
         ladder = list(_Prices.ladder(self.num_items, self.num_kinds))
         finest = next((p for p in ladder if sinks.fits(p.total)), ladder[-1])
@@ -253,16 +253,16 @@ class _Network:
         for prices in ladder:
             if flow is None:
                 flow = sinks.solve_by_slopes(*self._network(prices), prices.total)
-        # Groups are no larger than the open bins, so that some spread exists.
+        # Groups have no more items than there are open bins, so a spread exists.
         if flow is None:
             msg = "the problem is too large to be spread evenly"
             raise ValueError(msg)
-        # The choices are the first arcs.
+        # The arcs from groups to bins come first.
         chosen: BoolArray = flow[: self.is_home.size].reshape(self.is_home.shape) > 0
         return chosen
 
     def _pools(self) -> Pools:
-        """Return what the nodes limit: of each group, so many in such a node."""
+        """Return the joint limits of the bins of each node, summed over groups."""
         if not self.has_nodes:
             return Pools.one(len(self.bins))
         least, most = self._node_bounds()
@@ -277,7 +277,7 @@ class _Network:
         return node_bounds(self.problem.sizes, open_bins)
 
     def _network(self, prices: _Prices) -> tuple[Arcs, IntArray]:
-        """Return the arcs up to the bins, and what each node supplies."""
+        """Return the arcs up to the bins, and the supply of each node."""
         arcs = Arcs()
         self._add_choices(arcs, prices)
         supplies = np.zeros(self.first_bin + len(self.bins) + 1, dtype=np.int64)
@@ -317,12 +317,12 @@ class _Network:
         group = np.arange(groups, dtype=np.int64)[:, None]
         node = self.first_node + np.arange(groups * self.num_nodes, dtype=np.int64)
         arcs.add(group, node.reshape(least.shape), most - least, 0)
-        # What a node must get is given to it at once.
+        # Supply the lower bound of a node directly at the node.
         supplies[:groups] -= least.sum(axis=1)
         supplies[node] += least.ravel()
 
     def _add_kinds(self, arcs: Arcs, price: int) -> None:
-        """Let items beyond a kind's even share in a bin cost, and those short of it."""
+        """Add costs for items of a kind above or below its even share in a bin."""
         num_bins = len(self.bins)
         total = np.bincount(
             self.kind_of, weights=self.problem.sizes, minlength=self.num_kinds
@@ -337,13 +337,13 @@ class _Network:
         arcs.add(tails, heads, total, price)
 
     def bins_of_items(self, chosen: BoolArray) -> IndexArray:
-        """Return ``(I,)`` bins: who may stay does, the others fill what is left."""
+        """Return ``(I,)`` bins: items stay if chosen, others take the free places."""
         problem = self.problem
         group = np.repeat(np.arange(problem.num_groups), problem.sizes)
         place = np.full(len(problem.is_open), 0, dtype=np.int64)
         place[self.bins] = np.arange(len(self.bins))
         stays = problem.is_open[problem.home] & chosen[group, place[problem.home]]
-        # Both sides by group: as many items of a group leave as new bins are chosen.
+        # Both sides are in group order: a group has as many leaving items as new bins.
         _, to = np.nonzero(chosen & ~self.is_home)
         bin_of = problem.home.copy()
         bin_of[~stays] = self.bins[to]

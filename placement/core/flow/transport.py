@@ -1,19 +1,19 @@
 r"""
-Counts alone, exactly: groups, nodes and bins as a transport problem.
+Counts alone, solved exactly as a transport problem of groups, nodes and bins.
 
-Where every item weighs the same in a resource, only how many lie in each bin matters.
-Groups supply their items, nodes of the capped level and bins take them within caps and
-bands, and staying at home costs nothing:
+If every item weighs the same in a resource, only the count of each bin matters. Groups
+supply their items, nodes of the capped level and bins take them within caps and bands,
+and an item that stays at home is free:
 
 .. math::
 
     g \to (g, \text{node}) \to b \to \text{sink}, \quad
     0 \le f_{gb} \le 1, \quad l_b \le \sum_g f_{gb} \le u_b.
 
-Such flows are integral, so the least-cost one is the cheapest arrangement there is. Its
+Such flows are integral, so the least-cost flow is the cheapest arrangement. Its
 potentials are prices of a place in each bin, from which `core.verify.load_prices`
-proves that (docs/theory.md, "Counts as a minimum-cost flow"). Interchangeable groups
-flow as one (`core.presolve.symmetry`).
+verifies optimality (docs/theory.md, "Counts as a minimum-cost flow"). Interchangeable
+groups are one class in the network (`core.presolve.symmetry`).
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ from placement.core.model.solution import Proof
 from placement.core.verify.load_prices import verify_prices
 
 MAX_PAIRS = 50_000_000
-"""Of group and bin, for which there are tables of bits."""
+"""Largest number of (group, bin) pairs, which limits the size of boolean tables."""
 
 
 def counted_resource(problem: Problem) -> int | None:
@@ -41,7 +41,7 @@ def counted_resource(problem: Problem) -> int | None:
 
 
 def is_transport(problem: Problem) -> bool:
-    """Return whether a flow of counts is a relaxation of a problem, and small enough."""
+    """Return whether a flow of counts is a relaxation of a problem and small enough."""
     cap = problem.levels[0].group_cap
     return (
         0 < problem.num_groups * problem.num_bins <= MAX_PAIRS
@@ -55,7 +55,7 @@ def is_transport(problem: Problem) -> bool:
 
 
 def is_counts_alone(problem: Problem) -> bool:
-    """Return whether nothing is to be balanced but counts of items, and of roles."""
+    """Return whether only counts of items and counts of roles are balanced."""
     if not is_transport(problem):
         return False
     counted = counted_resource(problem)
@@ -74,21 +74,21 @@ def solve_counts(problem: Problem, bands: Bands, most_cells: int) -> Arrangement
     Parameters
     ----------
     problem
-        For which `is_transport` holds. Roles stay with their items; capacities of
-        other resources are not looked at. No bin gets more of a collection than its cap
-        leaves beside what lies there, if it can be.
+        Problem for which `is_transport` holds. Roles stay with their items; capacities
+        of other resources are ignored. The soft caps on collections, beside the items
+        already in a bin, are kept if feasible.
     bands
-        To be kept to by the counted resource.
+        Bands that the counted resource must keep.
     most_cells
-        Choices of classes up to which it is tried.
+        Largest number of choices of classes.
 
     Returns
     -------
-    The arrangement of least cost, of these one with few moves; `None` where none is
-    within the bands, or the network is too large.
+    Arrangement of least cost, with few moves among equals; `None` if none is within the
+    bands or the network is too large.
     """
     price = problem.cost * problem.price_across + problem.price_per_move
-    # How collections are spread gives way before bands do.
+    # Drop the caps on collections before the bands.
     for minds_spread in {len(problem.collection_cap) > 0: None, False: None}:
         solved = _solved(problem, bands, price, (most_cells, minds_spread))
         if solved is not None:
@@ -100,14 +100,14 @@ def flow_proof(
     problem: Problem, bands: Bands, cost: IntArray, most_cells: int
 ) -> Proof | None:
     """
-    Return prices that prove the cost of the cheapest flow: see `verify.load_prices`.
+    Return prices that prove the cost of the cheapest flow; see `verify.load_prices`.
 
     Parameters
     ----------
     problem, bands, most_cells
         As for `solve_counts`.
     cost
-        ``(G,)`` of a move: ones, to bound their number.
+        ``(G,)`` cost of a move; ones to bound the number of moves.
     """
     solved = _solved(problem, bands, cost, (most_cells, False))
     if solved is None:
@@ -124,18 +124,18 @@ def flow_bound(
     counts_moves: bool = False,
 ) -> tuple[int, Proof | None]:
     """
-    Return a bound and its proof, by a flow over all bins where that proves more.
+    Return a lower bound and its proof, by a flow over all bins if it proves more.
 
     Parameters
     ----------
     problem, bands
-        As for `solve_counts`, but any problem.
+        As for `solve_counts`, but for any problem.
     effort
-        How large a flow may be.
+        Budget that limits the size of the flow.
     known
-        A bound that is known, and its proof.
+        Known bound and its proof.
     counts_moves
-        Whether it is on the number of moves, or on their cost.
+        Whether the bound is on the number of moves; else on their cost.
     """
     cells = effort.flow_cells
     if not is_counts_alone(problem):
@@ -156,13 +156,13 @@ def flow_bound(
 def _solved(
     problem: Problem, bands: Bands, cost: IntArray, how: tuple[int, bool]
 ) -> tuple[Network, IntArray] | None:
-    """Return a network and its flow; `how`: how large, and whether it minds spread."""
+    """Return a network and its flow; `how`: size limit, and use of collection caps."""
     most_cells, minds_spread = how
     resource = counted_resource(problem)
     if resource is None:
         msg = "no resource in which all items weigh the same"
         raise ValueError(msg)
-    # What is full takes nothing in a cheap arrangement, unless there is no other.
+    # Full bins take no items in a cheap arrangement; allow that only if needed.
     for takes_all in (False, True):
         network = Network(
             problem,

@@ -1,4 +1,4 @@
-"""Network of `core.flow.transport`: classes, the nodes they enter, bins, the sink."""
+"""Network of `core.flow.transport`: classes, capped nodes, bins, and the sink."""
 
 from typing import Any, NamedTuple
 
@@ -19,13 +19,13 @@ from placement.core.model.problem import (
 from placement.core.presolve.symmetry import classes_of, dealt, pairs_of
 
 NO_KEY = 1 << 62
-"""Behind all keys."""
+"""Key larger than all other keys."""
 TIES = 1 << 12
-"""What a cost is multiplied by, where there is room, so that fewer moves break ties."""
+"""Largest factor of costs, so that fewer moves break ties."""
 
 
 class _Passages(NamedTuple):
-    """The classes that enter nodes, and the fewest and the most of their items."""
+    """Pairs of class and node, with the bounds on the items that pass."""
 
     classes: IntArray
     nodes: IntArray
@@ -35,17 +35,17 @@ class _Passages(NamedTuple):
 
 class _Hubs(NamedTuple):
     """
-    Where items of classes with one place in a node come through.
+    Hubs: shared entries to a node for classes with one place in it.
 
-    It does not matter to anything else which bin of the node such an item is for, so
-    that classes need no arc to each of them.
+    No other constraint depends on the bin that such an item takes in the node, so these
+    classes need no arc to every bin.
 
     Parameters
     ----------
     classes, hubs
-        The classes that enter hubs, and these; ascending by hub.
+        Pairs of class and hub, ascending by hub.
     exit_hubs, exit_bins, exit_collections
-        The bins that hubs lead to, ascending by hub, and whose items they are for.
+        Hub, bin and collection of each exit, ascending by hub.
     """
 
     classes: IntArray
@@ -57,9 +57,9 @@ class _Hubs(NamedTuple):
 
 class _Gates(NamedTuple):
     """
-    Where items of a collection come into a bin, as many as its cap leaves room for.
+    Gates: entries of a collection to a bin, limited by the free part of its cap.
 
-    `keys` are ``collection * N + bin``, ascending; `room` is what each lets through.
+    `keys` are ``collection * N + bin``, ascending; `room` is the capacity of each gate.
     """
 
     keys: IntArray
@@ -68,23 +68,22 @@ class _Gates(NamedTuple):
 
 class Network:
     """
-    The network of one problem.
+    Network of one problem.
 
     Parameters
     ----------
     problem
-        In which no bin holds two items of a group.
+        Problem in which no bin holds two items of a group.
     resource
-        In which all items weigh the same.
+        Resource in which all items weigh the same.
     bands
-        Of this resource, to be kept to.
+        Bands of this resource, enforced.
     cost
-        ``(G,)`` of moving one item of a group.
+        ``(G,)`` cost of moving one item of a group.
     takes_all
         Whether bins that are full now may take items, too.
     minds_spread
-        Whether no bin may get more of a collection than its cap leaves beside what lies
-        there now.
+        Whether caps on collections are enforced, beside the items in a bin now.
     """
 
     def __init__(
@@ -122,7 +121,7 @@ class Network:
 
     @property
     def _node(self) -> IndexArray:
-        """``(N,)`` the capped node of each bin."""
+        """``(N,)`` node of each bin at the capped level."""
         if self._level is None:
             return np.full(self._problem.num_bins, NOWHERE, dtype=np.int32)
         return self._level.node_of_bin
@@ -139,7 +138,7 @@ class Network:
         return self._level.group_cap[self._classes.first]
 
     def _limits(self, bands: Bands) -> tuple[IntArray, IntArray]:
-        """Return ``(N,)`` the fewest and the most items in bins, of those that move."""
+        """Return ``(N,)`` bounds on the number of movable items in each bin."""
         problem, r = self._problem, self._resource
         unit = int(problem.weight[0, r])
         stays = np.equal(problem.movability, Movability.NEVER)
@@ -150,20 +149,20 @@ class Network:
         return least, np.minimum(most, int(np.count_nonzero(~stays)))
 
     def _by_node(self, table: BoolArray) -> BoolArray:
-        """Return ``(K, M)`` whether anything of a table is true in a node."""
+        """Return ``(K, M)`` whether a table is true for any bin of a node."""
         found = np.zeros((len(table), self._num_nodes), dtype=np.bool_)
         for node in range(self._num_nodes):
             found[:, node] = table[:, self._node == node].any(axis=1)
         return found
 
     def _exits(self, kinds: IndexArray) -> BoolArray:
-        """Return ``(kinds, N)`` bins in nodes that take items of kinds of groups."""
+        """Return ``(kinds, N)`` true for bins of nodes that take items of a kind."""
         may = self._problem.is_eligible[kinds][:, self._problem.bin_class]
         exits: BoolArray = may & self._problem.may_receive & self._takes
         return exits & (self._node >= 0)
 
     def _fits_hubs(self) -> BoolArray:
-        """Return ``(K, N)`` bins where one is as good as another one of its node."""
+        """Return ``(K, N)`` true for bins interchangeable within their node."""
         pairs = self._pairs
         exits = self._exits(self._problem.group_class[self._classes.first])
         must_not = self._by_node(exits & ~pairs.may_come & ~pairs.is_home)
@@ -172,9 +171,9 @@ class Network:
         return np.concatenate([fits, outside], axis=1)[:, self._node]
 
     def _found_hubs(self, by_hub: BoolArray) -> _Hubs:
-        """Return a hub for each node and kind of group: these differ in their bins."""
+        """Return a hub for each pair of node and kind of group that is used."""
         group_class = self._problem.group_class[self._classes.first]
-        # Groups of one class and one collection are of one kind.
+        # A kind is a pair of group class and collection.
         both = np.stack([group_class, self._collection])
         kinds, kind = np.unique(both, axis=1, return_inverse=True)
         kind = kind.reshape(-1)
@@ -204,7 +203,7 @@ class Network:
         lies = self._key(of, home)
         fixed = self._key(*problem.collection_fixed)
         there, count = np.unique(np.concatenate([lies, fixed]), return_counts=True)
-        # Where everything must leave, nothing lies anywhere.
+        # Add a sentinel: if everything must leave, no place is occupied.
         there, count = np.append(there, NO_KEY), np.append(count, 0)
         place = np.searchsorted(there, keys)
         held = np.where(there[place] == keys, count[place], 0)
@@ -225,7 +224,7 @@ class Network:
         return self._key(self._hubs.exit_collections, self._hubs.exit_bins)
 
     def _heads(self, b: IntArray, gates: IntArray) -> IntArray:
-        """Return the nodes that items for bins go to: these, or the gates before."""
+        """Return the network nodes that items for bins enter: bins, or their gates."""
         first = self._first_hub + self._num_hubs
         place = first + np.searchsorted(self._gates.keys, gates)
         return np.where(gates < 0, self._first_bin + b, place)
@@ -235,7 +234,7 @@ class Network:
         return int(self._hubs.hubs.max(initial=-1)) + 1
 
     def _found_passages(self) -> _Passages:
-        """Return the nodes that classes enter, each with its cap."""
+        """Return the pairs of class and node, each with its bounds."""
         k, b = self._direct
         enters = np.zeros((len(self._classes.size), self._num_nodes), dtype=np.bool_)
         inside = (self._node[b] >= 0) & (self._cap[k] > 0)
@@ -255,7 +254,7 @@ class Network:
 
     @property
     def _scale(self) -> int:
-        """What a unit of cost costs, so that ties may be broken; 0: too much."""
+        """Factor of costs that leaves room for tie-breaking; 0: costs too large."""
         dearest = int(self._cost.max(initial=0)) + 1
         nodes = self._first_hub + self._num_hubs + len(self._gates.keys)
         return min(TIES, MAX_COST // (dearest * (nodes + 1)))
@@ -264,7 +263,7 @@ class Network:
         """
         Return the flow of each arc, or `None`.
 
-        The network may be too large, or no flow be within caps and bands.
+        `None` means that the network is too large or no flow keeps caps and bands.
         """
         choices = len(self._direct[0]) + len(self._hubs.classes)
         if choices > most_choices or not self._scale or (self._low > self._high).any():
@@ -277,7 +276,7 @@ class Network:
         self._arcs.add(bins, self._sink, self._high - self._low, 0)
         sizes = np.diff(self._problem.group_start)[self._classes.first]
         given = self._classes.size * (sizes - self._pairs.is_kept.sum(axis=1))
-        # What has to flow at least is given behind an arc and taken before it.
+        # Supply the lower bound of an arc at its head and subtract it at its tail.
         np.subtract.at(given, passages.classes, passages.least)
         others = np.zeros(self._num_hubs + len(self._gates.keys), dtype=np.int64)
         supplies = np.concatenate([given, -self._low, [0], passages.least, others])
@@ -285,7 +284,7 @@ class Network:
         return self._arcs.solve(supplies) if supplies[self._sink] <= 0 else None
 
     def _add_choices(self) -> None:
-        """Add the arcs from classes to bins, past nodes and hubs."""
+        """Add the arcs from classes to bins, through nodes, hubs and gates."""
         (k, b), hubs, size = self._direct, self._hubs, self._classes.size
         entry = np.full((len(size), self._num_nodes + 1), -1, dtype=np.int64)
         passages = self._passages
@@ -307,7 +306,7 @@ class Network:
         self._arcs.add(gates, into, self._gates.room, 0)
 
     def arrangement(self, flow: IntArray) -> Arrangement:
-        """Read the placement off: items whose bin is kept stay, the rest fill up."""
+        """Return the placement of a flow: items stay if their bin is used again."""
         problem, (k, b, amount) = self._problem, self._placed(flow)
         order = np.lexsort((b, self._node[b], k))
         flown = (k[order], b[order], amount[order])
@@ -317,14 +316,14 @@ class Network:
         items = np.nonzero(free)[0]
         here = problem.group_of[items].astype(np.int64) * problem.num_bins
         here += problem.home[items]
-        # Items and bins that are left are both in the order of their groups.
+        # The remaining items and bins are both in group order.
         left = ~np.isin(taken, here)
         bin_of = problem.home.copy()
         bin_of[items[~np.isin(here, taken)]] = (taken % problem.num_bins)[left]
         return Arrangement(bin_of, problem.role_home.copy())
 
     def _placed(self, flow: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-        """Return class, bin and amount of what flows, through hubs and past them."""
+        """Return class, bin and amount of the flow, through hubs or direct."""
         (k, b), hubs = self._direct, self._hubs
         first, last = len(k), len(k) + len(hubs.classes)
         into, out = flow[first:last], flow[last : last + len(hubs.exit_bins)]
@@ -338,7 +337,7 @@ class Network:
         return placed // num_bins, placed % num_bins, amount
 
     def prices(self, flow: IntArray) -> dict[str, Any]:
-        """Return what a place in each bin is worth: a witness for `verify_prices`."""
+        """Return the price of a place in each bin: a witness for `verify_prices`."""
         potential = self._arcs.potentials(flow)
         worth = potential[self._sink] - potential[self._first_bin : self._sink]
         r = self._resource

@@ -1,7 +1,7 @@
 """
-An answer to a problem, where every item is, and what its bins carry then.
+Arrangement of the items of a problem, and the loads of its bins.
 
-Loads are sums of integers, and exact.
+Loads are exact sums of integers.
 """
 
 from dataclasses import dataclass, field
@@ -19,17 +19,17 @@ from placement.core.model.problem import (
 )
 
 EXACT = 2.0**52
-"""Up to here sums of integers as floats are exact."""
+"""Limit below which sums of integers are exact in float64."""
 MOST_CHANGED = 0.2
-"""Part of the items up to which loads are worked out from those before."""
+"""Share of moved items (0-1) up to which loads are updated from the home loads."""
 AT_ONCE = 2**16
-"""Items that are summed at once: what is looked up for them stays in the cache."""
+"""Number of items summed at once, so that their table rows stay in the cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arrangement:
     """
-    An answer: where every item is and who holds the roles.
+    Bin of every item and holder of every role.
 
     Parameters
     ----------
@@ -50,13 +50,13 @@ class Arrangement:
         self.role_of.setflags(write=False)
 
     def kept_loads(self, problem: Problem) -> IntArray | None:
-        """Return the loads that were summed for a problem before, if they were."""
+        """Return the loads cached for a problem, or `None`."""
         if self._loads is not None and self._loads[0]() is problem:
             return self._loads[1]
         return None
 
     def keep_loads(self, problem: Problem, total: IntArray) -> None:
-        """Keep the loads for the next who asks: summing takes time."""
+        """Cache the loads for a problem and make the array read-only."""
         total.setflags(write=False)
         object.__setattr__(self, "_loads", (ref(problem), total))
 
@@ -68,10 +68,11 @@ def home_arrangement(problem: Problem) -> Arrangement:
 
 def settled(problem: Problem, at: Arrangement) -> Arrangement:
     """
-    Let items stay whose place another item of their group has come to.
+    Replace exchanges within a group by fewer moves.
 
-    Items of a group are interchangeable: one that leaves while another takes its
-    place has not left; the other goes where it went, with fewer moves.
+    Items of a group are interchangeable. If an item leaves its home and another item of
+    its group arrives there, the first item stays and the other one takes the place that
+    the first item had gone to.
     """
     bin_of, role_of = at.bin_of.copy(), at.role_of.copy()
     is_settled = False
@@ -91,7 +92,7 @@ def settled(problem: Problem, at: Arrangement) -> Arrangement:
 
 
 def _exchanges(problem: Problem, bin_of: IndexArray) -> list[tuple[int, int]]:
-    """Return pairs: an item that left, and one of its group that came to its home."""
+    """Return pairs of an item that left and one of its group that came to its home."""
     moved = np.nonzero(np.not_equal(bin_of, problem.home) & (bin_of >= 0))[0]
     if not len(moved):
         return []
@@ -100,7 +101,7 @@ def _exchanges(problem: Problem, bin_of: IndexArray) -> list[tuple[int, int]]:
     order = np.argsort(came, kind="stable")
     free = np.not_equal(problem.movability[moved], 1) & (problem.home[moved] >= 0)
     left, items = (group + problem.home[moved])[free], moved[free]
-    # Of several that came to one place the last one counts.
+    # If several came to one place, the last one counts.
     row = np.searchsorted(came[order], left, side="right") - 1
     found = (row >= 0) & np.equal(came[order][row], left)
     others = moved[order][row[found]]
@@ -111,7 +112,7 @@ _home_loads: WeakKeyDictionary[Problem, IntArray] = WeakKeyDictionary()
 
 
 def home_loads(problem: Problem) -> IntArray:
-    """Return ``(N, R)`` loads of the bins before anything has moved; summed once."""
+    """Return ``(N, R)`` loads of the bins before any move; computed once."""
     known = _home_loads.get(problem)
     return loads(problem, home_arrangement(problem)) if known is None else known
 
@@ -122,7 +123,7 @@ def loads(problem: Problem, at: Arrangement) -> IntArray:
 
     Returns
     -------
-    ``(N, R)`` loads of the bins, fixed ones included; not to be written to.
+    ``(N, R)`` loads of the bins, fixed ones included; read-only.
     """
     kept = at.kept_loads(problem)
     if kept is not None:
@@ -142,7 +143,7 @@ def _is_home(problem: Problem, at: Arrangement) -> bool:
 def _changed_loads(
     problem: Problem, at: Arrangement, before: IntArray
 ) -> IntArray | None:
-    """Work loads out from those before; `None` where so much has changed."""
+    """Update the home loads by the changes; `None` where too much has changed."""
     moved = np.nonzero(np.not_equal(at.bin_of, problem.home))[0]
     if len(problem.extra) or len(moved) > MOST_CHANGED * problem.num_items:
         return None
@@ -160,7 +161,7 @@ def _changed_loads(
         (led[handed], leads[handed], problem.role_weight, handed),
     )
     for source, target, weight, group in changes:
-        # Rows first: each lies together, its columns do not.
+        # Select rows first: a row is contiguous in memory, a column is not.
         rows = weight[group]
         for r in np.nonzero(rows.any(axis=0))[0]:
             total[:, r] -= sum_into(source, rows[:, r], problem.num_bins)
@@ -209,7 +210,7 @@ def _add_weights(
     }
     for start in range(0, len(bin_of), AT_ONCE):
         some = slice(start, start + AT_ONCE)
-        # Indices of the machine's own size are not converted for every column.
+        # With native-size indices, numpy need not convert them for every column.
         place, group = bin_of[some].astype(np.intp), group_of[some].astype(np.intp)
         for r, column in columns.items():
             total[:, r] += sum_into(place, column[group], len(total))
@@ -235,7 +236,7 @@ def sum_into(rows: IndexArray | IntArray, values: IntArray, count: int) -> IntAr
         values, rows = values[rows >= 0], rows[rows >= 0]
     amounts = values.astype(np.float64)
     if np.abs(amounts).sum() < EXACT:
-        # All sums are integers that float64 holds, so this adds without rounding.
+        # All sums are integers that float64 represents exactly: no rounding.
         return np.bincount(rows, weights=amounts, minlength=count).astype(np.int64)
     total = np.zeros(count, dtype=np.int64)
     np.add.at(total, rows, values)
@@ -243,6 +244,6 @@ def sum_into(rows: IndexArray | IntArray, values: IntArray, count: int) -> IntAr
 
 
 def rows_by_bin(bins: IndexArray | IntArray, num_bins: int) -> IntArray:
-    """Return rows by bin; sixteen bits are sorted in a tenth of the time."""
+    """Return rows sorted by bin; 16-bit keys sort in a tenth of the time."""
     kind = np.uint16 if num_bins < 2**16 else np.int64
     return np.argsort(bins.astype(kind), kind="stable")

@@ -1,4 +1,4 @@
-"""A wall-clock limit, for people who want an answer by a time."""
+"""Wall-clock limit of a search."""
 
 import time
 from collections.abc import Callable
@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 class Deadline:
     """
-    When a search must end; whether one did end because of it.
+    Time at which a search must end, and whether it ended a search.
 
-    What was decided by then is kept: hard rules are seen to first and whatever the
-    time. With a deadline the same input need not give the same answer.
+    The search keeps the best answer found by then. Hard rules come first, whatever the
+    time. With a deadline, equal input need not give an equal answer.
 
     Parameters
     ----------
     seconds
-        From now on; `None`: never.
+        Seconds from now; `None`: no limit.
     clock
-        Seconds since any start.
+        Function that returns seconds since any fixed point.
     """
 
     def __init__(
@@ -28,15 +28,15 @@ class Deadline:
 
     @property
     def is_set(self) -> bool:
-        """Whether there is any limit."""
+        """Whether there is a limit."""
         return self._end is not None
 
     def left(self) -> float | None:
-        """Return the seconds that are left; `None` where there is no limit."""
+        """Return the seconds left, at least 0; `None` without a limit."""
         return None if self._end is None else max(self._end - self._clock(), 0.0)
 
     def is_over(self) -> bool:
-        """Return whether the time is up; work is then left undone, and that is kept."""
+        """Return whether the time is up, and record that it was in `has_cut`."""
         if self._end is not None and self._clock() >= self._end:
             self.has_cut = True
             return True

@@ -1,7 +1,7 @@
 """
-Cost and bound of the answer that is being worked on, for whoever wants to show them.
+Progress reports of a search: cost and lower bound of the incumbent.
 
-Nobody has to listen, and nothing depends on whether anybody does.
+Listeners are optional and do not affect the search.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ _listeners: list[Listener] = []
 
 def closing(cost: float, bound: float) -> None:
     """
-    Report how far the gap between an answer and its bound has closed.
+    Report the cost and the lower bound of the incumbent to all listeners.
 
     Parameters
     ----------
@@ -27,13 +27,13 @@ def closing(cost: float, bound: float) -> None:
 
 
 def is_listened_to() -> bool:
-    """Return whether anybody wants to know."""
+    """Return whether there is a listener."""
     return bool(_listeners)
 
 
 @contextmanager
 def listening(listen: Listener) -> Iterator[None]:
-    """Call a function with every cost and bound, as long as the context lasts."""
+    """Call a function with every cost and bound reported within the context."""
     _listeners.append(listen)
     try:
         yield

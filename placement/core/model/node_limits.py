@@ -1,8 +1,9 @@
 """
-Hard capacities of the nodes above the bins: several bins share what a node has.
+Hard capacities of the nodes above the bins, shared by the bins of a node.
 
-A node carries what its bins carry together. As with bins, a node that is over its
-capacity takes nothing more, and one that nothing can relieve is nobody's fault.
+The load of a node is the sum of the loads of its bins. As with bins, a node over its
+capacity takes no more load. A node that no move can relieve breaks no rule as long as
+its load does not grow.
 """
 
 from collections.abc import Iterator
@@ -26,18 +27,20 @@ from placement.core.model.problem import (
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeLoads:
     """
-    What the nodes of one level carry, and may carry.
+    Loads and capacities of the nodes of one level.
 
     Parameters
     ----------
     level
-        The level.
+        Level of the nodes.
     load
-        ``(M, R)`` with what has left and still fills its old node.
+        ``(M, R)`` peak load: departed items still fill their old node in transient
+        resources.
     before
-        ``(M, R)`` before anything moved.
+        ``(M, R)`` load before any move.
     capacity
-        ``(M, R)`` or the load before, where that is over and nothing can go.
+        ``(M, R)`` capacity, or the load before where that is larger and nothing can
+        leave.
     """
 
     level: Level
@@ -47,13 +50,13 @@ class NodeLoads:
 
     @property
     def is_over(self) -> BoolArray:
-        """``(M, R)`` true where a capacity is broken that could be kept."""
+        """``(M, R)`` true where the load exceeds a capacity that could be kept."""
         over: BoolArray = self.load > self.capacity
         return over
 
     @property
     def num_over(self) -> int:
-        """How many are, those that got worse counted twice."""
+        """Number of loads over capacity; a load that has grown counts twice."""
         over = self.is_over
         return int(over.sum()) + int((over & (self.load > self.before)).sum())
 
@@ -66,7 +69,7 @@ def limited_levels(problem: Problem) -> Iterator[tuple[Level, Limits]]:
 
 
 def node_loads(problem: Problem, at: Arrangement) -> Iterator[NodeLoads]:
-    """Yield what the nodes of each limited level carry."""
+    """Yield the loads and capacities of the nodes of each limited level."""
     for level, limits in limited_levels(problem):
         before = _sum_up(level, limits, home_loads(problem) - problem.bins.fixed)
         load = _sum_up(level, limits, loads(problem, at) - problem.bins.fixed)
@@ -85,9 +88,9 @@ def node_distances(problem: Problem, load: IntArray) -> Iterator[FloatArray]:
     Parameters
     ----------
     problem
-        What is to be arranged.
+        Items, bins, and what may move.
     load
-        ``(N, R)`` of the bins.
+        ``(N, R)`` loads of the bins.
     """
     for level, limits in limited_levels(problem):
         if not (limits.target > 0).any():
@@ -99,7 +102,7 @@ def node_distances(problem: Problem, load: IntArray) -> Iterator[FloatArray]:
 
 
 def usable_in_nodes(problem: Problem, level: Level, limits: Limits) -> IntArray:
-    """Return ``(M, R)`` capacities, or the load now where that is over for good."""
+    """Return ``(M, R)`` capacities, or a larger load now that nothing can relieve."""
     before = _sum_up(level, limits, home_loads(problem) - problem.bins.fixed)
     relieved = can_relieve(problem) & (level.node_of_bin >= 0)
     can = np.zeros(level.num_nodes, dtype=np.bool_)
@@ -108,7 +111,7 @@ def usable_in_nodes(problem: Problem, level: Level, limits: Limits) -> IntArray:
 
 
 def can_relieve(problem: Problem) -> BoolArray:
-    """Return ``(N,)`` bins of which an item or a role may leave."""
+    """Return ``(N,)`` true for bins that an item or a role may leave."""
     found = np.zeros(problem.num_bins, dtype=np.bool_)
     may = np.not_equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
     found[problem.home[may]] = True
@@ -119,11 +122,11 @@ def can_relieve(problem: Problem) -> BoolArray:
 
 def with_loads_kept(problem: Problem) -> Problem:
     """
-    Return a problem whose capacities leave room for what can go nowhere.
+    Return a problem whose capacities admit present loads that nothing can relieve.
 
-    A bin or a node that is over a capacity of a resource that no item and no role may
-    take along may keep its load, and gets nothing more. A role relieves its bin of what
-    it weighs alone: none frees a disk.
+    A bin or a node over its capacity of a resource keeps its load, but takes no more,
+    if no item and no role can reduce that load. A role reduces only the resources in
+    which it has a weight: no role change frees disk space.
     """
     load = home_loads(problem)
     levels = [
@@ -150,7 +153,7 @@ def _with_loads_kept(problem: Problem, level: Level, load: IntArray) -> Level:
 
 
 def _relieved(problem: Problem) -> BoolArray:
-    """Return ``(N, R)`` resources of bins that an item or a role may take along."""
+    """Return ``(N, R)`` true where an item or a role may reduce the load."""
     found = np.zeros((problem.num_bins, problem.num_resources), dtype=np.bool_)
     may = np.not_equal(problem.movability, Movability.NEVER) & (problem.home >= 0)
     found[problem.home[may]] = True
@@ -164,21 +167,21 @@ def _relieved(problem: Problem) -> BoolArray:
 
 def set_capacity(problem: Problem, capacity: IntArray, chosen: BoolArray) -> list[int]:
     """
-    Return the most that a set of bins may carry together, per resource.
+    Return the joint capacity of a set of bins, per resource.
 
     Parameters
     ----------
     problem
-        What is to be arranged.
+        Items, bins, and what may move.
     capacity
-        ``(N, R)`` of the bins.
+        ``(N, R)`` capacities of the bins.
     chosen
-        ``(N,)`` the set.
+        ``(N,)`` true for the bins of the set.
 
     Returns
     -------
-    Exact integers; at least `NO_LIMIT` where nothing limits the set. What bins of one
-    node may carry is no more than the node may.
+    Exact integers; at least `NO_LIMIT` where nothing limits the set. The bins of one
+    node count at most the capacity of the node.
     """
     clip = NO_LIMIT // max(problem.num_bins, 1)
     clipped = np.where(chosen[:, None], np.minimum(capacity, clip), 0)
@@ -194,7 +197,7 @@ def set_capacity(problem: Problem, capacity: IntArray, chosen: BoolArray) -> lis
 
 
 def _or_no_limit(parts: IntArray, clip: int) -> list[int]:
-    """Return sums per resource; `NO_LIMIT` where a part has none."""
+    """Return sums per resource; `NO_LIMIT` where a part has no limit."""
     has_none = (parts >= clip).any(axis=0)
     sums = parts.sum(axis=0)
     return [int(one) for one in np.where(has_none, NO_LIMIT, sums)]
@@ -202,14 +205,14 @@ def _or_no_limit(parts: IntArray, clip: int) -> list[int]:
 
 def node_room(problem: Problem, stuck: IntArray) -> IntArray:
     """
-    Return ``(N, R)`` what each bin's nodes have left, the least of them.
+    Return ``(N, R)`` the least free capacity among the nodes of each bin.
 
     Parameters
     ----------
     problem
-        What is to be arranged.
+        Items, bins, and what may move.
     stuck
-        ``(N, R)`` load of the bins that no arrangement takes off them.
+        ``(N, R)`` load of the bins that stays in every arrangement.
     """
     room = np.full(stuck.shape, NO_LIMIT)
     for level, limits in limited_levels(problem):
@@ -221,7 +224,7 @@ def node_room(problem: Problem, stuck: IntArray) -> IntArray:
 
 
 def _sum_up(level: Level, limits: Limits, brought: IntArray) -> IntArray:
-    """Return ``(M, R)`` sums over the bins of each node, and the node's fixed load."""
+    """Return ``(M, R)`` sums over the bins of each node, plus the node's fixed load."""
     total = limits.fixed.copy()
     inside = level.node_of_bin >= 0
     np.add.at(total, level.node_of_bin[inside], brought[inside])
@@ -229,7 +232,7 @@ def _sum_up(level: Level, limits: Limits, brought: IntArray) -> IntArray:
 
 
 def _departed(problem: Problem, level: Level, at: Arrangement) -> IntArray:
-    """Return ``(M, R)`` what left a node and still fills it until all is done."""
+    """Return ``(M, R)`` load of departed items that stays until copies are made."""
     left = np.zeros((level.num_nodes, problem.num_resources), dtype=np.int64)
     if not problem.is_transient.any():
         return left

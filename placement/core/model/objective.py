@@ -1,4 +1,4 @@
-"""What an arrangement is worth: hard rules broken, distance from bands, cost."""
+"""Objective of an arrangement: hard rules broken, distance from bands, cost."""
 
 from dataclasses import dataclass
 from functools import total_ordering
@@ -20,34 +20,35 @@ from placement.core.model.problem import (
 )
 
 MANY = 16
-"""Items of a group up to which counting pairs of neighbours is quicker than sorting."""
+"""Largest group size for which comparing neighbouring rows is faster than sorting."""
 
 
 @total_ordering
 @dataclass(frozen=True, slots=True)
 class Value:
     """
-    The objective, most important part first.
+    Value of the lexicographic objective, most important part first.
 
     Parameters
     ----------
     unmet
-        Items that must move and have not, or lie nowhere; roles not released, or
-        brought to where they may not be.
+        Number of items that must move and have not, or have no bin, plus roles not
+        released or in a bin that may not hold them.
     broken_groups
-        Groups over a cap or unevenly spread, that the problem lets move.
+        Number of groups over a cap or unevenly spread.
     over_capacity
-        Loads of bins and nodes over a hard capacity, those made worse counted twice.
+        Number of loads of bins and nodes over a hard capacity; a load that has grown
+        counts twice.
     deviation
         Largest distance outside a band, in targets.
     outside
         Sum of all distances outside bands, in targets.
     cost
-        Of all moves, with the price per move.
+        Cost of all moves, with the price per move.
     moves
-        Items that end in another bin.
+        Number of items that end in another bin.
     role_changes
-        Groups whose role another item holds.
+        Number of groups whose role another item holds.
     """
 
     unmet: int
@@ -61,7 +62,7 @@ class Value:
 
     @property
     def key(self) -> tuple[float, ...]:
-        """The parts in order, distances rounded so that float noise decides nothing."""
+        """Parts in order; distances are rounded so that float noise decides nothing."""
         return (
             self.unmet + self.broken_groups + self.over_capacity,
             round(self.deviation, 9),
@@ -73,7 +74,7 @@ class Value:
 
     @property
     def is_outside(self) -> bool:
-        """Whether a load is out of its band, by more than a part in a billion."""
+        """Whether a load is outside its band by more than rounding of `key`."""
         return self.key[1] > 0
 
     @property
@@ -116,7 +117,7 @@ def evaluate(problem: Problem, at: Arrangement) -> Value:
 
 
 def peaks(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(N, R)`` loads, with what has left and still fills its old bin."""
+    """Return ``(N, R)`` peak loads: departed items still fill their old bin."""
     return _with_departed(problem, at, loads(problem, at))
 
 
@@ -133,7 +134,7 @@ def _with_departed(problem: Problem, at: Arrangement, load: IntArray) -> IntArra
 
 
 def _count_over_capacity(problem: Problem, load: IntArray) -> int:
-    """Count peaks over capacity; one that has got worse than it was counts twice."""
+    """Count peaks over capacity; a peak above the home load counts twice."""
     if np.less_equal(load, problem.bins.capacity).all():
         return 0
     over = over_capacity(problem, load)
@@ -142,17 +143,17 @@ def _count_over_capacity(problem: Problem, load: IntArray) -> int:
 
 
 def over_capacity(problem: Problem, load: IntArray) -> BoolArray:
-    """Return ``(N, R)`` true where peak loads break a capacity that could be kept."""
+    """Return ``(N, R)`` true where a peak exceeds a capacity that could be kept."""
     broken: BoolArray = load > usable_capacity(problem)
     return broken
 
 
 def usable_capacity(problem: Problem) -> IntArray:
     """
-    Return ``(N, R)`` capacities, or the load now where that is over and nothing can go.
+    Return ``(N, R)`` capacities, or a larger present load that nothing can relieve.
 
-    A bin that was over before and whose items and roles must all stay is nobody's
-    fault here, as long as it does not get more.
+    A bin that is over its capacity, and whose items and roles must all stay, breaks no
+    rule as long as its load does not grow.
     """
     if np.less_equal(home_loads(problem), problem.bins.capacity).all():
         return problem.bins.capacity
@@ -162,7 +163,7 @@ def usable_capacity(problem: Problem) -> IntArray:
 
 
 def unreleased_roles(problem: Problem, at: Arrangement) -> BoolArray:
-    """Return ``(G,)`` true where a role lies in a bin that must release it."""
+    """Return ``(G,)`` true where a role is in a bin that must release it."""
     held = np.nonzero((at.role_of >= 0) & problem.is_role_movable)[0]
     place = at.bin_of[at.role_of[held]]
     waiting = np.zeros(problem.num_groups, dtype=np.bool_)
@@ -188,9 +189,9 @@ def misplaced_roles(problem: Problem, at: Arrangement) -> BoolArray:
 
 def refills(problem: Problem, at: Arrangement) -> BoolArray:
     """
-    Return ``(I,)`` true for items that came to where one of their group must leave.
+    Return ``(I,)`` true for items that came to a bin another of their group must leave.
 
-    Items of a group are interchangeable: that is the one that must leave, staying.
+    Items of a group are interchangeable: the effect is as if the item had stayed.
     """
     must = np.equal(problem.movability, Movability.MUST) & (problem.home >= 0)
     found = np.zeros(problem.num_items, dtype=np.bool_)
@@ -205,7 +206,7 @@ def refills(problem: Problem, at: Arrangement) -> BoolArray:
         return found
     left = np.where(must, problem.home, NOWHERE)
     for step in _steps_to_siblings(problem):
-        # Past the ends lies another group, or a sibling all the same.
+        # Wrapping past an end reads another group, or a sibling, which is correct.
         other = (moved + step) % problem.num_items
         found[moved] |= np.equal(left[other], place) & np.equal(
             problem.group_of[other], group
@@ -218,13 +219,13 @@ def _largest_group(problem: Problem) -> int:
 
 
 def _steps_to_siblings(problem: Problem) -> list[int]:
-    """Return how far apart, in rows, two items of a group can be, both ways."""
+    """Return the row distances between two items of a group, in both directions."""
     most = _largest_group(problem)
     return [*range(1 - most, 0), *range(1, most)]
 
 
 def is_moved(problem: Problem, at: Arrangement) -> BoolArray:
-    """Return ``(I,)`` true for items that end in another bin than they were in."""
+    """Return ``(I,)`` true for items that end in a bin other than their home."""
     return np.not_equal(at.bin_of, problem.home) & np.greater_equal(at.bin_of, 0)
 
 
@@ -254,7 +255,7 @@ def move_costs(problem: Problem, at: Arrangement) -> IntArray:
 
 
 def crossing_costs(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(I,)`` cost of each item that has moved out of its source's zone."""
+    """Return ``(I,)`` cost of each item moved to a bin outside its source zone."""
     costs = np.zeros(problem.num_items, dtype=np.int64)
     if not problem.has_zones:
         return costs
@@ -269,7 +270,7 @@ def crossing_costs(problem: Problem, at: Arrangement) -> IntArray:
 
 
 def keeps_caps(problem: Problem, at: Arrangement) -> bool:
-    """Return whether moves are within the caps on all of them."""
+    """Return whether moves keep the caps on their number, cost and zone crossings."""
     if not problem.has_caps:
         return True
     moved = int(is_moved(problem, at).sum())
@@ -281,7 +282,7 @@ def keeps_caps(problem: Problem, at: Arrangement) -> bool:
 
 
 def broken_groups(problem: Problem, at: Arrangement) -> BoolArray:
-    """Return ``(G,)`` true for groups that break a cap or lie unevenly."""
+    """Return ``(G,)`` true for groups that break a cap or are unevenly spread."""
     broken = np.zeros(problem.num_groups, dtype=np.bool_)
     for level in problem.levels:
         if level.group_cap is not None:
@@ -291,7 +292,7 @@ def broken_groups(problem: Problem, at: Arrangement) -> BoolArray:
 
 def _broken_at(problem: Problem, at: Arrangement, level: Level) -> BoolArray:
     assert level.group_cap is not None  # noqa: S101 - chosen by the caller
-    # An item that lies nowhere, at -1, finds what stands behind the last bin.
+    # An item without a bin (-1) reads the entry behind the last bin.
     node = np.append(level.node_of_bin, np.int32(NOWHERE))[at.bin_of]
     capped = level.group_cap[level.group_cap > 0]
     if not len(capped):
@@ -310,14 +311,14 @@ def _broken_at(problem: Problem, at: Arrangement, level: Level) -> BoolArray:
 
 
 def _num_together(problem: Problem, node: IndexArray) -> npt.NDArray[np.signedinteger]:
-    """Return ``(I,)`` how many items of an item's group are in its node, with it."""
+    """Return ``(I,)`` number of items of its group in the node of each item."""
     group, most = problem.group_of, _largest_group(problem)
     if most > MANY:
         key = group.astype(np.int64) * (int(node.max(initial=0)) + 2) + node + 1
         _, position, counts = np.unique(key, return_inverse=True, return_counts=True)
         return np.where(node >= 0, counts[position], 0)
     together = (node >= 0).astype(np.int8)
-    # Items of a group are neighbours: all pairs are at most `most` rows apart.
+    # Items of a group are consecutive rows: pairs are less than `most` rows apart.
     for step in range(1, most):
         same = np.equal(node[step:], node[:-step]) & (node[step:] >= 0)
         same &= np.equal(group[step:], group[:-step])
@@ -327,7 +328,7 @@ def _num_together(problem: Problem, node: IndexArray) -> npt.NDArray[np.signedin
 
 
 def _is_uneven(level: Level, nodes: IndexArray) -> bool:
-    """Return whether a node with a free bin holds two items less than another one."""
+    """Return whether a node with a free bin holds two items fewer than another one."""
     held = np.bincount(nodes, minlength=level.num_nodes)
     free = held < open_bins(level)
     return bool(free.any() and held.max() - held[free].min() > 1)

@@ -1,20 +1,20 @@
 """
-The core's problem: items on bins, as frozen tables of integers.
+Problem of the core: items on bins, as frozen tables of integers.
 
-``I`` items in ``G`` groups, ``N`` bins, ``R`` resources, ``L`` levels. The core knows
-nothing of what these are: replicas of partitions on brokers, partitions on members
-of a consumer group, or anything else that fills the tables.
+``I`` items in ``G`` groups, ``N`` bins, ``R`` resources, ``L`` levels. The core does
+not know their meaning: replicas of partitions on brokers, partitions on members of a
+consumer group, or anything else that fills the tables.
 
-* **Bins stand in levels.** Level 0 is the bins themselves; a higher level joins bins
-  to nodes (a host, a rack). A cap on the items of one group, capacities and bands may
-  stand at any level, and the price of a move goes by the lowest level that both its
-  ends share.
-* **Items** belong to a group, stored as compressed rows. An item's weight is that of
-  its group, plus an `extra` of its own while it lies in its home bin.
-* **A role** (a leader) is held by one item of a group; it adds weights to its bin, and
-  moving it inside the group costs no copy.
+* **Levels** group the bins. Level 0 is the bins themselves; a higher level joins bins
+  to nodes (a host, a rack). Any level may have caps on the items of one group,
+  capacities and bands. The price of a move depends on the lowest level that source and
+  target share.
+* **Items** belong to a group, stored as compressed rows. The weight of an item is that
+  of its group, plus an `extra` of its own while the item is in its home bin.
+* **A role** (a leader) is held by one item of a group and adds weights to its bin.
+  Moving the role inside the group copies nothing.
 * **Movability is input**: which items must, may or must not move, which bins may
-  receive, which roles may change hands.
+  receive items, which roles may change hands.
 """
 
 from dataclasses import dataclass, field, fields
@@ -30,9 +30,9 @@ BoolArray = npt.NDArray[np.bool_]
 CodeArray = npt.NDArray[np.int8]
 
 NOWHERE = -1
-"""No bin: an item that has no home yet, a group without a role."""
+"""Index of no bin or no item: an item without a home, a group without a role."""
 NO_LIMIT = 2**62
-"""A capacity or an upper bound that nothing reaches."""
+"""Value of an unlimited capacity or upper bound."""
 
 
 def _no_rows() -> IndexArray:
@@ -48,7 +48,7 @@ def _no_caps() -> IntArray:
 
 
 class Movability(IntEnum):
-    """What may happen to an item."""
+    """Permission of an item to leave its home bin."""
 
     MAY = 0
     MUST = 1
@@ -65,11 +65,12 @@ class Limits:
     fixed
         ``(M, R)`` load that no item brings.
     capacity
-        ``(M, R)`` hard; a node over it already takes nothing more of the resource.
+        ``(M, R)`` hard limit; a node already over it takes no more of the resource.
     lower, upper
-        ``(M, R)`` the band. Soft: the solver comes as near as it can.
+        ``(M, R)`` ends of the band, a soft constraint: the solver minimises the
+        distance outside.
     target
-        ``(M, R)`` unit in which distances from the band are measured. 0: no band.
+        ``(M, R)`` unit of distances outside the band. 0: no band.
     """
 
     fixed: IntArray
@@ -87,23 +88,24 @@ class Level:
     Parameters
     ----------
     name
-        For messages: "broker", "rack".
+        Name in messages: "broker", "rack".
     node_of_bin
-        ``(N,)`` the node each bin belongs to; `NOWHERE` for bins outside the level.
+        ``(N,)`` node of each bin; `NOWHERE` for bins outside the level.
     num_nodes
         Number of nodes, ``M``.
     group_cap
-        ``(G,)`` most items of one group in one node; 0: no cap. `None`: none at all.
+        ``(G,)`` largest number of items of one group in one node; 0: no cap. `None`: no
+        caps at this level.
     is_even
         Whether a node may not hold two items of a group more than another node of
-        the level that still has a bin free for it.
+        the level that still has a free bin.
     open_bins
-        ``(M,)`` bins of each node that count for `is_even`.
+        ``(M,)`` number of bins of each node that count for `is_even`; `None`: all.
     limits
         Capacities and bands of the nodes, or `None`.
     price
-        Of a move whose two ends share this level and no lower one, per unit of the
-        group's cost.
+        Price per unit of the group's cost of a move whose source and target share a
+        node of this level and of no lower one.
     """
 
     name: str
@@ -124,65 +126,64 @@ class Problem:
     Parameters
     ----------
     resources
-        Names, ``R`` of them.
+        ``R`` names.
     group_start
         ``(G + 1,)`` items of group ``g`` are rows ``group_start[g]:group_start[g+1]``.
     group_class
         ``(G,)`` row of `is_eligible`.
     weight
-        ``(G, R)`` what each item of the group adds to its bin.
+        ``(G, R)`` load that each item of the group adds to its bin, not negative.
     role_weight
-        ``(G, R)`` what the holder of the role adds besides.
+        ``(G, R)`` load that the holder of the role adds besides.
     cost
-        ``(G,)`` of copying one item (bytes).
+        ``(G,)`` cost of copying one item (bytes), not negative.
     home
-        ``(I,)`` bin each item is in now, or `NOWHERE`.
+        ``(I,)`` present bin of each item, or `NOWHERE`.
     extra
-        ``(I, R)`` added to the weight while the item is in its home bin; ``(0, R)``
-        if all are 0.
+        ``(I, R)`` weight added while the item is in its home bin; ``(0, R)`` if all
+        are 0.
     movability
-        ``(I,)`` a `Movability` each; items without a home are not `NEVER`.
+        ``(I,)`` `Movability` of each item; items without a home are not `NEVER`.
     role_home
         ``(G,)`` item (row of ``I``) that holds the role now, or `NOWHERE` for groups
-        without one.
+        without a role.
     is_role_movable
         ``(G,)`` whether the role may change hands although its holder stays.
     may_receive
-        ``(N,)`` bins that may take items which are not at home there.
+        ``(N,)`` whether the bin may take items whose home is elsewhere.
     may_hold_role
-        ``(N,)`` bins whose items may take a role.
+        ``(N,)`` whether items of the bin may take a role.
     must_release_role
-        ``(N,)`` bins whose items must hand on a role that may change hands.
+        ``(N,)`` whether items of the bin must hand on a role that may change hands.
     bin_class
         ``(N,)`` column of `is_eligible`.
     is_eligible
-        ``(group classes, bin classes)`` where an item may go.
+        ``(group classes, bin classes)`` whether items of the groups may go to the bins.
     levels
-        Level 0 first: the bins themselves, in order.
+        Levels of the bins, level 0 (the bins themselves, in order) first.
     is_transient
         ``(R,)`` whether an item that leaves still fills its old bin until all copies
-        are made; capacities must hold meanwhile.
+        are made; capacities must hold during that time.
     price_across
-        Of a move whose ends share no level, per unit of cost.
+        Price per unit of cost of a move whose source and target share no node.
     price_per_move
-        Of any move, in units of cost.
+        Price of any move, in units of cost.
     collection_of
-        ``(G,)`` the collection each group belongs to (a topic); empty: none.
+        ``(G,)`` collection of each group (a topic); empty: none.
     collection_cap
-        ``(C,)`` soft: the search brings no more items of a collection into one bin
-        as long as it gets into the bands without.
+        ``(C,)`` soft cap on the items of a collection in one bin; the search exceeds it
+        only to reach the bands.
     collection_role_cap
-        ``(C,)`` the same for roles; empty: none.
+        ``(C,)`` soft cap on the roles of a collection in one bin; empty: none.
     collection_fixed, collection_fixed_roles
-        ``(2, n)`` collection and bin of items, and of roles, that count towards these
-        caps though they are no part of the problem.
+        ``(2, n)`` collection and bin of items, and of roles, outside the problem that
+        count towards these caps.
     max_cost, max_moves
-        Hard caps on the cost of all moves together (without the price per move) and
-        on their number.
+        Hard caps on the total cost of all moves (without the price per move) and on
+        their number.
     zone_of_bin, source_zone
-        ``(N,)`` the zone each bin stands in, and ``(G,)`` the one that a group's items
-        are copied from, `NOWHERE` where from none; both empty where `max_crossing` is
-        `NO_LIMIT`.
+        ``(N,)`` zone of each bin, and ``(G,)`` zone that a group's items are copied
+        from, or `NOWHERE`; both empty where `max_crossing` is `NO_LIMIT`.
     max_crossing
         Hard cap on the cost of all moves to bins outside the group's source zone.
     """
@@ -252,7 +253,7 @@ class Problem:
 
     @property
     def has_caps(self) -> bool:
-        """Whether the cost or the number of all moves is capped, or what crosses."""
+        """Whether the number, the cost or the zone crossings of moves are capped."""
         most = min(self.max_cost, self.max_moves, self.max_crossing)
         return most < NO_LIMIT
 
@@ -263,8 +264,8 @@ class Problem:
 
     @property
     def least_price(self) -> int:
-        """The least that any move pays per unit of its group's cost."""
-        # Two bins share a node of level 0 only if they are one bin.
+        """Lowest price of any move, per unit of its group's cost."""
+        # Two different bins share no node of level 0.
         return min([self.price_across, *(level.price for level in self.levels[1:])])
 
     @property

@@ -1,4 +1,4 @@
-"""How much work a search may do, in steps and never in seconds."""
+"""Budget of a search, in steps and never in seconds."""
 
 from dataclasses import dataclass, replace
 
@@ -8,74 +8,74 @@ from placement.core.model.solution import CLOSED
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
     """
-    How much work a search may do.
+    Budget of a search.
 
     Parameters
     ----------
     steps_per_item
-        Steps of balancing, times the number of items.
+        Number of balancing steps per item.
     pair_scan
-        Items of a bin that are looked at for pairs of moves.
+        Number of items of a bin examined for pairs of moves.
     starts
-        How often a small problem is searched from the start, each time with another
-        price of a move, until all is in band.
+        Number of searches of a small problem, each with another price of a move, until
+        all loads are in band.
     rounds
-        Rounds of ruin and recreate.
+        Number of ruin-and-recreate rounds.
     more_rounds
-        The most of these as long as they pay, where that is not too long to wait (see
-        `most_rounds`).
+        Largest number of these rounds while they pay; `most_rounds` lowers it by the
+        size of the problem.
     least_pay
-        Part of the cost that as many of them as are made at once must save, where moves
-        have no price.
+        Share of the cost (0-1) that a block of rounds must save to continue, where
+        moves have no price.
     searches
-        How many times these are made, each with random numbers of its own, at once
-        where there are cores; the best answer counts, the first of equal ones.
+        Number of parallel ruin-and-recreate searches with different random numbers;
+        the best answer counts, the first of equal ones.
     gap
-        Part of the proven bound by which an answer may be dearer before more work is
-        put into it.
+        Relative gap to the proven bound (0-1) above which more work is spent.
     milp_cells
-        Largest number of (group, bin) pairs that an exact model may have.
+        Largest number of (group, bin) pairs of an exact model.
     milp_nodes
-        Nodes that the exact model's branch and bound may open.
+        Node limit of branch and bound in the exact model.
     milp_looks
-        Times that HiGHS may look whether to go on, of one model; of all models of a
-        plan a third more.
+        Largest number of progress checks by HiGHS per model; for all models of a plan a
+        third more.
     leaves
-        Cases that branch and bound with a witness may tell apart.
+        Leaf limit of branch and bound with a witness.
     parts
-        Sub-problems of two to four bins that are solved exactly where all of it is
-        too large for that.
+        Number of sub-problems of two to four bins to solve exactly where the whole
+        problem is too large.
     part_nodes
-        Nodes that branch and bound may open for each of these.
+        Node limit of branch and bound for each sub-problem.
     flow_cells
         Largest number of pairs of bin and class of groups for which a flow is solved
-        where counts are all that is to be balanced.
+        where only counts are balanced.
     proof_cells
-        The same to prove how many moves are needed, whatever else is to be balanced,
-        where moves have a price.
+        Largest number of such pairs for a proof of the number of moves, whatever else
+        is balanced, where moves have a price.
     proves_moves
-        Whether that is proven where they have none, too.
+        Whether that proof is also sought where moves have no price.
     priced_cells
-        Largest number of (group, bin) pairs for which prices of load are sought that
-        prove more than the bins do one by one.
+        Largest number of (group, bin) pairs for which prices of load are sought, which
+        prove more than covers of single bins.
     relaxed_cells
-        The same for prices by the linear relaxation of places without roles.
+        Largest number of (group, bin) pairs for prices by the linear relaxation of
+        places without roles.
     near_cells
-        Largest number of (group, bin) pairs for which, where bands are not kept to, the
-        relaxation of the exact model says how near to them anything can come.
+        Largest number of (group, bin) pairs for which the relaxation of the exact model
+        bounds the distance, where bands are not kept.
     near_nodes
-        Nodes that branch and bound may open to come as near.
+        Node limit of branch and bound for that distance.
     narrowings
-        How often, where bands are not kept to, the furthest bins are tried to be
-        brought nearer to them.
+        Number of attempts to bring the furthest bins nearer to their bands.
     exact_cells
-        Largest number of (group, bin) pairs that CP-SAT is given as a whole.
+        Largest number of (group, bin) pairs given to CP-SAT as a whole.
     exact_work
-        Deterministic seconds that it may take, each about two of a processor.
+        Deterministic seconds of CP-SAT, each about two processor seconds.
     part_work, part_items
-        The same for sub-problems of larger problems, of so many items at most.
+        Deterministic seconds for sub-problems of a larger problem, and their largest
+        number of items.
     role_work
-        The same for fewer role changes at the places found.
+        Deterministic seconds for fewer role changes at the places found.
     closed
         Relative gap at which CP-SAT counts an answer as optimal.
     """
@@ -178,41 +178,41 @@ EXACT = replace(
     role_work=10.0,
     closed=0.0,
 )
-"""Until it is proven, or until a deadline."""
+"""Budget of a search that ends with a proof or at a deadline."""
 EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH, "exact": EXACT}
-"""By the names that options have."""
+"""Budgets by option value."""
 
 FEW_PRICED = 1500
-"""Up to so many items a price of moves asks for no more rounds of ruin."""
+"""Number of items up to which `more_rounds` is 0 if moves have a price."""
 MORE_FREE = 600
-"""The same of few items where moves have no price: uncompiled a round takes 10 ms."""
+"""Limit of `more_rounds` for few items and free moves: uncompiled, 10 ms a round."""
 HALVED_ITEMS = 10_000
-"""From so many items on half as many of these rounds are made at most."""
+"""Number of items above which `more_rounds` is halved."""
 LARGE_PROBLEM = 100_000
-"""From so many items on a round of ruin takes a millisecond, and saves little."""
+"""Number of items above which a ruin round takes a millisecond and saves little."""
 TURN = 1000
-"""Rounds of ruin that must pay before more are made."""
+"""Number of ruin rounds in a block that must pay before more are made."""
 LEAST_PAY = 1e-3
-"""Part of the cost that they must save for that where moves have a price."""
+"""Share of the cost (0-1) that a block of rounds must save where moves have a price."""
 IDLE_TURNS = 2
-"""So many times in a row they may save less where moves have no price."""
+"""Number of consecutive blocks that may save less where moves have no price."""
 
 
 def scans(price_per_move: int) -> tuple[int, ...]:
     """
-    Return how many items a step of balancing looks at, at first and then.
+    Return the numbers of items a balancing step examines, first and later.
 
-    Where every move has a price, the item that fits best saves others.
+    Where every move has a price, a wide scan finds a best fit that saves other moves.
     """
     return (512,) if price_per_move else (32, 128)
 
 
 def most_rounds(effort: Effort, num_items: int, price_per_move: int) -> int:
     """
-    Return how many rounds of ruin a search makes at most, as long as they pay.
+    Return the largest number of ruin rounds of a search, made while they pay.
 
-    Exact models take over where items are few. None of this depends on what is
-    compiled, so that the answer does not either.
+    Exact models take over where items are few. The number does not depend on what is
+    compiled, so the answer does not either.
     """
     most = effort.more_rounds
     if num_items <= FEW_PRICED:

@@ -1,4 +1,4 @@
-"""What the core answers: arrangement, status, certificate, shortfalls."""
+"""Outcome of the core: arrangement, status, certificate, shortfalls."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,39 +8,39 @@ from typing import Any
 from placement.core.model.arrangement import Arrangement
 
 CLOSED = 1e-6
-"""Relative gap at which a bound shows an answer to be least."""
+"""Relative gap up to which a bound proves an answer optimal."""
 
 
 class Status(StrEnum):
-    """What is known of an answer."""
+    """Proven quality of an answer."""
 
     OPTIMAL = "optimal"
-    """Hard rules hold, and the cost is proven least for the bands reached, by a bound
-    that is checked again or by what a solver says (`Bounded.solver`)."""
+    """Hard rules hold, and the cost is proven least for the bands reached, by a
+    verified bound or by the bound of a solver (`Bounded.solver`)."""
     FEASIBLE = "feasible"
     """Hard rules hold."""
     PARTIAL = "partial"
-    """Some hard rule is not met; that none could is not proven."""
+    """Some hard rule is not met; infeasibility is not proven."""
     INFEASIBLE = "infeasible"
-    """Some hard rule is not met, and none can meet it: see the shortfalls."""
+    """Some hard rule is proven infeasible: see the shortfalls."""
 
 
 MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
-"""What is said of answers that keep every hard rule."""
+"""Statuses of answers that keep every hard rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
     """
-    Why no answer can be below a value.
+    Proof of a lower bound.
 
     Parameters
     ----------
     kind
-        Which bound: ``count``, ``cover``, ``flow-dual``, ``forced``, ``heaviest``,
+        Kind of bound: ``count``, ``cover``, ``flow-dual``, ``forced``, ``heaviest``,
         ``lambda``, ``milp-dual``, ``water-fill``.
     witness
-        Plain integers and lists from which `core.verify.bound` re-checks it.
+        Plain integers and lists from which `core.verify` computes the bound again.
     """
 
     kind: str
@@ -50,21 +50,21 @@ class Proof:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
     """
-    A value of an answer and what is proven about it.
+    Value of an answer and lower bounds on it.
 
     Parameters
     ----------
     value
-        Of the answer.
+        Value of the answer.
     lower_bound
-        No answer within the bands reached, by the moves allowed, is below it.
+        Proven lower bound for answers within the bands reached, by the moves allowed.
     proof
-        The witness, or `None` where nothing but 0 is proven.
+        Witness of the bound, or `None` where only 0 is proven.
     solver_bound
-        What a solver says that no answer is below, and nothing here can check again;
-        `None`: no more than what is proven.
+        Lower bound stated by a solver and not verified; `None`: none above the proven
+        one.
     solver
-        Its name and version.
+        Name and version of that solver.
     is_spread
         Whether `solver_bound` holds only for answers that keep the soft caps on
         collections.
@@ -79,7 +79,7 @@ class Bounded:
 
     @property
     def is_least(self) -> bool:
-        """Whether no answer is below by more than `CLOSED`: checked, or a solver's."""
+        """Whether `value` is within `CLOSED` of the proven or the solver's bound."""
         known = self.lower_bound
         if self.solver_bound is not None:
             known = max(known, self.solver_bound)
@@ -88,8 +88,8 @@ class Bounded:
     def with_solver(
         self, bound: float | None, solver: str | None, *, is_spread: bool = False
     ) -> "Bounded":
-        """Return the same with what a solver says, if that is more than is proven."""
-        # An answer below a bound on spread answers is not spread: no bound on it.
+        """Return a copy with the bound of a solver, if it exceeds the proven bound."""
+        # An answer below a bound on spread answers is not spread: the bound is void.
         is_of_others = is_spread and bound is not None and bound > self.value
         if bound is None or bound <= self.lower_bound or is_of_others:
             return replace(self, solver_bound=None, solver=None, is_spread=False)
@@ -98,7 +98,7 @@ class Bounded:
 
     @property
     def gap(self) -> float | None:
-        """``value / lower_bound - 1``; 0 when both are 0, `None` if only the bound."""
+        """``value / lower_bound - 1``; 0 if both are 0, `None` if only the bound is."""
         if self.lower_bound == 0:
             return 0.0 if self.value == 0 else None
         return self.value / self.lower_bound - 1
@@ -107,15 +107,15 @@ class Bounded:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certificate:
     """
-    Proven lower bounds.
+    Values of an answer with lower bounds.
 
     Parameters
     ----------
     cost, moves, deviation
-        On the cost of moving, the number of moves, the distance outside the bands.
+        Cost of moving, number of moves, and largest distance outside the bands.
     roles, share
-        Where roles alone change hands: on their changes, and on how far the count of
-        the fullest bin is above its share.
+        Where only roles change hands: number of role changes, and excess of the fullest
+        bin's count over its share, as a fraction.
     """
 
     cost: Bounded
@@ -128,27 +128,27 @@ class Certificate:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortfall:
     """
-    What is missing for the hard rules to hold.
+    Amount missing for a hard rule to hold.
 
     Parameters
     ----------
     what
-        ``bins`` (no legal bin for an item), ``capacity`` (a resource of a node, or of
-        all bins together), ``room`` (a resource of one bin for an item), ``pieces``
-        (items of the group's weight or more that fit into a set of bins), ``packing``
-        (an arrangement that an exact model finds), ``spread`` (nodes of a level for a
-        group), ``roles`` (a bin that may hold the role of a group), ``moves`` or
-        ``cost`` (the caps on all moves).
+        Kind of amount: ``bins`` (legal bins for an item), ``capacity`` (a resource of a
+        node, or of all bins together), ``room`` (a resource of one bin for an item),
+        ``pieces`` (items of the group's weight or more that fit into a set of bins),
+        ``packing`` (an arrangement that an exact model finds), ``spread`` (nodes of a
+        level for a group), ``roles`` (bins that may hold the role of a group),
+        ``moves``, ``cost`` or ``crossing`` (caps on all moves).
     have, need
-        Amounts, in the units of the problem.
+        Available and needed amount, in the units of the problem.
     item, group, bin, node, resource, level
-        Where, as rows; -1 and "" where it does not apply.
+        Rows of the things concerned, names of resource and level; -1 and "": none.
     is_proven
-        Whether no arrangement at all could meet the rule.
+        Whether the rule is proven infeasible.
     message
-        One sentence by whoever knows better than these numbers tell; else "".
+        One sentence that replaces the generated description; "": none.
     proof
-        Why that is so, where `core.verify.shortfalls` can work it out again.
+        Witness that `core.verify.shortfalls` can verify, if any.
     """
 
     what: str
@@ -168,20 +168,20 @@ class Shortfall:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Solution:
     """
-    The outcome of one solve.
+    Outcome of one solve.
 
     Parameters
     ----------
     status
-        What is known of the answer.
+        Proven quality of the answer.
     best
-        The best arrangement found; always one, if only the one given.
+        Best arrangement found; at worst the initial one.
     certificate
         Bounds with their witnesses.
     shortfalls
-        What is missing where a hard rule does not hold.
+        Amounts missing where a hard rule does not hold.
     steps
-        Work done, in the units that limits are counted in.
+        Work done, in the steps of the search budget.
     is_cut
         Whether a deadline ended the search.
     seconds

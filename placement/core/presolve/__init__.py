@@ -1,5 +1,5 @@
 """
-Reductions of a problem before it is solved: symmetry, aggregation, fixing, bin parts.
+Reductions of a problem before the solve: symmetry, aggregation, fixing, bin parts.
 
 Imports `core.model` and `core.bounds`.
 """

@@ -1,8 +1,8 @@
 """
-Groups that go together: one group of a smaller problem, with the sum of their weights.
+Aggregation of colocated groups into one group with the sum of their weights.
 
-Items of the first group of a bundle stand for those of all; the others are left out of
-the problem, and put where the first one's went when its answer is read.
+The items of the first group of a bundle represent those of all its groups. The smaller
+problem omits the other groups; its answer places their items with those of the first.
 """
 
 from collections.abc import Sequence
@@ -26,24 +26,24 @@ from placement.core.model.problem import (
 from placement.core.model.solution import Bounded, Solution, Status
 
 Bundle = tuple[int, ...]
-"""Groups that go together, the one whose places count first."""
+"""Groups that must be colocated, the representative first."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bundled:
     """
-    A problem whose bundles are one group each.
+    Problem in which each bundle is one group.
 
     Parameters
     ----------
     whole
-        The problem with every group.
+        Original problem with every group.
     problem
-        The smaller one.
+        Aggregated problem.
     bundles
-        What is one group there.
+        Groups of `whole` that are one group in `problem`.
     groups, items
-        Rows of `whole` that are left in it, in order.
+        Rows of `whole` that remain in `problem`, in order.
     """
 
     whole: Problem
@@ -54,10 +54,10 @@ class Bundled:
 
     def unbundled(self, solution: Solution) -> Solution:
         """
-        Return a solution of the smaller problem as one of the whole.
+        Return a solution of the aggregated problem as one of the original problem.
 
-        Bounds on cost and moves hold where all of a bundle were together before; what
-        has to be brought together is bounded by itself alone.
+        Bounds on cost and moves hold if the groups of every bundle were colocated
+        before. Otherwise only the cost of colocating them is a bound.
         """
         lacks = tuple(
             replace(
@@ -75,11 +75,11 @@ class Bundled:
 
     def _by_own_caps(self, solution: Solution, *, are_gathered: bool) -> Solution:
         """
-        Return a solution with what is short of the caps of the whole problem.
+        Return a solution with shortfalls of the caps of the original problem.
 
-        Those of the smaller one are lower than these, which disproves nothing.
+        The aggregated problem has lower caps, so its shortfalls prove nothing.
         """
-        # Where a bundle is brought together, who must leave says nothing of each.
+        # If a bundle is not colocated yet, the forced moves of its groups are unknown.
         own = [] if are_gathered else list(beyond_caps(self.whole))
         others = [one for one in solution.shortfalls if one.what not in CAPS]
         lacks = (*own, *others)
@@ -89,7 +89,7 @@ class Bundled:
         return replace(solution, status=status, shortfalls=lacks)
 
     def _spread(self, at: Arrangement) -> Arrangement:
-        """Put the items of each bundle where those of its first group are."""
+        """Place the items of each bundle with those of its first group."""
         whole = self.whole
         bin_of, role_of = whole.home.copy(), whole.role_home.copy()
         bin_of[self.items] = at.bin_of
@@ -118,7 +118,7 @@ class Bundled:
         return Arrangement(bin_of, role_of)
 
     def _are_gathered(self) -> bool:
-        """Return whether groups of any bundle are not together yet."""
+        """Return whether the groups of any bundle are not colocated yet."""
         whole = self.whole
         return any(
             not np.array_equal(
@@ -151,7 +151,7 @@ def _items(problem: Problem, group: int) -> IntArray:
 
 
 def _kept_where_they_are(home: IndexArray, places: IndexArray) -> IndexArray:
-    """Give items the places of others; those whose home is among them stay there."""
+    """Return places for items: an item stays if its home is among the places."""
     stays = np.isin(home, places)
     found = home.copy()
     found[~stays] = places[~np.isin(places, home)]
@@ -159,7 +159,7 @@ def _kept_where_they_are(home: IndexArray, places: IndexArray) -> IndexArray:
 
 
 def _least_to_gather(problem: Problem, bundle: Bundle) -> int:
-    """Return what bringing a bundle together costs at the least, wherever."""
+    """Return the least cost of colocating a bundle in any bins."""
     worth: dict[int, int] = {}
     total = 0
     for group in bundle:
@@ -179,10 +179,10 @@ def bundle_groups(whole: Problem, bundles: Sequence[Bundle]) -> Bundled:
     Parameters
     ----------
     whole
-        The problem with every group.
+        Problem with every group.
     bundles
-        Groups of as many items each; in none a group of another one. Where they are
-        not together they are taken to be where the first one is.
+        Disjoint bundles of groups with equal numbers of items. A bundle that is not
+        colocated gets the homes of its first group.
     """
     left_out = np.zeros(whole.num_groups, dtype=np.bool_)
     left_out[[other for _, *others in bundles for other in others]] = True
@@ -199,7 +199,7 @@ def bundle_groups(whole: Problem, bundles: Sequence[Bundle]) -> Bundled:
         cost[first] += cost[others].sum()
         movable[first] &= movable[others].all()
         if len(zone) and (zone[others] != zone[first]).any():
-            # Copied from several zones: some of it crosses wherever it goes.
+            # The sources are in several zones: part of the bundle crosses zones anyway.
             zone[first] = int(whole.zone_of_bin.max(initial=0)) + 1
     classes, eligible = _classes(whole, bundles)
     problem = replace(
@@ -228,10 +228,10 @@ def bundle_groups(whole: Problem, bundles: Sequence[Bundle]) -> Bundled:
 
 def _caps(whole: Problem, bundles: Sequence[Bundle]) -> dict[str, Any]:
     """
-    Return what bringing bundles together leaves of the caps.
+    Return the caps that remain after colocating the bundles.
 
-    A move of a bundle is one of each of its groups; that all which brings them together
-    crosses zones is the worst that can be.
+    A move of a bundle is one move of each of its groups. In the worst case all moves
+    that colocate bundles cross zones.
     """
     moves = cost = 0
     for first, *others in bundles:
@@ -253,7 +253,7 @@ def _caps(whole: Problem, bundles: Sequence[Bundle]) -> dict[str, Any]:
 
 
 def _classes(whole: Problem, bundles: Sequence[Bundle]) -> tuple[IndexArray, BoolArray]:
-    """Return classes of groups, and who may go where: bundles where all may."""
+    """Return classes and eligibility; a bundle may go where all its groups may."""
     classes = whole.group_class.copy()
     row_of: dict[tuple[int, ...], int] = {}
     for bundle in bundles:
@@ -269,7 +269,7 @@ def _classes(whole: Problem, bundles: Sequence[Bundle]) -> tuple[IndexArray, Boo
 
 
 def _level(level: Level, bundles: Sequence[Bundle], groups: IntArray) -> Level:
-    """Return a level with the caps of the groups that are left."""
+    """Return a level with the caps of the remaining groups."""
     if level.group_cap is None:
         return level
     cap = level.group_cap.copy()
@@ -281,7 +281,7 @@ def _level(level: Level, bundles: Sequence[Bundle], groups: IntArray) -> Level:
 
 
 def _extra(whole: Problem, bundles: Sequence[Bundle]) -> IntArray:
-    """Return ``(I, R)`` what the items of a bundle in one bin weigh there besides."""
+    """Return ``(I, R)`` extra weights, summed over the items of a bundle in a bin."""
     extra = whole.extra.copy()
     for first, *others in bundles:
         for item in _items(whole, first).tolist():

@@ -1,9 +1,9 @@
 """
-Bins that are divided in parts, each with a capacity of its own.
+Bins divided into parts, each with its own capacity.
 
-A part becomes a bin and its bin a node above, so that items find a part that has room
-for them while everything said of the bins holds as before. Which part an item is in
-matters to no band and no bound: those are about the bins.
+Each part becomes a bin and its former bin a node above it, so that items find a part
+with room while all constraints of the bins still hold. Bands and bounds concern bins
+alone and do not depend on the part of an item.
 """
 
 from collections import defaultdict
@@ -29,23 +29,23 @@ from placement.core.model.problem import (
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Parts:
     """
-    What the bins are divided in: ``D`` parts.
+    Division of the bins into ``D`` parts.
 
     Parameters
     ----------
     name
-        Of the level, for messages: "log dir".
+        Name of the level in messages: "log dir".
     bin_of
-        ``(D,)`` the bin that each is a part of; every bin has one at least.
+        ``(D,)`` bin of each part; every bin has at least one part.
     home
-        ``(I,)`` part each item is in now; `NOWHERE` for items without a home.
+        ``(I,)`` present part of each item; `NOWHERE` for items without a home.
     may_receive
-        ``(D,)`` parts that may take items which are not at home there.
+        ``(D,)`` whether the part may take items whose home is elsewhere.
     fixed, capacity
-        ``(D, R)`` load that no item brings, and the most that a part may carry.
+        ``(D, R)`` load that no item brings, and hard capacity of each part.
     is_exact
-        Whether parts carry no load that might leave unseen: only then is what they
-        have no room for proven to have none.
+        Whether the fixed load of the parts cannot leave; only then do the parts prove
+        infeasibility.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Parts:
 
 
 def divide(problem: Problem, parts: Parts) -> Problem:
-    """Return the problem whose bins are the parts, those of `problem` nodes of them."""
+    """Return the problem whose bins are the parts, with the old bins as nodes."""
     of = parts.bin_of
     count, width = len(of), problem.num_resources
     anything = np.full((count, width), NO_LIMIT, dtype=np.int64)
@@ -91,7 +91,7 @@ def divide(problem: Problem, parts: Parts) -> Problem:
 
 
 def _above(level: Level, of: IndexArray) -> Level:
-    """Return a level of the bins as one of their parts."""
+    """Return a level of the bins as a level of their parts."""
     has_spread = level.group_cap is not None and level.is_even
     return replace(
         level,
@@ -101,7 +101,7 @@ def _above(level: Level, of: IndexArray) -> Level:
 
 
 def gather(problem: Problem, parts: Parts, at: Arrangement) -> Arrangement:
-    """Return an arrangement of the parts as one of the bins of `problem`."""
+    """Return an arrangement on the parts as one on the bins of `problem`."""
     bin_of = np.where(at.bin_of < 0, NOWHERE, parts.bin_of[at.bin_of])
     return settled(problem, Arrangement(bin_of.astype(np.int32), at.role_of.copy()))
 
@@ -110,7 +110,7 @@ def _without_vacated(problem: Problem) -> tuple[IndexArray, IndexArray, BoolArra
     """
     Return classes in which no group may go to a bin that one of its items must leave.
 
-    Of the parts an item that must leave its part could otherwise go to the next one.
+    Otherwise an item that must leave its part could go to another part of the bin.
     """
     group_class, bin_class = problem.group_class, problem.bin_class
     must = np.equal(problem.movability, Movability.MUST) & (problem.home >= 0)

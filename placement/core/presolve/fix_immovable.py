@@ -1,9 +1,9 @@
 """
-The part of a problem in which anything may move.
+Removal of groups without a decision from a problem.
 
-Where a few bins are emptied and all else stays, most groups have nothing to decide.
-What lies there is a fixed load, and counts towards the caps on collections; the search
-goes over the others alone.
+If a few bins are emptied and all else stays, most groups are fixed. Their items become
+fixed load and still count towards the caps on collections. The search covers the
+other groups alone.
 """
 
 from dataclasses import dataclass, replace
@@ -23,22 +23,22 @@ from placement.core.model.problem import (
 )
 
 WORTH_IT = 0.5
-"""Part of the groups up to which leaving the others out pays."""
+"""Share of groups that may move (0-1) up to which removing the others pays."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moving:
     """
-    A problem without the groups of which nothing may move.
+    Problem without the groups whose items and roles are all fixed.
 
     Parameters
     ----------
     whole
-        All of it.
+        Original problem.
     items, groups
-        ``(k,)``, ``(g,)`` rows of `whole` that are left.
+        ``(k,)``, ``(g,)`` remaining rows of `whole`.
     problem
-        The same as a problem of its own; `whole` itself where little would be left out.
+        Reduced problem; `whole` itself where few groups are fixed.
     """
 
     whole: Problem
@@ -48,7 +48,7 @@ class Moving:
 
     @classmethod
     def of(cls, whole: Problem) -> Self:
-        """Return the part of a problem in which anything may move."""
+        """Return the reduction of a problem."""
         is_left = _is_moving(whole)
         groups = np.nonzero(is_left)[0]
         if len(groups) > WORTH_IT * whole.num_groups:
@@ -58,18 +58,18 @@ class Moving:
 
     @property
     def is_all(self) -> bool:
-        """Whether nothing was left out."""
+        """Whether nothing was removed."""
         return self.problem is self.whole
 
     def part_of(self, at: Arrangement) -> Arrangement:
-        """Return where what may move lies, of an arrangement of everything."""
+        """Return an arrangement of `whole` restricted to `problem`."""
         if self.is_all:
             return at
         row_of = _rows_of(self.whole, self.items)
         return Arrangement(at.bin_of[self.items], row_of[at.role_of[self.groups]])
 
     def arranged(self, at: Arrangement) -> Arrangement:
-        """Return where everything is, once what may move is arranged so."""
+        """Return an arrangement of `problem` extended to `whole`."""
         if self.is_all:
             return at
         bin_of, role_of = self.whole.home.copy(), self.whole.role_home.copy()
@@ -88,7 +88,7 @@ def _is_moving(problem: Problem) -> BoolArray:
 
 
 def _rows_of(whole: Problem, items: IntArray) -> IntArray:
-    """Return the row of each item among some, `NOWHERE` for others and for no item."""
+    """Return the index of each item in `items`; `NOWHERE` for others and no item."""
     row_of = np.full(whole.num_items + 1, NOWHERE, dtype=np.int64)
     row_of[items] = np.arange(len(items))
     return row_of
@@ -132,7 +132,7 @@ def _with_caps(level: Level, groups: IntArray) -> Level:
 
 
 def _with_fixed(level: Level, load: IntArray) -> Level:
-    """Return a level with ``(N, R)`` more load that no item brings."""
+    """Return a level with ``(N, R)`` additional fixed load."""
     limits = level.limits
     if limits is None:
         return level
@@ -145,7 +145,7 @@ def _with_fixed(level: Level, load: IntArray) -> Level:
 def _fixed_collections(
     whole: Problem, items: IntArray, groups: IntArray
 ) -> tuple[IndexArray, IndexArray]:
-    """Return items and roles left out that count towards caps of collections."""
+    """Return removed items and roles that count towards caps of collections."""
     if not len(whole.collection_cap):
         return whole.collection_fixed, whole.collection_fixed_roles
     is_left_out = np.ones(whole.num_items, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Classes of groups that are alike (docs/theory.md, "Interchangeable groups")."""
+"""Classes of interchangeable groups (docs/theory.md, "Interchangeable groups")."""
 
 from typing import NamedTuple
 
@@ -16,12 +16,12 @@ from placement.core.model.problem import (
 
 class Classes(NamedTuple):
     """
-    Groups in which something may move, those that are alike together.
+    Groups with a movable item, by class of interchangeable groups.
 
     Parameters
     ----------
     groups
-        ``(g,)`` rows of the problem, class by class.
+        ``(g,)`` group rows of the problem, class by class.
     start
         ``(K + 1,)`` members of class ``k`` are ``groups[start[k]:start[k + 1]]``.
     """
@@ -36,14 +36,14 @@ class Classes(NamedTuple):
 
     @property
     def size(self) -> IntArray:
-        """``(K,)`` members of each class."""
+        """``(K,)`` number of members of each class."""
         return np.diff(self.start)
 
 
 def classes_of(
     problem: Problem, cost: IntArray, kind: IndexArray, level: Level | None
 ) -> Classes:
-    """Join groups of the same homes, movability, class, kind, cap and cost."""
+    """Join groups with equal homes, movability, class, kind, cap and cost."""
     free = np.not_equal(problem.movability, Movability.NEVER)
     groups = np.unique(problem.group_of[free]).astype(np.int64)
     items = np.nonzero(np.isin(problem.group_of, groups))[0]
@@ -68,16 +68,16 @@ def classes_of(
 
 class Pairs(NamedTuple):
     """
-    What each pair of class and bin may do, ``(K, N)``.
+    Permissions of each pair of class and bin, ``(K, N)``.
 
     Parameters
     ----------
     is_home
-        Whether an item lies there now that may stay.
+        Whether an item of a group is in the bin now and may stay.
     is_kept
-        Whether it has to.
+        Whether that item must stay.
     may_come
-        Whether one from elsewhere may come.
+        Whether an item from another bin may come.
     """
 
     is_home: BoolArray
@@ -86,7 +86,7 @@ class Pairs(NamedTuple):
 
 
 def pairs_of(problem: Problem, groups: IntArray) -> Pairs:
-    """Return what a group of each class may do in each bin."""
+    """Return the permissions of a group of each class in each bin."""
     shape = (len(groups), problem.num_bins)
     is_home, is_kept = np.zeros(shape, np.bool_), np.zeros(shape, np.bool_)
     may = problem.is_eligible[problem.group_class[groups]][:, problem.bin_class]
@@ -107,27 +107,27 @@ def dealt(
     classes: Classes, flow: tuple[IntArray, IntArray, IntArray], num_bins: int
 ) -> IntArray:
     """
-    Deal what flows for each class to its members in turn.
+    Distribute the flow of each class over its members in turn.
 
     Parameters
     ----------
     classes
-        The groups.
+        Classes of groups.
     flow
-        Class, bin and amount; bins of one node of a class one after another, no amount
-        above the members of its class.
+        Class, bin and amount, sorted by class; bins of one node are consecutive, and no
+        amount exceeds the number of members of its class.
     num_bins
-        ``N``.
+        Number of bins, ``N``.
 
     Returns
     -------
-    Pairs of group and bin, as ``group * N + bin``, ascending.
+    Pairs of group and bin as ``group * N + bin``, ascending.
 
     Notes
     -----
-    The units of a class are lined up bin by bin, and unit ``i`` goes to member ``i``
-    modulo their number: so no member gets a bin twice, and each gets its even part of
-    every node, rounded up or down.
+    The units of a class are ordered by bin, and unit ``i`` goes to member ``i`` modulo
+    the number of members. So no member gets a bin twice, and each member gets its even
+    share of every node, rounded up or down.
     """
     k, b, amount = flow
     unit_class, unit_bin = np.repeat(k, amount), np.repeat(b, amount)

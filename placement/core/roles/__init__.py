@@ -1,5 +1,5 @@
 """
-Role assignments at fixed places: counts, shares, loads and their bounds.
+Choice of role holders at fixed places: counts, shares, loads and their bounds.
 
 Imports `core.model`, `core.verify`, `core.flow` and the compiler of
 `core.search.kernels`.

@@ -1,4 +1,4 @@
-"""Roles (leaders) shared out evenly at given places, by the fewest changes."""
+"""Even distribution of roles (leaders) at given places, by the fewest changes."""
 
 import numpy as np
 
@@ -19,22 +19,23 @@ def even_roles(
     """
     Give each group's role to one of its items, evenly over the bins.
 
-    The first item of a group has the role now. As even as can be, then the fewest
-    changes; where the first item's bin changes anyway, an item that stayed is better
-    than one that has come.
+    The first item of a group holds the role now. The objective is lexicographic: even
+    counts, then fewest changes, then holders that have not moved. A first item that has
+    moved to another bin counts as a change.
 
     Parameters
     ----------
     group_start
-        ``(G + 1,)`` items of each group, at least one.
+        ``(G + 1,)`` start of the items of each group, at least one item per group.
     bin_of, home
-        ``(I,)`` bin of each item, and the one it was in.
+        ``(I,)`` present and former bin of each item.
     may_hold
-        ``(N,)`` bins that may hold roles. A group with no item in one keeps its role.
+        ``(N,)`` whether the bin may hold roles. A group without an item in such a bin
+        keeps its holder.
 
     Returns
     -------
-    ``(G,)`` the item that has the role.
+    ``(G,)`` item that holds each role.
     """
     first = group_start[:-1].astype(np.int64)
     bins = np.nonzero(may_hold)[0]

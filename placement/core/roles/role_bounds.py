@@ -1,11 +1,11 @@
 """
-How near to their bands any choice of roles could bring the bins.
+Lower bound on the distance outside the bands for any choice of role holders.
 
-Items stay, so what a set of bins carries is bounded from both sides: roles of groups
-with no item elsewhere are in it, and roles of groups with no item in it are not. Of
-all sets, that of a minimum cut is the worst: the bound is that of roles cut into
-parts, found by as many maximum flows as the set changes (Newton's method on the cut
-[1]_); each set is a witness that `core.verify.role_claims` puts in again.
+Items stay, so the load of a set of bins is bounded from both sides: roles of groups
+without an item elsewhere are in the set, and roles of groups without an item in the set
+are not. A minimum cut gives the worst set; the bound is that of divisible roles. The
+number of maximum flows is the number of changes of the set (Newton's method on the cut
+[1]_). Each set is a witness that `core.verify.role_claims` verifies.
 
 References
 ----------
@@ -26,13 +26,13 @@ from placement.core.model.solution import Bounded, Proof
 from placement.core.verify.role_claims import may_take_role, proven_distance
 
 MOST_ARCS = 300_000
-"""Of a maximum flow; of larger problems single bins alone are looked at."""
+"""Largest number of arcs of a maximum flow; beyond it, only single bins are sets."""
 MOST_CUTS = 20
 LEAST_STEP = 1e-9
 
 
 def distance_bound(problem: Problem, value: float) -> Bounded:
-    """Return a distance outside the bands, and the proven least there must be."""
+    """Return a distance outside the bands with its proven lower bound."""
     if value <= 0:
         return Bounded(value=value, lower_bound=0.0)
     found = [
@@ -76,7 +76,7 @@ def _worst_set(
 def _cut(
     problem: Problem, column: int, distance: float, *, is_upper: bool
 ) -> IntArray | None:
-    """Return the bins of a minimum cut that shows a distance to be too small."""
+    """Return the bins of a minimum cut that proves a distance infeasible."""
     from ortools.graph.python import max_flow
 
     may = may_take_role(problem)
@@ -106,7 +106,7 @@ def _cut(
         return None
     reached = np.zeros(count + width + 2, dtype=np.bool_)
     reached[solver.get_source_side_min_cut()] = True
-    # Too much: bins that the source reaches are full. Too little: those it cannot.
+    # Upper side: the reached bins are full. Lower side: the other bins lack load.
     side = reached if is_upper else ~reached
     has_target = problem.bins.target[:, column] > 0
     return np.nonzero(side[count : count + width] & has_target)[0]
@@ -115,7 +115,7 @@ def _cut(
 def _room(
     problem: Problem, column: int, distance: float, *, is_upper: bool, may: BoolArray
 ) -> IntArray:
-    """Return ``(N,)`` what each bin may, or must, take of the roles that are open."""
+    """Return ``(N,)`` load of open roles that each bin may, or must, take."""
     bins = problem.bins
     target = bins.target[:, column]
     fixed = _fixed(problem, column, may)
@@ -131,7 +131,7 @@ def _room(
 
 
 def _fixed(problem: Problem, column: int, may: BoolArray) -> IntArray:
-    """Return ``(N,)`` what each bin carries whoever has the roles that are open."""
+    """Return ``(N,)`` load of each bin without the open roles."""
     load = home_loads(problem)[:, column].copy()
     asked = np.bincount(problem.group_of[may], minlength=problem.num_groups) > 0
     held = np.nonzero((problem.role_home >= 0) & asked)[0]

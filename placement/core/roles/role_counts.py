@@ -1,22 +1,21 @@
 r"""
-Roles handed out evenly at given places, by the fewest changes, with a proof.
+Even distribution of roles at given places, by the fewest changes, with a proof.
 
-Items stay where they are; only who of a group has its role may change. Let the k-th
-role of a bin with share :math:`t_b` be worth :math:`k / t_b` and, where that is equal,
-:math:`(k - 1) / t_b`. The answer makes the largest worth of any role that is held as
-small as it can be (so the fullest bin is as empty as can be), then the second largest,
-and so on; of all such answers it changes the fewest roles.
+Items stay; only the role holder of each group may change. The k-th role of a bin with
+share :math:`t_b` has the key :math:`k / t_b` and, for ties, :math:`(k - 1) / t_b`. The
+answer minimises the largest key of all roles held (the relative count of the fullest
+bin), then the second largest, and so on; among such answers it has the fewest changes.
 
 The count vectors that role changes can reach are the integral bases of a polymatroid.
-On these a greedy choice by ascending worth is optimal for every separable convex cost
-whose marginals ascend in the same order [1]_, so the k-th role of a bin may cost the
-*rank* of its worth, times more than the changes of any cycle: a flow of least cost,
-exact in both parts.
+For these, a greedy choice by ascending key is optimal for every separable convex cost
+whose marginals ascend in the same order [1]_. So the price of the k-th role of a bin is
+the *rank* of its key, times a factor above the number of changes of any cycle: a
+least-cost flow that is exact in both parts.
 
-Of many groups all take part where shares alone say how many roles bins get
-(`role_shares`); else only the promising ones do at first. Shortest distances in the
-residual network of *all* groups then prove the answer, or call for more groups; these
-distances are the dual prices that anybody can check it with.
+For many groups, a flow over all of them is solved if the shares alone determine the
+counts (`role_shares`). Otherwise only the promising groups take part at first. Shortest
+distances in the residual network of *all* groups then prove the answer or add groups.
+These distances are the dual prices that `core.verify.role_claims` verifies.
 
 References
 ----------
@@ -41,19 +40,19 @@ from placement.core.roles.role_shares import Places, hand_within
 from placement.core.roles.role_steps import Steps, step_prices
 
 FIRST_WINDOW = 4
-"""Counts around an even share that have a price of their own at first."""
+"""Initial number of counts on either side of an even share with separate prices."""
 FEW_GROUPS = 20_000
-"""Up to so many take part all at once."""
+"""Number of groups up to which all take part at once."""
 BASE_GROUPS, PER_ROLE = 10, 1.5
-"""Groups of a bin that take part, and more for every role it has too many or few."""
+"""Number of promising groups per bin, and more per role above or below its share."""
 PER_BIN = 10
-"""Groups that join from and to each bin, where those that take part are too few."""
+"""Number of groups added from and to each bin, if those taking part are too few."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RoleTables:
     """
-    Which items may have their group's role, and what a bin's share is.
+    Candidates for the roles of the groups, and shares of the bins.
 
     Parameters
     ----------
@@ -62,11 +61,12 @@ class RoleTables:
     bin_of
         ``(I,)`` bin of each item.
     holder
-        ``(G,)`` item that has the role now, or -1.
+        ``(G,)`` item that holds the role now, or -1.
     may_hold
-        ``(I,)`` items that may have the role. A group without any keeps its role.
+        ``(I,)`` whether the item may hold the role. A group without such an item keeps
+        its holder.
     share
-        ``(N,)`` positive for the bins whose counts are to be even, else 0.
+        ``(N,)`` share of each bin in the counts; 0: the bin does not take part.
     """
 
     group_start: IntArray
@@ -84,14 +84,14 @@ class RoleTables:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class EvenRoles:
     """
-    Roles as even as they can be.
+    Optimal even distribution of roles.
 
     Parameters
     ----------
     role_of
-        ``(G,)`` item that has the role.
+        ``(G,)`` item that holds the role.
     prices
-        ``(N,)`` dual prices of the bins, the witness that no answer is better; see
+        ``(N,)`` dual prices of the bins, the witness of optimality; see
         `core.verify.role_claims`.
     """
 
@@ -100,7 +100,7 @@ class EvenRoles:
 
 
 class _Choices:
-    """The candidates of the groups that have any, as columns."""
+    """Candidates of the groups with at least one, as columns."""
 
     def __init__(self, tables: RoleTables) -> None:
         counts = np.diff(tables.group_start)
@@ -115,11 +115,11 @@ class _Choices:
         self.is_forced = np.ones(len(counts), dtype=np.bool_)
         self.is_forced[self.group[~self.is_change]] = False
         self.start = tables.holder.copy()
-        """``(G,)`` the holder where it may stay, else the first candidate."""
+        """``(G,)`` initial holder if it may stay, else the first candidate."""
         first = np.searchsorted(self.group, self.asking)
         forced = self.is_forced[self.asking]
         self.start[self.asking[forced]] = self.item[first[forced]]
-        # What nobody may take counts where it is.
+        # A role without candidates counts in its present bin.
         kept = tables.holder[~self.is_asking]
         held = tables.bin_of[kept[kept >= 0]]
         self.held = np.bincount(held, minlength=tables.num_bins)
@@ -127,12 +127,12 @@ class _Choices:
         self.most = self.held + degree
 
     def steps(self, tables: RoleTables, width: int) -> Steps:
-        """Return what the next roles of the bins cost."""
+        """Return the costs of the next roles of the bins."""
         roles = len(self.asking)
         return Steps(tables.share, self.held, self.most, roles, width)
 
     def places(self) -> Places:
-        """Return who could have each role that is asked about."""
+        """Return the candidates of each role that may change hands."""
         return Places(
             item=self.item,
             bin=self.bin,
@@ -144,11 +144,11 @@ class _Choices:
 
 def even_roles(tables: RoleTables) -> EvenRoles:
     """
-    Hand out roles as evenly as they can be, by the fewest changes.
+    Distribute roles as evenly as possible, by the fewest changes.
 
     Notes
     -----
-    A million items on a thousand bins take about half a second of a processor.
+    A million items on a thousand bins take about half a second of processor time.
     """
     choices = _Choices(tables)
     if not len(choices.asking):
@@ -159,7 +159,7 @@ def even_roles(tables: RoleTables) -> EvenRoles:
 
 
 def _solve(tables: RoleTables, choices: _Choices) -> tuple[IntArray, IntArray]:
-    """Solve within what shares alone allow, or by prices of counts."""
+    """Solve within the counts given by shares alone, else by prices of counts."""
     if len(choices.asking) > FEW_GROUPS:
         found = _within_shares(tables, choices)
         if found is not None:
@@ -170,7 +170,7 @@ def _solve(tables: RoleTables, choices: _Choices) -> tuple[IntArray, IntArray]:
 def _within_shares(
     tables: RoleTables, choices: _Choices
 ) -> tuple[IntArray, IntArray] | None:
-    """Solve over all groups within the counts that shares allow, where these can be."""
+    """Solve over all groups within the counts given by shares, if feasible."""
     steps = choices.steps(tables, FIRST_WINDOW)
     bounds = steps.bounds(len(choices.asking))
     if bounds is None:
@@ -183,19 +183,19 @@ def _within_shares(
         return None
     role_of = choices.start.copy()
     role_of[choices.asking], distance = found
-    # What one more role costs where some bins of the same worth have one, some none.
+    # Price of one more role among bins of equal key of which only some have it.
     counts = _counts(tables, role_of)
     up, down = step_prices(tables.share, counts, len(role_of))
     some = np.nonzero(most > least)[0][0]
     price = up[some] if counts[some] < most[some] else down[some]
     prices = distance[:-1] - distance[-1] - price
-    # Where all is held that could be, nobody asks what one more would cost.
+    # A bin that holds all roles it can hold has no price of one more role.
     is_full = (counts == choices.most) & (tables.share > 0)
     return role_of, np.where(is_full, np.maximum(prices, -up), prices)
 
 
 def _by_prices(tables: RoleTables, choices: _Choices) -> tuple[IntArray, IntArray]:
-    """Solve over part of the groups, until a window and a proof hold for all."""
+    """Solve over some groups, until the window and the proof hold for all groups."""
     width = FIRST_WINDOW
     some = _promising(tables, choices, _gains(tables, choices))
     while True:
@@ -211,7 +211,7 @@ def _by_prices(tables: RoleTables, choices: _Choices) -> tuple[IntArray, IntArra
 
 
 def _gains(tables: RoleTables, choices: _Choices) -> FloatArray:
-    """Return ``(N,)`` by how many roles each bin is above its share."""
+    """Return ``(N,)`` number of roles of each bin above its share."""
     share = np.where(tables.share > 0, tables.share, 1.0)
     counts = _counts(tables, choices.start)
     level = counts.sum() / max(float(tables.share.sum()), 1e-300)
@@ -223,8 +223,9 @@ def _promising(tables: RoleTables, choices: _Choices, gain: FloatArray) -> IntAr
     """
     Return the groups whose role is most likely to change hands.
 
-    Of every bin those that could leave it for the emptiest and, of every bin, those
-    that could come to it from the fullest: in number by how far the bin is off.
+    For every bin, take the roles that can go from it to the emptiest bins and those
+    that can come to it from the fullest. Their number grows with the bin's distance
+    from its share.
     """
     if len(choices.asking) <= FEW_GROUPS:
         return choices.asking
@@ -252,10 +253,10 @@ def _flow(
     tables: RoleTables, choices: _Choices, steps: Steps, some: IntArray
 ) -> IntArray:
     """
-    Solve over some groups and all bins; the others keep what they start with.
+    Solve over some groups and all bins; the other groups keep their initial holders.
 
-    Roles flow from where they start to where they end: through a node of the group
-    if it is another bin. Nothing flows but what changes hands, which is little.
+    Roles flow from their initial bin to their final bin, through a node of the group if
+    the bin changes. Only roles that change hands flow, which are few.
     """
     count, width = len(some), tables.num_bins
     place = np.full(len(choices.start), -1, dtype=np.int64)
@@ -266,17 +267,17 @@ def _flow(
     starts = tables.bin_of[choices.start].astype(np.int64)
     arcs = Arcs()
     arcs.add(count + starts[some], np.arange(count), 1, 0)
-    # Where the holder may not stay, the start is a change as well.
+    # If the holder may not stay, the initial candidate is a change, too.
     cost = np.where(choices.is_forced[choices.group[rows]], 0, 1)
     chosen = arcs.add(tails, count + choices.bin[rows], 1, cost)
-    # A cycle that could improve a flow passes through each bin once, and between two
-    # bins through one group: on its way no more changes come or go than there are bins.
+    # An improving cycle passes through each bin at most once, and through one group
+    # between two bins, so it has at most as many changes as there are bins.
     steps.add_to(arcs, count, count + width, width + 1)
     supplies = np.zeros(count + width + 1, dtype=np.int64)
     supplies[count:-1] = np.bincount(starts[choices.asking], minlength=width)
     supplies[-1] = -len(choices.asking)
     flow = arcs.solve(supplies)
-    assert flow is not None  # noqa: S101 - what they start with is a flow
+    assert flow is not None  # noqa: S101 - the initial holders are a flow
     role_of = choices.start.copy()
     taken = rows[flow[chosen] > 0]
     role_of[choices.group[taken]] = choices.item[taken]
@@ -287,12 +288,12 @@ def _prices(
     tables: RoleTables, choices: _Choices, role_of: IntArray, some: IntArray
 ) -> tuple[IntArray, IntArray]:
     """
-    Return ``(N,)`` prices of the bins, and the groups that could do better at them.
+    Return ``(N,)`` prices of the bins, and groups that may improve the answer.
 
     Prices are shortest distances in the residual network of some groups (Bellman and
-    Ford), which has no negative cycle since the answer is optimal for these. An arc of
-    another group that is shorter than its ends are apart may be part of one: if there
-    is none, the answer is optimal for all.
+    Ford). That network has no negative cycle, because the answer is optimal for these
+    groups. An arc of another group shorter than the distance between its ends may be
+    part of a negative cycle. Without such an arc the answer is optimal for all groups.
     """
     network = _residual(tables, choices, role_of)
     is_some = np.zeros(len(role_of) + 1, dtype=np.bool_)
@@ -302,7 +303,7 @@ def _prices(
 
 
 def _distances(network: "_Residual", num_nodes: int) -> IntArray:
-    """Return how near each node can be to any."""
+    """Return the shortest distance of each node from any node."""
     distance = np.zeros(num_nodes, dtype=np.int64)
     network = network.of(np.argsort(network.heads, kind="stable"))
     first = np.nonzero(np.diff(network.heads, prepend=-1))[0]
@@ -318,21 +319,21 @@ def _distances(network: "_Residual", num_nodes: int) -> IntArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Residual:
-    """What could be handed over or taken back, as arcs between bins and a sink."""
+    """Residual network of role changes, as arcs between bins and a sink."""
 
     tails: IntArray
     heads: IntArray
     costs: IntArray
     groups: IntArray
-    """-1 for the arcs from and to the sink."""
+    """Group of each arc; -1 for the arcs from and to the sink."""
 
     def of(self, rows: IntArray | BoolArray) -> "_Residual":
-        """Return some of the arcs."""
+        """Return a subset of the arcs."""
         columns = (self.tails, self.heads, self.costs, self.groups)
         return _Residual(*(column[rows] for column in columns))
 
     def missed(self, distance: IntArray) -> IntArray:
-        """Return groups with arcs shorter than their ends are apart: best per bin."""
+        """Return groups with arcs of negative reduced cost, the best per bin."""
         excess = self.costs - (distance[self.heads] - distance[self.tails])
         rows = np.nonzero(excess < 0)[0]
         chosen = np.zeros(len(rows), dtype=np.bool_)

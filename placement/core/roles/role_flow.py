@@ -9,10 +9,10 @@ from placement.core.model.problem import BoolArray, IntArray, Problem
 
 def solve_roles(problem: Problem, at: Arrangement) -> Arrangement:
     """
-    Hand out the roles at given places by the least-cost flow.
+    Choose the role holders at given places by a least-cost flow.
 
-    Exact for the resource in which every role weighs the same; a change costs one.
-    Where there is no such resource, roles only go to where they may be.
+    Exact for the resource in which every role weighs the same; a change costs 1. If
+    there is no such resource, the flow only moves roles to bins that may hold them.
     """
     items = np.nonzero(_may_hold(problem, at))[0]
     group = problem.group_of[items]
@@ -23,7 +23,7 @@ def solve_roles(problem: Problem, at: Arrangement) -> Arrangement:
     arcs.add(tails, first_bin + at.bin_of[items].astype(np.int64), 1, cost)
     low, high = _role_limits(problem, len(held))
     bins = np.arange(first_bin, sink)
-    # A price above all changes together: bands go before changes.
+    # The price exceeds that of all changes: bands have priority over changes.
     force = len(held) + 1
     arcs.add(bins, sink, low, -force)
     arcs.add(bins, sink, high - low, 0)
@@ -49,7 +49,7 @@ def _may_hold(problem: Problem, at: Arrangement) -> BoolArray:
     may &= problem.is_role_movable[problem.group_of]
     others = np.zeros(problem.num_groups, dtype=np.bool_)
     others[problem.group_of[may]] = True
-    # A role may stay where it is, unless it has to go and can.
+    # A role may stay in its bin, unless it must leave and can.
     stays = np.equal(place, problem.home[holder])
     stays &= ~(problem.must_release_role[place] & others[held])
     may[holder[stays | ~others[held]]] = True

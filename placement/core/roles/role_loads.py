@@ -1,12 +1,11 @@
 """
-Bring the loads of bins into their bands by handing on roles, counts kept even.
+Balance of loads by handovers of roles, with counts kept even.
 
-A bin out of its band is relieved by what passes through it: a role handed to another
-bin which hands one on, and so on back to the first (counts stay what they are), or a
-single one between two bins whose counts may be exchanged. All such cycles of up to
-three bins through a bin are looked at together, and the best that still help are
-carried out (`kernels.role_cycles`). In the end changed roles are handed back where that
-leaves bands alone.
+An exchange relieves a bin out of its band: a cycle of handovers through the bin, which
+keeps all counts, or a single handover between two bins whose counts may be exchanged.
+All cycles of up to three bins through a bin are evaluated together, and the best are
+applied while they still help (`kernels.role_cycles`). In the end, changed roles return
+to their initial holders where that leaves the bands unchanged.
 """
 
 from typing import Any
@@ -34,36 +33,36 @@ from placement.core.search.kernels.jit import compiled, is_running
 from placement.core.verify.role_claims import may_take_role
 
 PLAIN_ITEMS = 4_000
-"""Up to so many items, compiling the kernel costs more than it saves."""
+"""Number of items up to which compiling the kernel costs more than it saves."""
 MOST_SWEEPS = 6
-"""Rounds over all bins that are out of their bands."""
+"""Largest number of sweeps over all bins out of their bands."""
 FEW_EXCHANGES, MOST_EXCHANGES = 1_000, 30_000
 """
-About so many exchanges are looked at together; of more, some of all weights.
+Approximate numbers of exchanges per bin evaluated together; of more, a sample.
 
-Few relieve nearly every bin of a large problem at a tenth of the time; what is left
-looks at more.
+The small number relieves nearly every bin of a large problem in a tenth of the time;
+the large number serves the remaining bins.
 """
 GOLDEN = 0.6180339887498949
-"""Steps of this part of a turn fall evenly, however many there are."""
+"""Golden-ratio step modulo 1, which distributes any number of steps evenly."""
 BINS_AT_ONCE = 64
-"""Bins between two looks at the clock, where there is a deadline."""
+"""Number of bins between two checks of the deadline, if there is one."""
 
 
 class RoleBalancer:
     """
-    One problem whose roles are handed on, and who holds them meanwhile.
+    Local search over the role holders of one problem, with their present state.
 
     Parameters
     ----------
     problem
-        Items stay where they are.
+        Problem whose items all stay.
     role_of
-        ``(G,)`` item that has each role.
+        ``(G,)`` initial holder of each role.
     count_column
-        The resource of counts, whose evenness is kept; -1: counts are free.
+        Resource of counts, whose evenness is kept; -1: counts are free.
     deadline
-        When to end with what there is.
+        Time at which to end with the present state.
     """
 
     def __init__(
@@ -85,7 +84,7 @@ class RoleBalancer:
         self._call(measure)
 
     def role_of(self) -> IntArray:
-        """Return ``(G,)`` the item that has each role now."""
+        """Return ``(G,)`` the item that holds each role now."""
         return np.array(self._roles.holder, dtype=np.int64)
 
     def improve(self, few: int = FEW_EXCHANGES) -> None:
@@ -102,7 +101,7 @@ class RoleBalancer:
                     break
 
     def hand_back(self) -> None:
-        """Undo changes that no band needs, as many as can be found."""
+        """Undo role changes that no band needs."""
         bins = np.arange(self._problem.num_bins)
         for _ in range(MOST_SWEEPS):
             hops = self._hops(MOST_EXCHANGES, goes_home=True)
@@ -110,7 +109,7 @@ class RoleBalancer:
                 break
 
     def _hops(self, most_exchanges: int, *, goes_home: bool) -> Hops:
-        """List what could change hands, for about so many exchanges through a bin."""
+        """Return the handovers to try, for about `most_exchanges` exchanges per bin."""
         problem = self._problem
         items, held = self._open(goes_home=goes_home)
         most = int((most_exchanges * problem.num_bins) ** (1 / 3)) + 1
@@ -129,7 +128,7 @@ class RoleBalancer:
         )
 
     def _open(self, *, goes_home: bool) -> tuple[IntArray, IntArray]:
-        """Return items that could take a role, by weight, and those that have it."""
+        """Return items that may take a role, by weight, and the present holders."""
         items, group_of = self._items, self._problem.group_of
         role_of, first = self.role_of(), self._problem.role_home
         if goes_home:
@@ -140,7 +139,7 @@ class RoleBalancer:
         return items[is_open], held[is_open]
 
     def _cost(self, items: IntArray) -> IntArray:
-        """Return how many more roles have changed hands once these items have them."""
+        """Return the increase of role changes if each item takes its role."""
         groups = self._problem.group_of[items]
         first = self._problem.role_home[groups]
         is_first = np.equal(self.role_of()[groups], first)
@@ -148,10 +147,10 @@ class RoleBalancer:
 
     def _some_of_each(self, tail: IndexArray, most: int) -> IntArray:
         """
-        Return rows by bin, so many of each at most: the lighter, the fewer of them.
+        Return rows by bin, at most `most` of each, preferring heavy roles.
 
-        A bin that has much too much needs fewer exchanges of heavy roles against light
-        ones. Every time it is another choice: what did not help is not all there is.
+        A bin far above its band needs fewer exchanges of heavy roles for light ones.
+        Every call returns another sample, so that later calls try other exchanges.
         """
         rows = rows_by_bin(tail, self._problem.num_bins)
         start = _starts(tail, self._problem.num_bins)
@@ -161,7 +160,7 @@ class RoleBalancer:
         place = np.arange(len(of)) - np.repeat(np.cumsum(kept) - kept, kept)
         self._turn = (self._turn + GOLDEN) % 1.0
         left = 1.0 - (place + self._turn) / kept[of]
-        # A third as many as on average near the lightest, ever more with their weight.
+        # A third of the average density near the lightest, increasing with weight.
         skipped = (count[of] - kept[of]) * (1.0 - left * left * left)
         some: IntArray = rows[start[of] + place + skipped.astype(np.int64)]
         return some
@@ -174,7 +173,7 @@ class RoleBalancer:
         return int(run(self._roles, *arguments) or 0)
 
     def _relieve(self, hops: Hops, bins: IntArray, *, goes_home: bool) -> int:
-        """Relieve bins one after the other; return how many exchanges there were."""
+        """Relieve bins one after the other; return the number of exchanges."""
         none = np.zeros(len(hops.item), dtype=np.int64)
         weight = (
             self._weight[np.asarray(hops.group, dtype=np.int64)]
@@ -197,7 +196,7 @@ class RoleBalancer:
 
 
 def _columns(problem: Problem, count_column: int) -> IntArray:
-    """Return the resources that count beside the number of roles."""
+    """Return the limited resources with role weights, except the count of roles."""
     has_limit = (problem.bins.target > 0) | (problem.bins.capacity < NO_LIMIT)
     has_part = has_limit.any(axis=0) & problem.role_weight.any(axis=0)
     return np.nonzero(has_part & (np.arange(problem.num_resources) != count_column))[0]
@@ -206,7 +205,7 @@ def _columns(problem: Problem, count_column: int) -> IntArray:
 def _lay_out(
     problem: Problem, role_of: IntArray, count_column: int, columns: IntArray
 ) -> Roles:
-    """Return the problem as tables for the kernel, its lists of exchanges empty."""
+    """Return the tables of the kernel, with empty lists of exchanges."""
     bins = problem.bins
     has_band = bins.target > 0
 
@@ -240,7 +239,7 @@ def _lay_out(
 
 def _by_weight(problem: Problem) -> IntArray:
     """Return ``(I,)`` the items, those of the lightest roles first."""
-    # Of several resources the first that roles have a part in decides.
+    # Sort by the first resource with role weights.
     weight = problem.role_weight[:, problem.role_weight.any(axis=0).argmax()]
     groups = np.argsort(weight, kind="stable")
     start = problem.group_start
@@ -251,6 +250,6 @@ def _by_weight(problem: Problem) -> IntArray:
 
 
 def _starts(bins: IndexArray, num_bins: int) -> IntArray:
-    """Return where each bin starts among rows that are ordered by bin."""
+    """Return ``(N + 1,)`` the start of each bin among rows sorted by bin."""
     counts = np.bincount(bins, minlength=num_bins)
     return np.append(0, np.cumsum(counts))

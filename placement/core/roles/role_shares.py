@@ -1,13 +1,12 @@
 r"""
-Counts of roles as even as shares alone allow, by the fewest changes of many groups.
+Even counts of roles determined by shares alone, by the fewest changes of many groups.
 
-Where places leave enough choice, the counts that are as even as can be are known
-beforehand: of all that the bins could hold, the roles of least worth. Some may be held
-by one bin or by another one of the same worth, so each count has two bounds. A flow of
-least cost within these (`kernels.role_transfers`) has costs of 0 and 1 only, and looks
-at all groups at once; what is found is as even as can be, and its potentials are the
-prices that prove it. Where no flow keeps the bounds places leave less choice than that,
-and `role_counts` goes on with prices of counts.
+If places leave enough choice, the optimal counts are known in advance: the roles of
+least key among all that the bins could hold. Bins with equal keys may swap such a role,
+so each count has a lower and an upper bound. A least-cost flow within the bounds
+(`kernels.role_transfers`) has costs of 0 and 1 only and covers all groups at once. Its
+result is optimal, and its potentials are the dual prices. If no flow keeps the bounds,
+places leave too little choice, and `role_counts` continues with prices of counts.
 """
 
 from dataclasses import dataclass
@@ -23,17 +22,17 @@ from placement.core.search.kernels.jit import compiled
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Places:
     """
-    Who could have each role, and who has it at first.
+    Candidates of each role, and initial holders.
 
     Parameters
     ----------
     item, bin, group
-        ``(n,)`` items that may have the role of their group, ascending; the bin and
-        the group of each.
+        ``(n,)`` items that may hold the role of their group, ascending; bin and group
+        of each.
     is_change
-        ``(n,)`` whether it is a change that the item has it.
+        ``(n,)`` whether the item as holder counts as a change.
     start
-        ``(A,)`` item that has the role of each of these groups at first.
+        ``(A,)`` initial holder of each of these groups.
     """
 
     item: IntArray
@@ -47,21 +46,21 @@ def hand_within(
     places: Places, counts: IntArray, least: IntArray, most: IntArray
 ) -> tuple[IntArray, IntArray] | None:
     """
-    Hand roles on until every count is within its bounds, by the fewest changes.
+    Transfer roles until every count is within its bounds, by the fewest changes.
 
     Parameters
     ----------
     places
-        Who could have the roles.
+        Candidates of the roles.
     counts, least, most
-        ``(N,)`` roles that each bin has at first, and should have.
+        ``(N,)`` initial number of roles of each bin, and its bounds.
 
     Returns
     -------
-    ``(A,)`` the item that has each role, and ``(N + 1,)`` how far bins are from where
-    there was too much, in changes: a role is held where changes less this are least.
-    The last is that of a bin that could do with one more or less. `None` where no
-    choice keeps the bounds.
+    ``(A,)`` holder of each role, and ``(N + 1,)`` potentials: distances of the bins
+    from bins with excess, in changes. Each holder has the least cost minus potential of
+    its group. The last potential is that of the common node of bins with two admissible
+    counts. `None` if no choice keeps the bounds.
     """
     table = _lay_out(places, counts, least, most)
     if compiled(hand_out)(table) or (table.excess < 0).any():
@@ -73,7 +72,7 @@ def _lay_out(
     places: Places, counts: IntArray, least: IntArray, most: IntArray
 ) -> Handing:
     num_bins = len(counts)
-    # Groups that take part, numbered one after the other.
+    # Number the groups that take part consecutively.
     is_first = np.diff(places.group, prepend=-1) > 0
     first = np.append(np.nonzero(is_first)[0], len(places.group))
     group = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
@@ -83,7 +82,7 @@ def _lay_out(
     over = np.maximum(counts - most, 0) - np.maximum(least - counts, 0)
     excess = np.append(over, -over.sum())
     none = np.zeros(num_bins + 1, dtype=np.int64)
-    # Where all roles are where they were every step is a change: that far are all bins.
+    # If all roles are with their initial holders, the first step is always a change.
     is_near = (excess > 0) | places.is_change[holder].any()
     return Handing(
         first=first.astype(np.int32),

@@ -1,7 +1,7 @@
 """
-What the next role of a bin costs: the rank of its worth among those of all bins.
+Price of the next role of a bin: the rank of its key among the keys of all bins.
 
-See `core.roles.role_counts` for what a role is worth.
+`core.roles.role_counts` defines the key of a role.
 """
 
 import numpy as np
@@ -10,23 +10,23 @@ from placement.core.flow.equitable_flow import Arcs
 from placement.core.model.problem import FloatArray, IntArray
 
 DIGITS = 12
-"""Ratios are compared in so many digits: equal ones are equal on any machine."""
+"""Number of digits in which ratios are compared, for equal results on any machine."""
 
 
 class Steps:
     """
-    Arcs from the bins to a sink: what the next role of a bin costs.
+    Arcs from the bins to a sink, priced by the next role of a bin.
 
     Parameters
     ----------
     share
-        ``(N,)`` positive for the bins whose counts are to be even, else 0.
+        ``(N,)`` share of each bin in the counts; 0: the bin does not take part.
     held, most
-        ``(N,)`` roles that each bin holds in any case, and could hold.
+        ``(N,)`` roles that each bin holds in any case, and can hold at most.
     num_roles
-        Roles to be handed out besides.
+        Number of roles to distribute besides those held.
     width
-        Counts on either side of an even share that have a price of their own.
+        Number of counts on either side of an even share with separate prices.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Steps:
         self.rank = np.concatenate([flat, rank, flat + self.dearest])
 
     def add_to(self, arcs: Arcs, first_bin: int, sink: int, price: int) -> None:
-        """Add the arcs to a network, each further rank dearer by `price`."""
+        """Add the arcs to a network, each at `price` times its rank."""
         is_there = self.capacity > 0
         tails = first_bin + self.tails[is_there]
         sinks = np.full(len(tails), sink)
@@ -69,9 +69,9 @@ class Steps:
 
     def bounds(self, num_roles: int) -> tuple[IntArray, IntArray] | None:
         """
-        Return ``(n,)`` least and most counts of the bins that are even, if any may be.
+        Return ``(n,)`` bounds of the counts in an even distribution by shares alone.
 
-        `None` where steps are not told apart as far as that.
+        `None` if the window of separate prices is too narrow.
         """
         steps = num_roles - int((self.low - self.held).sum())
         size = len(self.low)
@@ -86,7 +86,7 @@ class Steps:
         return (least, most) if (above & below).all() else None
 
     def is_inside(self, counts: IntArray) -> bool:
-        """Return whether prices were told apart wherever it mattered."""
+        """Return whether counts are inside the window of separate prices."""
         found = counts[self.sharing]
         above = (found >= self.low) | (self.low == self.held)
         below = (found <= self.high) | (self.high == self.most)
@@ -94,7 +94,7 @@ class Steps:
 
 
 def _ranks(steps: IntArray, share: FloatArray) -> IntArray:
-    """Return the rank of each worth from 1, equal ones alike."""
+    """Return the rank of each key from 1; equal keys have equal ranks."""
     if not len(steps):
         return np.zeros(0, dtype=np.int64)
     worth = np.stack([steps / share, (steps - 1) / share], axis=1)
@@ -108,10 +108,10 @@ def step_prices(
     share: FloatArray, counts: IntArray, num_groups: int
 ) -> tuple[IntArray, IntArray]:
     """
-    Return ``(N,)`` what one more role of each bin costs, and what its last one did.
+    Return ``(N,)`` price of one more role of each bin, and of its last role.
 
-    Ranks of the ratios among all of these, times more than all changes together; the
-    order of the ratios alone decides what is even.
+    The prices are ranks of the keys times a factor above the cost of all changes. Only
+    the order of the keys determines evenness.
     """
     sharing = np.nonzero(share > 0)[0]
     above, below = np.zeros((2, len(share)), dtype=np.int64)

@@ -1,8 +1,8 @@
 """
-When a search goes on compiled: its answer is the same either way, its time is not.
+Choice between compiled and uncompiled kernels; the answer is the same either way.
 
-Kernels that are compiled on disk load in half a second, and compile in 40 s where they
-are not; a small problem is solved sooner without.
+Compiled kernels load from disk in half a second and compile in 40 s otherwise. A small
+problem is solved faster without them.
 """
 
 from collections.abc import Callable
@@ -13,20 +13,21 @@ from placement.core.search.kernels import stages
 from placement.core.search.kernels.jit import is_at_hand, is_running
 
 PLAIN_ITEMS = 4000
-"""Up to so many items, compiling the kernels costs more than it saves."""
+"""Number of items up to which compiling the kernels costs more than it saves."""
 FEW_ITEMS = 60
-"""Up to so many items compiled kernels save time only where bands are hard to meet."""
+"""Number of items up to which compiled kernels pay only if bands are hard to meet."""
 PLAIN_STEPS = 400
-"""After so many steps uncompiled, kernels that are compiled on disk are loaded."""
+"""Number of uncompiled steps after which compiled kernels are loaded from disk."""
 FEW_STEPS = 2000
-"""The same of few items: most are done by then."""
+"""Number of uncompiled steps for few items: most searches end earlier."""
 LOADING_STEPS = 1000
 """
-Steps uncompiled of all searches of a process that take as long as loading kernels does:
-where so many small clusters were planned, more are likely to follow.
+Number of uncompiled steps of a process that take as long as loading kernels.
+
+After so many steps for small clusters, more such clusters are likely to follow.
 """
 MANY_ROUNDS = 1000
-"""From so many rounds of ruin on, kernels are compiled for them if they have to be."""
+"""Number of ruin rounds from which kernels are compiled if necessary."""
 STAGES = (
     stages.fill,
     stages.level_roles,
@@ -37,12 +38,12 @@ STAGES = (
 )
 """Stages that any search may need."""
 STAGES_WITHOUT_ROUNDS = tuple(each for each in STAGES if each is not stages.shake)
-"""The same of one that makes no rounds of ruin."""
+"""Stages of a search without ruin rounds."""
 
 
 @dataclass(slots=True)
 class PlainSteps:
-    """Steps that all searches of a process made uncompiled."""
+    """Number of uncompiled steps of all searches of a process."""
 
     made: int = 0
 
@@ -51,30 +52,30 @@ _plain = PlainSteps()
 
 
 def stages_of(effort: Effort) -> tuple[Callable[..., int], ...]:
-    """Return the stages that a search of some effort may need."""
+    """Return the stages that a search with a budget may need."""
     return STAGES if effort.rounds else STAGES_WITHOUT_ROUNDS
 
 
 def needs_compiling(num_items: int, *, is_priced: bool = False) -> bool:
-    """Return whether a search has to compile first: sooner where moves have a price."""
+    """Return whether a search must compile first; `is_priced` lowers the limit."""
     most = min(PLAIN_ITEMS, FEW_PRICED) if is_priced else PLAIN_ITEMS
     return num_items > most and not is_at_hand(STAGES)
 
 
 class Compiling:
     """
-    Whether one search runs compiled, and when it begins to.
+    Switch of one search from uncompiled to compiled kernels.
 
     Parameters
     ----------
     num_items
-        Of its problem.
+        Number of items of the problem.
     effort
-        How much work it does.
+        Budget of the search.
     is_priced
-        Whether moves have a price that makes rounds of ruin pay.
+        Whether moves have a price that makes ruin rounds pay.
     is_on
-        Whether it runs compiled from the start in any case.
+        Whether the search runs compiled from the start in any case.
     """
 
     def __init__(
@@ -93,9 +94,9 @@ class Compiling:
 
     def begins(self, *, is_long: bool) -> bool:
         """
-        Return whether it goes on compiled from here, which it did not before.
+        Return whether the search switches to compiled kernels now.
 
-        `is_long`: what comes next takes longer than loading, whatever was done so far.
+        `is_long`: whether the next stage takes longer than loading the kernels.
         """
         if self.is_on:
             return False
@@ -105,16 +106,16 @@ class Compiling:
         return self.is_on
 
     def count(self, steps: int) -> None:
-        """Count steps that were made."""
+        """Add steps to the work done."""
         self._worked += steps
         _plain.made += 0 if self.is_on else steps
 
     def _is_late(self, *, is_long: bool) -> bool:
-        """Return whether so much is done, or to be done, that compiled is quicker."""
+        """Return whether past or future work makes compiled kernels faster."""
         if not self._is_small:
             is_due = self._worked > PLAIN_STEPS or _plain.made > LOADING_STEPS
             return is_long or is_due
         if is_running(self._stages):
-            # What is loaded already costs nothing more.
+            # Kernels already loaded cost nothing more.
             return is_long or self._worked > 0
         return self._worked > FEW_STEPS

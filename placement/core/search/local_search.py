@@ -1,10 +1,10 @@
 """
-Local search in stages: correct for any size, the same result on any machine.
+Local search in stages, for any size, with the same result on any machine.
 
-Goals: hard rules first; then as near to the bands as can be; then the least cost.
+Goals: hard rules first, then the least distance outside the bands, then the least cost.
 Algorithm: items that must move are placed largest first; broken caps are repaired;
 nodes out of their band are relieved worst first by role changes, moves and exchanges;
-what need not have moved is sent home. Limits are counted in steps, never in seconds.
+items that need not have moved return home. Limits are in steps, never in seconds.
 """
 
 from collections.abc import Callable, Sequence
@@ -50,57 +50,57 @@ from placement.core.search.kernels.state import (
 )
 
 PRICED_ITEMS = 200_000
-"""The same where every move has a price."""
+"""Number of items up to which restarts are made where every move has a price."""
 SMALL_ITEMS = 10_000
-"""Up to so many items every price of a move is tried from the start."""
+"""Number of items up to which every base price is tried from the start."""
 PATIENCE = 3
-"""Rounds over all bins without any gain before balancing ends."""
+"""Number of rounds over all bins without gain after which balancing ends."""
 DEAR_STEPS = 12
-"""Steps that one step with pairs of moves counts for."""
+"""Number of plain steps that one step with pairs of moves counts as."""
 MOST_REPACKED = 8
-"""How often a stage goes on after its lists had to be laid out anew."""
+"""Largest number of runs of a stage whose lists must be laid out again."""
 ROLE_SWEEPS = 8
-"""Sweeps over all roles at most."""
+"""Largest number of sweeps over all roles."""
 STEPS_AT_ONCE = 1000
-"""Steps between two looks at the clock, where there is a deadline."""
+"""Number of steps between two checks of the deadline, if there is one."""
 TRADE_SCAN = 64
-"""Items of a bin that are looked at for the roles that it may hand on in a trade."""
+"""Number of items of a bin examined for roles to give in a swap."""
 TRIM_SCAN = 256
-"""Items looked at to replace a moved one by a cheaper one."""
+"""Number of items examined to replace a moved item by a cheaper one."""
 
 BASE_PRICES = (0.3, 1.0, 0.1, 3.0)
-"""Prices of any move that are tried in turn, in mean costs of an item."""
+"""Base prices of a move to try in turn, in mean costs of an item."""
 MUCH_NEARER = 0.9
-"""Part of a distance from the bands that is worth letting collections pile up."""
+"""Ratio of distances below which exceeding the caps on collections is worth it."""
 KEPT = (NOISE, MINDS_SPREAD)
-"""Scalars of a search that go on as they are where lists are laid out anew."""
+"""Scalars of a search that are kept when lists are laid out again."""
 
 
 class Spread(Enum):
-    """When the soft caps on collections are minded."""
+    """Use of the soft caps on collections."""
 
     ALWAYS = auto()
     FIRST = auto()
-    """Until bands cannot be met with them."""
+    """Enforced until the bands cannot be met with them."""
     NEVER = auto()
 
 
 class Searcher:
     """
-    One problem laid out for the kernels, and the stages on it.
+    Local search on one problem: its memory, and the stages on it.
 
     Parameters
     ----------
     problem
-        What to solve.
+        Items, bins, and what may move.
     effort
-        How much work to do.
+        Budget of the search.
     seed
-        Of the random numbers.
+        Seed of the random numbers.
     deadline
-        When to end, with what is found by then.
+        Time at which to end with the answer found by then; `None`: no limit.
     is_compiled
-        Whether to run compiled from the start, however small the problem is.
+        Whether to run compiled from the start, whatever the size of the problem.
     """
 
     def __init__(
@@ -132,17 +132,17 @@ class Searcher:
 
     @property
     def effort(self) -> Effort:
-        """How much work it does."""
+        """Budget of the search."""
         return self._effort
 
     @property
     def _patience(self) -> int:
-        # Of few bins every one is tried: a second round would find nothing else.
+        # Few bins are all tried: a second round would find nothing new.
         return PATIENCE if self._problem.num_bins > ALL_BINS else 1
 
     @property
     def _is_priced(self) -> bool:
-        """Whether more rounds of ruin pay: moves have a price, and are not so few."""
+        """Whether more ruin rounds pay: moves have a price and items are not few."""
         is_small = self._problem.num_items <= FEW_PRICED
         return self._problem.price_per_move > 0 and not is_small
 
@@ -151,7 +151,7 @@ class Searcher:
 
     @property
     def _now(self) -> Memory:
-        """The memory that the stages work on: arrays, or lists while uncompiled."""
+        """Memory that the stages work on: arrays, or lists while uncompiled."""
         assert self._live is not None  # noqa: S101 - made before any stage
         return self._live
 
@@ -166,12 +166,12 @@ class Searcher:
             done += int(run(self._now, *arguments))
             if not self._now.ints[IS_FULL]:
                 break
-            # A list found no room to grow and moves were passed over: go on with room.
+            # A list had no room to grow and moves were skipped: continue with room.
             self._repack()
         return done
 
     def _repack(self) -> None:
-        """Lay the state out again where it is, with room in every list."""
+        """Lay out the present state again, with room in every list."""
         ints, floats = self._now
         kept, base_price = {at: ints[at] for at in KEPT}, floats[BASE_PRICE]
         self._begin(arrangement_of(self._now, self._problem))
@@ -181,9 +181,9 @@ class Searcher:
 
     def _speed_up(self, *, is_long: bool = False) -> None:
         """
-        Go on compiled where that saves more than loading takes; the answer is the same.
+        Switch to compiled kernels if that saves time; the answer is the same.
 
-        `is_long`: what comes next takes longer than loading, whatever was done so far.
+        `is_long`: whether the next stage takes longer than loading the kernels.
         """
         if self._compiling.begins(is_long=is_long):
             memory = self._laid_out
@@ -193,12 +193,12 @@ class Searcher:
 
     def improve(self, at: Arrangement, value: Value) -> tuple[Arrangement, Value]:
         """
-        Return what the stages make of an arrangement, and what that is worth.
+        Return the arrangement improved by the stages, and its value.
 
-        Moves are scored by gain per price, with a base price for any move on top:
-        which one leads into the bands differs from problem to problem, so several are
-        tried until all is in band. In a large problem each goes on from there, in a
-        small one all start anew and the best answer is kept.
+        Moves are scored by gain per price, with a base price of any move added. The
+        best base price differs between problems, so several are tried until all loads
+        are in band. In a large problem each continues from the last; in a small one
+        each starts again and the best answer is kept.
         """
         price = self._problem.price_per_move
         if self._problem.num_items > (PRICED_ITEMS if price else SMALL_ITEMS):
@@ -206,14 +206,14 @@ class Searcher:
             worth = evaluate(self._problem, found)
             return (found, worth) if worth < value else (at, value)
         if self._effort.starts == 1:
-            # It begins as one that always minds how collections are spread.
+            # `FIRST` starts with the caps on collections enforced.
             return self._by_prices(at, (at, value), Spread.FIRST)
         return self._minding_spread(at, value)
 
     def _minding_spread(
         self, at: Arrangement, value: Value
     ) -> tuple[Arrangement, Value]:
-        """Mind how collections are spread as long as that does not stand in the way."""
+        """Enforce the caps on collections unless that keeps loads out of band."""
         best, best_value = self._by_prices(at, (at, value), Spread.ALWAYS)
         is_done = best_value.is_in_band or self._is_hopeless(best_value)
         if is_done or not len(self._problem.collection_cap):
@@ -244,13 +244,13 @@ class Searcher:
                 best, best_value = found, worth
             if self._deadline.is_over() or self._is_hopeless(best_value):
                 break
-            # With a price on every move, being in band is but half of it.
+            # If moves have a price, reaching the bands is only part of the objective.
             if is_same or (worth.is_in_band and not self._problem.price_per_move):
                 break
         return best, best_value
 
     def _is_hopeless(self, value: Value) -> bool:
-        """Return whether hard rules are broken, and proven to be in any arrangement."""
+        """Return whether hard rules are broken and proven infeasible."""
         if not value.key[0]:
             return False
         if self.is_hopeless is None:
@@ -264,7 +264,7 @@ class Searcher:
         self._now.ints[MINDS_SPREAD] = int(spread is not Spread.NEVER)
         self._meet_rules()
         if not self._problem.has_caps:
-            # Within a cap what is furthest out of band comes first, not what is empty.
+            # With caps on moves, bins furthest out of band precede empty ones.
             self._call(stages.fill)
         for base_price in base_prices:
             usual = self._mean_cost + self._problem.price_per_move
@@ -283,7 +283,7 @@ class Searcher:
         return settled(self._problem, arrangement_of(self._now, self._problem))
 
     def _balance_anyhow(self) -> None:
-        """Get into the bands without minding how collections are spread."""
+        """Bring loads into their bands without the caps on collections."""
         if not len(self._problem.collection_cap) or self._is_in_band():
             return
         self._now.ints[MINDS_SPREAD] = 0
@@ -293,9 +293,9 @@ class Searcher:
         self._now.ints[MINDS_SPREAD] = 1
 
     def _trade_roles(self) -> None:
-        """Trade roles where no move and no role by itself gains any more."""
+        """Swap roles after no move and no single role change gains any more."""
         most = 64 + 2 * self._effort.steps_per_item * self._problem.num_bins
-        # A search that starts but once is to be quick, and goes without.
+        # A search with a single start is quick and skips this stage.
         for _ in range(self._effort.starts - 1):
             if self._is_in_band() or self._deadline.is_over():
                 return
@@ -333,7 +333,7 @@ class Searcher:
         self._call(stages.return_roles, self._column(self._problem.role_home.copy()))
 
     def _moved(self) -> Any:  # noqa: ANN401 - (moved,) items
-        """Return the items that are not at home, dearest first."""
+        """Return the moved items, the dearest first."""
         problem = self._problem
         at = arrangement_of(self._now, problem)
         away = np.not_equal(at.bin_of, problem.home)
@@ -345,9 +345,9 @@ class Searcher:
         self, at: Arrangement, best: Value, enough: int = 0
     ) -> tuple[Arrangement, Value]:
         """
-        Ruin parts of an arrangement and build them anew; keep what is better.
+        Ruin and recreate parts of an arrangement; return the better answer.
 
-        No more rounds are made once the cost is at most `enough`.
+        The rounds end once the cost is at most `enough`.
         """
         if best.moves == 0:
             return at, best
@@ -362,7 +362,7 @@ class Searcher:
         return (tried, value) if value < best else (at, best)
 
     def _shake(self, moved: Any, enough: int) -> None:  # noqa: ANN401 - see `_column`
-        """Make rounds of ruin, and more of them as long as they pay."""
+        """Run ruin rounds, and more of them while they pay."""
         rounds, problem = self._effort.rounds, self._problem
         most = most_rounds(self._effort, problem.num_items, problem.price_per_move)
         least_pay, patience = self._effort.least_pay, IDLE_TURNS
@@ -370,7 +370,7 @@ class Searcher:
             least_pay, patience = LEAST_PAY, 1
         self._in_turns(stages.shake, (moved,), rounds, 64)
         if not (problem.price_per_move or self._is_in_band()):
-            # Ruin seldom comes nearer to bands that are out of reach.
+            # Ruin seldom reduces the distance to infeasible bands.
             most = min(most, MORE_FREE)
         idle = 0
         while rounds < most and idle < patience and self._now.ints[COST] > enough:
@@ -385,7 +385,7 @@ class Searcher:
                 break
 
     def _begin(self, at: Arrangement) -> None:
-        """Write an arrangement into the memory, as everything is now."""
+        """Write an arrangement into the memory as the present state."""
         if self._laid_out is None:
             self._laid_out = lay_out(self._problem, at, self._seed)
         else:
@@ -399,7 +399,7 @@ class Searcher:
         steps = self._effort.steps_per_item
         limit = 1000 + steps * self._problem.num_items
         if is_thorough:
-            # Pairs of moves are many: what they gain in the end is not worth the wait.
+            # Pairs of moves are many; their late gains are not worth the time.
             limit = 64 + 2 * steps * self._problem.num_bins
         self._speed_up()
         more = (scan, int(is_thorough), self._patience)
@@ -414,7 +414,7 @@ class Searcher:
         limit: int,
         *more: int,
     ) -> int:
-        """Run a stage of so many steps; by turns of a few where there is a deadline."""
+        """Run a stage of `limit` steps, in blocks if there is a deadline."""
         if not self._deadline.is_set:
             return self._call(entry, *before, limit, *more)
         done = 0
@@ -424,14 +424,14 @@ class Searcher:
             turn = min(STEPS_AT_ONCE, limit - start)
             made = self._call(entry, *before, turn, *more)
             done += made
-            # Rounds of ruin are all made; steps of balancing end where none is left.
+            # Ruin makes all its rounds; balancing may end before its step limit.
             if entry is stages.balance_all and made < turn:
                 break
         return done
 
 
 def _size(problem: Problem, rows: Any) -> Any:  # noqa: ANN401 - (rows,) floats
-    """Return the largest share that items take of any target, else of any capacity."""
+    """Return each item's largest weight relative to mean targets, else capacities."""
     bins = problem.bins
     unit = bins.target
     if not (unit > 0).any():

@@ -1,12 +1,11 @@
 """
-Nearer to bands that are out of reach, the furthest bin first.
+Minimax search: reduces the largest distance to bands that are out of reach.
 
-Search lowers the sum of squared distances from the bands, where the objective asks for
-the largest distance before all others. So the bands are widened by a part of the
-largest distance reached: what is no further out counts as in band, and only the
-furthest bins are relieved. That is tried again with a larger or a smaller part, by
-whether it has led anywhere. Then the others come nearer, as far as the furthest allow:
-what these have reached is a capacity to that search.
+The local search minimises the sum of squared distances, but the objective has the
+largest distance first. So this search widens the bands by a fraction of the largest
+distance reached: only the furthest bins are then out of band and relieved. It repeats
+this with a larger or smaller step, depending on success. Finally the other bins come
+nearer to their bands, with the distance reached as a capacity.
 """
 
 from dataclasses import replace
@@ -38,28 +37,28 @@ from placement.core.search.local_search import (
 )
 
 FIRST_STEP = 0.1
-"""Part of the largest distance by which the first try is to lower it."""
+"""Fraction of the largest distance by which the first attempt lowers it."""
 LONGER, SHORTER = 1.5, 1 / 3
-"""What a step is multiplied with after one that led nearer, and one that did not."""
+"""Factors of the step after a successful and after a failed attempt."""
 NOISE = 1e-9
-"""Targets that are no difference."""
+"""Tolerance of equal distances, in targets."""
 
 
 class Narrower(Searcher):
-    """A search that comes nearer to bands out of reach; parameters as `Searcher`."""
+    """Minimax search for bands that are out of reach; parameters as `Searcher`."""
 
     def narrow(self, at: Arrangement, value: Value) -> tuple[Arrangement, Value]:
         """
-        Bring the bins that are furthest from their bands nearer to them.
+        Reduce the largest distance of an arrangement outside the bands.
 
         Parameters
         ----------
         at, value
-            An arrangement that keeps the hard rules, and what it is worth.
+            Arrangement that keeps the hard rules, and its objective value.
 
         Returns
         -------
-        The best arrangement and its worth, what was given if none is better.
+        Best arrangement and its value; the given one if none is better.
         """
         found = self._narrowed(at, value.deviation)
         if found is at:
@@ -89,7 +88,7 @@ class Narrower(Searcher):
         return self._arrangement() if self._furthest(bands) <= reached + NOISE else best
 
     def _relieve(self, limited: Problem, *, is_last: bool = False) -> None:
-        """Relieve the bins that are outside these bands, from where everything is."""
+        """Relieve the bins outside the bands of `limited`, from the present state."""
         rows = limit_rows(limited)
         start = int(self._now.ints[LIMITS])
         self._now.ints[start : start + len(rows)] = self._column(rows)
@@ -118,7 +117,7 @@ class Narrower(Searcher):
 
 
 def _beyond(limits: Limits, distance: float) -> tuple[IntArray, IntArray]:
-    """Return ``(N, R)`` lower and upper ends of bands, widened by so many targets."""
+    """Return ``(N, R)`` lower and upper ends of bands, widened by a distance."""
     more = np.floor(distance * limits.target).astype(np.int64)
     return np.maximum(0, limits.lower - more), limits.upper + more
 
@@ -130,9 +129,9 @@ def _widened(problem: Problem, distance: float) -> Problem:
 
 
 def _held(problem: Problem, distance: float) -> Problem:
-    """Return the problem with what is reached above the bands as capacities."""
+    """Return the problem with upper ends widened by a distance as capacities."""
     _, most = _beyond(problem.bins, distance)
-    # The capacity of what still fills its old bin is that of other loads.
+    # Capacities of transient resources apply to peaks: leave them as they are.
     is_held = (problem.bins.target > 0) & ~problem.is_transient
     capacity = np.where(is_held, most, NO_LIMIT)
     capacity = np.minimum(problem.bins.capacity, capacity)

@@ -1,7 +1,7 @@
 """
-Load the compiled search beside other work, such as reading what is to be searched.
+Preload of the compiled search in parallel to other work, such as reading the input.
 
-Loading takes most of a second, a good part of it outside Python's lock.
+Loading takes most of a second, a good part of it without holding the GIL.
 """
 
 import logging
@@ -25,14 +25,14 @@ logger = logging.getLogger(__name__)
 
 def load_ahead(begin: Callable[[], object] | None = None) -> Thread:
     """
-    Start loading compiled stages, where they are on disk; return who does it.
+    Start a thread that loads compiled stages from disk; return the thread.
 
-    Nothing depends on it: what is not loaded by then is loaded when it is called.
+    No result depends on it: a stage not loaded in time is loaded when it is called.
 
     Parameters
     ----------
     begin
-        What the thread does before; `None`: nothing.
+        Function that the thread calls first; `None`: none.
     """
     thread = Thread(target=_load, args=(begin,), name="load-ahead")
     thread.start()
@@ -46,15 +46,15 @@ def _load(begin: Callable[[], object] | None) -> None:
         if is_at_hand(STAGES):
             search_compiled(QUICK)
     except Exception:
-        # The search itself says it, where it comes to that.
+        # The search itself reports the error if it occurs again.
         logger.debug("compiled stages cannot be loaded ahead", exc_info=True)
 
 
 def search_compiled(effort: Effort, *, with_rare: bool = False) -> None:
     """
-    Call every compiled stage that a search of some effort needs.
+    Call every compiled stage that a search with a budget needs.
 
-    `with_rare`: also what only searches need that do not get into the bands otherwise.
+    `with_rare`: also call stages for searches that do not reach the bands otherwise.
     """
     problem = _tiny_problem()
     start = home_arrangement(problem)
@@ -67,7 +67,7 @@ def search_compiled(effort: Effort, *, with_rare: bool = False) -> None:
 
 
 def _tiny_problem() -> Problem:
-    """Return three bins and items that must go, must be evened out, or may move."""
+    """Return a problem of three bins, one item that must move and three that may."""
     bins, groups = 3, 4
     every = np.ones(bins, dtype=np.bool_)
     limits = Limits(

@@ -1,5 +1,5 @@
 """
 Verifiers of witnesses in exact integers, one module per kind of witness.
 
-Imports `core.model.problem` alone, and no code that finds bounds.
+Imports `core.model.problem` alone and no code that finds bounds.
 """

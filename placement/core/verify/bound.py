@@ -1,9 +1,9 @@
 """
-Re-check a bound from its witness, in exact integers.
+Verify a bound from its witness, in exact integers.
 
-This module shares nothing with the code that finds bounds: it imports the problem
-alone, and multiplies and sums without rounding. A bound that holds here holds whatever
-mistakes the search or `bounds` may make.
+The module imports `core.model.problem` alone and shares no code with the modules that
+find bounds. Products and sums are exact. A bound verified here therefore holds despite
+any mistake in the search or in `core.bounds`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,19 +32,19 @@ def verify_cover(
     Parameters
     ----------
     problem
-        What the bound is about.
+        Problem whose arrangements the bound covers.
     lower, upper
-        ``(N, R)`` the bands for which it is claimed.
+        ``(N, R)`` ends of the bands for which the bound is claimed.
     witness
-        ``side`` ("leave" or "arrive") and ``bins``: rows of a bin, the denominator of
-        its multipliers, then resource and numerator by turns. A bin counts once.
+        ``side`` ("leave" or "arrive") and ``bins``: per bin its row, the denominator
+        of its multipliers, then resource and numerator alternately. No bin twice.
     counts_moves
-        Whether moves are bounded (each costs 1) or their cost.
+        Whether the bound is on the number of moves (each costs 1) or on their cost.
 
     Returns
     -------
-    A number that no arrangement within the bands can be below; 0 if the witness
-    proves nothing.
+    Lower bound on moves or cost for every arrangement within the bands; 0 if the
+    witness proves nothing.
     """
     entries = [_read_entry(entry) for entry in witness["bins"]]
     bins = [entry.bin for entry in entries]
@@ -59,7 +59,7 @@ def verify_cover(
 
 
 class _Entry(NamedTuple):
-    """The multipliers of one bin."""
+    """Multipliers of one bin, as fractions with a common denominator."""
 
     bin: int
     denominator: int
@@ -68,7 +68,7 @@ class _Entry(NamedTuple):
 
     @property
     def is_sound(self) -> bool:
-        """Whether these are multipliers at all: not negative, one per resource."""
+        """Whether the multipliers are valid: not negative, one per resource."""
         return (
             self.denominator >= 1
             and len(self.resources) == len(self.numerators)
@@ -83,13 +83,13 @@ def _read_entry(numbers: Sequence[Any]) -> _Entry:
 
 
 def _exact_sum(values: IntArray) -> int:
-    """Sum integers that are not negative, past 2^63 too."""
+    """Sum non-negative integers exactly, also beyond 2^63."""
     high, low = int((values >> 32).sum()), int((values & 0xFFFFFFFF).sum())
     return (high << 32) + low
 
 
 def _saved(weights: Sequence[IntArray], cost: IntArray, entry: _Entry) -> int:
-    """Return the sum of what each item gives back: the dual of ``x <= 1``."""
+    """Return the sum of the dual values of ``x <= 1`` over the items."""
     pairs = list(zip(weights, entry.numerators, strict=True))
     largest = sum(n * int(weight.max(initial=0)) for weight, n in pairs)
     largest = max(largest, entry.denominator * int(cost.max(initial=0)))
@@ -112,8 +112,8 @@ def _weights(problem: Problem, items: IntArray, resource: int) -> IntArray:
 
 
 def _by_bin(problem: Problem, entries: Sequence[_Entry]) -> tuple[IntArray, IntArray]:
-    """Return the items of the bins that are named, by bin, and where each starts."""
-    # An item without a home, at -1, finds what stands behind the last bin.
+    """Return the items of the bins in the witness, by bin, and each bin's start."""
+    # An item without a home (-1) reads the entry behind the last bin.
     is_named = np.zeros(problem.num_bins + 1, dtype=np.bool_)
     is_named[[entry.bin for entry in entries]] = True
     items = np.nonzero(is_named[problem.home])[0]
@@ -136,8 +136,8 @@ def _verify_leaving(
         weights = [_weights(problem, free, r) for r in entry.resources]
         value = -_saved(weights, cost[problem.group_of[free]], entry)
         for r, numerator in zip(entry.resources, entry.numerators, strict=True):
-            # Every role may have left, and what must leave has: the rest of the
-            # excess must leave as items that may.
+            # At best every role and every item that must leave has left. Items that
+            # may leave must carry the remaining excess.
             load = int(problem.bins.fixed[b, r])
             load += _exact_sum(_weights(problem, stays, r))
             value += numerator * (load - int(upper[b, r]))
@@ -163,7 +163,7 @@ def _verify_arriving(
                 both[r] = np.repeat(
                     problem.weight[:, r] + problem.role_weight[:, r], times
                 )
-        # What items give back does not depend on the bin.
+        # The dual values of the items do not depend on the bin.
         key = entry[1:]
         if key not in saved:
             saved[key] = _saved([both[r] for r in entry.resources], costs, entry)
@@ -179,21 +179,21 @@ def _verify_arriving(
 def _load_at_best(
     problem: Problem, b: int, items: IntArray, must: npt.NDArray[np.bool_], r: int
 ) -> int:
-    """Return the most that a bin holds if nothing arrives: every item takes a role."""
+    """Return the largest load of a bin without arrivals: every item takes a role."""
     stays = items[~must[items]]
     groups = problem.group_of[stays]
     has_role = problem.role_home[groups] >= 0
     load = int(problem.bins.fixed[b, r])
     load += _exact_sum(problem.role_weight[groups[has_role], r])
     load += _exact_sum(_weights(problem, stays, r))
-    # Generous, never too little: the role weights of items that must leave as well.
+    # Overestimate safely: include the role weights of items that must leave.
     return load + _exact_sum(
         problem.role_weight[problem.group_of[items[must[items]]], r]
     )
 
 
 def _arriving_at_most(problem: Problem) -> IntArray:
-    """Return for each group how many of its items may arrive in one bin."""
+    """Return ``(G,)`` the most items of each group that may arrive in one bin."""
     moves = np.not_equal(problem.movability, Movability.NEVER)
     may = np.zeros(problem.num_groups, dtype=np.int64)
     np.add.at(may, problem.group_of[moves], 1)
@@ -203,20 +203,20 @@ def _arriving_at_most(problem: Problem) -> IntArray:
 
 def verify_cut(problem: Problem, witness: Mapping[str, Any]) -> float:
     """
-    Return the distance outside the bands that a set of bins proves.
+    Return the lower bound on the distance outside the bands that a set of bins proves.
 
     Parameters
     ----------
     problem
-        What the bound is about.
+        Problem whose arrangements the bound covers.
     witness
-        ``side`` ("over": the bins must hold more than their bands admit, or "under"),
-        ``resource`` and the rows of the ``bins``.
+        ``side`` ("over": the bins must hold more than their bands allow, "under":
+        less), ``resource`` and the rows of the ``bins``.
 
     Returns
     -------
-    Distance in targets, rounded downwards: some bin of every arrangement that meets
-    the hard rules is as far out of its band. 0 if the witness proves nothing.
+    Distance in targets, rounded down: every arrangement that meets the hard rules has
+    a bin at least this far outside its band. 0 if the witness proves nothing.
     """
     r, inside = int(witness["resource"]), np.zeros(problem.num_bins, dtype=np.bool_)
     inside[np.asarray(witness["bins"], dtype=np.int64)] = True
@@ -243,7 +243,7 @@ def verify_cut(problem: Problem, witness: Mapping[str, Any]) -> float:
 
 
 def _most_items(problem: Problem, where: npt.NDArray[np.bool_]) -> IntArray:
-    """Return ``(G,)`` the most items of each group that lie in some bins."""
+    """Return ``(G,)`` the largest number of items of each group that a set can hold."""
     here = (problem.home >= 0) & where[problem.home]
     never = np.equal(problem.movability, Movability.NEVER)
     stay = np.zeros(problem.num_groups, dtype=np.int64)
@@ -257,7 +257,7 @@ def _most_items(problem: Problem, where: npt.NDArray[np.bool_]) -> IntArray:
         for position in range(len(problem.levels)):
             let_in = _let_in(problem, position, free, groups)
             arrive[groups] = np.minimum(arrive[groups], let_in)
-    # One that may stay where none may come to counts besides.
+    # Also count an item that may stay in a bin that may not receive items.
     may_stay = here & np.equal(problem.movability, Movability.MAY)
     takes = problem.is_eligible[
         problem.group_class[problem.group_of], problem.bin_class[problem.home]
@@ -270,7 +270,7 @@ def _most_items(problem: Problem, where: npt.NDArray[np.bool_]) -> IntArray:
 def _let_in(
     problem: Problem, position: int, free: npt.NDArray[np.bool_], groups: IntArray
 ) -> IntArray:
-    """Return the most items of some groups that one level's caps let into free bins."""
+    """Return the most items of each group that one level's caps admit to free bins."""
     level = problem.levels[position]
     size = np.diff(problem.group_start)[groups]
     if level.group_cap is None:
@@ -285,7 +285,7 @@ def _let_in(
     if alone is None or not (alone[groups] == 1).all():
         let_in = cap * int((bins_of > 0).sum())
     else:
-        # Nodes with fewer free bins than the cap take so many, the others the cap.
+        # A node takes its number of free bins or the cap, whichever is smaller.
         few = np.searchsorted(bins_of, cap)
         sums = np.concatenate([[0], np.cumsum(bins_of)])
         let_in = sums[few] + cap * (len(bins_of) - few)
@@ -295,7 +295,7 @@ def _let_in(
 def _may_hold_role(
     problem: Problem, where: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.bool_]:
-    """Return ``(G,)`` whether the role may end in some bins."""
+    """Return ``(G,)`` whether the role may end in a set of bins."""
     found = _most_items(problem, where & problem.may_hold_role) > 0
     groups = np.nonzero(problem.role_home >= 0)[0]
     holder = problem.role_home[groups]
@@ -311,7 +311,7 @@ def _may_hold_role(
 def _own_weights(
     problem: Problem, inside: npt.NDArray[np.bool_], r: int, sign: int
 ) -> int:
-    """Return what weights of their own add: the most for "under", else the least."""
+    """Return the extra weights in a set: largest sum for "under", else smallest."""
     if not len(problem.extra):
         return 0
     total = 0

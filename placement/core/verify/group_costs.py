@@ -1,9 +1,9 @@
 """
-What the cheapest bins for groups cost at prices of load, in exact integers.
+Cost of the cheapest bins for each group at given prices of load, in exact integers.
 
-The cheapest bins for a group's items, no more of a node than its cap, are found by the
-greedy, for such sets are bases of a matroid; another bin for the group's role takes the
-place of one of them. This module imports the problem alone, and what reads prices.
+The greedy algorithm finds the cheapest bins for the items of a group within the cap per
+node, because such sets are bases of a matroid. A different bin for the role replaces
+one of these bins. Imports the problem and the reader of price witnesses alone.
 """
 
 import numpy as np
@@ -14,14 +14,14 @@ from placement.core.verify.price_witness import IntArray, Prices
 
 
 def _exact_sum(values: IntArray) -> int:
-    """Sum integers of either sign, past 2^63 too."""
+    """Sum integers of either sign exactly, also beyond 2^63."""
     if values.dtype == object:
         return int(values.sum())
     return (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())
 
 
 def price_of_groups(problem: Problem, prices: Prices, groups: IntArray) -> int | None:
-    """Return what the cheapest bins for each group come to; `None`: too few of them."""
+    """Return the total cost of each group's cheapest bins; `None`: too few bins."""
     price, is_kept = _bin_prices(problem, prices, groups)
     open_price = np.where(is_kept, prices.forbidden, price)
     others, dearest = _cheapest_of_nodes(
@@ -48,7 +48,7 @@ def price_of_groups(problem: Problem, prices: Prices, groups: IntArray) -> int |
 def _bin_prices(
     problem: Problem, prices: Prices, groups: IntArray
 ) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """Return ``(g, N)`` the price of each bin for an item, and where one must stay."""
+    """Return ``(g, N)`` price of each bin for an item, and bins that keep an item."""
     first, last = int(groups[0]), int(groups[-1]) + 1
     items = np.arange(problem.group_start[first], problem.group_start[last])
     row, home = problem.group_of[items] - first, problem.home[items]
@@ -65,7 +65,7 @@ def _bin_prices(
     price += problem.weight[groups] @ prices.net.T
     if len(problem.extra):
         more = (problem.extra[items] * prices.net[home]).sum(axis=1)
-        # Or another item of the group is there, which was copied.
+        # Alternatively another item of the group is copied there.
         more = np.minimum(more, copy[row])
         price[row[stays], home[stays]] += more[stays]
     for rounded, sold in prices.rounded:
@@ -89,11 +89,11 @@ def _cheapest_of_nodes(
     groups: IntArray,
 ) -> tuple[IntArray, IntArray]:
     """
-    Return ``(g, n)`` sorted prices, of each node as many as its cap leaves.
+    Return ``(g, n)`` sorted prices, at most the remaining cap of each node.
 
-    With these ``(g, N)`` the dearest that a bin's node may have: no other of the node
-    can be taken unless one of those gives way. `open_price` are those of what need not
-    stay, and what is above all of them.
+    Also returns ``(g, N)`` the dearest price admitted in the node of each bin: another
+    bin of the node can only replace an admitted one. `open_price` holds the prices of
+    bins that keep no item, and a price above all others.
     """
     price, forbidden = open_price
     level = next((one for one in problem.levels[1:] if one.group_cap is not None), None)
@@ -108,7 +108,7 @@ def _cheapest_of_nodes(
         is_inside = nodes == node
         inside = np.sort(price[:, is_inside], axis=1)
         kept = is_kept[:, is_inside].sum(axis=1)
-        # Where more stay than there may be, no cap can be kept to.
+        # If more items must stay than the cap allows, ignore the cap.
         left = np.where(kept > cap, problem.num_bins, cap - kept)
         inside[np.arange(inside.shape[1])[None, :] >= left[:, None]] = forbidden
         parts.append(inside)
@@ -117,7 +117,7 @@ def _cheapest_of_nodes(
 
 
 def _last_of(inside: IntArray, left: IntArray, forbidden: int) -> IntArray:
-    """Return ``(g,)`` the last that a node has room for; none where it has no room."""
+    """Return ``(g,)`` the dearest price a node admits; ``-forbidden``: no room."""
     width = inside.shape[1]
     place = np.clip(left - 1, 0, width - 1)[:, None]
     last = np.take_along_axis(inside, place, axis=1)[:, 0]
@@ -129,9 +129,9 @@ def _of_roles(
     problem: Problem, prices: Prices, groups: IntArray, more: IntArray
 ) -> int | None:
     """
-    Return what the roles come to; `None` where one has no place at all.
+    Return the total cost of the roles; `None` if a role has no feasible bin.
 
-    `more` is what a bin costs that has to replace another one.
+    `more` is the ``(g, N)`` extra cost of including a bin in place of another one.
     """
     held = np.nonzero(problem.role_home[groups] >= 0)[0]
     if not len(held):
@@ -142,7 +142,7 @@ def _of_roles(
     may = np.repeat(problem.may_hold_role[None, :], len(held), axis=0)
     holder = problem.home[problem.role_home[groups[held]]]
     at_home = np.nonzero(holder >= 0)[0]
-    # A role that goes with its item alone has one place where that has to stay.
+    # An immovable role of an item that must stay has a single feasible bin.
     item = problem.role_home[groups[held]]
     is_fixed = np.equal(problem.movability[item], Movability.NEVER) & (holder >= 0)
     may[is_fixed & ~problem.is_role_movable[groups[held]]] = False

@@ -1,7 +1,7 @@
 r"""
-Re-check a bound from prices of load (docs/theory.md, "Lagrangian bound").
+Verify a bound from prices of load (docs/theory.md, "Lagrangian bound").
 
-Whatever the prices :math:`\lambda^+_{br}, \lambda^-_{br} \ge 0` of a bin's load above
+For any prices :math:`\lambda^+_{br}, \lambda^-_{br} \ge 0` of the load of a bin above
 and below its band, with :math:`\mu = \lambda^+ - \lambda^-`,
 
 .. math::
@@ -11,12 +11,11 @@ and below its band, with :math:`\mu = \lambda^+ - \lambda^-`,
     + \sum_b (\mu_b f_b - \lambda^+_b u_b + \lambda^-_b l_b)
 
 is at most the cost of any arrangement within the bands: the Lagrangian dual of the
-exact model, in exact integers. :math:`S_g` are bins enough for the items of a group, at
-most :math:`\kappa_g` in each node; the cheapest by the greedy, for these sets are bases
-of a matroid (`core.verify.group_costs`). Rows that rounding proves
-(`core.verify.mir_cuts`) have prices as well: what an item, or its role, has in a row
-adds to its price. Of the core this module imports the problem and what else re-checks
-bounds.
+exact model, in exact integers. :math:`S_g` has one bin per item of the group, at most
+:math:`\kappa_g` in each node. The greedy algorithm finds the cheapest set, because
+these sets are bases of a matroid (`core.verify.group_costs`). Mixed-integer rounding
+cuts (`core.verify.mir_cuts`) have prices as well: the coefficient of an item or role in
+a cut adds to its price. Imports the problem and the other verifiers alone.
 """
 
 from collections.abc import Mapping
@@ -49,26 +48,26 @@ def verify_prices(
     known: Known = NOTHING_KNOWN,
 ) -> int:
     """
-    Return the cost that prices of load prove, or the number of moves.
+    Return the lower bound on cost, or on moves, that prices of load prove.
 
     Parameters
     ----------
     problem
-        What the bound is about; one item of a group in a bin.
+        Problem that the bound covers; a bin holds at most one item of a group.
     lower, upper
-        ``(N, R)`` the bands for which it is claimed.
+        ``(N, R)`` ends of the bands for which the bound is claimed.
     witness
-        ``denominator``, and ``above`` and ``below``: rows of bin, resource, numerator;
-        ``rounded``: rows of a place in `known.rows` and a numerator, if any have one.
+        ``denominator``; ``above`` and ``below``: rows of bin, resource, numerator;
+        optional ``rounded``: rows of an index into `known.rows` and a numerator.
     counts_moves
-        Whether every move costs one, whatever its group.
+        Whether every move costs 1, so that the bound is on the number of moves.
     known
-        Of the arrangements that the bound is about.
+        Fixings and cuts that hold for the arrangements the bound covers.
 
     Returns
     -------
-    A number that no arrangement within the bands can be below; 0 if the witness
-    proves nothing.
+    Lower bound for every arrangement within the bands; 0 if the witness proves
+    nothing.
     """
     cost = problem.cost * problem.least_price
     cost = np.ones_like(cost) if counts_moves else cost
@@ -95,26 +94,26 @@ def verify_distance(
     bands: tuple[IntArray, IntArray] | None = None,
 ) -> float:
     """
-    Return the distance outside the bands that prices of load prove.
+    Return the lower bound on the distance outside the bands that prices prove.
 
-    Where moving costs nothing, widening every band by :math:`d` targets lowers what
-    prices come to by :math:`d` times the sum of prices times targets: an arrangement
-    as near as that would cost less than nothing.
+    Moves are free here. Widening every band by :math:`d` targets lowers the dual value
+    by :math:`d` times the sum of prices times targets. While the dual value is
+    positive, no arrangement keeps the widened bands.
 
     Parameters
     ----------
     problem
-        What the bound is about; one item of a group in a bin.
+        Problem that the bound covers; a bin holds at most one item of a group.
     witness
-        As for `verify_prices`, of bins and resources that have a target.
+        As for `verify_prices`; every priced bin and resource has a target.
     known
-        As there.
+        As for `verify_prices`.
     bands
-        ``(N, R)`` lower and upper ends; `None`: those of the problem.
+        ``(N, R)`` lower and upper ends; `None`: the bands of the problem.
 
     Returns
     -------
-    Distance in targets, rounded downwards; 0 if the witness proves nothing.
+    Distance in targets, rounded down; 0 if the witness proves nothing.
     """
     prices = read_prices(problem, witness, np.zeros_like(problem.cost), known)
     if prices is None:
@@ -138,7 +137,7 @@ def _sold(prices: Prices) -> list[tuple[int, int, int]]:
 def _total(
     problem: Problem, prices: Prices, lower: IntArray, upper: IntArray
 ) -> int | None:
-    """Return what prices come to; `None` where they prove nothing."""
+    """Return the dual value of the prices; `None` where they prove nothing."""
     if (prices.above[upper >= NO_LIMIT] > 0).any():
         return None
     total = _of_bands(problem, prices, lower, upper)
@@ -154,7 +153,7 @@ def _total(
 def _of_bands(
     problem: Problem, prices: Prices, lower: IntArray, upper: IntArray
 ) -> int:
-    """Return what the bands and the fixed loads come to, for all bins."""
+    """Return the part of the dual value from bands and fixed loads of all bins."""
     total = 0
     for b, r in np.argwhere((prices.above > 0) | (prices.below > 0)).tolist():
         fixed, above = int(problem.bins.fixed[b, r]), int(prices.above[b, r])

@@ -1,13 +1,14 @@
 r"""
-Re-check cuts of mixed-integer rounding, in exact integers.
+Verify mixed-integer rounding (MIR) cuts, in exact integers.
 
-A cut names the load of a bin in one resource, an end of its band, a divisor, and groups
-of which an item, or one with its role, is written as one less what else the group may
-have there. From these its numbers are worked out anew: of whole :math:`z_j \ge 0` with
+A cut names a bin, a resource, an end of the band, a divisor, and the groups whose item
+variable (or item-with-role variable) is complemented: written as one minus the other
+variables of the group in the bin. The coefficients are computed again from these: for
+integers :math:`z_j \ge 0` with
 :math:`\sum_j a_j z_j - t d \le \beta` and :math:`\rho = \beta \bmod D`, each
 :math:`a_j` becomes :math:`\lfloor a_j / D \rfloor (D - \rho) + \max(0, a_j \bmod D -
 \rho)`, the limit :math:`\lfloor \beta / D \rfloor (D - \rho)`, and :math:`t` stays
-(Marchand and Wolsey 2001). This module imports the problem alone.
+(Marchand and Wolsey 2001). Imports the problem alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,22 +23,22 @@ from placement.core.model.problem import NO_LIMIT, Problem
 
 IntArray = npt.NDArray[np.int64]
 SAFE = 1 << 60
-"""Loads, limits and divisors below this are rounded within 64 bits."""
+"""Limit on weights and divisors up to which rounding fits into 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
 class RoundedRow:
     """
-    A row that holds of all arrangements: ``item`` and ``role`` sum to `limit` at most.
+    Valid inequality: the ``item`` and ``role`` coefficients sum to `limit` at most.
 
     Parameters
     ----------
     bin, resource
-        Where; the row may be passed by so many targets of these as the bin is outside.
+        Bin and resource; a bin outside its band may exceed `limit` by its distance.
     item, role
-        ``(G,)`` what an item of each group has in it, and what more one with its role.
+        ``(G,)`` coefficient of an item of each group, and extra one of its role.
     limit
-        The most that these come to.
+        Right-hand side of the row.
     """
 
     bin: int
@@ -48,7 +49,7 @@ class RoundedRow:
 
     @cached_property
     def most(self) -> int:
-        """The most that one group can have in the row, in size."""
+        """Largest absolute contribution of one item and its role to the row."""
         return sum(int(np.abs(part).max(initial=0)) for part in (self.item, self.role))
 
 
@@ -59,22 +60,22 @@ def rounded_rows(
     cuts: Sequence[Mapping[str, Any]],
 ) -> list[RoundedRow]:
     """
-    Return the rows of some cuts.
+    Return the row of each cut, computed from its description.
 
     Parameters
     ----------
     problem
-        One item of a group in a bin, and what an item weighs is the same everywhere.
+        Problem with at most one item of a group per bin and no extra weights.
     lower, upper
-        ``(N, R)`` the bands.
+        ``(N, R)`` ends of the bands.
     cuts
-        Each ``bin``, ``resource``, ``side`` (``lower`` or ``upper``), ``divisor``, and
-        ``items`` and ``roles``: groups that are written otherwise.
+        Each with ``bin``, ``resource``, ``side`` (``lower`` or ``upper``), ``divisor``,
+        and ``items`` and ``roles``: groups whose variable is complemented.
 
     Raises
     ------
     ValueError
-        If a cut is none.
+        If a cut is invalid, or items have extra weights at home.
     """
     if cuts and len(problem.extra):
         msg = "items weigh more where they were: no cut says anything of that"
@@ -100,8 +101,8 @@ def _row(
         msg = f"{dict(cut)} writes a group in two ways"
         raise ValueError(msg)
     sign = -1 if is_lower else 1
-    # What a group's two columns weigh, once the third is written as one less these:
-    # nothing, an item, or an item with its role.
+    # Weights of the remaining two columns of a group after complementing the third.
+    # The three columns are: no item, an item, an item with its role.
     base = np.where(as_item, weight, 0) + np.where(as_role, weight + role, 0)
     ways = {
         "nothing": sign * -base,
@@ -110,7 +111,7 @@ def _row(
     }
     limit = sign * (end - fixed - sum(base.tolist()))
     rounded = {name: _rounded(way, limit, divisor) for name, way in ways.items()}
-    # As sums of items and roles again.
+    # Convert back to coefficients of items and roles.
     least = np.where(as_item | as_role, rounded["nothing"], 0)
     item = np.where(as_item, 0, rounded["item"]) - least
     led = np.where(as_role, 0, rounded["role"]) - least

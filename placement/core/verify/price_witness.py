@@ -1,8 +1,8 @@
 """
-Prices of load as a witness has them, in 64 bits where they fit.
+Prices of load read from a witness, in 64 bits where they fit.
 
-`core.verify.load_prices` tells what they prove. This module imports the problem alone,
-and the rows that rounding proves.
+`core.verify.load_prices` computes the bound that the prices prove. Imports the problem
+and the rows of rounding cuts alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,17 +17,17 @@ from placement.core.verify.mir_cuts import RoundedRow
 
 IntArray = npt.NDArray[np.int64]
 SAFE = 1 << 61
-"""Sums below this fit into 64 bits, whatever is added to them next."""
+"""Sums below this limit fit into 64 bits after one more addition."""
 WIDE_CELLS = 5_000
-"""Pairs of group and bin up to which integers may be of any length."""
+"""Largest number of (group, bin) pairs with integers of any length."""
 FORBIDDEN = 1 << 62
-"""Price of a bin that a group may not use; with a minus, of what cannot give way."""
+"""Price of a bin that a group may not use; negated: of a bin that must stay in use."""
 WIDE_FORBIDDEN = 1 << 600
-"""The same among integers of any length."""
+"""`FORBIDDEN` among integers of any length."""
 
 
 class Fixing(NamedTuple):
-    """That an item of a group, or its role, lies in a bin, or does not."""
+    """Fixing of an item of a group, or of its role, inside or outside a bin."""
 
     group: int
     bin: int
@@ -36,7 +36,7 @@ class Fixing(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is known of the arrangements that a bound is about, besides the problem."""
+    """Fixings and valid inequalities of the arrangements that a bound covers."""
 
     fixings: tuple[Fixing, ...] = ()
     rows: Sequence[RoundedRow] = ()
@@ -56,9 +56,9 @@ class Prices(NamedTuple):
     """
     ``(N, R)`` numerators of prices above and below the bands, over `denominator`.
 
-    `copy` is ``(G,)`` what a move of an item of each group costs, in these units,
-    `fixings` what is known of arrangements besides, `rounded` the rows with prices, and
-    `forbidden` a price above all others.
+    `copy` is ``(G,)`` the cost of moving an item of each group, times the denominator;
+    `fixings` are the fixed items and roles, `rounded` the cuts with prices, and
+    `forbidden` is a price above all others.
     """
 
     above: IntArray
@@ -71,7 +71,7 @@ class Prices(NamedTuple):
 
     @property
     def net(self) -> IntArray:
-        """``(N, R)`` what one unit of load costs."""
+        """``(N, R)`` net price of one unit of load."""
         return self.above - self.below
 
 
@@ -84,7 +84,7 @@ def read_prices(
     """Return the prices of a witness; `None` where they prove nothing."""
     denominator = int(witness["denominator"])
     shape = (problem.num_bins, problem.num_resources)
-    # Integers of any length first, until it is known how large they are.
+    # Start with integers of any length, because their size is not known yet.
     above, below = np.zeros(shape, dtype=object), np.zeros(shape, dtype=object)
     for side, table in (("above", above), ("below", below)):
         for b, r, numerator in witness[side]:
@@ -101,9 +101,9 @@ def read_prices(
 
 def _fitted(problem: Problem, prices: Prices) -> Prices | None:
     """
-    Return the prices in 64 bits where they fit; `None` where there are too many.
+    Return the prices in 64 bits where they fit; `None` where they are too large.
 
-    What comes in has the costs of moves as they are, not in units of the prices.
+    The argument has the costs of moves without the factor of the denominator.
     """
     largest, cost = _largest(problem, prices), prices.copy
     if largest < SAFE:
@@ -124,7 +124,7 @@ def _widened(row: RoundedRow) -> RoundedRow:
 
 
 def _largest(problem: Problem, prices: Prices) -> int:
-    """Return more than what one group can cost."""
+    """Return an upper bound on the cost of one group."""
     steepest = np.maximum(prices.above, prices.below).max(axis=0, initial=0).tolist()
     heaviest = problem.weight.max(axis=0, initial=0) + np.abs(problem.role_weight).max(
         axis=0, initial=0

@@ -1,7 +1,7 @@
 """
-Loads, capacities and counts of a problem that proofs of what is missing are about.
+Loads, capacities and counts of a problem, used to verify shortfalls.
 
-`core.verify.shortfalls` tells what they prove. This module imports the problem alone.
+`core.verify.shortfalls` verifies the proofs. Imports the problem alone.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 class Facts:
-    """Loads and capacities of a problem, each summed once."""
+    """Loads and capacities of a problem, each computed once."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -46,13 +46,13 @@ class Facts:
         return found
 
     def weights(self, r: int) -> IntArray:
-        """Return ``(I,)`` what each item weighs at home."""
+        """Return ``(I,)`` weight of each item in its home bin."""
         if r not in self._weights:
             self._weights[r] = weights_at_home(self.problem, r)
         return self._weights[r]
 
     def stuck(self, r: int, is_transient: bool) -> list[int]:
-        """Return what never leaves each bin, or is there until all is copied."""
+        """Return the load that stays in each bin for good, or while copies are made."""
         if (r, is_transient) not in self._stuck:
             at_home = self.problem.home >= 0
             rows = np.nonzero(at_home if is_transient else self.never)[0]
@@ -62,7 +62,7 @@ class Facts:
         return self._stuck[r, is_transient]
 
     def home_loads(self, r: int) -> list[int]:
-        """Return the load of each bin before anything moves, roles included."""
+        """Return the load of each bin before any move, roles included."""
         if r not in self._loads:
             problem = self.problem
             load = problem.bins.fixed[:, r].copy()
@@ -76,7 +76,7 @@ class Facts:
         return self._loads[r]
 
     def capacities(self, r: int) -> list[int]:
-        """Return capacities; the load now where that is more and nothing may leave."""
+        """Return capacities, or the larger present load where nothing may leave."""
         if r not in self._capacities:
             most, load = self.problem.bins.capacity[:, r].tolist(), self.home_loads(r)
             self._capacities[r] = [
@@ -88,7 +88,7 @@ class Facts:
         return self._capacities[r]
 
     def least_items(self, inside: BoolArray) -> IntArray:
-        """Return ``(G,)`` the fewest items of each group in some bins."""
+        """Return ``(G,)`` the fewest items of each group in a set of bins."""
         key = inside.tobytes()
         if key not in self._least:
             self._least[key] = _least_items(self, inside)
@@ -106,7 +106,7 @@ def _may_be_relieved(problem: Problem) -> BoolArray:
 
 
 def weights_at_home(problem: Problem, r: int) -> IntArray:
-    """Return ``(I,)`` what each item weighs at home."""
+    """Return ``(I,)`` weight of each item in its home bin."""
     weight: IntArray = problem.weight[problem.group_of, r]
     return weight + problem.extra[:, r] if len(problem.extra) else weight
 
@@ -129,7 +129,7 @@ def _least_items(facts: Facts, inside: BoolArray) -> IntArray:
 def _room_outside(
     facts: Facts, position: int, level: Level, where: BoolArray
 ) -> tuple[IntArray, IntArray]:
-    """Return ``(G,)`` movable items that bins take by a level, and those forced out."""
+    """Return ``(G,)`` movable items that a level admits, and items forced out."""
     problem, never = facts.problem, facts.never
     size = np.diff(problem.group_start)
     cap = size if level.group_cap is None else level.group_cap.astype(np.int64)
@@ -164,6 +164,6 @@ def _room_outside(
             floor = np.minimum(np.maximum(level.group_cap - 1, 0), free)
             all_floors += floor
             forced += np.maximum(floor - open_in * each - stuck_out, 0)
-    # Where no node need hold as many as the cap, an even spread asks for less.
+    # If no node need hold as many items as the cap, an even spread forces none out.
     forced[could_be_loose | (all_floors >= size)] = 0
     return room, forced

@@ -1,16 +1,17 @@
 r"""
-Re-check what is claimed of roles, from a witness alone.
+Verify claims about roles from a witness alone.
 
-Shares nothing with the code that finds answers. Two kinds of witness:
+Shares no code with the modules that find answers. There are two kinds of witness:
 
-* prices :math:`d_b` of the bins, for "as even as can be, by the fewest changes". With
-  costs :math:`c` (1 for a change, else 0) and :math:`\phi_b(k)`, the price of the k-th
-  role of a bin, ascending with its worth (see `core.roles.role_counts`), an answer is
-  optimal if every holder has the least :math:`c_i - d_{b_i}` of its group and every
-  count :math:`y_b` the least :math:`\sum_{k \le y_b} \phi_b(k) + d_b y_b`:
-  complementary slackness;
-* a set of bins, for a bound on the distance outside the bands: what no group can keep
-  out of the set must be in it, and no more can be in it than has an item there.
+* Dual prices :math:`d_b` of the bins prove "as even as possible by the fewest changes".
+  Costs :math:`c` are 1 for a change, else 0, and :math:`\phi_b(k)` is the price of the
+  k-th role of a bin, ascending with its rank (see `core.roles.role_counts`). An answer
+  is optimal if every holder has the least :math:`c_i - d_{b_i}` of its group and every
+  count :math:`y_b` the least :math:`\sum_{k \le y_b} \phi_b(k) + d_b y_b`
+  (complementary slackness).
+* A set of bins proves a bound on the distance outside the bands. The set must hold the
+  roles that no bin outside can hold, and can hold the role of a group only if an item
+  of the group is in the set.
 """
 
 import numpy as np
@@ -28,16 +29,16 @@ def proves_even_roles(
     problem: Problem, column: int, role_of: IntArray, prices: IntArray
 ) -> bool:
     """
-    Return whether prices prove that roles are as even as can be, by the fewest changes.
+    Return whether prices prove roles as even as possible by the fewest changes.
 
     Parameters
     ----------
     problem
-        Items that stay where they are; roles that may change hands.
+        Problem whose items all stay; roles may change hands.
     column
-        The resource in which every role weighs one; its targets are the shares.
+        Resource in which every role weighs 1; its targets are the shares.
     role_of
-        ``(G,)`` item that has each role.
+        ``(G,)`` item that holds each role.
     prices
         ``(N,)`` dual price of each bin.
     """
@@ -47,7 +48,7 @@ def proves_even_roles(
     counts = np.bincount(problem.home[role_of[has_role]], minlength=problem.num_bins)
     kept = has_role & ~_any_of(problem, may_hold)
     held = np.bincount(problem.home[role_of[kept]], minlength=problem.num_bins)
-    # More than all changes together: evenness goes before changes.
+    # The step exceeds the cost of all changes: evenness has priority over changes.
     step = problem.num_groups + 1
     return _holders_are_least(problem, may_hold, role_of, prices) and _counts_are_least(
         share, counts, held, prices, step
@@ -56,10 +57,10 @@ def proves_even_roles(
 
 def may_take_role(problem: Problem) -> BoolArray:
     """
-    Return ``(I,)`` items that may have their group's role in the end.
+    Return ``(I,)`` items that may hold their group's role in the end.
 
-    A role that may not change hands, or lies where it may stay but none may be taken,
-    stays; one that must be released may go to every item that may hold one.
+    A role stays if it may not change hands, or if its bin may keep a role but not take
+    one. A role that must be released may go to every item that may hold one.
     """
     holder = problem.role_home
     at = problem.home[np.maximum(holder, 0)]
@@ -92,11 +93,11 @@ def _counts_are_least(
     share: FloatArray, counts: IntArray, held: IntArray, prices: IntArray, step: int
 ) -> bool:
     """
-    Return whether prices of the k-th roles, a step apart, make the counts least.
+    Return whether prices of the k-th roles exist under which the counts are optimal.
 
-    The last role of a bin costs at most minus its dual price, one more at least that.
-    So with prices that ascend by a step or more from each worth to the next, a last
-    role must not be cheaper than one more of no larger worth, and the steps between.
+    The last role of a bin costs at most minus its dual price; one more role costs at
+    least that. Prices rise by `step` or more from each rank to the next. The condition
+    compares every last role with every additional role of no larger rank.
     """
     sharing = np.nonzero(share > 0)[0]
     taken = sharing[counts[sharing] > held[sharing]]
@@ -119,7 +120,7 @@ def _counts_are_least(
 
 
 def _worth(steps: IntArray, share: FloatArray) -> list[tuple[float, float]]:
-    """Return what the k-th roles are worth, without the noise of floats."""
+    """Return the sort key of the k-th roles, rounded to remove floating-point noise."""
     pairs = zip((steps / share).tolist(), ((steps - 1) / share).tolist(), strict=True)
     return [
         (float(f"{first:.10e}"), float(f"{second:.10e}")) for first, second in pairs
@@ -130,22 +131,22 @@ def proven_distance(
     problem: Problem, column: int, bins: IntArray, *, is_upper: bool
 ) -> float:
     """
-    Return how far outside the bands of one resource some bin of a set must be.
+    Return a lower bound on the distance outside its band of some bin of a set.
 
     Parameters
     ----------
     problem
-        Items that stay where they are; roles that may change hands.
+        Problem whose items all stay; roles may change hands.
     column
-        The resource.
+        Resource whose bands count.
     bins
-        Rows of the set.
+        Rows of the bins in the set.
     is_upper
-        Whether the set must hold too much, or cannot get enough.
+        Whether the set must exceed its bands; else whether it must fall below them.
 
     Returns
     -------
-    In targets; 0 or less proves nothing.
+    Distance in targets; 0 or less proves nothing.
     """
     limits = problem.bins
     inside = np.zeros(problem.num_bins, dtype=np.bool_)
@@ -173,7 +174,7 @@ def proven_distance(
 
 
 def _fixed_load(problem: Problem, column: int, inside: BoolArray) -> int:
-    """Return what the set carries whoever has the roles."""
+    """Return the load of the set without roles."""
     here = inside[problem.home]
     load = int(problem.bins.fixed[inside, column].sum())
     load += int(problem.weight[problem.group_of[here], column].sum())

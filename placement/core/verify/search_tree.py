@@ -1,10 +1,9 @@
 """
-Re-check a bound of branch and bound: prices of load at every leaf of its tree.
+Verify a branch-and-bound bound from prices of load at every leaf of the tree.
 
-At a node two cases are told apart: an item of a group, or its role, lies in a bin, or
-it does not. What every leaf proves of its cases all arrangements have in common; rows
-that rounding proves hold in all cases. This module imports the problem, and what checks
-prices and such rows, and nothing else of the core.
+A node branches on an item of a group, or its role: in a bin, or not in the bin. The
+smallest bound of all leaves holds for every arrangement. Rounding cuts hold at every
+node. Imports the problem and the verifiers of prices and cuts alone.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,20 +31,20 @@ def verify_tree(
     problem: Problem, lower: IntArray, upper: IntArray, witness: Mapping[str, Any]
 ) -> int:
     """
-    Return the cost that a tree of cases proves.
+    Return the lower bound on cost that a branch-and-bound tree proves.
 
     Parameters
     ----------
     problem
-        What the bound is about.
+        Problem whose arrangements the bound covers.
     lower, upper
-        ``(N, R)`` the bands for which it is claimed.
+        ``(N, R)`` ends of the bands for which the bound is claimed.
     witness
         ``nodes``, the root first. A branch has ``group``, ``bin``, ``role`` (whether it
-        is about the group's role), and ``there`` and ``elsewhere``: rows of nodes that
-        come later. A leaf has prices as `verify_prices` takes them, or is empty where
-        its cases cannot be. ``cuts``, if there are any: rows that may have prices, as
-        `verify_rounding.rounded_rows` takes them.
+        fixes the group's role), and ``there`` and ``elsewhere``: rows of later nodes. A
+        leaf has the prices that `verify_prices` takes, or is empty where its fixings
+        are infeasible. Optional ``cuts``: rounding cuts that may have prices, as
+        `mir_cuts.rounded_rows` takes them.
     """
     rows = rounded_rows(problem, lower, upper, witness.get("cuts", ()))
 
@@ -58,10 +57,10 @@ def verify_tree(
 
 def verify_distance_tree(problem: Problem, witness: Mapping[str, Any]) -> float:
     """
-    Return the distance outside the bands that a tree of cases proves.
+    Return the lower bound on distance that a branch-and-bound tree proves.
 
-    Where the witness has a ``distance``, its prices are about bands that are wider by
-    that much: if something stays outside of these, nothing comes as near.
+    Where the witness has a ``distance``, its prices refer to bands widened by it. If no
+    arrangement fits into the widened bands, that distance is a lower bound.
     """
     beyond = witness.get("distance")
     bands = widened_ends(problem, beyond or 0.0)
@@ -79,7 +78,7 @@ def verify_distance_tree(problem: Problem, witness: Mapping[str, Any]) -> float:
 
 
 def widened_ends(problem: Problem, distance: float) -> tuple[IntArray, IntArray]:
-    """Return ``(N, R)`` ends of bands, so many targets further; loads are whole."""
+    """Return ``(N, R)`` ends of the bands, widened by a distance in targets."""
     bins = problem.bins
     lower, upper = bins.lower.copy(), bins.upper.copy()
     for b, r in np.argwhere(bins.target > 0).tolist():
@@ -94,7 +93,7 @@ def _least(
     nodes: Sequence[Mapping[str, Any]],
     proven: Callable[[Leaf, tuple[Fixing, ...]], float],
 ) -> float:
-    """Return the least that any leaf proves; 0 where the tree is none."""
+    """Return the smallest bound of all leaves; 0 if the tree is malformed."""
     waiting: list[tuple[int, tuple[Fixing, ...]]] = [(0, ())]
     least = NO_ARRANGEMENT
     while waiting:

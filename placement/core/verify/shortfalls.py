@@ -1,9 +1,9 @@
 """
-Re-check what is proven to be missing, from its witness and in exact integers.
+Verify proofs of infeasibility from their witnesses, in exact integers.
 
-This module shares nothing with the code that finds the proofs: it imports the problem
-alone, and what sums its loads. A witness of any kind names bins, groups and a resource;
-what they must hold and may hold is counted again here, bin by bin.
+Shares no code with the modules that find the proofs: it imports the problem and its
+sums (`problem_facts`) alone. A witness names bins, groups, a resource or a level. The
+amounts that bins must hold and may hold are computed again here, bin by bin.
 """
 
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ NOTHING = (0, 0)
 
 class Verifier:
     """
-    Counts again what witnesses say is missing in one problem.
+    Verifier of the shortfall witnesses of one problem.
 
     Parameters
     ----------
     problem
-        What is to be arranged.
+        Items, bins, and what may move.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -35,20 +35,21 @@ class Verifier:
 
     def amounts(self, kind: str, witness: Mapping[str, Any]) -> tuple[int, int]:
         """
-        Return what can be had and what is needed.
+        Return the amount available and the amount needed.
 
         Parameters
         ----------
         kind
-            ``load``: `bins` must hold more of a `resource` than they may. ``count``:
-            of `groups` more items must be in `bins` than fit by a `resource`. ``room``:
-            a `group` has fewer places than items at a `level`.
+            ``load``: the `bins` must hold more of a `resource` than they may.
+            ``count``: more items of the `groups` must be in the `bins` than fit by a
+            `resource`. ``room``: a `group` has fewer places than items at a `level`.
         witness
-            Rows by these names.
+            Rows of the problem by these names.
 
         Returns
         -------
-        Two integers: nothing keeps the hard rules where the second is larger.
+        Two integers; if the second is larger, the hard rules are infeasible. Zeros for
+        an unknown kind.
         """
         check = {"load": _load, "count": _pieces, "room": _places}.get(kind)
         return NOTHING if check is None else check(self._facts, witness)
@@ -57,7 +58,7 @@ class Verifier:
 def verify_missing(
     problem: Problem, kind: str, witness: Mapping[str, Any]
 ) -> tuple[int, int]:
-    """Return what a witness says can be had and is needed; see `Verifier`."""
+    """Return the available and the needed amount of a witness; see `Verifier`."""
     return Verifier(problem).amounts(kind, witness)
 
 
@@ -67,7 +68,7 @@ def _load(facts: Facts, witness: Mapping[str, Any]) -> tuple[int, int]:
     items = facts.least_items(inside)
     must_lead = (problem.role_home >= 0) & ~_may_lead(facts, ~inside)
     role = _sum(problem.role_weight[must_lead, r])
-    # A role that weighs less than nothing may come to the set.
+    # A role with a negative weight may come to the set.
     role += _sum(np.minimum(problem.role_weight[~must_lead, r], 0))
     fixed = sum(int(one) for one in problem.bins.fixed[inside, r])
     need = fixed + role + _dot(problem.weight[:, r], items)
@@ -152,7 +153,7 @@ def _is_place(problem: Problem, group: int, kinds: dict[int, int], b: int) -> bo
 
 
 def _fits(facts: Facts, group: int, b: int) -> bool:
-    """Return whether an item fits into a bin beside what never leaves it."""
+    """Return whether an item fits into a bin beside the load that never leaves it."""
     problem = facts.problem
     here = facts.items_at(b)
     own = here[np.equal(problem.group_of[here], group)].tolist()
@@ -169,7 +170,7 @@ def _fits(facts: Facts, group: int, b: int) -> bool:
 
 
 def _room_in_nodes(facts: Facts, b: int, r: int) -> int:
-    """Return what the nodes of a bin have left beside what never leaves them."""
+    """Return the least capacity of a bin's nodes beside load that never leaves."""
     problem, room = facts.problem, NO_LIMIT
     stays = facts.stuck(r, False)
     for level in problem.levels[1:]:
@@ -199,7 +200,7 @@ def _dot(weight: IntArray, count: IntArray) -> int:
 
 
 def _may_lead(facts: Facts, where: BoolArray) -> BoolArray:
-    """Return ``(G,)`` whether the role may end in some bins."""
+    """Return ``(G,)`` whether the role may end in a set of bins."""
     problem = facts.problem
     found = np.zeros(problem.num_groups, dtype=np.bool_)
     for b in np.nonzero(where & problem.may_hold_role)[0].tolist():
@@ -218,7 +219,7 @@ def _may_lead(facts: Facts, where: BoolArray) -> BoolArray:
 
 
 def _most_load(facts: Facts, inside: BoolArray, r: int) -> int:
-    """Return the most that some bins may carry together; `NO_LIMIT` or more: any."""
+    """Return the capacity of a set of bins; `NO_LIMIT` or more: unlimited."""
     problem = facts.problem
     capacity = [min(one, NO_LIMIT) for one in facts.capacities(r)]
     if not problem.is_transient[r]:
@@ -253,7 +254,7 @@ def _node_capacity(facts: Facts, level: Level, node: int, r: int) -> int:
 
 
 def _most_held(facts: Facts, b: int, r: int) -> int:
-    """Return the most that a bin which takes nothing can hold in the end."""
+    """Return the largest final load of a bin that may not receive items."""
     problem, weights = facts.problem, facts.weights(r)
     total = int(problem.bins.fixed[b, r])
     for item in facts.items_at(b).tolist():

@@ -1,15 +1,15 @@
 """
 Flows of interchangeable items between bins, over classes of items.
 
-Nodes are the bins ``0 … B - 1`` and then the classes. An edge joins a class and a bin
-that may hold it; ``count[e]`` items lie on it, of which the first ``home[e]`` are at
-home. So a class can put an item on an edge at the edge's price, and 1 more unless fewer
-lie there than are at home, and ``share_price`` more for each of ``low[e]`` and
-``high[e]`` that is reached; a bin can give one up along an edge that holds one, and
-gets back what it cost. Reduced costs are these plus the potential of the tail less that
-of the head: never negative, and 0 on the arcs that may be used.
+Nodes are the bins ``0 … B - 1``, then the classes. An edge joins a class and a bin that
+may hold it; it holds ``count[e]`` items, of which the first ``home[e]`` are at home. A
+class can put an item on an edge at the price of the edge, plus 1 if the edge holds at
+least the items at home, plus ``share_price`` for each of ``low[e]`` and ``high[e]``
+reached. A bin can give an item back along an edge at the negated cost. The reduced cost
+of an arc is its cost plus the potential of its tail minus that of its head. Reduced
+costs are never negative, and flow may use only arcs of reduced cost 0.
 
-Nodes of different parts do not exchange anything.
+Nodes of different parts do not exchange items.
 """
 
 import heapq
@@ -37,7 +37,7 @@ def next_cost(
 
 @inlined
 def num_alike(count: int, home: int, low: int, high: int, is_more: bool) -> int:
-    """Return how many items more, or less, cost the same as the next one; 0: any."""
+    """Return the number of items with the cost of the next one; 0: unlimited."""
     found = 0
     for mark in (home, low, high):
         alike = mark - count if is_more else count - mark
@@ -69,7 +69,7 @@ def find_levels(
     Set the level of every node that can be reached along arcs of reduced cost 0.
 
     The first `num_queued` nodes of the queue are the sources; their levels are set.
-    Returns how many nodes were reached; these are then in the queue.
+    Returns the number of reached nodes, which are then in the queue.
     """
     at = 0
     while at < num_queued:
@@ -127,10 +127,10 @@ def push_along_levels(
     """
     Push items from sources to bins with room, along arcs that go one level up.
 
-    ``given[node]`` is what a source has to give, ``room[bin]`` what a bin may take;
-    both are used up. ``cursor`` stands on the first arc of every node; ``path`` has a
-    place
-    for each node and each arc between. Returns how many items were pushed.
+    ``given[node]`` is the number of items that a source has to give and ``room[bin]``
+    the number that a bin may take; both are reduced. ``cursor`` holds the first arc of
+    every node; ``path`` has space for each node and each arc between. Returns the
+    number of items pushed.
     """
     pushed = 0
     for source in sources:
@@ -262,9 +262,9 @@ def fill_lowest(
     class_start: Column, edge_bin: Column, count: Column, load: Column, left: Column
 ) -> None:
     """
-    Put what is left of each class onto its bins, the least loaded first.
+    Put the remaining items of each class into its bins, the least loaded first.
 
-    Class by class, each as evenly as its own bins allow; ``left`` is used up.
+    Each class in turn is spread as evenly as its bins allow; ``left`` becomes 0.
     """
     for first in range(len(class_start) - 1):
         begin, stop = class_start[first], class_start[first + 1]
@@ -273,7 +273,7 @@ def fill_lowest(
         heap = [(load[edge_bin[begin]], begin)]
         for edge in range(begin + 1, stop):
             heapq.heappush(heap, (load[edge_bin[edge]], edge))
-        # The lowest bins rise together, until the next is as low or nothing is left.
+        # Raise the lowest bins together to the level of the next, while items remain.
         lowest = [heapq.heappop(heap)]
         level = lowest[0][0]
         rest = left[first]

@@ -1,4 +1,4 @@
-"""Weighted items dealt out to bins, the heaviest first."""
+"""Distribution of weighted items over bins, the heaviest first."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,19 +10,19 @@ from placement.core.search.kernels.state import Column
 
 NOWHERE = -1
 MAX_PAIRED = 300
-"""Items of a bin of which all pairs are looked at."""
+"""Largest number of items of a bin for which all pairs are examined."""
 MIN_ITEMS_COMPILED = 20_000
-"""Below, the same code runs uncompiled: it takes less than compiling would."""
+"""Number of items below which kernels run uncompiled, faster than compiling them."""
 
 
 def deal_to_lowest(
     order: Column, weight: Column, load: Column, share: Column, line: Column, to: Column
 ) -> None:
     """
-    Give each item of `order` to the bin that is least full, any bin will do.
+    Give each item of `order` to the least full of all bins.
 
-    ``line`` holds the bins as a binary heap by load over share, the lowest bin first of
-    equals; ``to[item]`` is set, and loads grow.
+    ``line`` holds the bins as a binary heap by load over share, ties by lowest bin.
+    Sets ``to[item]`` and increases ``load``.
     """
     size = len(line)
     for item in order:
@@ -85,11 +85,11 @@ def release(
     to: Column,
 ) -> None:
     """
-    Take items out of bins that hold more than their limit, as little as covers it.
+    Release items of bins over their limit, with little weight beyond the excess.
 
-    The items of bin ``b``, heaviest first, are ``order[start[b]:start[b + 1]]``. What
-    fits the excess is taken; what is then left of it is covered by the lightest item
-    that does, and what was taken before is put back where it is covered without.
+    The items of bin ``b``, heaviest first, are ``order[start[b]:start[b + 1]]``. Items
+    that fit into the excess are released first. The lightest sufficient item covers the
+    rest, and released items that are not needed any more return to the bin.
     """
     for b in range(len(limit)):
         excess = load[b] - limit[b]
@@ -108,7 +108,7 @@ def release(
                 item = order[place]
                 if to[item] != NOWHERE and weight[item] >= missing:
                     cover = item
-            # Or one goes instead of another that is lighter by what is missing.
+            # Alternatively swap a released item for one heavier by the missing weight.
             back = NOWHERE
             if cover != NOWHERE and start[b + 1] - start[b] <= MAX_PAIRED:
                 least = weight[cover] - missing
@@ -151,11 +151,11 @@ def deal_in_turn(
     to: Column,
 ) -> None:
     """
-    Give each item to the next of the takers that has not enough of its kind.
+    Give each item to the next of the takers with room for its kind.
 
-    ``held[first_pair[k] + bin]`` is what a bin has of kind ``k``, of which ``most[k]``
-    is enough; where all have enough, the next takes it. ``lack[bin]`` is used up: in
-    sum as many as there are items.
+    ``held[first_pair[k] + bin]`` is the number of items of kind ``k`` in a bin, and
+    ``most[k]`` their largest number; if no taker has room, the next one takes the item.
+    ``lack[bin]`` is reduced to 0; its sum is the number of items.
     """
     size = len(takers)
     at = 0
@@ -184,7 +184,7 @@ def deal_in_turn(
 def run_sized(
     kernel: Callable[..., Any], size: int, *columns: npt.NDArray[Any]
 ) -> None:
-    """Run a kernel compiled on arrays, or on lists where there are few items."""
+    """Run a kernel compiled on arrays, or uncompiled on lists for few items."""
     if size >= MIN_ITEMS_COMPILED:
         compiled(kernel)(*columns)
         return

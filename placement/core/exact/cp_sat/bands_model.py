@@ -1,11 +1,11 @@
 r"""
-The core's problem as an integer program (OR-Tools CP-SAT): hard rules and bands.
+Integer program of the hard rules and bands of a problem (OR-Tools CP-SAT).
 
-Coefficients are kept small: CP-SAT 9.15 adds up multiples of rows before it searches,
-and with coefficients of some :math:`2^{37}` in two of them it has called answers
-optimal that were not. So loads and costs are counted in units, rounded such that no
-arrangement is lost: what is proven of the model holds for the problem, and whether an
-answer keeps everything is seen when it is evaluated, in whole numbers.
+Coefficients are kept small: CP-SAT 9.15 adds multiples of rows before its search, and
+with coefficients of about :math:`2^{37}` in two rows it has reported wrong optima. So
+loads and costs are in units, rounded such that no arrangement is cut off: the model is
+a relaxation, and its bounds hold for the problem. The evaluation of an answer in exact
+integers decides whether the answer keeps all constraints.
 """
 
 import math
@@ -25,25 +25,25 @@ from placement.core.model.objective import Value, usable_capacity
 from placement.core.model.problem import NO_LIMIT, NOWHERE, IntArray, Problem
 
 COST_BITS, FINE_BITS = 20, 27
-"""Bits of what one item's move costs; and where moves are not counted beside it."""
+"""Bits of the cost of a move: in a model of all bins, and in a model of one node."""
 FINENESS = 2.0**20
-"""Parts of a target that distances are measured in."""
+"""Number of parts of a target that distances are measured in."""
 MOST_PARTS = 2.0**22
 """Upper limit of a distance in parts; the part is enlarged for longer distances."""
 
 
 class Outcome(NamedTuple):
     """
-    What CP-SAT says of one objective.
+    Result of CP-SAT for one objective.
 
     Parameters
     ----------
     at
-        The best arrangement found, if any.
+        Best arrangement found, if any.
     bound
-        No arrangement has less of the objective; `None` where nothing was found out.
+        Lower bound on the objective; `None` if CP-SAT found no solution.
     is_best
-        Whether the arrangement is proven to have least.
+        Whether the arrangement is proven optimal.
     """
 
     at: Arrangement | None
@@ -56,19 +56,19 @@ NOTHING = Outcome(None, None, is_best=False)
 
 class BandsModel(RulesModel):
     """
-    Hard rules, and bands that every load keeps to.
+    Model of the hard rules, with bands as constraints.
 
     Parameters
     ----------
     problem
-        What to arrange; `fits_bands` must hold.
+        Problem to model; `fits_bands` must hold.
     bands
-        What loads keep to; `None`: they are measured by `distance` instead.
+        Bands that every load keeps; `None`: `distance` measures loads instead.
     inside
         Subset of the bins, a relaxation of the whole problem; `None`: all bins.
     has_roles
-        Whether the model has variables of roles. Without, a group adds the role's load
-        wherever that helps: a relaxation as well.
+        Whether the model has variables of roles. Without them, the load of a role
+        counts wherever that relaxes a constraint: a relaxation as well.
     """
 
     def __init__(
@@ -114,14 +114,14 @@ class BandsModel(RulesModel):
 
     def tighten(self, over: IntArray, bands: Bands) -> None:
         """
-        Let nothing in that is outside of some bands, even if something within is lost.
+        Add rows that exclude every load outside some bands, and possibly some within.
 
         Parameters
         ----------
         over
             ``(n, 2)`` bins and resources.
         bands
-            What loads keep to.
+            Bands that loads must keep.
         """
         for b, r in over.tolist():
             terms, weights = self._load_terms(b, r)
@@ -144,9 +144,9 @@ class BandsModel(RulesModel):
         Parameters
         ----------
         most
-            Distance, in targets, that no load is to exceed.
+            Upper limit of all distances, in targets.
         least
-            A distance that is as good as any that is less.
+            Distance below which no reduction counts, in targets.
         """
         bins = self.problem.bins
         self.fineness = min(FINENESS, MOST_PARTS / max(most, 1.0))
@@ -175,7 +175,7 @@ class BandsModel(RulesModel):
         """
         Return the cost of all moves in whole units, times `steps`, and their number.
 
-        All moves together are less than one step.
+        The number of moves is less than one step.
         """
         prices = [cost // self.unit * self.steps + 1 for cost in self._costs]
         return cp_model.LinearExpr.weighted_sum(self._moves, prices)
@@ -192,14 +192,14 @@ class BandsModel(RulesModel):
 
     def rest_of_cost(self, units: int, most: int) -> cp_model.LinearExprT:
         """
-        Return the cost beyond some whole units, times `steps`, and the moves.
+        Return the cost beyond a number of whole units, times `steps`, plus the moves.
 
         Parameters
         ----------
         units
-            What moves cost at least, in whole units of each.
+            Lower bound on the cost of moves, in whole units of each move.
         most
-            So many units more are allowed.
+            Largest number of further units.
         """
         whole = [cost // self.unit for cost in self._costs]
         over = self.model.new_int_var(0, most, "")
@@ -211,12 +211,12 @@ class BandsModel(RulesModel):
         return total + over * (self.unit * self.steps)
 
     def role_changes(self) -> cp_model.LinearExprT:
-        """Return in how many groups another item holds the role in the end."""
+        """Return the number of groups whose role another item holds in the end."""
         problem, changes = self.problem, []
         for group in np.nonzero(problem.role_home != NOWHERE)[0].tolist():
             home = int(problem.home[problem.role_home[group]])
             leads = {b: var for (g, b), var in self.role.items() if g == group}
-            # An item that moves may take its role along to where none of them was.
+            # An item that moves may bring its role to a bin without items of its group.
             taken = [v for b, v in leads.items() if (group, b) not in self.home]
             others = [
                 v for b, v in leads.items() if b != home and (group, b) in self.home
@@ -243,7 +243,7 @@ class BandsModel(RulesModel):
         self.model.add(total >= least // self.unit - len(inside))
 
     def keep_moves(self, known: Value) -> None:
-        """Let moves cost no more than in a known answer, and be no more."""
+        """Limit cost and number of moves to those of a known answer."""
         whole = [cost // self.unit for cost in self._costs]
         rest = [cost % self.unit for cost in self._costs]
         units = self.model.new_int_var(0, known.cost // self.unit, "")
@@ -263,16 +263,16 @@ class BandsModel(RulesModel):
         self, objective: cp_model.LinearExprT, work: float, seconds: float | None
     ) -> Outcome:
         """
-        Make an objective as small as can be.
+        Minimise an objective.
 
         Parameters
         ----------
         objective
-            A sum of variables, in integers.
+            Sum of variables, in integers.
         work
-            Deterministic seconds that it may take.
+            Work limit in deterministic seconds.
         seconds
-            The same in seconds, where somebody waits; `None`: any.
+            Seconds to a deadline; `None`: no deadline.
         """
         solved = self.least_value(objective, work, seconds)
         if solved is None:
@@ -297,11 +297,11 @@ class BandsModel(RulesModel):
 
 
 def _of_copies(problem: Problem) -> IntArray:
-    """Return the capacities that bands do not contain: what holds while copying."""
+    """Return the capacities that bands do not imply: those of transient resources."""
     capacity = usable_capacity(problem)
     return np.where(problem.is_transient, capacity, NO_LIMIT)
 
 
 def _whole(bound: float) -> int:
-    """Return a bound that CP-SAT tells as a float, rounded down."""
+    """Return a bound that CP-SAT reports as a float, rounded down."""
     return math.floor(np.nextafter(bound, -np.inf)) if bound > 0 else 0

@@ -2,13 +2,13 @@
 Exact model of the hard rules alone (OR-Tools CP-SAT), in integers.
 
 All hard rules are constraints on the variables of
-`core.exact.cp_sat.placement_variables`, no band is one. That nothing keeps them is
-proven where the solver says so: it computes in integers throughout, where HiGHS has
-tolerances. One worker, a fixed seed and a limit in deterministic time give the same
+`core.exact.cp_sat.placement_variables`; bands are not. CP-SAT computes in integers
+throughout, so its statement of infeasibility is a proof, unlike that of HiGHS, which
+has tolerances. One worker, a fixed seed and a limit in deterministic time give the same
 answer on any machine.
 
-With `is_lenient` failures are counted instead: an item stays where it had to leave, or
-in no bin, and a group breaks its caps no worse than before.
+With `is_lenient`, the model counts failures instead: an item stays in a bin it must
+leave, or has no bin, and a group breaks its caps no worse than before.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from placement.core.model.problem import (
 )
 
 BITS = 28
-"""Bits of a coefficient: CP-SAT 9.15 errs where products of two do not fit."""
+"""Bits of a coefficient: CP-SAT 9.15 errs if products of two coefficients overflow."""
 
 
 class RulesModel(PlacesModel):
@@ -43,9 +43,9 @@ class RulesModel(PlacesModel):
     Parameters
     ----------
     problem
-        What to arrange; `fits_rules` must hold.
+        Problem to model; `fits_rules` must hold.
     capacity
-        ``(N, R)`` in place of the bins' own; `None`: these.
+        ``(N, R)`` capacities of the bins; `None`: those of the problem.
     is_lenient, inside, has_roles
         As for `PlacesModel`.
     """
@@ -71,14 +71,14 @@ class RulesModel(PlacesModel):
         self, work: ExactWork, objective: cp_model.LinearExprT | None = None
     ) -> tuple[Found, Arrangement | None, bool]:
         """
-        Return what is found, an arrangement, and whether it is proven the best.
+        Return the outcome, an arrangement, and whether it is proven optimal.
 
         Parameters
         ----------
         work
-            What it may take; what it took is taken off.
+            Work limit; reduced by the work done.
         objective
-            To be as small as can be; `None`: anything that keeps the rules.
+            Objective to minimise; `None`: any feasible arrangement.
         """
         if work.rules <= 0:
             return Found.UNKNOWN, None, False
@@ -103,11 +103,11 @@ class RulesModel(PlacesModel):
         self.add_row(total <= most // unit)
 
     def add_row(self, row: cp_model.BoundedLinearExpression | bool) -> None:
-        """Add a row that holds in any case."""
+        """Add a constraint that is always enforced."""
         self.model.add(row)
 
     def under(self, what: str, of: str, level: str = "") -> None:
-        """Set the kind of rule of the next rows; here every row always holds."""
+        """Set the kind of rule of the next rows; here all rows are always enforced."""
 
     def excess(
         self, over: Sequence[Pair], terms: Sequence[tuple[int, int, int]]
@@ -118,9 +118,9 @@ class RulesModel(PlacesModel):
         Parameters
         ----------
         over
-            Bins and resources.
+            Pairs of bin and resource.
         terms
-            Of each its capacity, the most that it may be over, and its weight.
+            Capacity, largest excess and weight of each pair.
         """
         parts: list[cp_model.LinearExprT] = []
         largest = max((most * weight for _, most, weight in terms), default=0)
@@ -133,13 +133,13 @@ class RulesModel(PlacesModel):
         return [1 * peak, cp_model.LinearExpr.sum(parts)]
 
     def load(self, b: int, r: int) -> cp_model.LinearExprT:
-        """Return the load of a bin in the end."""
+        """Return the final load of a bin."""
         terms, weights = self._load_terms(b, r)
         fixed = int(self.problem.bins.fixed[b, r])
         return cp_model.LinearExpr.weighted_sum(terms, weights) + fixed
 
     def cost(self) -> cp_model.LinearExprT:
-        """Return what all moves cost, each with a little for itself and its role."""
+        """Return the cost of all moves, with a small extra cost per move."""
         problem = self.problem
         unit = max(int(problem.cost.max(initial=0)) >> 20, 1)
         most = problem.num_items + 1
@@ -154,7 +154,7 @@ class RulesModel(PlacesModel):
     def _load_terms(
         self, b: int, r: int, *, is_lower: bool = False
     ) -> tuple[list[cp_model.IntVar], list[int]]:
-        """Return the terms of a load; without roles the least, or the most, of it."""
+        """Return the terms of a load; without roles, those of a bound on it."""
         problem, (groups, items) = self.problem, self._held[b]
         weight, role = problem.weight[groups, r], problem.role_weight[groups, r]
         if len(problem.extra) and len(items):
@@ -201,7 +201,7 @@ class RulesModel(PlacesModel):
     def _while_copying(
         self, b: int, r: int
     ) -> tuple[list[cp_model.IntVar], list[int], int]:
-        """Return what comes to a bin, and what is there until all is copied."""
+        """Return the terms of arrivals in a bin, and the load there during copying."""
         problem, stays = self.problem, 0
         terms, weights = [], []
         for group in range(problem.num_groups):
@@ -220,7 +220,7 @@ class RulesModel(PlacesModel):
         return terms, weights, stays
 
     def _add_nodes(self) -> None:
-        """Bins of a node carry together no more than the node may."""
+        """Add the capacities of nodes: limits on the summed loads of their bins."""
         for level, limits in limited_levels(self.problem):
             usable = usable_in_nodes(self.problem, level, limits)
             for node, r in np.ndindex(*usable.shape):
@@ -236,7 +236,7 @@ class RulesModel(PlacesModel):
                 self.add_at_most(terms, weights, most - int(limits.fixed[node, r]))
 
     def _add_move_caps(self) -> None:
-        """Keep moves, their cost, and that of those between zones within their caps."""
+        """Add the caps on the number, the cost and the zone crossings of moves."""
         for what, most in caps_of(self.problem).items():
             if most < NO_LIMIT:
                 prices = self.spent_of(what)
@@ -245,7 +245,7 @@ class RulesModel(PlacesModel):
                 self.add_at_most(terms, list(prices.values()), int(most))
 
     def spent_of(self, what: str) -> dict[Pair, int]:
-        """Return what each move that is possible takes of a cap."""
+        """Return the use of a cap by each possible move."""
         problem = self.problem
         moves = [pair for pair in self.at if pair not in self.home]
         if what == "moves":
@@ -255,7 +255,7 @@ class RulesModel(PlacesModel):
         return {pair: self._crossing(*pair) for pair in moves}
 
     def _crossing(self, group: int, b: int) -> int:
-        """Return what a move to a bin costs between zones; 0 inside one."""
+        """Return the crossing cost of a move to a bin; 0 inside the source zone."""
         if not len(self.problem.source_zone):
             return 0
         source = int(self.problem.source_zone[group])

@@ -1,9 +1,9 @@
 r"""
-Places and roles as variables of an integer program (OR-Tools CP-SAT).
+Placement and role variables of an integer program (OR-Tools CP-SAT).
 
 :math:`y_{gb} = 1` iff group :math:`g` has an item in bin :math:`b`, and
-:math:`\ell_{gb} = 1` iff that item holds its role. What groups ask for and the caps on
-them in nodes are constraints; loads come in with `core.exact.cp_sat.hard_rules_model`.
+:math:`\ell_{gb} = 1` iff that item holds its role. The rules of single groups and their
+caps in nodes are constraints; `core.exact.cp_sat.hard_rules_model` adds those of loads.
 """
 
 from collections import defaultdict
@@ -27,7 +27,7 @@ Pair = tuple[int, int]
 Watch = Callable[[float], None]
 SEED = 1
 SECONDS_AT_LEAST, SECONDS_PER_WORK = 20.0, 60.0
-"""Some thirty times the usual seconds, so that a loaded machine gives the same plan."""
+"""About thirty times the usual seconds, for equal plans on a loaded machine."""
 
 
 def limited_solver(work: float, seconds: float | None = None) -> cp_model.CpSolver:
@@ -39,13 +39,13 @@ def limited_solver(work: float, seconds: float | None = None) -> cp_model.CpSolv
     work
         Limit in deterministic seconds.
     seconds
-        Limit in seconds of a deadline; `None`: there is none.
+        Seconds to a deadline; `None`: no deadline.
     """
     solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.num_workers, parameters.random_seed = 1, SEED
     parameters.max_deterministic_time = work
-    # At times CP-SAT raises a bound step by step, and counts next to no work.
+    # CP-SAT may raise a bound step by step and count hardly any work: limit seconds.
     longest = SECONDS_AT_LEAST + SECONDS_PER_WORK * work
     within = longest if seconds is None else min(longest, max(seconds, 0.0))
     parameters.max_time_in_seconds = within
@@ -54,26 +54,26 @@ def limited_solver(work: float, seconds: float | None = None) -> cp_model.CpSolv
 
 class PlacesModel:
     """
-    Variables of places and roles, and what groups ask for.
+    Variables of placements and roles, with the constraints of single groups.
 
     Parameters
     ----------
     problem
-        The problem to model.
+        Problem to model.
     is_lenient
-        Whether items may fail to do as they must, which is counted.
+        Whether items may break the rules of their group; failures are counted.
     inside
-        Some bins that the model is of, which leaves out what other bins ask for;
-        `None`: all.
+        Subset of the bins to model, without the constraints of other bins; `None`: all.
     has_roles
-        Whether the model has variables of roles; without, what roles add is left out.
+        Whether the model has variables of roles; without them, role weights are left
+        out.
 
     Attributes
     ----------
     gap
         Relative gap at which an answer counts as optimal.
     watch
-        Is called with each better bound on the objective; `None`: nothing is.
+        Function called with each better bound on the objective; `None`: none.
     """
 
     def __init__(
@@ -107,20 +107,20 @@ class PlacesModel:
 
     @property
     def failures(self) -> cp_model.LinearExpr:
-        """Items that do not do as they must, and groups that break a cap."""
+        """Number of items that break a rule, plus groups that break a cap."""
         terms = [*self.unmet, *self.broken.values()]
         return cp_model.LinearExpr.sum(terms)
 
     def run(self, work: float, seconds: float | None = None) -> cp_model.CpSolverStatus:
         """
-        Solve the model as it stands, the same way anywhere.
+        Solve the present model, with the same result on any machine.
 
         Parameters
         ----------
         work
-            Deterministic seconds that it may take.
+            Work limit in deterministic seconds.
         seconds
-            The same in seconds, where somebody waits; `None`: any.
+            Seconds to a deadline; `None`: no deadline.
         """
         self.solver = limited_solver(work, seconds)
         self.solver.parameters.relative_gap_limit = self.gap
@@ -128,7 +128,7 @@ class PlacesModel:
         return self.solver.solve(self.model)
 
     def suggest(self, at: Arrangement) -> None:
-        """Give an arrangement as a hint: the first answer, if it keeps everything."""
+        """Set an arrangement as the hint: the first solution, if it is feasible."""
         self.suggest_places(places_in(self.problem, at))
         holders = self._holders(at)
         for pair, leads in self.role.items():
@@ -173,7 +173,7 @@ class PlacesModel:
         total = cp_model.LinearExpr.sum([self.at[group, b] for b in bins])
         lost = [i for i in range(start, stop) if problem.home[i] == NOWHERE]
         if self.is_lenient and lost:
-            # What lies nowhere may go on doing so.
+            # An item without a bin may stay without one.
             away = [model.new_bool_var("") for _ in lost]
             self.unmet += away
             total += cp_model.LinearExpr.sum(away)
@@ -207,7 +207,7 @@ class PlacesModel:
             model.add_implication(self.at[group, holder], self.role[group, holder])
 
     def _release(self, group: int, leads: cp_model.IntVar, able: Sequence[int]) -> None:
-        """Keep a role where it must be released only while nothing else may hold it."""
+        """Allow a role in a bin that must release it only if no other may hold it."""
         others = [self.at[group, b] for b in able]
         if not others:
             return
@@ -237,7 +237,7 @@ class PlacesModel:
                 self._add_even(level, group, free, members)
 
     def _now(self, level: Level, group: int, node: int) -> int:
-        """Return how many items of a group are in a node before anything moves."""
+        """Return the number of items of a group in a node before any move."""
         items = slice(*self.problem.group_start[group : group + 2].tolist())
         home = self.problem.home[items]
         return int(np.equal(level.node_of_bin[home[home >= 0]], node).sum())
@@ -276,7 +276,7 @@ class PlacesModel:
         free: IntArray,
         members: dict[Pair, list[cp_model.IntVar]],
     ) -> None:
-        """No node with a free bin holds two less than another one."""
+        """Add an even spread: no node with a free bin holds two fewer than another."""
         held = {
             node: cp_model.LinearExpr.sum(members[group, node])
             for node in range(level.num_nodes)
@@ -294,12 +294,12 @@ class PlacesModel:
                 self.model.add(more - mine <= 1).only_enforce_if(*literals)
 
     def _arrangement(self, solver: cp_model.CpSolver) -> Arrangement:
-        """Read an answer off."""
+        """Return the arrangement of a solution."""
         holders = {p for p, leads in self.role.items() if solver.boolean_value(leads)}
         return arranged(self.problem, self.places(solver), holders)
 
     def places(self, solver: cp_model.CpSolver) -> set[Pair]:
-        """Return which group has an item in which bin."""
+        """Return the pairs of group and bin that hold an item in a solution."""
         return {pair for pair, here in self.at.items() if solver.boolean_value(here)}
 
 
@@ -310,14 +310,14 @@ def places_in(problem: Problem, at: Arrangement) -> set[Pair]:
 
 def arranged(problem: Problem, places: set[Pair], holders: set[Pair]) -> Arrangement:
     """
-    Return an arrangement: items whose bin is kept stay, the rest fill up.
+    Return the arrangement of given places; items stay if their bin is used again.
 
     Parameters
     ----------
     problem
-        The problem of these items.
+        Problem of these items.
     places, holders
-        Groups and the bins that have an item of theirs, or the one with the role.
+        Pairs of group and bin that hold an item, and those that hold the role.
     """
     bin_of, role_of = problem.home.copy(), problem.role_home.copy()
     chosen: dict[int, set[int]] = defaultdict(set)
@@ -337,7 +337,7 @@ def arranged(problem: Problem, places: set[Pair], holders: set[Pair]) -> Arrange
 
 
 def with_roles_kept(problem: Problem, at: Arrangement) -> Arrangement:
-    """Return the same with roles kept by items that move: items are interchangeable."""
+    """Return an arrangement with fewer role changes: exchange items that both moved."""
     bin_of, role_of = at.bin_of.copy(), at.role_of.copy()
     for group in np.nonzero(role_of != problem.role_home)[0].tolist():
         was, holder = int(problem.role_home[group]), int(role_of[group])

@@ -1,4 +1,4 @@
-"""Roles at fixed places: as few as can be in other hands, loads within their bands."""
+"""Roles at fixed places: fewest role changes with loads within their bands."""
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -14,20 +14,20 @@ from placement.core.model.problem import NO_LIMIT, NOWHERE, IntArray, Problem
 
 def fewer_role_changes(problem: Problem, at: Arrangement, work: float) -> Arrangement:
     """
-    Give roles back to whom held them, as far as the bands reached allow.
+    Return roles to their initial holders as far as the bands reached allow.
 
     Parameters
     ----------
     problem
-        Any; what it says of places is not looked at.
+        Any problem; its rules for places are ignored.
     at
-        Where everything is. Hard rules hold.
+        Arrangement that keeps the hard rules.
     work
-        Deterministic seconds that it may take.
+        Work limit in deterministic seconds.
 
     Returns
     -------
-    The same places, and as few role changes as were found; `at` where there are none
+    Arrangement with equal places and the fewest role changes found; `at` if none has
     fewer.
     """
     changed = np.nonzero(np.not_equal(at.role_of, problem.role_home))[0]
@@ -50,25 +50,26 @@ def roles_within(
     work: float,
 ) -> tuple[Arrangement | None, float]:
     """
-    Assign roles at fixed places such that loads keep to bands, if CP-SAT finds a way.
+    Assign roles at fixed places with loads within bands, if CP-SAT finds a solution.
 
     Parameters
     ----------
     problem
-        Any; what it says of places is not looked at.
+        Any problem; its rules for places are ignored.
     at
-        Where everything is.
+        Arrangement of the items.
     bands
         Bounds of the loads.
     spread_from
         Arrangement whose roles of a collection per bin, or the soft caps if larger, are
         upper limits.
     work
-        Deterministic seconds that it may take.
+        Work limit in deterministic seconds.
 
     Returns
     -------
-    The same places with as few role changes as were found, and the work it took.
+    Arrangement with equal places and the fewest role changes found, or `None`; and the
+    work done.
     """
     model = _RolesModel(problem, at, bands, spread_from)
     return model.solved(work), model.spent
@@ -109,7 +110,7 @@ class _RolesModel:
             self._in_bin.setdefault(where, []).append((group, holds))
 
     def _able(self, group: int) -> list[int]:
-        """Return the items of a group that may hold its role where they are."""
+        """Return the items of a group that may hold its role in their bins."""
         problem, at = self._problem, self._at
         was = int(problem.role_home[group])
         stays = was >= 0 and at.bin_of[was] == problem.home[was]
@@ -155,7 +156,7 @@ class _RolesModel:
         ends: tuple[int, int],
         fixed: int,
     ) -> None:
-        """Keep a load within its band; rounded such that none without is let in."""
+        """Add the band of a load, rounded such that no load outside is feasible."""
         unit = max(max(map(abs, weights)) >> BITS, 1)
         lower, upper = ends
         if upper < NO_LIMIT:
@@ -170,7 +171,7 @@ class _RolesModel:
             self._model.add(least >= -(-(lower - fixed) // unit))
 
     def solved(self, work: float) -> Arrangement | None:
-        """Return the arrangement with fewest roles in other hands that was found."""
+        """Return the arrangement with the fewest role changes found, if any."""
         others = [
             holds
             for group, row in self._holds.items()

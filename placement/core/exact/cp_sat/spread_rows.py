@@ -18,16 +18,16 @@ def keep_spread(
     model: RulesModel, problem: Problem, at: Arrangement, part: Part | None = None
 ) -> None:
     """
-    Let no bin get more of a collection than its soft cap, or than it has.
+    Add the soft caps on collections as constraints, or present counts if larger.
 
     Parameters
     ----------
     model
-        Of the problem, or of a part of it.
+        Model of the problem, or of a part of it.
     problem, at
-        All of it, and where everything is.
+        Whole problem and its present arrangement.
     part
-        The part that the model is of; `None`: all.
+        Part that the model covers; `None`: all of the problem.
     """
     if not len(problem.collection_cap):
         return
@@ -59,7 +59,7 @@ def keep_spread(
 def _counts(
     problem: Problem, of: IndexArray, place: IndexArray, rows: IntArray | None
 ) -> IntArray:
-    """Return ``(C, N)`` how many of each collection lie in each bin."""
+    """Return ``(C, N)`` counts of each collection in each bin."""
     counts = np.zeros((len(problem.collection_cap), problem.num_bins), dtype=np.int64)
     chosen = slice(None) if rows is None else rows
     is_there = place[chosen] >= 0

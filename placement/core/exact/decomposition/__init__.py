@@ -1,5 +1,5 @@
 """
-Decomposition by node: one integer program and one exchange search per node.
+Decomposition by node: an integer program and an exchange search for each node.
 
 Imports `core.exact.linear`, `core.exact.milp` and `core.exact.cp_sat`.
 """

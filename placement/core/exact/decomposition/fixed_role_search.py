@@ -1,10 +1,10 @@
 """
-Search of the places of all nodes, each role staying in the node where it is.
+Search for places node by node, with each role fixed to its present node.
 
-Where places found without roles leave no roles within the bands, every node is given
-the roles it has in a known answer: its loads are exact then, and it is solved alone.
-Roles and places take turns: between two searches as many roles as can be go back to
-whom held them, which leaves each node others.
+If places found without roles admit no roles within the bands, each node keeps the roles
+it has in a known answer. Its loads are then exact, and the node is solved alone. The
+search alternates between places and roles: between two searches, roles return to their
+initial holders as far as possible, which gives the nodes other roles.
 """
 
 from collections.abc import Sequence
@@ -29,23 +29,23 @@ from placement.core.model.objective import evaluate
 from placement.core.model.problem import NOWHERE, BoolArray, IntArray, Problem
 
 TURNS = 3
-"""Searches of all nodes."""
+"""Largest number of searches over all nodes."""
 TURN = 0.7
-"""Part of the remaining work for one of them, but for the last one."""
+"""Share of the remaining work for one search, except the last (0-1)."""
 ROLES = 0.1
-"""Part of the work for the roles between two of them."""
+"""Share of the work for the roles between two searches (0-1)."""
 WORTH_IT = 1e-4
-"""Part of the cost that a turn has to save for another one."""
+"""Share of the cost that a search must save for another one (0-1)."""
 
 
 class FixedRoles:
     """
-    Lowers the cost within the bands by searching places and roles in turns.
+    Search that lowers the cost within the bands, alternating places and roles.
 
     Parameters
     ----------
     problem, nodes
-        The problem and its separable nodes, from `separable_nodes`.
+        Problem and its separable nodes, from `separable_nodes`.
     bands
         Bounds of the loads.
     spread_from
@@ -94,7 +94,7 @@ class FixedRoles:
         return at
 
     def _searched(self, at: Arrangement, limits: Limits) -> Arrangement:
-        """Search each node for cheaper places, with the roles that it has."""
+        """Search each node for cheaper places with its present roles."""
         work, left = limits
         places, end = places_in(self._problem, at), self.spent + work
         leads_at = _bins_of_roles(self._problem, at)
@@ -108,7 +108,7 @@ class FixedRoles:
         return _with_roles(self._problem, self._nodes, places, leads_at)
 
     def _of_node(self, rows: NodeRows, columns: BoolArray, limits: Limits) -> BoolArray:
-        """Return the columns of a node after a search."""
+        """Return the columns of a node after its search."""
         relaxed = solve_relaxation(rows)
         if relaxed is None or not rows.holds(columns):
             return columns
@@ -119,7 +119,7 @@ class FixedRoles:
 
 
 def _bins_of_roles(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(G,)`` the bin of the item with the role, `NOWHERE`: none."""
+    """Return ``(G,)`` bin of each role holder; `NOWHERE`: none."""
     leads_at = np.full(problem.num_groups, NOWHERE, dtype=np.int64)
     has_role = np.not_equal(at.role_of, NOWHERE)
     leads_at[has_role] = at.bin_of[at.role_of[has_role]]
@@ -132,7 +132,7 @@ def _with_roles(
     places: set[Pair],
     leads_at: IntArray,
 ) -> Arrangement:
-    """Return an arrangement in which each role is in the node where it was."""
+    """Return an arrangement in which each role stays in its node."""
     node_of = np.full(problem.num_bins, NOWHERE, dtype=np.int64)
     for number, node in enumerate(nodes):
         node_of[list(node.bins)] = number

@@ -1,9 +1,9 @@
 """
-Pairs of halves of exchanges whose sums are in a range (meet in the middle).
+Pairs of half exchanges whose sums are in a range (meet in the middle).
 
-Halves are sorted by what they cost, and a binary search finds the range of each one.
-Where that leaves too many pairs the load of a row narrows them down as well: halves are
-sorted by cells of cost, and by load within each cell.
+Halves are sorted by cost, and a binary search finds the partners of each half. If there
+are too many pairs, the load in one row restricts them as well: halves are then sorted
+by cells of cost, and by load within each cell.
 """
 
 from typing import NamedTuple
@@ -13,22 +13,22 @@ import numpy as np
 from placement.core.model.problem import BoolArray, IntArray
 
 MOST_CELLS = 2**20
-"""Cells of cost."""
+"""Largest number of cells of cost."""
 
 
 class Pairs(NamedTuple):
-    """Numbers of the first and of the second half, ``(p,)`` each."""
+    """Indices of the first and the second half, ``(p,)`` each."""
 
     first: IntArray
     second: IntArray
 
     def kept(self, is_kept: BoolArray) -> "Pairs":
-        """Return some of them."""
+        """Return the pairs with a true flag."""
         return Pairs(self.first[is_kept], self.second[is_kept])
 
 
 class Window(NamedTuple):
-    """The sum of two loads is at least `low` and less than `high`."""
+    """Half-open range of a sum: at least `low` and less than `high`."""
 
     low: float
     high: float
@@ -36,14 +36,14 @@ class Window(NamedTuple):
 
 class Ranges(NamedTuple):
     """
-    Ranges of halves that each half pairs with.
+    Ranges of partners of each half.
 
     Parameters
     ----------
     order
-        ``(m,)`` numbers of halves in the order that the ranges are of.
+        ``(m,)`` indices of halves in the order that the ranges refer to.
     start, length
-        ``(m,)`` where the range of each half begins, and how long it is.
+        ``(m,)`` start and length of the range of each half.
     """
 
     order: IntArray
@@ -52,11 +52,11 @@ class Ranges(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many pairs there are."""
+        """Number of pairs."""
         return int(self.length.sum())
 
     def pairs(self, most: int, rng: np.random.Generator) -> Pairs:
-        """Return the pairs, or so many at random."""
+        """Return all pairs, or a random sample of at most `most`."""
         count = self.length
         if self.total > most:
             chosen = rng.permutation(len(count))
@@ -72,12 +72,12 @@ class Ranges(NamedTuple):
 
 def by_cost(cost: IntArray, window: Window) -> Ranges:
     """
-    Return each pair of halves once whose cost is in a window.
+    Return each pair of halves with a cost in a window once.
 
     Parameters
     ----------
     cost
-        ``(m,)`` of the halves, in order.
+        ``(m,)`` costs of the halves, ascending.
     window
         Range of the cost of a pair.
     """
@@ -91,27 +91,27 @@ def by_cost_and_load(
     cost: IntArray, load: IntArray, window: Window, of_load: Window
 ) -> list[Ranges]:
     """
-    Return pairs of halves whose load is in a window, and the cost in one or near it.
+    Return pairs of halves with a load in a window and a cost in or near a window.
 
     Parameters
     ----------
     cost, load
-        ``(m,)`` of the halves, in order of cost.
+        ``(m,)`` costs and loads of the halves, by ascending cost.
     window, of_load
-        Range of the cost of a pair, at most 0; and range of its load.
+        Range of the cost of a pair, at most 0, and range of its load.
     """
     width = max(window.high - window.low, (int(cost[-1]) - int(cost[0])) / MOST_CELLS)
     cell = ((cost - cost[0]) / width).astype(np.int64)
-    # Cell and load in one key of 62 bits.
+    # Pack cell and load into one key of 62 bits.
     bits = (int(load.max()) - int(load.min())).bit_length()
     step = 1 << max((int(cell[-1]) + 2).bit_length() + bits - 61, 0)
     span = (int(load.max()) - int(load.min())) // step + 2
     key = cell * span + (load - load.min()) // step
     order = np.argsort(key, kind="stable")
     key = key[order]
-    # One of two halves that lower the cost does so alone.
+    # In a pair that lowers the cost, at least one half lowers it alone.
     low = _within((of_load.low - load - load.min()) / step, span)
-    # Loads at the end of a step may be in the window.
+    # Loads rounded to the end of a step may be in the window.
     high = _within((of_load.high - load - load.min()) / step + (step > 1), span)
     ranges = []
     first_cell = np.floor((window.low - cost - cost[0]) / width).astype(np.int64)

@@ -1,13 +1,13 @@
 """
 Exchanges of up to eight items at once among the bins of a node.
 
-Where loads hit the ends of their bands, a cheaper solution is one of other sums of the
-same sizes: no item can move alone. A node has some billions of such exchanges. Few of
-them can pay: they lower the cost, not below its bound, and use no column whose reduced
-cost exceeds the gap. So changes of up to four items are sorted by cost, and each is
-joined to the ones in that range alone (meet in the middle). What is left is held to the
-rows in which destinations do not matter, and then to all rows, destination by
-destination.
+If loads are at the ends of their bands, no item can move alone, and a cheaper solution
+exchanges several items. A node has billions of such exchanges, but few can pay: those
+that lower the cost, not below its bound, and use no column whose reduced cost exceeds
+the gap. So half exchanges of up to four items are sorted by cost, and each is joined
+only to the partners in that range (meet in the middle). The results are checked against
+the rows that do not depend on destinations, then against all rows for each choice of
+destinations.
 
 References
 ----------
@@ -38,14 +38,14 @@ from placement.core.model.problem import BoolArray, IntArray
 
 class Stage(NamedTuple):
     """
-    Which exchanges are looked for.
+    Size of the exchanges of one stage of the search.
 
     Parameters
     ----------
     most_moves
-        Moves of one half at most.
+        Largest number of moves of one half.
     num_moves
-        Smallest moves of single items that take part; `None`: all.
+        Number of smallest single-item moves that take part; `None`: all.
     """
 
     most_moves: int
@@ -53,36 +53,33 @@ class Stage(NamedTuple):
 
 
 STAGES = (Stage(2), Stage(3), Stage(4, 60), Stage(4))
-"""The next one is taken where one finds nothing."""
+"""Stages in order; the next one follows if a stage finds no exchange."""
 NEAR = 3e-3
-"""Gap up to which more than two items of a half may move."""
+"""Relative gap up to which a half may have more than two moves."""
 MOST_HALVES = 1_600_000
-"""Changes of two, three or four items that are looked at; more are drawn from."""
+"""Largest number of halves of each size; of more, a random sample."""
 MOST_JOINED = 1_000_000
-"""Pairs of halves that are looked at."""
+"""Largest number of pairs of halves to examine."""
 MOST_TRIED, TRIED_AT_ONCE = 20_000, 500
-"""Exchanges of which destinations are looked at, and how many at once."""
+"""Largest number of exchanges with destinations to examine, and batch size."""
 MOST_CHOICES = 100
-"""Choices of destinations of one exchange that are looked at."""
+"""Largest number of choices of destinations to examine per exchange."""
 HALVES = 0.3
-"""Part of the remaining work for the halves of one stage."""
+"""Share of the remaining work for the halves of one stage (0-1)."""
 WORK_HALF, WORK_JOINED, WORK_CHOICE = 2e-7, 3e-8, 1e-7
-"""
-Deterministic seconds that a half, a pair of halves, and a choice of destinations count
-as.
-"""
+"""Deterministic seconds per half, pair of halves, and choice of destinations."""
 
 
 class _Halves(NamedTuple):
     """
-    Halves of exchanges in order of what they cost.
+    Halves of exchanges by ascending cost.
 
     Parameters
     ----------
     moves
-        ``(m, w)`` numbers of moves of different groups.
+        ``(m, w)`` indices of moves of different groups.
     cost
-        ``(m,)`` that they add.
+        ``(m,)`` change of cost by each half.
     """
 
     moves: IntArray
@@ -91,19 +88,19 @@ class _Halves(NamedTuple):
 
 class Exchanges:
     """
-    Lowers the cost of the places in some bins.
+    Search that lowers the cost of the places in some bins by exchanges.
 
     Parameters
     ----------
     rows
         Constraints of the bins.
     relaxed
-        Solution of the linear relaxation: its duals price the rows, and no solution
-        costs less.
+        Solution of the linear relaxation: its duals price the rows, and its cost is a
+        lower bound.
     enough
         Cost at which to end.
     rng
-        Draws changes where there are many.
+        Random generator for samples of halves, pairs and destinations.
     """
 
     def __init__(
@@ -128,14 +125,14 @@ class Exchanges:
 
     def improved(self, columns: BoolArray, work: float) -> BoolArray:
         """
-        Return columns that no exchange was found to make cheaper.
+        Return columns improved until no cheaper exchange is found.
 
         Parameters
         ----------
         columns
-            ``(n,)`` that keep every row.
+            ``(n,)`` columns used by a solution that keeps every row.
         work
-            Deterministic seconds after which to end.
+            Work limit in deterministic seconds.
         """
         stage, self._end = 0, self.spent + work
         while stage < len(STAGES) and self.spent < self._end:
@@ -152,7 +149,7 @@ class Exchanges:
         self, columns: BoolArray, cost_now: int, stage: Stage
     ) -> BoolArray | None:
         """Return the columns after the best exchange of a stage, if any."""
-        # Costs are whole, what HiGHS says of the relaxation is not.
+        # Costs are integers; the relaxation of HiGHS is in floats: add a unit.
         gap = cost_now - self._least + 1
         moves = self._moves(columns, gap)
         if stage.num_moves is not None and len(moves) > stage.num_moves:
@@ -190,7 +187,7 @@ class Exchanges:
         )
 
     def _smallest(self, moves: ItemMoves, most: int) -> IntArray:
-        """Return the moves that change least of the cost and of what rows cost."""
+        """Return the moves with the smallest change of cost and of priced rows."""
         is_priced = self._prices > 0
         paid = np.abs(moves.change[is_priced, :-1, 0]).T * self._prices[is_priced]
         size = np.maximum(np.abs(moves.cost[:-1]), paid.max(axis=1, initial=0))
@@ -198,7 +195,7 @@ class Exchanges:
         return smallest
 
     def _halves(self, moves: ItemMoves, most_moves: int) -> _Halves:
-        """Return all changes of up to so many items, or some at random."""
+        """Return all halves of up to `most_moves` moves, or a random sample."""
         most = int(min(MOST_HALVES, (self._end - self.spent) * HALVES / WORK_HALF))
         sets = sets_of_moves(len(moves), most_moves, max(most, 1), self._rng)
         none = np.full((1, most_moves), len(moves))
@@ -215,8 +212,8 @@ class Exchanges:
         """
         Yield pairs of halves that lower the cost, but not below its bound.
 
-        Where there are too many the row of the highest price has to be as nearly full
-        as the gap allows. Then come the cheapest pairs, and some at random.
+        If there are too many, yield first the pairs that fill the most expensive row as
+        far as the gap requires, then the cheapest pairs, then a random sample.
         """
         window = Window(-gap, 0.0)
         ranges = by_cost(halves.cost, window)
@@ -229,7 +226,7 @@ class Exchanges:
     def _by_load(
         self, moves: ItemMoves, halves: _Halves, window: Window, slack: IntArray
     ) -> Iterator[Pairs]:
-        """Yield pairs in a window of cost that nearly fill the row that costs most."""
+        """Yield pairs in a window of cost that nearly fill the most expensive row."""
         cost = self._prices * np.abs(self._limits)
         row = int(np.argmax(cost))
         if not cost[row]:
@@ -246,7 +243,7 @@ class Exchanges:
     def _within_settled(
         self, moves: ItemMoves, halves: _Halves, joined: Pairs, slack: IntArray
     ) -> Pairs:
-        """Return the pairs that keep the rows in which destinations do not matter."""
+        """Return the pairs that keep the rows that do not depend on destinations."""
         self.spent += WORK_JOINED * len(joined.first)
         at_risk = moves.rows_at_risk(slack, 2 * halves.moves.shape[1])
         rows = [row for row in at_risk if moves.is_settled[row]]
@@ -264,7 +261,7 @@ class Exchanges:
     def _placed(
         self, moves: ItemMoves, exchanges: IntArray, slack: IntArray
     ) -> tuple[IntArray, IntArray] | None:
-        """Return columns that the first of the exchanges within all rows moves."""
+        """Return the columns left and taken by the first exchange within all rows."""
         at_risk = moves.rows_at_risk(slack, exchanges.shape[1])
         rows = [row for row in at_risk if not moves.is_settled[row]]
         for start in range(0, len(exchanges), TRIED_AT_ONCE):

@@ -1,9 +1,9 @@
 """
 Moves of single items within a node, and exchanges made of them.
 
-Two moves of an item that change the cost and the loads of priced rows alike differ only
-in their destination. They are one move with several destinations: exchanges of many
-items are searched by cost, and destinations are chosen last.
+Moves of an item with equal changes of the cost and of the priced rows differ only in
+their destination. They form one move with several destinations: exchanges of many items
+are searched by cost, and destinations are chosen last.
 """
 
 from collections.abc import Iterator
@@ -19,22 +19,22 @@ from placement.core.model.problem import BoolArray, IntArray
 @dataclass(frozen=True)
 class ItemMoves:
     """
-    Moves of single items; the last one stands for none, and changes nothing.
+    Moves of single items; the last entry means no move and changes nothing.
 
     Parameters
     ----------
     out
-        ``(k,)`` columns that they leave.
+        ``(k,)`` column that each move leaves.
     into
-        ``(k, d)`` columns of their destinations; past `num_into` the first one again.
+        ``(k, d)`` destination columns; beyond `num_into` the first one is repeated.
     num_into
-        ``(k + 1,)`` destinations of each.
+        ``(k + 1,)`` number of destinations of each move.
     group
         ``(k + 1,)`` row of the group; -1: none.
     cost
-        ``(k + 1,)`` that they add.
+        ``(k + 1,)`` change of cost by each move.
     change
-        ``(rows, k + 1, d)`` that they add to each row, by destination.
+        ``(rows, k + 1, d)`` change of each row by each move, by destination.
     """
 
     out: IntArray
@@ -58,16 +58,16 @@ class ItemMoves:
         is_priced: BoolArray,
     ) -> "ItemMoves":
         """
-        Return moves of single items, those that differ in their destination as one.
+        Return moves of single items, with moves that differ only in destination joined.
 
         Parameters
         ----------
         out, into
-            ``(m,)`` columns that each leaves and takes.
+            ``(m,)`` columns that each move leaves and takes.
         weights
-            ``(rows, n)`` of the columns.
+            ``(rows, n)`` weights of the columns.
         group, cost
-            ``(n,)`` of the columns.
+            ``(n,)`` groups and costs of the columns.
         is_priced
             ``(rows,)`` whether the row has a price.
         """
@@ -94,7 +94,7 @@ class ItemMoves:
         )
 
     def chosen(self, numbers: IntArray) -> "ItemMoves":
-        """Return some of them."""
+        """Return a subset of the moves."""
         with_none = np.append(numbers, len(self))
         return ItemMoves(
             out=self.out[numbers],
@@ -118,12 +118,12 @@ class ItemMoves:
 
     @cached_property
     def is_settled(self) -> BoolArray:
-        """``(rows,)`` whether destinations make no difference to the row."""
+        """``(rows,)`` whether the row does not depend on destinations."""
         is_same: BoolArray = (self.change == self.change[:, :, :1]).all(axis=(1, 2))
         return is_same
 
     def rows_at_risk(self, slack: IntArray, most_moves: int) -> list[int]:
-        """Return the rows that so many moves may break, those of least slack first."""
+        """Return the rows that `most_moves` moves may break, least slack first."""
         heaviest = self.change.max(axis=(1, 2), initial=0)
         order = np.argsort(slack / np.maximum(heaviest, 1), kind="stable")
         may_break = heaviest * most_moves > slack
@@ -133,23 +133,23 @@ class ItemMoves:
         self, exchanges: IntArray, most: int, rng: np.random.Generator
     ) -> tuple[IntArray, IntArray]:
         """
-        Return all choices of destinations, or some at random where there are many.
+        Return all choices of destinations, or a random sample if there are many.
 
         Parameters
         ----------
         exchanges
-            ``(m, w)`` numbers of moves.
+            ``(m, w)`` indices of moves.
         most
-            Choices of each exchange.
+            Largest number of choices of each exchange.
         rng
-            Draws them.
+            Random generator of the sample.
 
         Returns
         -------
         exchange
             ``(c,)`` row of `exchanges`, in order.
         number
-            ``(c, w)`` number of the destination of each move.
+            ``(c, w)`` index of the destination of each move.
         """
         radix = self.num_into[exchanges]
         total = radix.prod(axis=1)
@@ -168,18 +168,18 @@ def sets_of_moves(
     num_moves: int, size: int, most: int, rng: np.random.Generator
 ) -> Iterator[IntArray]:
     """
-    Yield ``(m, size)`` all sets of one to so many moves, or some at random.
+    Yield ``(m, size)`` all sets of 1 to `size` moves, or a random sample.
 
     Parameters
     ----------
     num_moves
-        Moves; places of a row that are not used have this number.
+        Number of moves; unused places of a row have this value.
     size
-        Moves of a set at most.
+        Largest number of moves of a set.
     most
-        Sets of each size at most.
+        Largest number of sets of each size.
     rng
-        Draws them.
+        Random generator of the sample.
     """
     sets = np.arange(num_moves)[:, None]
     for width in range(1, size + 1):
@@ -196,7 +196,7 @@ def sets_of_moves(
 
 
 def summed(values: IntArray, sets: IntArray) -> IntArray:
-    """Return ``(m,)`` the sums of values of moves over the moves of each set."""
+    """Return ``(m,)`` sums of the values of the moves of each set."""
     total: IntArray = values[sets[:, 0]]
     for slot in range(1, sets.shape[1]):
         total = total + values[sets[:, slot]]

@@ -40,15 +40,15 @@ from placement.core.model.objective import distances, evaluate
 from placement.core.model.problem import FloatArray, Problem
 
 FEW_COLUMNS = 400
-"""Pairs of group and bin of a node up to which CP-SAT needs no search ahead."""
+"""Number of (group, bin) pairs of a node up to which CP-SAT needs no search first."""
 BRANCH = 0.3
-"""Part of the work for branch and cut of small nodes ahead of CP-SAT."""
+"""Share of the work for branch and cut of small nodes before CP-SAT (0-1)."""
 AT_ONCE = 0.2
-"""Part of the work for proofs of small nodes ahead of the search."""
+"""Share of the work for proofs of small nodes before the search (0-1)."""
 FAR = 0.01
 """Gap above which soft caps on collections are part of branch and cut."""
 PART = 0.5
-"""Part of the remaining work available to the distance problem of one node."""
+"""Share of the remaining work for the distance problem of one node (0-1)."""
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ class NodeSolutions:
     solver: str | None = None
 
     def take_prices(self, rows: NodeRows, prices: FloatArray) -> None:
-        """Keep the prices of the bands of a node."""
+        """Record the prices of the bands of a node."""
         for row, price in zip(rows.rows, prices.tolist(), strict=True):
             if row.band is not None and price > 0:
                 self.prices[row.band] = price
@@ -99,14 +99,15 @@ class NodeSolutions:
 
 class Decomposition:
     """
-    Minimizes the cost of each node within the bands.
+    Minimiser of the cost of each node within the bands.
 
-    Solutions keep the soft caps on collections, as far as `spread_from` does.
+    Solutions keep the soft caps on collections as far as the second arrangement of
+    `known` does.
 
     Parameters
     ----------
     problem, nodes
-        The problem and its separable nodes, from `separable_nodes`.
+        Problem and its separable nodes, from `separable_nodes`.
     known
         Feasible solution within the bands: the first incumbent; and an arrangement
         whose counts of a collection per bin, or the soft caps if larger, are upper
@@ -116,8 +117,8 @@ class Decomposition:
     closed
         Relative gap at which a node counts as optimal.
     has_roles
-        Whether each node gets the roles that it needs from its own items. Without,
-        roles are left out, which is much faster, and may leave none for the bands.
+        Whether each node has role variables of its own items. Without them the solve is
+        much faster, but the places may admit no roles within the bands.
     """
 
     def __init__(
@@ -141,7 +142,7 @@ class Decomposition:
             part.relax(self._found)
 
     def searched(self, limits: Limits) -> NodeSolutions:
-        """Search for cheaper solutions; small nodes are solved at once."""
+        """Search for cheaper solutions; CP-SAT solves small nodes first."""
         if self._has_roles:
             return self._given()
         if self.are_small:
@@ -150,7 +151,7 @@ class Decomposition:
         return self._given()
 
     def proven(self, limits: Limits) -> NodeSolutions:
-        """Raise the bounds, and find what is cheaper on the way."""
+        """Raise the bounds and return cheaper solutions found on the way."""
         self._found.spent = 0.0
         self._parts.sort(key=_Node.gap, reverse=True)
         work, left = limits
@@ -163,7 +164,7 @@ class Decomposition:
 
     @property
     def are_small(self) -> bool:
-        """Whether CP-SAT needs no better solution of any node to start from."""
+        """Whether CP-SAT can start from the present solution of every node."""
         return all(part.is_small for part in self._parts)
 
     def _given(self) -> NodeSolutions:
@@ -176,7 +177,7 @@ class Decomposition:
     def _in_turn(
         self, step: Callable[["_Node", NodeSolutions, Limits], None], limits: Limits
     ) -> None:
-        """Take a step with each node; what one leaves of its work others have."""
+        """Apply a step to each node; unused work of a node goes to the next ones."""
         work, left = limits
         parts = [part for part in self._parts if part.is_open()]
         for number, part in enumerate(parts):
@@ -196,7 +197,7 @@ class Decomposition:
 
 
 class _Node:
-    """The places of one node: its linear relaxation, a search, and a proof."""
+    """Places of one node, with relaxation, search and proof."""
 
     def __init__(
         self,
@@ -219,12 +220,12 @@ class _Node:
 
     @cached_property
     def _plain(self) -> NodeRows:
-        """The constraints without the soft caps on collections; the same if none."""
+        """Constraints without soft caps on collections; `_rows` if there are none."""
         plain = NodeRows(self._problem, self._bands, self._node, None)
         return plain if len(plain.rows) < len(self._rows.rows) else self._rows
 
     def watch(self, cost: int, others: int) -> None:
-        """Report from now on, with the cost of the answer and bounds of other nodes."""
+        """Set the report of bounds, with the known cost and bounds of other nodes."""
         self._report = lambda bound: closing(cost, min(cost, others + bound))
 
     def report(self) -> None:
@@ -233,7 +234,7 @@ class _Node:
 
     @property
     def is_small(self) -> bool:
-        """Whether CP-SAT needs no better solution to start from."""
+        """Whether CP-SAT can start from the present solution."""
         return len(self._rows) <= FEW_COLUMNS
 
     def relax(self, found: NodeSolutions) -> None:
@@ -254,8 +255,8 @@ class _Node:
         """
         Close the gap by branch and cut.
 
-        Without the soft caps on collections its bound says more. Far from the bound its
-        solution is seldom one that keeps them.
+        Without the soft caps on collections, the bound holds for all solutions. Far
+        from the bound, such a solution seldom keeps the caps.
         """
         work, left = limits
         end = found.spent + work
@@ -269,7 +270,7 @@ class _Node:
             self.search(found, (end - found.spent, left))
 
     def _solve(self, rows: NodeRows, found: NodeSolutions, limits: Limits) -> None:
-        """Solve with some rows; without soft caps the bound is one of any solution."""
+        """Solve with given rows; without soft caps the bound holds for any solution."""
         relaxed = self._relaxed if rows is self._rows else solve_relaxation(rows)
         if relaxed is None:
             return
@@ -292,21 +293,21 @@ class _Node:
             self._columns = columns if self._rows.holds(columns) else self._columns
 
     def gap(self) -> float:
-        """Return how far the solution is from its bound, relatively."""
+        """Return the ratio of the cost to its bound."""
         return self.cost() / self.bound if self.bound else float(self.cost())
 
     def give(self, found: NodeSolutions) -> None:
-        """Add solution and bounds to those of all nodes."""
+        """Add the solution and bounds to those of all nodes."""
         found.take_places(self._node, self._rows.pairs(self._columns))
         found.costs[self._node.bins] = self.bound
         found.spread_costs[self._node.bins] = self._spread_bound
 
     def _proven(self, relaxed: Relaxed, found: NodeSolutions) -> int:
-        """Return the cost that prices prove, whether collections stay spread or not."""
+        """Return the bound that prices prove without the soft caps on collections."""
         rows = self._rows
         is_soft = np.array([row.band is None for row in rows.rows], dtype=np.bool_)
         if (relaxed.prices[is_soft] > 0).any():
-            # Without soft caps other prices prove more.
+            # Without soft caps, other prices prove more.
             without = solve_relaxation(self._plain)
             if without is not None:
                 rows, relaxed = self._plain, without
@@ -325,7 +326,7 @@ class _Node:
         self.bound, is_best = self._by_cp_sat(model, self.bound, limits)
         self._spread_bound = max(self.bound, self._spread_bound)
         if is_best and self._is_open(self._spread_bound):
-            # The soft caps on collections make solutions dearer, and bounds too.
+            # The soft caps on collections raise costs and bounds.
             model.watch = None
             keep_spread(model, self._problem, self._spread_from)
             rest = (work - model.spent, left)
@@ -340,7 +341,7 @@ class _Node:
         return self.cost() - bound > bound * self._closed
 
     def cost(self) -> int:
-        """Return what the solution costs."""
+        """Return the cost of the solution."""
         return self._rows.cost_of(self._columns)
 
     def _by_cp_sat(
@@ -359,7 +360,7 @@ class _Node:
         bound = max(bound, units * model.unit)
         if not is_best or model.unit == 1 or not self._is_open(bound):
             return bound, is_best
-        # Among solutions of as many units, those of the least rest of each.
+        # Among solutions of equal units, minimise the remainders.
         model.watch = None
         most = self.cost() // model.unit - units
         model.suggest_places(self._rows.pairs(self._columns))
@@ -371,7 +372,7 @@ class _Node:
         return max(bound, units * model.unit + rest[0] // model.steps), rest[1]
 
     def _take(self, model: BandsModel) -> None:
-        """Take the places of a model if they are cheaper, and keep every row."""
+        """Adopt the places of a model if they are cheaper and keep every row."""
         columns = self._rows.columns_at(model.places(model.solver))
         is_cheaper = self._rows.cost_of(columns) < self.cost()
         if is_cheaper and self._rows.holds(columns):
@@ -382,14 +383,14 @@ def nearest_by_node(
     problem: Problem, nodes: Sequence[NodeBins], at: Arrangement, limits: Limits
 ) -> NodeSolutions:
     """
-    Minimize the distance of each node from its bands, in order of decreasing distance.
+    Minimise the distance of each node from its bands, in order of decreasing distance.
 
     The distance of a node is not reduced below the largest one of the nodes before it.
 
     Parameters
     ----------
     problem, nodes
-        The problem and its separable nodes, from `separable_nodes`.
+        Problem and its separable nodes, from `separable_nodes`.
     at
         Current arrangement: the first incumbent.
     limits
@@ -400,7 +401,7 @@ def nearest_by_node(
     off = distances(problem, loads(problem, at)).max(axis=1)
     far = [float(off[list(inside.bins)].max(initial=0.0)) for inside in nodes]
     for node in sorted(range(len(nodes)), key=lambda node: -far[node]):
-        # The largest distance of any node counts, so the rest cannot reduce it.
+        # The largest distance of any node counts: the remaining nodes are near enough.
         if far[node] <= reached:
             break
         work = max((limits[0] - found.spent) * PART, LEAST_WORK)

@@ -1,10 +1,10 @@
 """
 Integer program of the places in some bins, solved by HiGHS.
 
-A node has a dozen rows that bind and a column for each pair of group and bin: branch
-and cut on its linear relaxation proves in a fifth of a second what CP-SAT, whose
-strength is logic, needs seconds for. HiGHS works with floats, within tolerances. What
-it finds is checked in whole numbers; what it proves is its own word.
+A node has about a dozen binding rows and a column for each pair of group and bin.
+Branch and cut on its linear relaxation proves in a fifth of a second what takes CP-SAT
+seconds. HiGHS works with floats and tolerances: solutions are verified in exact
+integers, bounds are not verified.
 """
 
 from typing import NamedTuple
@@ -25,18 +25,18 @@ from placement.core.model.problem import BoolArray
 TOLERANCE = 1e-9
 """Feasibility tolerance of rows, relative to their largest weight."""
 WHOLE = 0.5
-"""Value of a column from which on it counts as used."""
+"""Value of a column above which it counts as used."""
 SEED = 1
 ROOT_CALLBACK, TREE_CALLBACK = 9e-6, 4e-7
 """
 Deterministic seconds per column between two callbacks of HiGHS: in a round of cuts at
-the root, and at a node of the tree. What HiGHS searches by sub-problems is between two
-of them, and is part of the mean.
+the root, and at a node of the tree. The means include the sub-problems that HiGHS
+solves between two callbacks.
 """
 LEAST_FREE = 100
-"""Columns that a model counts as at least."""
+"""Smallest number of columns that a model counts as."""
 SAFE = 1e-9
-"""Part by which a bound is lowered, for the rounding of HiGHS."""
+"""Fraction by which a bound is lowered, for the rounding of HiGHS."""
 
 
 class Outcome(NamedTuple):
@@ -46,13 +46,13 @@ class Outcome(NamedTuple):
     Parameters
     ----------
     columns
-        ``(n,)`` of the best solution that keeps every row; `None`: there is none.
+        ``(n,)`` columns of the best solution that keeps every row; `None`: none found.
     bound
         Lower bound on the cost.
     is_best
-        Whether HiGHS ended because nothing is better.
+        Whether HiGHS reports an optimum.
     spent
-        Deterministic seconds.
+        Work done in deterministic seconds.
     """
 
     columns: BoolArray | None
@@ -71,20 +71,20 @@ def solve_program(
     seconds: float | None = None,
 ) -> Outcome:
     """
-    Minimize the cost.
+    Minimise the cost of the places in some bins.
 
     Parameters
     ----------
     rows, relaxed
         Constraints of the bins, and a solution of the linear relaxation.
     known
-        ``(n,)`` columns to start from; those that break a row do no harm.
+        ``(n,)`` columns to start from; they may break rows.
     closed
         Relative gap at which a solution counts as optimal.
     work
-        Deterministic seconds that it may take.
+        Work limit in deterministic seconds.
     seconds
-        To a deadline; `None`: there is none.
+        Seconds to a deadline; `None`: no deadline.
     """
     scale = cost_unit(rows)
     model = model_of(rows, scale)
@@ -118,9 +118,9 @@ def _that_can_pay(
     rows: NodeRows, relaxed: Relaxed, known: BoolArray
 ) -> tuple[BoolArray, float]:
     """
-    Return ``(n,)`` columns of solutions cheaper than a known one, and what that costs.
+    Return ``(n,)`` columns of solutions cheaper than a known one, and the known cost.
 
-    If columns to start from are no solution any column may pay.
+    If the known columns are no solution, all columns are returned.
     """
     if not rows.is_solution(known):
         return np.ones(len(rows), dtype=np.bool_), np.inf

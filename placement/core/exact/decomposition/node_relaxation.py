@@ -1,10 +1,10 @@
 r"""
-The linear relaxation of the places in some bins, and the bound that its duals prove.
+Linear relaxation of the places in some bins, and the bound that its duals prove.
 
-Whatever the prices :math:`\lambda \ge 0` of the rows, the sum over all groups of the
-cheapest columns at these prices, less the limits at theirs, is at most the cost of any
-arrangement within the bands: the Lagrangian dual. Prices are rounded to whole numbers,
-and the sum is worked out in integers: it needs no trust in the solver.
+For any prices :math:`\lambda \ge 0` of the rows, the sum over all groups of the
+cheapest columns at these prices, minus the priced limits of the rows, is at most the
+cost of any arrangement within the bands: the Lagrangian dual. Prices are rounded to
+integers and the sum is exact, so the bound does not depend on the solver.
 
 References
 ----------
@@ -28,19 +28,19 @@ from placement.core.model.solution import Proof
 from placement.core.verify.load_prices import verify_prices
 
 DENOMINATOR = 2**20
-"""Parts of a unit of cost that prices are rounded to."""
+"""Denominator of the prices, per unit of cost."""
 
 
 class Relaxed(NamedTuple):
     """
-    A solution of the linear relaxation.
+    Solution of the linear relaxation.
 
     Parameters
     ----------
     columns
-        ``(n,)`` between 0 and 1.
+        ``(n,)`` values between 0 and 1.
     prices
-        ``(rows,)`` of each row, per unit of its weights; not negative.
+        ``(rows,)`` price of each row, per unit of its weights; not negative.
     """
 
     columns: FloatArray
@@ -48,13 +48,13 @@ class Relaxed(NamedTuple):
 
 
 def solve_relaxation(rows: NodeRows) -> Relaxed | None:
-    """Return a vertex of the linear relaxation; `None` where there is none."""
+    """Return an optimal vertex of the linear relaxation; `None`: infeasible."""
     if not len(rows):
         return None
     scale = cost_unit(rows)
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
-    # The simplex method ends in a vertex, the same one anywhere.
+    # The simplex method ends in the same vertex on any machine.
     solver.setOptionValue("solver", "simplex")
     solver.passModel(model_of(rows, scale))
     solver.run()
@@ -67,12 +67,12 @@ def solve_relaxation(rows: NodeRows) -> Relaxed | None:
 
 
 def cost_unit(rows: NodeRows) -> float:
-    """Return the divisor of the costs with which they are at most 1."""
+    """Return the divisor that scales costs to at most 1."""
     return max(float(rows.cost.max(initial=0)), 1.0)
 
 
 def row_units(rows: NodeRows) -> FloatArray:
-    """Return ``(rows,)`` divisors with which weights are at most 1."""
+    """Return ``(rows,)`` divisors that scale weights to at most 1."""
     heaviest = [float(np.abs(row.weights).max(initial=0)) for row in rows.rows]
     units: FloatArray = np.maximum(np.array(heaviest), 1.0)
     return units
@@ -80,7 +80,7 @@ def row_units(rows: NodeRows) -> FloatArray:
 
 def model_of(rows: NodeRows, scale: float) -> highspy.HighsLp:
     """
-    Return rows and columns as HiGHS takes them: first the rows, then the groups.
+    Return the linear program for HiGHS: constraints first, then a row per group.
 
     Parameters
     ----------
@@ -117,26 +117,26 @@ def model_of(rows: NodeRows, scale: float) -> highspy.HighsLp:
 
 def reduced_costs(rows: NodeRows, prices: FloatArray) -> tuple[float, FloatArray]:
     r"""
-    Return a lower bound on the cost, and how far each column raises it.
+    Return a lower bound on the cost, and the increase by using each column.
 
-    At prices :math:`\lambda \ge 0` every group takes its cheapest columns, as many as
-    it must and those of a negative price as far as it may. A solution that uses another
-    column takes it besides, or in the place of the dearest of these.
+    At prices :math:`\lambda \ge 0` every group takes its cheapest columns: as many as
+    it must, and those of a negative price as far as it may. A solution with another
+    column takes it in addition, or in place of the dearest of these.
 
     Parameters
     ----------
     rows
         Constraints of the bins.
     prices
-        ``(rows,)``, not negative.
+        ``(rows,)`` prices, not negative.
 
     Returns
     -------
     bound
-        The Lagrangian dual at these prices, in floats.
+        Lagrangian dual at these prices, in floats.
     extra
-        ``(n,)`` that a solution costs more than the bound at least if it uses the
-        column; 0 for those of the bound.
+        ``(n,)`` least cost above the bound of a solution that uses the column; 0 for
+        the columns of the bound.
     """
     price, total = rows.cost.astype(np.float64), 0.0
     for row, of_row in zip(rows.rows, prices.tolist(), strict=True):
@@ -151,9 +151,9 @@ def reduced_costs(rows: NodeRows, prices: FloatArray) -> tuple[float, FloatArray
 
 def _dearest_taken(rows: NodeRows, price: FloatArray) -> tuple[FloatArray, float]:
     """
-    Return ``(G,)`` the price above which a column is dearer than what its group takes.
+    Return ``(G,)`` the highest price of a column that each group takes.
 
-    The other value is what the columns that groups take come to; kept ones are apart.
+    The second value is the total price of the columns taken, without kept ones.
     """
     num_groups, free = rows.problem.num_groups, np.nonzero(~rows.is_kept)[0]
     free = free[np.lexsort((price[free], rows.groups[free]))]
@@ -170,23 +170,23 @@ def _dearest_taken(rows: NodeRows, price: FloatArray) -> tuple[FloatArray, float
     dearest = np.zeros(num_groups)
     is_last = rank == count[group] - 1
     dearest[group[is_last]] = price[free[is_last]]
-    # Where there is room for one more, it need not take the place of another.
+    # If there is room for one more, it need not replace another.
     dearest = np.where(count < most, np.maximum(dearest, 0.0), dearest)
     return dearest, float(price[free[rank < count[group]]].sum())
 
 
 def bound_of(rows: NodeRows, prices: FloatArray) -> int:
     """
-    Return the cost that prices prove, in whole numbers.
+    Return the lower bound on cost that prices prove, in exact integers.
 
     Parameters
     ----------
     rows
         Constraints of the bins.
     prices
-        ``(rows,)``, not negative; those of rows that are no bands count as 0.
+        ``(rows,)`` prices, not negative; rows that are no bands count as 0.
     """
-    # 64 bits do not hold what prices times loads come to.
+    # Prices times loads may exceed 64 bits.
     price = rows.cost.astype(object) * DENOMINATOR
     total = 0
     for row, of_row in zip(rows.rows, prices.tolist(), strict=True):
@@ -199,7 +199,7 @@ def bound_of(rows: NodeRows, prices: FloatArray) -> int:
 
 
 def _cheapest(rows: NodeRows, price: IntArray) -> int:
-    """Return what the cheapest columns of all groups come to."""
+    """Return the total price of the cheapest columns of all groups."""
     starts = np.append(np.nonzero(np.diff(rows.groups, prepend=-1))[0], len(rows))
     total = 0
     for start, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
@@ -222,7 +222,7 @@ def proof_of(
     Parameters
     ----------
     problem, bands
-        The problem, and the bands for which the bound holds.
+        Problem, and bands for which the bound holds.
     prices
         Duals of the bands by side (0: upper, 1: lower), bin and resource.
     """
@@ -239,12 +239,12 @@ def proof_of(
 
 def relaxed_bound(problem: Problem, bands: Bands) -> tuple[int, Proof | None]:
     """
-    Return a lower bound on the cost, and the prices of the linear relaxation of it all.
+    Return a lower bound on the cost, and its prices from the relaxation of all bins.
 
     Parameters
     ----------
     problem, bands
-        The problem, and the bands for which the bound holds.
+        Problem, and bands for which the bound holds.
     """
     sizes = np.diff(problem.group_start)
     every = NodeBins(tuple(range(problem.num_bins)), sizes, sizes)

@@ -1,11 +1,11 @@
 """
-Places in some bins as rows and columns of whole numbers; roles are left out, or fixed.
+Rows and columns in integers for the places in some bins, without or with fixed roles.
 
-A column is an item of a group in a bin. Where these bins are a separable node, or all
-bins, every arrangement of the problem keeps the rows, so that what is proven of them
-holds for the problem. Loads of roles are counted in favour of each row: none where a
-load has an upper limit, one of each group where it has a lower limit. If the groups
-whose role is in these bins are known, and have one item there, loads are exact instead.
+A column is an item of a group in a bin. If the bins are a separable node, or all bins,
+every arrangement of the problem keeps the rows, so bounds of the rows hold for the
+problem. Loads of roles count in favour of each row: none for an upper limit, one of
+each group for a lower limit. If the groups whose role is in these bins are known and
+have one item there, loads are exact instead.
 """
 
 from collections.abc import Sequence
@@ -26,24 +26,24 @@ from placement.core.model.problem import (
 )
 
 Pair = tuple[int, int]
-"""Rows of a group and of a bin."""
+"""Pair of group and bin."""
 
 
 class Row(NamedTuple):
     """
-    An upper limit of a weighted sum of columns.
+    Upper limit of a weighted sum of columns.
 
     Parameters
     ----------
     columns
-        ``(k,)`` the columns, in order.
+        ``(k,)`` column indices, ascending.
     weights
-        ``(k,)`` of each; negative where the limit is a lower one of a load.
+        ``(k,)`` weights of the columns; negative for a lower limit of a load.
     limit
-        The sum is at most this.
+        Upper limit of the sum.
     band
         Side (0: above, 1: below), bin and resource of a band; `None`: another rule,
-        which bounds on the cost take no notice of.
+        which bounds on the cost ignore.
     """
 
     columns: IntArray
@@ -59,25 +59,25 @@ class NodeRows:
     Parameters
     ----------
     problem, bands
-        The problem, and what loads keep to.
+        Problem, and bands that loads keep.
     node
-        The bins, and how many items of each group they have at least.
+        Bins, with bounds on the items of each group in them.
     spread_from
         Arrangement whose counts of a collection per bin, or the soft caps if larger,
-        are upper limits; `None` without such limits.
+        are upper limits; `None`: no such limits.
     leads
-        ``(G,)`` whether the role of each group is in these bins; `None`: not known.
+        ``(G,)`` whether the role of each group is in these bins; `None`: unknown.
 
     Attributes
     ----------
     groups, bins
-        ``(n,)`` row of the group and of the bin of each column.
+        ``(n,)`` group and bin of each column.
     cost
-        ``(n,)`` of a move there; 0 where an item of the group is now.
+        ``(n,)`` cost of a move to the bin; 0 if an item of the group is there now.
     is_kept
-        ``(n,)`` whether an item may not leave.
+        ``(n,)`` whether an item must stay.
     least, most
-        ``(G,)`` items of each group in these bins.
+        ``(G,)`` bounds on the items of each group in these bins.
     rows
         Bands, caps of nodes, and soft caps of collections.
     """
@@ -115,7 +115,7 @@ class NodeRows:
         return len(self.groups)
 
     def columns_of(self, at: Arrangement) -> BoolArray:
-        """Return ``(n,)`` the columns of an arrangement."""
+        """Return ``(n,)`` true for the columns of an arrangement."""
         problem = self.problem
         is_used = np.zeros((problem.num_groups, problem.num_bins), dtype=np.bool_)
         lies = at.bin_of >= 0
@@ -124,12 +124,12 @@ class NodeRows:
         return used
 
     def columns_at(self, places: set[Pair]) -> BoolArray:
-        """Return ``(n,)`` the columns of pairs of group and bin."""
+        """Return ``(n,)`` true for the columns of pairs of group and bin."""
         pairs = zip(self.groups.tolist(), self.bins.tolist(), strict=True)
         return np.array([pair in places for pair in pairs], dtype=np.bool_)
 
     def pairs(self, columns: BoolArray) -> set[Pair]:
-        """Return pairs of group and bin of some columns."""
+        """Return the pairs of group and bin of some columns."""
         groups, bins = self.groups[columns].tolist(), self.bins[columns].tolist()
         return set(zip(groups, bins, strict=True))
 
@@ -141,7 +141,7 @@ class NodeRows:
         )
 
     def is_solution(self, columns: BoolArray) -> bool:
-        """Return whether columns keep every row, and give each group its items."""
+        """Return whether columns keep every row and place all items of each group."""
         count = np.bincount(self.groups[columns], minlength=self.problem.num_groups)
         is_given = (count >= self.least) & (count <= self.most)
         has_kept = bool(columns[self.is_kept].all())
@@ -152,7 +152,7 @@ class NodeRows:
         return int(self.cost[columns].sum())
 
     def _weights(self, columns: IntArray, r: int, *, is_lower: bool) -> IntArray:
-        """Return the most, or the least, that columns bring of a resource."""
+        """Return the weights of columns, with role weights in favour of the row."""
         problem, group = self.problem, self.groups[columns]
         role = self._brings[int(is_lower)][group, r]
         weight: IntArray = problem.weight[group, r] + role
@@ -161,7 +161,7 @@ class NodeRows:
         return weight
 
     def _extra(self, r: int) -> IntArray:
-        """Return ``(n,)`` what an item adds while it is at home."""
+        """Return ``(n,)`` extra weight of each column's item while it is at home."""
         problem = self.problem
         own = np.zeros((problem.num_groups, problem.num_bins), dtype=np.int64)
         at_home = problem.home >= 0
@@ -219,7 +219,7 @@ class NodeRows:
 def _brought(
     problem: Problem, node: NodeBins, leads: BoolArray | None
 ) -> tuple[IntArray, IntArray]:
-    """Return two times ``(G, R)`` the role's load: as of an upper, and a lower row."""
+    """Return two ``(G, R)`` loads of roles: for upper and for lower limits."""
     role = problem.role_weight
     least, most = np.minimum(role, 0), np.maximum(role, 0)
     if leads is None:

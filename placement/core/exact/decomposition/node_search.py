@@ -1,9 +1,9 @@
 """
-Cheapest places in the bins of a node: exchanges, then branch and cut, then exchanges.
+Search for the cheapest places in a node: exchanges, branch and cut, then exchanges.
 
-Where a single load binds, the cost of the linear relaxation is nearly reached, by one
-of very many sums of the same sizes: exchanges find it. Where several bind, branch and
-cut does, and raises the bound. Each goes on from the solution of the other.
+If a single load binds, exchanges find a solution near the cost of the linear
+relaxation among very many sums of equal sizes. If several loads bind, branch and cut
+finds it and raises the bound. Each method starts from the solution of the other.
 """
 
 from typing import NamedTuple
@@ -19,11 +19,11 @@ from placement.core.exact.time_limits import LEAST_WORK, Limits
 from placement.core.model.problem import BoolArray
 
 EXCHANGES = 0.4
-"""Part of the work for exchanges ahead of branch and cut."""
+"""Share of the work for exchanges before branch and cut (0-1)."""
 PROGRAM = 0.85
-"""Part of the remaining work for branch and cut."""
+"""Share of the remaining work for branch and cut (0-1)."""
 NEAR = 0.02
-"""Gap up to which exchanges of a few items are worth their while."""
+"""Relative gap up to which exchanges of a few items pay."""
 
 
 class Searched(NamedTuple):
@@ -33,11 +33,11 @@ class Searched(NamedTuple):
     Parameters
     ----------
     columns
-        ``(n,)`` that cost no more than those before.
+        ``(n,)`` columns of a solution that costs no more than the given one.
     bound
         Lower bound on the cost that HiGHS states; 0: none.
     spent
-        Deterministic seconds.
+        Work done in deterministic seconds.
     """
 
     columns: BoolArray
@@ -47,7 +47,7 @@ class Searched(NamedTuple):
 
 class NodeSearch:
     """
-    Lowers the cost of the places in the bins of a node.
+    Search that lowers the cost of the places in the bins of a node.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ class NodeSearch:
 
     def searched(self, columns: BoolArray, limits: Limits) -> Searched:
         """
-        Return what exchanges, then branch and cut, and exchanges again come to.
+        Return the result of exchanges, branch and cut, and exchanges again.
 
         Parameters
         ----------
         columns
-            ``(n,)`` of a solution.
+            ``(n,)`` columns of a solution.
         limits
             Work and time limits.
         """

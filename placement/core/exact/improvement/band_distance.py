@@ -1,4 +1,4 @@
-"""Come nearer to the bands by CP-SAT, and bound how near anything comes."""
+"""Minimisation of the distance outside the bands by CP-SAT, with a lower bound."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,9 +11,9 @@ from placement.core.exact.time_limits import LEAST_WORK, Limits
 from placement.core.model.problem import Problem
 
 NEARER = 0.995
-"""Part of a distance from which on an answer is nearer, whatever it costs."""
+"""Ratio of distances below which a nearer answer may cost more."""
 SAME = 1e-6
-"""Relative error of a distance that is measured in parts."""
+"""Relative error of a distance measured in parts of a target."""
 
 
 def nearer(
@@ -22,7 +22,7 @@ def nearer(
     limits: Limits,
     nodes: Sequence[NodeBins],
 ) -> tuple[Improved, float]:
-    """Come nearer to the bands; return the work it took as well."""
+    """Return an answer nearer to the bands, if one is found, and the work done."""
     found, spent, least = known, 0.0, 0.0
     work, left = limits
     if nodes:

@@ -1,4 +1,4 @@
-"""When CP-SAT is asked: where a gap is left, and as far as the effort allows."""
+"""Use of CP-SAT: where a gap remains, and as far as the budget allows."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,30 +24,30 @@ from placement.core.model.search_budget import Effort
 from placement.core.model.solution import Proof
 
 SMALL_CELLS = 600
-"""Pairs of group and bin up to which CP-SAT needs no better answer to start from."""
+"""Number of (group, bin) pairs up to which CP-SAT can start from any answer."""
 
 TIMES_LARGER = 5.0
-"""Times the work of a small problem that a larger one may take at most."""
+"""Largest factor of the work of a larger problem over that of a small one."""
 SLIGHT = 1e-4
-"""Gap up to which CP-SAT is not asked about what it does not solve in a moment."""
+"""Gap up to which CP-SAT does not run on larger problems."""
 MOST_CELLS = 1_000_000
-"""Pairs of group and bin above which no separable level is looked for."""
+"""Largest number of (group, bin) pairs for the search of a separable level."""
 MOST_GROUPS_LED = 3_000
-"""Groups up to which fewer role changes are looked for by an integer program."""
+"""Largest number of groups for an integer program of fewer role changes."""
 
 
 class _Found(NamedTuple):
     """
-    An arrangement that is no worse, and bounds.
+    Arrangement that is no worse than before, and bounds.
 
     Parameters
     ----------
     at
-        The arrangement.
+        Arrangement found.
     said
         Bounds that CP-SAT states.
     cost, proof
-        A bound on the cost that can be checked.
+        Lower bound on the cost, and its proof.
     is_relaxed
         See `Answer.is_relaxed`.
     """
@@ -62,16 +62,16 @@ class _Found(NamedTuple):
 @dataclass(frozen=True)
 class ExactStep:
     """
-    Exact models of one problem, and what they may take.
+    Exact models of one problem, with their limits.
 
     Parameters
     ----------
     problem
-        The problem to solve.
+        Problem to solve.
     effort, seed
-        How much work to do, and the seed of what is drawn.
+        Budget, and seed of the random numbers.
     deadline
-        When to end.
+        Time at which to end.
     work
         Remaining work of all solves of a plan; each solve reduces it.
     """
@@ -83,7 +83,7 @@ class ExactStep:
     work: ExactWork
 
     def asked(self, answer: Answer) -> Answer:
-        """Return the answer after CP-SAT has looked at it, if it is asked."""
+        """Return the answer improved by CP-SAT, where the budget allows it."""
         found = self._better(answer)
         is_small = self._cells <= self.effort.exact_cells
         if found is not None:
@@ -93,7 +93,7 @@ class ExactStep:
         return self._with_roles_back(answer)
 
     def in_every_level(self, answer: Answer) -> Answer:
-        """Minimize all levels of a whole problem out of its bands, if work allows."""
+        """Minimise all levels of a whole problem out of its bands, if work allows."""
         if self.effort.closed or not self.is_whole or not answer.value.is_outside:
             return answer
         from placement.core.exact.improvement.objective_levels import in_every_level
@@ -104,7 +104,7 @@ class ExactStep:
 
     @property
     def is_whole(self) -> bool:
-        """Whether CP-SAT is given all of a problem, whatever it starts from."""
+        """Whether CP-SAT gets the whole problem, starting from any answer."""
         is_small = self._cells <= SMALL_CELLS * self._num_nodes
         return is_small and self._fits
 
@@ -122,17 +122,17 @@ class ExactStep:
 
     @cached_property
     def _nodes(self) -> list[NodeBins]:
-        """The separable nodes, if any."""
+        """Separable nodes, if any."""
         return separable_nodes(self.problem) if self._cells <= MOST_CELLS else []
 
     def _better(self, answer: Answer) -> _Found | None:
-        """Solve all of a small problem, parts of a larger one; `None`: not asked."""
+        """Solve a small problem as a whole, a larger one in parts; `None`: not run."""
         value, effort = answer.value, self.effort
         is_open = value.is_outside or not is_proven(self.problem, answer)
         if not effort.exact_work or value.key[0] or not is_open:
             return None
         if value.is_outside and not effort.near_cells:
-            # How near anything comes is asked once the bands are settled.
+            # A draft budget leaves the distance to the solve with final bands.
             return None
         if self.deadline.is_over() or not (self.is_whole or self._is_far(answer)):
             return None
@@ -149,7 +149,7 @@ class ExactStep:
         return found
 
     def _is_far(self, answer: Answer) -> bool:
-        """Return whether the gap of an answer exceeds what is worth the work."""
+        """Return whether the gap of an answer is large enough for more work."""
         copied = copied_cost(self.problem, answer.value)
         gap = min(SLIGHT, self.effort.gap) if self._fits else self.effort.gap
         return answer.value.is_outside or copied > answer.cost * (1 + gap)
@@ -161,7 +161,7 @@ class ExactStep:
         return is_small and fits_sub_problems(self.problem)
 
     def _improved(self, at: Arrangement, least: int) -> _Found:
-        """Give CP-SAT all of a problem; `least`: the least cost known."""
+        """Run CP-SAT on the whole problem; `least`: lower bound on the cost."""
         from placement.core.exact.decomposition.node_relaxation import proof_of
         from placement.core.exact.improvement.improve import improve
         from placement.core.exact.solver_names import cp_sat
@@ -177,9 +177,9 @@ class ExactStep:
             nodes=self._nodes,
         )
         self.work.bands -= found.spent
-        # A question that ran out of time is cut.
+        # Record whether the solve ended at the deadline.
         self.deadline.is_over()
-        # Of the cost it says nothing where a price of moves is part of it.
+        # With a price per move, the bound is not on the copied cost.
         cost = None if self.problem.price_per_move else found.cost_bound
         said = Said(
             cost, found.deviation_bound, cp_sat(), found.is_spread, found.solver
@@ -220,7 +220,7 @@ class ExactStep:
         return found._replace(cost=cost, proof=proof, is_relaxed=proof is not None)
 
     def _taken(self, answer: Answer, found: _Found) -> Answer:
-        """Return the better of two answers, with all bounds that are known."""
+        """Return the better of two answers, with all known bounds."""
         said = found.said.at_best(answer.said, is_in_band=answer.value.is_in_band)
         value, proof = evaluate(self.problem, found.at), answer.distance_proof
         if value < answer.value:
@@ -233,7 +233,7 @@ class ExactStep:
         return answer._replace(said=said)
 
     def _with_roles_back(self, answer: Answer) -> Answer:
-        """Change fewer roles at the places of an answer."""
+        """Reduce the role changes at the places of an answer."""
         problem, value = self.problem, answer.value
         if not value.role_changes or value.key[0] or not self.effort.role_work:
             return answer
@@ -246,9 +246,9 @@ class ExactStep:
 
 
 def is_proven(problem: Problem, answer: Answer) -> bool:
-    """Return whether nothing is cheaper, by a bound or by what CP-SAT says."""
+    """Return whether an answer is optimal by a proven or a solver's bound."""
     if problem.price_per_move:
-        # Bounds are on what is copied alone.
+        # Bounds are on the copied cost alone.
         return False
     said = answer.said.cost or 0
     is_least = copied_cost(problem, answer.value) <= max(answer.cost, said)

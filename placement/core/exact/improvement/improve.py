@@ -1,9 +1,9 @@
 """
-Better an answer by CP-SAT, and say how good it can be at best.
+Improvement of an answer by CP-SAT, with lower bounds.
 
-First the distance from the bands, then the cost within the bands that are reached, then
-moves, then role changes. What CP-SAT proves is its own word: nothing here can check it
-again, so it stands beside the bounds that are checked and never in their place.
+The order is: distance outside the bands, cost within the bands reached, moves, role
+changes. The bounds of CP-SAT cannot be verified here, so they are stated beside the
+verified bounds and never replace them.
 """
 
 from collections.abc import Sequence
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     )
 
 FIRST = 0.9
-"""Part of the work that a question may take where others follow."""
+"""Share of the remaining work for one solve that others follow (0-1)."""
 SEARCH = 0.4
-"""Part of the work for the search of the nodes one by one."""
+"""Share of the work for the search node by node (0-1)."""
 NODES = 0.65
-"""Part of the remaining work for the bounds of the nodes one by one."""
+"""Share of the remaining work for the bounds node by node (0-1)."""
 PLACED = 0.5
-"""Part of the remaining work for assigning roles at the places of all nodes."""
+"""Share of the remaining work for roles at the places of all nodes (0-1)."""
 TURNS = 0.8
-"""Part of the remaining work for places and roles in turns."""
+"""Share of the remaining work for places and roles in alternation (0-1)."""
 ROLES = 0.2
-"""Part of the remaining work for minimizing role changes."""
+"""Share of the remaining work for minimising role changes (0-1)."""
 
 
 def improve(
@@ -58,27 +58,27 @@ def improve(
     nodes: Sequence[NodeBins] | None = None,
 ) -> Improved:
     """
-    Better an answer that keeps the hard rules.
+    Improve an answer that keeps the hard rules.
 
     Parameters
     ----------
     problem
-        `exact_fit.fits_bands` must hold.
+        Problem to solve; `model_scaling.fits_bands` must hold.
     at
-        The answer: where the solver starts.
+        Answer from which the solver starts.
     known
-        What moves cost at least, for the bands that it reaches.
+        Lower bound on the cost of moves, for the bands that the answer reaches.
     work
-        Deterministic seconds that all of it may take.
+        Work limit of all solves, in deterministic seconds.
     left
-        Returns the seconds that are left, where somebody waits; `None`: any.
+        Function that returns the seconds to a deadline; `None`: no deadline.
     closed
         Relative gap at which an answer counts as optimal.
     nodes
-        Separable nodes of the problem; `None`: they are looked for.
+        Separable nodes of the problem; `None`: they are determined here.
     """
     before = home_arrangement(problem)
-    # What has had to crowd a bin may go on doing so.
+    # An answer over the soft caps on collections may stay over them.
     spread_from = at if crowds(problem, before, at) else before
     found = Improved(at=at, value=evaluate(problem, at), spread_from=spread_from)
     nodes = separable_nodes(problem) if nodes is None else nodes
@@ -95,17 +95,17 @@ def improve(
 
 class _Cheaper:
     """
-    Lowers the cost within the bands that an answer reaches, then moves, then roles.
+    Minimiser of cost within the bands an answer reaches, then moves, then role changes.
 
     Parameters
     ----------
     problem, known
-        The problem, and the answer.
+        Problem and answer.
     least
-        What moves cost at least.
+        Lower bound on the cost of moves.
     limits
-        Deterministic seconds, the seconds that are left where somebody waits, and the
-        relative gap at which an answer counts as optimal.
+        Deterministic seconds, a function that returns the seconds to a deadline, and
+        the relative gap at which an answer counts as optimal.
     nodes
         Separable nodes, if any.
     """
@@ -127,7 +127,7 @@ class _Cheaper:
         self._before = home_arrangement(problem)
 
     def improved(self) -> Improved:
-        """Return the answer after all that the work allows."""
+        """Return the answer after all solves that the work allows."""
         from placement.core.exact.cp_sat.bands_model import BandsModel
 
         if self.work < LEAST_WORK:
@@ -141,7 +141,7 @@ class _Cheaper:
                 self._fewer_roles(is_free=True)
             return self._found
         if solutions is not None and self._closed and self._has_taken(solutions):
-            # The whole of them is no easier than node by node.
+            # A model of all nodes is no easier than node by node.
             self._is_spread = self._enough > self._least
             self._prove(self._enough)
             return self._found
@@ -156,11 +156,11 @@ class _Cheaper:
 
     @property
     def _of_nodes(self) -> set[int]:
-        """Bounds that the nodes add up to."""
+        """Bounds that are sums of the bounds of the nodes."""
         return {self._least, self._enough}
 
     def _watch(self, model: "BandsModel") -> "Watch":
-        """Return what reports the bound of a model of all bins."""
+        """Return a function that reports the bound of a model of all bins."""
 
         def watch(bound: float) -> None:
             known, least = self._found.value.cost, bound // model.steps * model.unit
@@ -169,28 +169,28 @@ class _Cheaper:
         return watch
 
     def _is_closed(self, bound: int) -> bool:
-        """Return whether a lower bound shows the answer to be optimal."""
+        """Return whether a lower bound proves the answer optimal within the gap."""
         return self._found.value.cost - bound <= bound * self._closed
 
     def _has_taken(self, solutions: "NodeSolutions") -> bool:
-        """Return whether the answer has the places that the nodes have."""
+        """Return whether the answer has the places of the nodes' solutions."""
         from placement.core.exact.cp_sat.placement_variables import places_in
 
         return places_in(self._problem, self._found.at) == solutions.places
 
     def _of_the_whole(self, model: "BandsModel") -> None:
-        """Minimize the cost with one model of all bins."""
+        """Minimise the cost with one model of all bins."""
         from placement.core.exact.cp_sat.spread_rows import keep_spread
 
         cost = model.moves_cost()
         outcome = self._asked(model, cost, FIRST)
         if outcome.bound is None:
             return
-        # All moves together are less than one step: what is left are units of cost.
+        # The number of moves is less than one step: the quotient is units of cost.
         units = outcome.bound // model.steps
         self._prove(units * model.unit)
         if self._is_crowded(outcome.at):
-            # That is no answer: the least cost of those that are may be more.
+            # The answer exceeds the soft caps: minimise again with the caps enforced.
             model.watch = None
             keep_spread(model, self._problem, self._before)
             self._is_spread = True
@@ -204,7 +204,7 @@ class _Cheaper:
         self._fewer_roles(is_free=outcome.is_best)
 
     def _by_node(self) -> "NodeSolutions | None":
-        """Minimize the cost node by node if a level is separable."""
+        """Minimise the cost node by node if a level is separable."""
         if not self._nodes:
             return None
         parts = self._decomposed(has_roles=False)
@@ -217,7 +217,7 @@ class _Cheaper:
             solutions = self._taken(parts.proven((self.work * NODES, self._left)))
             if solutions.places == places or self._assign_roles(solutions):
                 return solutions
-        # No roles were found for these places: each node has to have what it needs.
+        # No roles were found for these places: add role variables to each node.
         self._found = replace(self._found, needs_roles=True)
         if not parts.are_small:
             self._in_turns()
@@ -229,7 +229,7 @@ class _Cheaper:
         return solutions
 
     def _in_turns(self) -> None:
-        """Search places and roles in turns."""
+        """Search places and roles in alternation."""
         from placement.core.exact.decomposition.fixed_role_search import FixedRoles
 
         spread_from = self._found.spread_from
@@ -243,7 +243,7 @@ class _Cheaper:
         self._report()
 
     def _decomposed(self, *, has_roles: bool) -> "Decomposition":
-        """Return the nodes, from the answer on."""
+        """Return the decomposition by node, starting from the answer."""
         from placement.core.exact.decomposition.node_decomposition import Decomposition
 
         return Decomposition(
@@ -256,7 +256,7 @@ class _Cheaper:
         )
 
     def _taken(self, solutions: "NodeSolutions") -> "NodeSolutions":
-        """Take the bounds of the nodes."""
+        """Adopt the bounds of the nodes."""
         self.work -= solutions.spent
         self._by_nodes = solutions.solver or self._by_nodes
         self._least = max(self._least, sum(solutions.costs.values()))
@@ -265,7 +265,7 @@ class _Cheaper:
         return solutions
 
     def _assign_roles(self, solutions: "NodeSolutions") -> bool:
-        """Assign the roles at the places of the nodes; tell whether there is a way."""
+        """Assign the roles at the places of the nodes; return whether it succeeds."""
         from placement.core.exact.cp_sat.placement_variables import arranged
         from placement.core.exact.cp_sat.roles_model import roles_within
 
@@ -282,7 +282,7 @@ class _Cheaper:
         return True
 
     def _last_digits(self, model: "BandsModel", units: int) -> "Outcome":
-        """Find the least cost to the last digit, where its units are known."""
+        """Minimise the cost below one unit, where the number of units is known."""
         model.watch = None
         beyond = (self._found.value.cost - 1) // model.unit - units
         rest = model.rest_of_cost(units, max(beyond, 0))
@@ -292,7 +292,7 @@ class _Cheaper:
         return outcome
 
     def _fewer_roles(self, *, is_free: bool) -> None:
-        """Change as few roles as can be, moves staying as many or as they are."""
+        """Minimise role changes; `is_free`: places may change at no extra cost."""
         from placement.core.exact.cp_sat.bands_model import BandsModel
         from placement.core.exact.cp_sat.placement_variables import places_in
 
@@ -306,11 +306,11 @@ class _Cheaper:
     def _asked(
         self, model: "BandsModel", objective: "LinearExprT", part: float
     ) -> "Outcome":
-        """Ask for the least of something, and keep a better answer."""
+        """Minimise an objective, and keep a better answer."""
         outcome = self._solved(model, objective, part)
         over = self._outside(outcome.at)
         if len(over):
-            # Rows let in what is outside by less than their units.
+            # Rows admit loads outside the bands by less than their units.
             model.tighten(over, self._bands)
             tight = self._solved(model, objective, part)
             outcome = outcome._replace(at=tight.at, is_best=False)
@@ -322,7 +322,7 @@ class _Cheaper:
         closing(self._found.value.cost, max(self._least, self._found.cost_bound or 0))
 
     def _outside(self, at: Arrangement | None) -> IntArray:
-        """Return bins and resources of loads that are outside of the bands."""
+        """Return bins and resources of loads outside the bands."""
         if at is None:
             return np.zeros((0, 2), dtype=np.int64)
         load = loads(self._problem, at)
@@ -340,7 +340,7 @@ class _Cheaper:
         return outcome
 
     def _is_crowded(self, at: Arrangement | None) -> bool:
-        """Return whether an answer brings a bin too much of a collection."""
+        """Return whether an answer exceeds the soft caps on collections."""
         return at is not None and crowds(self._problem, self._before, at)
 
     def _prove(self, cost: int) -> None:

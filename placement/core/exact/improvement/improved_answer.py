@@ -1,4 +1,4 @@
-"""An answer after CP-SAT has looked at it."""
+"""Answer improved by CP-SAT, with its bounds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,27 +12,28 @@ from placement.core.model.problem import Problem
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Improved:
     """
-    An answer after CP-SAT has looked at it.
+    Answer improved by CP-SAT, with its bounds.
 
     Parameters
     ----------
     at, value
-        The best arrangement known, and what it is worth.
+        Best arrangement known, and its objective value.
     cost_bound
-        What CP-SAT says that moves cost at least, for the bands reached; `None`:
-        nothing.
+        Lower bound on the cost of moves by a solver, for the bands reached; `None`:
+        none.
     deviation_bound
-        The same of the largest distance outside the bands.
+        Lower bound on the largest distance outside the bands by CP-SAT, in targets;
+        `None`: none.
     spread_from
         Arrangement whose counts of a collection per bin, or the soft caps if larger,
         are upper bounds for every better answer.
     is_spread
         Whether the bound on the cost assumes these upper bounds.
     prices
-        Duals of the bands by side (0: upper, 1: lower), bin and resource: a bound on
-        the cost that can be checked.
+        Duals of the bands by side (0: upper, 1: lower), bin and resource: a verifiable
+        bound on the cost.
     needs_roles
-        Whether places alone, at these prices, left no roles within the bands.
+        Whether the places found without roles admitted no roles within the bands.
     solver
         Name and version of the solver that states `cost_bound`.
     spent
@@ -52,7 +53,7 @@ class Improved:
 
 
 def better(problem: Problem, known: Improved, at: Arrangement | None) -> Improved:
-    """Take an arrangement if it is worth more than the best one known."""
+    """Return the known answer, or the arrangement if it is feasible and better."""
     if at is None or misplaced_roles(problem, at).any() or not keeps_caps(problem, at):
         return known
     if crowds(problem, known.spread_from, at):

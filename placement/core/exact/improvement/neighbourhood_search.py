@@ -1,10 +1,10 @@
 """
 Large-neighbourhood search: a few bins and groups at a time, solved by CP-SAT.
 
-What no single step of the local search does, the exchange of several items of full bins
-at once, an integer program of some hundred variables finds in a few hundredths of a
-second. Bins of one node (a rack) and some bins of every node take turns; groups that
-have moved are among those that may move, and others are drawn.
+An integer program of some hundred variables finds exchanges of several items between
+full bins, which no single step of the local search does, in a few hundredths of a
+second. Neighbourhoods alternate between the bins of one node (a rack) and some bins of
+every node. The groups that may move are those that have moved, and a random sample.
 
 References
 ----------
@@ -26,15 +26,15 @@ from placement.core.model.objective import Value, evaluate, misplaced_roles, ref
 from placement.core.model.problem import NOWHERE, IntArray, Movability, Problem
 
 MOST_BINS = 6
-"""Bins of one sub-problem."""
+"""Largest number of bins of one sub-problem."""
 MOST_GROUPS = 60
-"""Groups that may move in one sub-problem."""
+"""Largest number of groups that may move in one sub-problem."""
 PART_WORK = 0.05
-"""Deterministic seconds that one sub-problem may take."""
+"""Work limit of one sub-problem, in deterministic seconds."""
 OVERHEAD = 0.01
-"""What making one takes, in the same unit."""
+"""Work for building one sub-problem, in deterministic seconds."""
 STALLED = 40
-"""So many sub-problems without a gain end the search."""
+"""Number of sub-problems without a gain after which the search ends."""
 
 
 def improve_by_neighbourhoods(
@@ -52,17 +52,17 @@ def improve_by_neighbourhoods(
     Parameters
     ----------
     problem
-        `sub_problems.fits_sub_problems` must hold.
+        Problem to solve; `large_neighbourhood.fits_sub_problems` must hold.
     at
-        The answer; hard rules hold.
+        Answer that keeps the hard rules.
     enough
-        A cost that nothing is below.
+        Lower bound on the cost, at which the search ends.
     work
-        Deterministic seconds that all sub-problems may take.
+        Work limit of all sub-problems, in deterministic seconds.
     seed
-        Of what is drawn.
+        Seed of the random numbers.
     is_over
-        Whether to end now.
+        Function that returns whether to end now.
     """
     rng = np.random.default_rng(seed)
     bands, value = reached_bands(problem, at), evaluate(problem, at)
@@ -79,7 +79,7 @@ def improve_by_neighbourhoods(
 
 
 def _bins(problem: Problem, turn: int, rng: np.random.Generator) -> IntArray:
-    """Return the bins of one node, or some of each node, by turns."""
+    """Return the bins of one node, or some of each node, in alternation."""
     capped = [level for level in problem.levels[1:] if level.group_cap is not None]
     node_of = capped[0].node_of_bin if capped else np.zeros(problem.num_bins, np.int32)
     nodes = np.unique(node_of)
@@ -95,7 +95,7 @@ def _bins(problem: Problem, turn: int, rng: np.random.Generator) -> IntArray:
 def _groups(
     problem: Problem, at: Arrangement, bins: IntArray, rng: np.random.Generator
 ) -> IntArray:
-    """Return the groups that may move: what has moved, and others at random."""
+    """Return the groups that may move: moved ones first, then a random sample."""
     inside = np.isin(at.bin_of, bins) & np.equal(problem.movability, Movability.MAY)
     stays = np.isin(at.bin_of, bins) & ~inside
     away = inside & np.not_equal(at.bin_of, problem.home)
@@ -113,7 +113,7 @@ def _solved(
     chosen: tuple[IntArray, IntArray],
     bands: Bands,
 ) -> tuple[Arrangement | None, float]:
-    """Solve one sub-problem; return the whole arrangement, and the work it took."""
+    """Solve one sub-problem; return the whole arrangement, and the work done."""
     bins, groups = chosen
     if len(bins) < 2 or not len(groups):
         return None, 0.0
@@ -126,7 +126,7 @@ def _solved(
         return None, model.spent
     whole = settled(problem, part.whole_with(found))
     load = loads(problem, whole)[bins]
-    # Rows let in what is outside by less than their units.
+    # Rows admit loads outside the bands by less than their units.
     is_out = (load < bands.lower[bins]).any() or (load > bands.upper[bins]).any()
     is_wrong = misplaced_roles(problem, whole).any() or refills(problem, whole).any()
     if is_out or is_wrong or crowds(problem, at, whole):
@@ -135,7 +135,7 @@ def _solved(
 
 
 def _own(part: Part) -> Arrangement:
-    """Return where everything of a part is, as an arrangement of its own problem."""
+    """Return the present arrangement of a part, in terms of its own problem."""
     bin_of = np.searchsorted(part.bins, part.at.bin_of[part.items]).astype(np.int32)
     role_of = part.problem.role_home.copy()
     held = np.nonzero(role_of != NOWHERE)[0]

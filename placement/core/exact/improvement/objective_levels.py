@@ -1,10 +1,10 @@
 r"""
-Every level of the objective by CP-SAT where bands are out of reach.
+Minimisation of every level of the objective by CP-SAT, if bands are out of reach.
 
-With :math:`d_{br}` the distance of a load outside its band, one question follows the
-other, and what it proves is a row of the next: the largest :math:`d_{br}`, their sum,
-the cost with the number of moves, role changes. Elsewhere the sum is left to the
-search, and the cost is least for the distance that each bin has reached by itself.
+With :math:`d_{br}` the distance of a load outside its band, the levels are: largest
+:math:`d_{br}`, their sum, cost with the number of moves, role changes. The optimum of
+each level is a constraint of the next. Other methods leave the sum to the search, and
+minimise the cost for the distance that each bin has reached.
 """
 
 from collections.abc import Callable
@@ -46,14 +46,14 @@ def in_every_level(
     deadline: Deadline,
 ) -> Answer:
     """
-    Return an answer that is out of its bands after every level was minimized.
+    Return an answer out of its bands with every level of the objective minimised.
 
     Parameters
     ----------
     problem
-        `exact_fit.fits_bands` must hold.
+        Problem to solve; `model_scaling.fits_bands` must hold.
     answer
-        The incumbent.
+        Incumbent.
     effort, work, deadline
         Work limit of proofs, remaining work of all models of the plan, and deadline.
     """
@@ -61,9 +61,9 @@ def in_every_level(
         return answer
     levels = by_levels(problem, answer.at, work.bands, deadline.left)
     work.bands -= levels.spent
-    # A question that ran out of time is cut.
+    # Record whether the solve ended at the deadline.
     deadline.is_over()
-    # Of the cost it says nothing where a price of moves is part of it.
+    # With a price per move, the bound is not on the copied cost.
     cost = None if problem.price_per_move else levels.cost
     distance = None if problem.has_caps else levels.deviation
     said = Said(cost, distance, cp_sat(), bool(len(problem.collection_cap)))
@@ -79,14 +79,14 @@ class Levels(NamedTuple):
     Parameters
     ----------
     at
-        The best arrangement.
+        Best arrangement.
     deviation
-        A lower bound on the largest distance outside the bands, in targets.
+        Lower bound on the largest distance outside the bands, in targets.
     cost
-        The least cost of moves among what is as near to the bands, the price of moves
+        Least cost of moves among arrangements with least distances, price per move
         included; `None`: not proven.
     roles
-        The fewest role changes of what is as near at that cost; `None`: not proven.
+        Fewest role changes among arrangements of that cost; `None`: not proven.
     spent
         Deterministic seconds of all solves.
     """
@@ -111,15 +111,15 @@ def by_levels(
     Parameters
     ----------
     problem
-        `exact_fit.fits_bands` must hold.
+        Problem to solve; `model_scaling.fits_bands` must hold.
     at
-        An answer that keeps the hard rules: the first hint.
+        Answer that keeps the hard rules: the first hint.
     work
-        Deterministic seconds that all of it may take.
+        Work limit of all solves, in deterministic seconds.
     left
-        Returns the seconds that are left, where somebody waits; `None`: any.
+        Function that returns the seconds to a deadline; `None`: no deadline.
     limit
-        Adds rows that `at` keeps to, before anything is asked; `None`: none.
+        Function that adds constraints that `at` keeps, before any solve; `None`: none.
     """
     asked = _ByLevels(problem, at, work, left)
     if limit is not None:
@@ -128,7 +128,7 @@ def by_levels(
 
 
 class _ByLevels:
-    """Asks one question after the other, and keeps the best answer."""
+    """Sequence of solves, one per level, that keeps the best answer."""
 
     def __init__(
         self, problem: Problem, at: Arrangement, work: float, left: Left
@@ -141,7 +141,7 @@ class _ByLevels:
             keep_spread(self.model, problem, at)
 
     def answer(self) -> Levels:
-        """Return the best answer after all that the work allows."""
+        """Return the best answer after all solves that the work allows."""
         model = self.model
         peak = self._least(model.peak)
         deviation = 0.0 if peak.bound is None else peak.bound / model.scale
@@ -155,7 +155,7 @@ class _ByLevels:
         return Levels(self._found.at, deviation, cost, roles, model.spent)
 
     def _least_cost(self) -> int | None:
-        """Minimize cost and moves; return the least cost, if that is proven."""
+        """Minimise cost and moves; return the least cost, if proven."""
         model = self.model
         outcome = self._least(model.moves_cost())
         if not outcome.is_best or outcome.bound is None:
@@ -171,7 +171,7 @@ class _ByLevels:
         return least if least <= self._found.value.cost else None
 
     def _least(self, objective: "LinearExprT") -> Outcome:
-        """Minimize an objective, which is no more from then on."""
+        """Minimise an objective, and fix its upper bound if optimal."""
         model, before = self.model, self.model.spent
         model.suggest(self._found.at)
         outcome = model.least(objective, max(self._work, 0.0), self._left())
@@ -184,21 +184,21 @@ class _ByLevels:
 
 class DistancesModel(BandsModel):
     """
-    Hard rules, and the distance of every load outside its band.
+    Model of the hard rules, with the distance of every load outside its band.
 
     Parameters
     ----------
     problem
-        The problem; `fits_bands` must hold.
+        Problem to model; `fits_bands` must hold.
     known
-        Value of an answer: no distance is to exceed its largest.
+        Value of an answer, whose largest distance limits all distances.
 
     Attributes
     ----------
     scale
-        Parts that a target is divided into.
+        Number of parts that a target is divided into.
     peak, total
-        The largest distance and the sum of all, in these parts.
+        Largest distance and sum of all distances, in these parts.
     """
 
     def __init__(self, problem: Problem, known: Value) -> None:
@@ -213,7 +213,7 @@ class DistancesModel(BandsModel):
         self.total = cp_model.LinearExpr.sum(off)
 
     def _distance(self, b: int, r: int, most: int) -> cp_model.IntVar:
-        """Return the distance of a load: never more than it is, for all rounding."""
+        """Return the distance of a load; rounding never overestimates it."""
         bins = self.problem.bins
         part = self.scale / _fraction(float(bins.target[b, r]))
         terms, weights = self._load_terms(b, r)
@@ -232,14 +232,14 @@ class DistancesModel(BandsModel):
 
 
 def _fraction(target: float) -> Fraction:
-    """Return a target as a fraction, a short one where there is one."""
+    """Return a target as a fraction, with a small denominator if possible."""
     short = Fraction(target).limit_denominator(MOST_DENOMINATOR)
     is_same = abs(float(short) - target) <= SAME * target
     return short if is_same else Fraction(target)
 
 
 def _scale(problem: Problem, deviation: float) -> int:
-    """Return parts of a target in which all distances are whole, if there are any."""
+    """Return the number of parts of a target, with integral distances if possible."""
     targets = problem.bins.target
     fractions = [_fraction(t) for t in np.unique(targets[targets > 0]).tolist()]
     heaviest = problem.weight.max(axis=0) + problem.role_weight.max(axis=0)

@@ -1,9 +1,8 @@
 """
-Roles at fixed places by CP-SAT: every level of the objective minimized, with proof.
+Roles at fixed places by CP-SAT: every level of the objective minimised, with bounds.
 
-Counts of roles are even first, and stay as even; loads come as near to their bands as
-they can, the largest distance before the sum of all; then as few roles as can be change
-hands.
+Counts of roles stay as even as they are. The levels are: largest distance of a load
+outside its band, sum of all distances, role changes.
 """
 
 import numpy as np
@@ -27,19 +26,20 @@ def best_order(
     left: Left,
 ) -> Levels:
     """
-    Return the best answer, and what is proven of any.
+    Return the best choice of role holders, with lower bounds.
 
     Parameters
     ----------
     problem
-        All items stay; `exact_fit.fits_bands` must hold.
+        Problem whose items all stay; `model_scaling.fits_bands` must hold.
     at
-        An answer that keeps the hard rules.
+        Answer that keeps the hard rules.
     even
-        Where counts are balanced, ``(N,)`` how many roles each bin has in an answer
-        than which none is more even, as `at` is, and ``(N,)`` the bins' shares.
+        If counts are balanced: ``(N,)`` number of roles of each bin in a most even
+        answer, as even as `at`, and ``(N,)`` shares of the bins.
     work, left
-        Deterministic seconds that it may take, and what returns the seconds left.
+        Work limit in deterministic seconds, and a function that returns the seconds to
+        a deadline.
     """
 
     def keep_even(model: DistancesModel) -> None:
@@ -50,7 +50,7 @@ def best_order(
 
 
 def _keep_even(model: DistancesModel, counts: IntArray, share: FloatArray) -> None:
-    """Keep counts as they are, but for which of several like bins has one more."""
+    """Fix the counts, except which of several bins of equal share has one more."""
     led = _led(model)
     for one in np.unique(share).tolist():
         alike = np.nonzero(share == one)[0]
@@ -64,7 +64,7 @@ def _keep_even(model: DistancesModel, counts: IntArray, share: FloatArray) -> No
 
 
 def _led(model: DistancesModel) -> dict[int, cp_model.LinearExprT]:
-    """Return by bin how many roles it has."""
+    """Return the number of roles of each bin."""
     of_bin: dict[int, list[cp_model.IntVar]] = {b: [] for b in model.bins}
     for (_, b), leads in model.role.items():
         of_bin[b].append(leads)

@@ -1,9 +1,9 @@
 """
 Branch and bound with a witness for `core.verify.search_tree`: prices at every leaf.
 
-The linear relaxation of the exact model is solved, of two cases about what it splits
-each is solved, and so on, the case of least cost first, until each costs as much as the
-answer in hand. What the leaves prove is worked out from their duals, in integers.
+Best-first search on the linear relaxation of the exact model: each branch fixes a
+fractional pair of group and bin, until every leaf reaches the cost of the incumbent.
+The bounds of the leaves follow from their duals, in exact integers.
 """
 
 from dataclasses import dataclass, replace
@@ -28,20 +28,20 @@ from placement.core.verify.price_witness import Fixing, Known
 from placement.core.verify.search_tree import widened_ends
 
 FORCE = 1e5
-"""Price of a target outside a band, in dearest copies: dearer than any answer."""
+"""Price of a target outside a band, in dearest copies: above the cost of any answer."""
 WHOLE = 1e-6
-"""How far from 0 and 1 a column may be and count as whole."""
+"""Largest distance from 0 and 1 of a column that counts as integral."""
 CLOSE = 1e-9
 NEARLY = 1 - 1e-6
-"""Part of an answer's distance that is as good as all: relaxations are that exact."""
+"""Share of an answer's distance (0-1) that is enough: relaxations are inexact."""
 FEWER = 4
-"""Part of all cases that are told apart before wider bands are tried."""
+"""Divisor of the leaf limit for the first tree, before wider bands are tried."""
 WIDTHS = 4
-"""How many widths of the bands are tried."""
+"""Largest number of widths of the bands to try."""
 ANYTHING = 1e-12
-"""A distance that is more than none."""
+"""Smallest distance that counts as positive."""
 ROUNDS = 10
-"""How often the answer of all cases is cut off, before cases are told apart."""
+"""Largest number of rounds of cuts at the root."""
 NO_PRICES = {"denominator": 1, "above": [], "below": []}
 
 
@@ -49,18 +49,18 @@ def branched_cost(
     problem: Problem, bands: Bands, enough: int, most_leaves: int
 ) -> tuple[int, Proof | None]:
     """
-    Return a lower bound on the cost of moving, and the tree of cases that proves it.
+    Return a lower bound on the cost of moving, and the tree that proves it.
 
     Parameters
     ----------
     problem
-        `exact_fit.fits_prices` must hold.
+        Problem to bound; `model_scaling.fits_prices` must hold.
     bands
-        For which the bound holds.
+        Bands for which the bound holds.
     enough
-        The cost of a known answer.
+        Cost of a known answer.
     most_leaves
-        How many cases may be told apart.
+        Largest number of leaves.
     """
     tree = _Tree(problem, bands, copy=problem.least_price)
     value, proof = tree.grown(enough, most_leaves)
@@ -71,11 +71,11 @@ def branched_distance(
     problem: Problem, enough: float, most_leaves: int
 ) -> tuple[float, Proof | None]:
     """
-    Return the same for the distance outside the bands.
+    Return a lower bound on the distance outside the bands, and its proof.
 
-    That something stays outside of bands that are wider proves more than the least
-    distance of a relaxation, of which cuts know little: that is asked of bands as wide
-    as the answer needs, then of narrower ones.
+    Cuts hardly tighten the least distance of a relaxation. Proving wider bands
+    infeasible gives a larger bound: this starts with bands as wide as the answer needs,
+    then tries narrower ones.
     """
     tree = _Tree(problem, aimed_bands(problem), copy=0)
     if not np.isfinite(enough):
@@ -96,7 +96,7 @@ def branched_distance(
 
 
 def _proven_beyond(problem: Problem, distance: float, most_leaves: int) -> Proof | None:
-    """Prove that no arrangement comes as near to the bands; `None`: not proven."""
+    """Return a proof that no arrangement is within a distance; `None`: not proven."""
     ends = widened_ends(problem, distance)
     aimed = aimed_bands(problem)
     has_band = problem.bins.target > 0
@@ -114,7 +114,7 @@ def _proven_beyond(problem: Problem, distance: float, most_leaves: int) -> Proof
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Case:
-    """A node of the tree: what is fixed there, what it proves, and what is split."""
+    """Node of the tree: its fixings, its bound with witness, and its branching pair."""
 
     fixings: tuple[Fixing, ...]
     value: float
@@ -124,7 +124,7 @@ class _Case:
 
 
 def _both(case: _Case) -> tuple[tuple[Fixing, ...], ...]:
-    """Return the two cases of a node: what is split there is there, or elsewhere."""
+    """Return the fixings of both children of a node: in the bin, and not in it."""
     assert case.split is not None  # noqa: S101 - as the caller made sure
     group, b, is_role = case.split
     return tuple(
@@ -134,7 +134,7 @@ def _both(case: _Case) -> tuple[tuple[Fixing, ...], ...]:
 
 
 def _told(cut: Cut) -> dict[str, Any]:
-    """Return a cut as the witness tells it."""
+    """Return a cut as an entry of the witness."""
     return {
         "bin": cut.bin,
         "resource": cut.resource,
@@ -160,7 +160,7 @@ class _Tree:
         self._rounded: list[RoundedRow] = []
 
     def grown(self, enough: float, most_leaves: int) -> tuple[float, Proof | None]:
-        """Tell cases apart until each proves enough; return the least, and a proof."""
+        """Branch until all leaves reach `enough`; return the bound and its proof."""
         first = self._root(enough)
         cases, nodes = [first], [first.leaf]
         waiting = [(first.value, 0)]
@@ -184,7 +184,7 @@ class _Tree:
         return value, Proof(kind="milp-dual", witness={"nodes": nodes, **cuts})
 
     def _root(self, enough: float) -> _Case:
-        """Solve the case of all, and cut its answers off for some rounds."""
+        """Solve the root, and add cuts for some rounds."""
         case = self._case((), NO_PRICES)
         for _ in range(ROUNDS):
             if case.vertex is None or case.value >= enough * (1 - CLOSE):
@@ -195,7 +195,7 @@ class _Tree:
         return self._without_loose(case)
 
     def _without_loose(self, case: _Case) -> _Case:
-        """Drop cuts that prove nothing here, for every case would take them along."""
+        """Drop cuts without a price at the root: every node would carry them."""
         sold = dict(case.leaf.get("rounded", ()))
         kept = np.zeros(len(self._cuts), dtype=np.bool_)
         kept[list(sold)] = True
@@ -211,7 +211,7 @@ class _Tree:
         return replace(case, leaf={**case.leaf, "rounded": prices})
 
     def _cut(self, vertex: Vertex) -> bool:
-        """Add cuts that cut an answer off; tell whether there were any."""
+        """Add cuts that separate a vertex; return whether there were any."""
         if len(self._problem.extra):
             return False
         problem, bands, known = self._problem, self._bands, set(self._cuts)
@@ -233,9 +233,9 @@ class _Tree:
 
     def _case(self, fixings: tuple[Fixing, ...], above: dict[str, Any]) -> _Case:
         """
-        Solve the relaxation of a case, and work out what its duals prove.
+        Solve the relaxation of a node, and compute the bound of its duals.
 
-        `above`: the prices of the case that this one is part of, which hold here too.
+        `above`: prices of the parent node, which are valid here, too.
         """
         if is_impossible(self._problem, fixings):
             return _Case(fixings, float("inf"), {}, None)
@@ -249,7 +249,7 @@ class _Tree:
         return _Case(fixings, value, leaf, split, found)
 
     def _priced(self, found: Vertex) -> dict[str, Any]:
-        """Return a vertex's duals as whole prices."""
+        """Return the duals of a vertex as integer prices."""
         scale = self._scale if self._copy else 1.0
         prices = duals_of(found.marginals * scale, self._program.place, self._unit)
         rounded = [
@@ -266,7 +266,7 @@ class _Tree:
         return verify_prices(self._problem, *ends, leaf, known=known)
 
     def _columns(self, tables: Tables) -> BoolArray:
-        """Return ``(G, N)`` the pairs that matter: of what stays, where it is."""
+        """Return ``(G, N)`` pairs with columns: for fixed groups, their own bins."""
         may_move = np.zeros(self._problem.num_groups, dtype=np.bool_)
         free = np.not_equal(self._problem.movability, Movability.NEVER)
         may_move[self._problem.group_of[free]] = True
@@ -274,7 +274,7 @@ class _Tree:
         return pairs
 
     def _split(self, columns: FloatArray) -> tuple[int, int, bool] | None:
-        """Return the pair of group and bin that is least whole, items before roles."""
+        """Return the most fractional pair of group and bin, items before roles."""
         rows, num_bins = self._rows, self._problem.num_bins
         pair = rows.groups * num_bins + rows.bins
         pairs, place = np.unique(pair, return_inverse=True)

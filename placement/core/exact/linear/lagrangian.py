@@ -1,12 +1,11 @@
 r"""
 Prices of load that prove a bound on cost: the Lagrangian dual of the exact model.
 
-Any prices prove a bound, the duals of the linear relaxation the best one
-(docs/theory.md, "Lagrangian bound").
-That relaxation has a column for each pair of group and bin; almost none of them matter.
-So it is solved with the columns of what moved, its duals price all others, those worth
-it come in, and so on (sifting). What the prices prove is worked out by `verify_prices`
-alone, in integers.
+Any prices prove a bound; the duals of the linear relaxation prove the best one
+(docs/theory.md, "Lagrangian bound"). The relaxation has a column for each pair of group
+and bin, but few of them matter. So it is solved with the columns of a known answer, its
+duals price all others, promising columns are added, and so on (sifting). Only
+`verify_prices` computes the bound, in exact integers.
 """
 
 import numpy as np
@@ -23,13 +22,13 @@ from placement.core.model.solution import Proof
 from placement.core.verify.load_prices import verify_prices
 
 ROUNDS = 8
-"""How often columns come in at most."""
+"""Largest number of rounds of new columns."""
 NEW_COLUMNS = 3000
-"""Columns that come in at once, at most."""
+"""Largest number of columns added per round."""
 CLOSE = 1 - 1e-6
-"""Part of what the relaxation costs at which a bound is as good as it."""
+"""Share of the relaxation's optimum (0-1) at which a bound needs no improvement."""
 WORTH_IT = -1e-7
-"""Reduced cost, in parts of the dearest copy, below which a column comes in."""
+"""Reduced cost, relative to the dearest copy, below which a column is added."""
 
 
 def priced_bound(
@@ -41,13 +40,13 @@ def priced_bound(
     Parameters
     ----------
     problem
-        What was solved; `fits_prices` must hold.
+        Problem to bound; `fits_prices` must hold.
     at
-        A known arrangement within the bands: its moves are the first columns.
+        Known arrangement within the bands, whose moves are the first columns.
     bands
-        The bands for which the bound holds.
+        Bands for which the bound holds.
     enough
-        The cost of that arrangement: once a bound reaches it no better one is sought.
+        Cost of that arrangement, at which the search for a better bound ends.
     """
     best, proof = 0, None
     relaxed = _Relaxation(problem, bands)
@@ -62,7 +61,7 @@ def priced_bound(
         if value > best:
             best, proof = value, Proof(kind="lambda", witness=witness)
         new = relaxed.worth_adding(prices, columns)
-        # More columns only lower what the relaxation costs, and no prices prove more.
+        # More columns only lower the optimum of the relaxation, a limit for all prices.
         if best >= min(enough, most * CLOSE) or not new.any():
             break
         columns |= new
@@ -70,7 +69,7 @@ def priced_bound(
 
 
 class _Relaxation:
-    """The linear relaxation of the exact model, with some of its columns."""
+    """Linear relaxation of the exact model, with some of its columns."""
 
     def __init__(self, problem: Problem, bands: Bands) -> None:
         self._problem = problem
@@ -81,7 +80,7 @@ class _Relaxation:
         self._scale = max(float(problem.cost.max(initial=1)), 1.0)
 
     def first_columns(self, at: Arrangement) -> BoolArray:
-        """Return ``(G, N)`` the bins that groups are in now, or in a known answer."""
+        """Return ``(G, N)`` true for bins of groups now, or in a known answer."""
         columns = self._tables.is_home.copy()
         columns[self._problem.group_of, at.bin_of] = True
         return columns
@@ -89,7 +88,7 @@ class _Relaxation:
     def solved(
         self, columns: BoolArray
     ) -> tuple[tuple[FloatArray, FloatArray], float] | None:
-        """Return ``(N, R)`` prices above and below the bands, and the cost."""
+        """Return ``(N, R)`` prices above and below the bands, and the optimum."""
         from scipy import sparse
         from scipy.optimize import linprog
 
@@ -97,7 +96,7 @@ class _Relaxation:
         loads, limits, place = rows.banded(self._bands, self._unit)
         caps, most = rows.at_most()
         sizes, counts = rows.equal()
-        # The simplex method ends in a vertex, the same one anywhere.
+        # The simplex method ends in the same vertex on any machine.
         found = linprog(
             rows.costs() / self._scale,
             A_ub=sparse.vstack([caps, loads]).tocsr(),
@@ -113,7 +112,7 @@ class _Relaxation:
         return duals_of(marginals, place, self._unit), float(found.fun) * self._scale
 
     def _dearest(self, price: FloatArray) -> FloatArray:
-        """Return ``(G,)`` the dearest of the bins that each group takes at a price."""
+        """Return ``(G,)`` price of the dearest bin that each group takes."""
         problem = self._problem
         size = np.diff(problem.group_start)
         for level in problem.levels[1:]:
@@ -133,14 +132,14 @@ class _Relaxation:
     def worth_adding(
         self, prices: tuple[FloatArray, FloatArray], columns: BoolArray
     ) -> BoolArray:
-        """Return ``(G, N)`` the columns that the prices make worth their while."""
+        """Return ``(G, N)`` true for columns of negative reduced cost."""
         problem, tables = self._problem, self._tables
         net = prices[0] - prices[1]
         copy = problem.cost[:, None] * problem.least_price * ~tables.is_home
         price = np.where(tables.may, copy + problem.weight @ net.T, np.inf)
         last = self._dearest(np.where(columns, price, np.inf))
         lead = np.where(tables.may_lead, problem.role_weight @ net.T, 0.0)
-        # A new bin may also be taken for the sake of the role.
+        # A new bin may also pay because of the role.
         best_lead = np.where(columns & tables.may_lead, lead, np.inf).min(axis=1)
         gain = np.minimum(lead - np.where(best_lead < np.inf, best_lead, 0)[:, None], 0)
         reduced = (price - last[:, None] + gain) / self._scale

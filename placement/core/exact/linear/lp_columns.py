@@ -1,9 +1,9 @@
 """
 Rows and columns of the linear relaxation of the exact model.
 
-A column stands for an item of a group in a bin, with the group's role or without it;
-`core.exact.linear.lagrangian` and `core.exact.linear.lp_rounding` choose which columns
-there are and what they are worth.
+A column is an item of a group in a bin, with or without the group's role.
+`core.exact.linear.lagrangian` and `core.exact.linear.lp_rounding` choose the columns
+and the objective.
 """
 
 from collections.abc import Sequence
@@ -28,20 +28,20 @@ from placement.core.verify.price_witness import WIDE_CELLS
 
 HALF = 0.5
 BITS, MORE_BITS = 60, 110
-"""Of what one group may cost, in units of the multipliers; and in small problems."""
+"""Bits of the cost of one group, in units of the prices; and in small problems."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
     """
-    What each pair of group and bin may do, ``(G, N)``.
+    Permissions of each pair of group and bin, ``(G, N)``.
 
     Parameters
     ----------
     may, may_lead, may_follow
-        Whether an item of the group may be there, one with its role, one without.
+        Whether the bin may have an item of the group, with the role, without the role.
     is_home, is_kept
-        Whether one is there now, and whether it has to stay.
+        Whether an item is there now and may stay, and whether it must stay.
     """
 
     may: BoolArray
@@ -52,7 +52,7 @@ class Tables:
 
     @classmethod
     def of(cls, problem: Problem) -> "Tables":
-        """Read them off a problem."""
+        """Return the tables of a problem."""
         shape = (problem.num_groups, problem.num_bins)
         group, home = problem.group_of, problem.home
         may = problem.is_eligible[problem.group_class][:, problem.bin_class]
@@ -70,7 +70,7 @@ class Tables:
         may_lead[held] = problem.may_hold_role
         holder = home[problem.role_home[held]]
         may_lead[held[holder >= 0], holder[holder >= 0]] = True
-        # A role that stays with its item is there if that is.
+        # An immovable role is in the bin of its item if that item stays.
         tied = held[~problem.is_role_movable[held] & (holder >= 0)]
         may_follow = may.copy()
         may_follow[tied, home[problem.role_home[tied]]] = False
@@ -82,14 +82,14 @@ class Tables:
 
 class Rows:
     """
-    Rows and columns: an item without its group's role in a bin, or one with it.
+    Rows and columns of the relaxation: items without, then with their group's role.
 
     Parameters
     ----------
     problem, tables
-        What it is the relaxation of, and what each pair may do.
+        Problem, and permissions of each pair.
     pairs
-        ``(G, N)`` the pairs of group and bin that have columns.
+        ``(G, N)`` whether the pair of group and bin has columns.
     """
 
     def __init__(self, problem: Problem, tables: Tables, pairs: BoolArray) -> None:
@@ -106,20 +106,20 @@ class Rows:
         return len(self.groups)
 
     def costs(self) -> FloatArray:
-        """Return what a column costs."""
+        """Return ``(columns,)`` costs of the moves."""
         cost = self._problem.cost[self.groups] * self._problem.least_price
         paid: IntArray = cost * ~self._tables.is_home[self.groups, self.bins]
         return paid.astype(np.float64)
 
     def _loads(self, r: int) -> FloatArray:
-        """Return what columns bring to their bins."""
+        """Return ``(columns,)`` loads in one resource."""
         problem = self._problem
         role = np.where(self.leads, problem.role_weight[self.groups, r], 0)
         load: IntArray = problem.weight[self.groups, r] + role
         return load.astype(np.float64)
 
     def _sums(self, key: IntArray, columns: BoolArray) -> tuple[Any, IntArray]:
-        """Return a row for the sum of the columns of each key, and a column of each."""
+        """Return a row for the sum of the columns of each key, and its first column."""
         from scipy import sparse
 
         chosen = np.nonzero(columns)[0]
@@ -129,7 +129,7 @@ class Rows:
         return rows, chosen[first]
 
     def equal(self) -> tuple[Any, FloatArray]:
-        """Return rows for the items and roles of groups, and what these sums are."""
+        """Return rows for the items and roles of groups, and their right-hand sides."""
         from scipy import sparse
 
         size = np.diff(self._problem.group_start)
@@ -154,7 +154,7 @@ class Rows:
             table, first = self._sums(self.groups * level.num_nodes + node, cap > 0)
             rows.append(table)
             limits.append(cap[first].astype(np.float64))
-            # One in a node is one in a bin.
+            # At most one item per node implies at most one per bin.
             is_open &= cap != 1
         pairs, first = self._sums(self._pair, is_open)
         return (
@@ -171,14 +171,14 @@ class Rows:
         return self.groups * self._problem.num_bins + self.bins
 
     def bounds(self) -> FloatArray:
-        """Return ``(columns, 2)`` the least and the most of each column."""
+        """Return ``(columns, 2)`` lower and upper bounds."""
         least = (self._is_kept & ~self._has_two) * 1.0
         return np.stack([least, np.ones(len(self))], axis=1)
 
     def banded(
         self, bands: Bands, unit: FloatArray
     ) -> tuple[Any, FloatArray, IntArray]:
-        """Return rows for the loads, their limits, and which side, bin, resource."""
+        """Return rows of the loads, their limits, and side, bin, resource of each."""
         from scipy import sparse
 
         fixed, every = self._problem.bins.fixed, np.arange(len(self))
@@ -198,7 +198,7 @@ class Rows:
         return sparse.vstack(parts), np.concatenate(limits), np.concatenate(place)
 
     def arrangement(self, columns: FloatArray) -> Arrangement:
-        """Read whole columns off: items whose bin is kept stay, the rest fill up."""
+        """Return the arrangement of integral columns; items stay if possible."""
         problem = self._problem
         is_used = np.zeros(self._tables.may.shape, dtype=np.bool_)
         chosen = columns > HALF
@@ -207,12 +207,12 @@ class Rows:
         stays = is_used[group, home] & np.not_equal(problem.movability, Movability.MUST)
         bin_of = home.copy()
         is_used[group[stays], home[stays]] = False
-        # Items and bins that are left are both in the order of their groups.
+        # The remaining items and bins are both in group order.
         bin_of[np.nonzero(~stays)[0]] = np.nonzero(is_used)[1]
         return Arrangement(bin_of, self._roles(chosen & self.leads, bin_of))
 
     def columns_of(self, at: Arrangement) -> FloatArray:
-        """Return the columns that say where everything lies."""
+        """Return the column values of an arrangement."""
         problem = self._problem
         is_used = np.zeros(self._tables.may.shape, dtype=np.bool_)
         lies = at.bin_of >= 0
@@ -225,7 +225,7 @@ class Rows:
         return found.astype(np.float64)
 
     def _roles(self, chosen: BoolArray, bin_of: IndexArray) -> IntArray:
-        """Return ``(G,)`` the item in the bin where each role is."""
+        """Return ``(G,)`` the item in the bin of each role."""
         problem = self._problem
         leads_at = np.full(problem.num_groups, NOWHERE, dtype=np.int64)
         leads_at[self.groups[chosen]] = self.bins[chosen]
@@ -244,9 +244,9 @@ def duals_of(
     Parameters
     ----------
     marginals
-        Of the rows of `Rows.banded`.
+        Marginals of the rows of `Rows.banded`.
     place, unit
-        As there.
+        As in `Rows.banded`.
     """
     prices = np.zeros((2, *unit.shape))
     side, b, r = place.T
@@ -266,13 +266,13 @@ def whole_prices(
     Parameters
     ----------
     problem
-        Of which one group must not cost more than fits into 64 bits.
+        Problem whose cost per group must fit into the bits of the prices.
     prices
-        ``(N, R)`` above and below the bands.
+        ``(N, R)`` prices above and below the bands.
     copy
-        What a unit of cost costs.
+        Price of a unit of cost; 0: moves are free.
     rounded
-        Of each row that rounding proves its price, and the most a group has in it.
+        Price of each rounding cut, and the largest contribution of a group to it.
     """
     above, below = prices
     heaviest = problem.weight.max(axis=0, initial=0).astype(np.float64)
@@ -287,7 +287,7 @@ def whole_prices(
     is_small = problem.num_groups * problem.num_bins <= WIDE_CELLS
     most = MORE_BITS if is_small and copy else BITS
     bits = most - int(np.ceil(np.log2(largest))) if largest > 0 else 0
-    # Where copies cost nothing it only matters how prices compare.
+    # If moves are free, only ratios of prices matter.
     bits = max(0, bits) if copy else bits
     sold = [(row, int(price * 2.0**bits)) for row, (price, _) in enumerate(rounded)]
     return {

@@ -1,21 +1,21 @@
 r"""
-Nearest to the bands, where no arrangement is known that keeps to all of them.
+Arrangement near the bands by rounding a linear relaxation, if bands are not kept.
 
-The linear relaxation of the exact model says how near anything can come:
+The linear relaxation of the exact model bounds the distance:
 :math:`d^* = \min d` such that no load is further than :math:`d` targets outside its
-band; its duals prove it (`core.verify.load_prices`). A second one has
+band; its duals are the proof (`core.verify.load_prices`). A second relaxation has
 
 .. math::
 
     \min\; n d + \sum_{br} s_{br} + \varepsilon \sum_g c_g y_g \quad \text{s.t.} \quad
     d \ge d^*, \quad 0 \le s_{br} \le d
 
-with the distance :math:`s_{br}` of each of :math:`n` loads, so that few bins are out
-and little is moved. In a vertex of it most groups are whole. The others are laid as
-they were, and a search repairs what that puts out of band. Where it comes no nearer
-than `NEAR`, whole groups stay but for those to which it matters least, and branch and
-bound decides about the others (relaxation induced neighbourhood, Danna, Rothberg and Le
-Pape 2005).
+with the distance :math:`s_{br}` of each of :math:`n` loads, so that few bins are
+outside and little is moved. In a vertex of it most groups are integral. The other
+groups keep their present places, and a search repairs loads out of band. If the result
+is not within `NEAR`, branch and bound decides the fractional groups and the integral
+ones with the least reduced costs; the others are fixed (relaxation induced
+neighbourhood, Danna, Rothberg and Le Pape 2005).
 """
 
 from collections.abc import Callable
@@ -37,34 +37,34 @@ from placement.core.model.solution import Proof
 from placement.core.verify.load_prices import verify_distance
 
 WHOLE = 1e-6
-"""How far from 0 and 1 a column may be for its group to count as whole."""
+"""Largest distance from 0 and 1 of a column whose group counts as integral."""
 MORE_OPEN = 40
-"""Whole groups, those to which it matters least, that are decided about again."""
+"""Number of integral groups of least reduced cost that are decided again."""
 PRICE_OF_ALL = 1e-3
-"""What moving everything costs beside one target outside a band."""
+"""Cost of moving everything, relative to one target outside a band."""
 SCALE = 1e3
-"""Of the second objective: the solver's tolerances are 1e-7."""
+"""Factor of the second objective: the tolerances of the solver are 1e-7."""
 NEAR = 1.02
-"""Times the distance that is proven which is near enough."""
+"""Ratio to the proven distance up to which an answer is near enough."""
 GAP = 5e-3
-"""Part of the objective by which what branch and bound finds may be bettered."""
+"""Relative gap of branch and bound."""
 
 
 Repair = Callable[[Arrangement], tuple[Arrangement, float]]
-"""Brings an arrangement nearer to the bands; returns it, and how far off it is."""
+"""Function that returns an arrangement nearer to the bands, and its distance."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nearest:
     """
-    What the relaxation tells.
+    Result of the relaxation.
 
     Parameters
     ----------
     proof
-        Prices that prove a distance, or `None` where none is proven.
+        Prices that prove a distance, or `None` if none is proven.
     at
-        An arrangement that is near, or `None` where none was found.
+        Arrangement near the bands, or `None` if none was found.
     """
 
     proof: Proof | None = None
@@ -72,7 +72,7 @@ class Nearest:
 
 
 class _Program(NamedTuple):
-    """A linear program: costs, rows at most and equal to something, bounds."""
+    """Linear program: costs, inequality and equality rows, and bounds."""
 
     cost: FloatArray
     at_most: tuple[Any, FloatArray]
@@ -80,7 +80,7 @@ class _Program(NamedTuple):
     bounds: FloatArray
 
     def solved(self) -> Any:  # noqa: ANN401 - SciPy has no types
-        """Return a vertex that is optimal: interior points, then crossover."""
+        """Return an optimal vertex, by interior point with crossover."""
         from scipy.optimize import linprog
 
         return linprog(
@@ -94,7 +94,7 @@ class _Program(NamedTuple):
     def branched(
         self, columns: FloatArray, is_open: BoolArray, is_whole: BoolArray, nodes: int
     ) -> FloatArray | None:
-        """Return columns, those that are not open rounded, by branch and bound."""
+        """Return columns by branch and bound; the others are rounded and fixed."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         found = np.where(is_open, 0.0, np.round(columns))
@@ -132,21 +132,21 @@ def nearest(
     max_nodes: int = 0,
 ) -> Nearest:
     """
-    Prove how far out of its band some bin has to be, and look for what is as near.
+    Bound the largest distance outside the bands, and search for an answer as near.
 
     Parameters
     ----------
     problem
-        `exact_fit.fits_prices` must hold.
+        Problem to solve; `model_scaling.fits_prices` must hold.
     at
-        How groups are laid of which the relaxation says nothing.
+        Arrangement that fractional groups keep.
     reached
-        How far out of its band some bin is there: branch and bound is not asked where
-        that is near enough.
+        Largest distance of that arrangement, in targets; branch and bound is skipped if
+        it is near enough.
     repaired
-        Brings what is out of band nearer; `None`: no arrangement is looked for.
+        Function that brings an arrangement nearer to the bands; `None`: only the bound.
     max_nodes
-        That branch and bound may open.
+        Node limit of branch and bound.
     """
     relaxed = _Relaxed(problem)
     if not len(relaxed.place):
@@ -168,7 +168,7 @@ def nearest(
 
 
 class _Relaxed:
-    """The relaxation with all of its columns."""
+    """Linear relaxation with all of its columns."""
 
     def __init__(self, problem: Problem) -> None:
         bins = problem.bins
@@ -182,7 +182,7 @@ class _Relaxed:
         self._loads, self._limits, self.place = banded
 
     def _program(self, more: Any, cost: FloatArray, least: float) -> _Program:  # noqa: ANN401
-        """Return a program with more columns, which take loads into their bands."""
+        """Return a program with more columns, which bring loads into their bands."""
         from scipy import sparse
 
         rows, most = self._rows.at_most()
@@ -199,7 +199,7 @@ class _Relaxed:
         return _Program(cost, at_most, (wide.tocsr(), right), bounds)
 
     def furthest(self) -> _Program:
-        """Return the program for the largest distance alone."""
+        """Return the program that minimises the largest distance alone."""
         from scipy import sparse
 
         more = sparse.csr_array(np.full((len(self._limits), 1), -1.0))
@@ -208,7 +208,7 @@ class _Relaxed:
         return self._program(more, cost, 0.0)
 
     def _all_distances(self, least: float) -> _Program:
-        """Return the program for the largest distance, all of them, and the cost."""
+        """Return the program of the largest distance, all distances, and the cost."""
         from scipy import sparse
 
         _, b, r = self.place.T
@@ -231,7 +231,7 @@ class _Relaxed:
     def arranged(
         self, least: float, at: Arrangement, repaired: Repair, max_nodes: int
     ) -> Arrangement | None:
-        """Look for what is no further than what is proven, or little."""
+        """Return an arrangement about as near as the proven bound, if one is found."""
         program = self._all_distances(least)
         found = program.solved()
         if found.x is None:
@@ -252,23 +252,23 @@ class _Relaxed:
         return near if columns is None else self._rows.arrangement(columns[:num])
 
     def _rounded(self, columns: FloatArray, at: Arrangement) -> Arrangement | None:
-        """Return the groups that are whole so, and the others as they were."""
+        """Return integral groups as in the vertex, and the others as in `at`."""
         group, sizes = self._rows.groups, np.diff(self._problem.group_start)
         is_split = np.zeros(len(sizes), dtype=np.bool_)
         is_split[group[np.abs(columns - np.round(columns)) >= WHOLE]] = True
         as_it_was = self._rows.columns_of(at)
         columns = np.where(is_split[group], as_it_was, np.round(columns))
         if (np.bincount(group, columns, minlength=len(sizes)) != sizes).any():
-            # What lay nowhere, or must move, is no column.
+            # Items without a bin, or that must move, have no column at home.
             return None
         return self._rows.arrangement(columns)
 
     def _is_open(self, columns: FloatArray, reduced: FloatArray) -> BoolArray:
-        """Return the columns of groups that are decided about again."""
+        """Return true for the columns of groups that are decided again."""
         num_groups, group = self._problem.num_groups, self._rows.groups
         is_open = np.zeros(num_groups, dtype=np.bool_)
         is_open[group[np.abs(columns - np.round(columns)) >= WHOLE]] = True
-        # What a group would lose by its next best bin.
+        # Least increase of the objective by another bin for a group.
         least = np.full(num_groups, np.inf)
         is_out = columns < WHOLE
         np.minimum.at(least, group[is_out], reduced[is_out])

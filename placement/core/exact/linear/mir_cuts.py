@@ -1,8 +1,8 @@
 r"""
-Rows of the exact model that rounding proves: mixed-integer rounding of one bin's load.
+Mixed-integer rounding (MIR) cuts of the exact model, from the load of one bin.
 
-Of whole :math:`z_j \ge 0` with :math:`\sum_j a_j z_j - t d \le \beta`, :math:`d \ge 0`,
-any divisor :math:`D > 0` and :math:`\rho = \beta \bmod D` prove
+For integers :math:`z_j \ge 0` with :math:`\sum_j a_j z_j - t d \le \beta`,
+:math:`d \ge 0`, any divisor :math:`D > 0` and :math:`\rho = \beta \bmod D` prove
 
 .. math::
 
@@ -11,13 +11,13 @@ any divisor :math:`D > 0` and :math:`\rho = \beta \bmod D` prove
     \;\le\; \Bigl\lfloor \frac{\beta}{D} \Bigr\rfloor (D - \rho)
 
 (Marchand and Wolsey, Aggregation and mixed integer rounding to solve MIPs, Operations
-Research 49, 2001; lifted covers are among these). A row is the load of a bin in one
-resource against an end of its band, :math:`d` what it is outside of it. What a group
-has in the bin is nothing, an item, or an item with its role: one of the three is one
-less the others, and written so where the relaxation has most of it.
+Research 49, 2001; lifted covers are among these). A row limits the load of a bin in one
+resource by an end of its band; :math:`d` is the distance outside. A group has in the
+bin either nothing, an item, or an item with its role. The variable of the state with
+the largest value in the relaxation is complemented: written as one minus the others.
 
-A cut is told by its row, divisor and what is written otherwise; `core.verify.mir_cuts`
-works its numbers out again.
+The witness of a cut is its row, its divisor and the complemented groups;
+`core.verify.mir_cuts` computes the coefficients again.
 """
 
 from collections.abc import Iterator
@@ -36,30 +36,29 @@ from placement.core.model.problem import (
 )
 
 NOTHING, ITEM, ROLE = 0, 1, 2
-"""What a group has in a bin, the second without its role."""
+"""States of a group in a bin: nothing, an item without its role, an item with it."""
 DIVISORS = 8
-"""Loads of columns that are tried as divisors of one row."""
+"""Largest number of column loads to try as divisors of one row."""
 HALVINGS = 3
-"""How often each of these is halved."""
+"""Number of halvings of each divisor."""
 WHOLE = 1e-6
-"""How far from 0 and 1 a column may be and count as whole."""
+"""Largest distance from 0 and 1 of a column that counts as integral."""
 LEAST_DEPTH = 1e-3
-"""By how much a cut must cut off what it was made for, as a part of its length."""
+"""Least depth of a cut: its violation relative to its length."""
 
 
 class Cut(NamedTuple):
     """
-    One cut: a row of the exact model, and how it is rounded.
+    Description of a cut: a row of the exact model, and its rounding.
 
     Parameters
     ----------
     bin, resource, is_lower
-        The load, and which end of its band.
+        Load, and end of its band.
     divisor
-        By which it is divided.
+        Divisor of the rounding.
     items, roles
-        Groups of which an item without its role, or one with it, is written as one
-        less the others.
+        Groups whose variable of an item without its role, or with it, is complemented.
     """
 
     bin: int
@@ -72,16 +71,16 @@ class Cut(NamedTuple):
 
 class Row(NamedTuple):
     """
-    A cut as a row of the linear program: ``columns @ x - unit * d <= limit``.
+    Cut as a row of the linear program: ``columns @ x - unit * d <= limit``.
 
     Parameters
     ----------
     cut
-        Which one.
+        Description of the cut.
     columns, weights
-        ``(k,)`` columns of `Rows`, and what each has in the row.
+        ``(k,)`` columns of `Rows`, and the coefficient of each in the row.
     limit
-        Of the row.
+        Right-hand side of the row.
     """
 
     cut: Cut
@@ -91,7 +90,7 @@ class Row(NamedTuple):
 
 
 class _Shares(NamedTuple):
-    """How much of an item of each group a bin has, without its role and with it."""
+    """Values of the columns of one bin by group, without and with the role."""
 
     columns: IntArray
     groups: IntArray
@@ -100,7 +99,7 @@ class _Shares(NamedTuple):
 
 
 class _Load(NamedTuple):
-    """What the groups bring to one bin in one resource, in the relaxation's answer."""
+    """Loads of the groups in one bin and resource, with their relaxation values."""
 
     groups: IntArray
     weight: IntArray
@@ -109,7 +108,7 @@ class _Load(NamedTuple):
     led: FloatArray
 
     def written(self) -> IntArray:
-        """Return ``(g,)`` which of three to write as one less the others."""
+        """Return ``(g,)`` which of the three states to complement."""
         there = self.plain + self.led
         of_three = np.argmax([1 - there, self.plain, self.led], axis=0)
         with_item = np.where(there > HALF, ITEM, NOTHING)
@@ -119,11 +118,11 @@ class _Load(NamedTuple):
         return written
 
     def whole(self, written: IntArray) -> tuple[IntArray, FloatArray, int]:
-        """Return ``(2, g)`` factors and values of the columns left, and a constant."""
+        """Return ``(2, g)`` factors and values after complementing, and a constant."""
         item, more = self.weight, self.role_weight
         factors = np.stack([item, item + more])
         values = np.stack([self.plain, self.led])
-        # The third column takes the place of the one that is written as one less.
+        # The variable of the state "nothing" replaces the complemented one.
         nothing = 1 - self.plain - self.led
         for kind, row, pair in (
             (ITEM, 0, np.stack([-item, more])),
@@ -139,7 +138,7 @@ class _Load(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """One end of a band: where, and what the groups may bring and pass it by."""
+    """One end of a band: its load, the room for groups, and the distance outside."""
 
     bin: int
     resource: int
@@ -152,14 +151,15 @@ def separated(
     problem: Problem, rows: Rows, bands: Bands, columns: FloatArray, outside: float
 ) -> list[Row]:
     """
-    Return the cuts that cut an answer of the relaxation off, the deepest of each row.
+    Return the deepest cut of each row that separates a solution of the relaxation.
 
     Parameters
     ----------
     problem, rows, bands
-        The problem, the columns of its relaxation, and the bands of it.
+        Problem, columns of its relaxation, and its bands.
     columns, outside
-        ``(columns,)`` the answer, and how far outside the bands it is, in targets.
+        ``(columns,)`` values of the solution, and its distance outside the bands, in
+        targets.
     """
     found = []
     for b in range(problem.num_bins):
@@ -176,7 +176,7 @@ def separated(
 def _sides(
     problem: Problem, bands: Bands, place: tuple[int, int], outside: float
 ) -> Iterator[_Side]:
-    """Yield the ends of a band that anything can be beyond."""
+    """Yield the limited ends of a band."""
     fixed = int(problem.bins.fixed[place])
     slack = outside * (float(problem.bins.target[place]) or 1.0)
     lower, upper = int(bands.lower[place]), int(bands.upper[place])
@@ -201,7 +201,7 @@ def _load_of(problem: Problem, shares: _Shares, r: int) -> _Load:
 
 
 class _Made(NamedTuple):
-    """A cut, what an item without and one with its role has in it, and its limit."""
+    """Cut with the coefficients of items without and with their role, and its limit."""
 
     cut: Cut
     item: IntArray
@@ -210,7 +210,7 @@ class _Made(NamedTuple):
 
 
 def _deepest(load: _Load, side: _Side) -> _Made | None:
-    """Return the deepest cut of a row; `None` where none cuts the answer off."""
+    """Return the deepest cut of a row; `None` if none separates the solution."""
     written = load.written()
     factors, values, constant = load.whole(written)
     sign = -1 if side.is_lower else 1
@@ -235,7 +235,7 @@ def _deepest(load: _Load, side: _Side) -> _Made | None:
         tuple(load.groups[is_role].tolist()),
     )
     first, second = rounded[best].reshape(2, -1)
-    # As sums of items without and with the role again.
+    # Convert back to coefficients of items without and with the role.
     less = np.where(is_item, first, np.where(is_role, second, 0))
     item, role = np.where(is_item, 0, first) - less, np.where(is_role, 0, second) - less
     return _Made(cut, item, role, int(limits[best]) - int(less.sum()))
@@ -253,7 +253,7 @@ def rounded_rows(
 
 
 def _divisors(factors: IntArray, values: FloatArray) -> IntArray:
-    """Return loads of columns that are not whole, nearest to a half, and parts."""
+    """Return loads of fractional columns, nearest to a half first, and halvings."""
     is_open = (values > WHOLE) & (values < 1 - WHOLE) & (factors != 0)
     distance = np.abs(values[is_open] - HALF)
     loads = np.abs(factors[is_open])[np.argsort(distance, kind="stable")]

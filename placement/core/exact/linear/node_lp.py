@@ -1,9 +1,9 @@
 """
-The linear relaxation of every case of a tree: set up once, solved anew from the last.
+Linear relaxation at every node of a tree, built once and solved from the last basis.
 
-A case differs from another by what a few pairs of group and bin may do, so by bounds of
-columns and rows alone. The dual simplex method goes on from the basis of the case
-before, in a few steps, where setting everything up takes ten times as long.
+Nodes differ only in the fixings of a few pairs of group and bin, that is in bounds of
+columns and rows. The dual simplex method continues from the basis of the previous node
+in a few steps; building the program takes ten times as long.
 """
 
 from typing import Any, NamedTuple
@@ -22,17 +22,17 @@ INFINITE = highspy.kHighsInf
 
 class Vertex(NamedTuple):
     """
-    The best vertex of one case.
+    Optimal vertex of one node.
 
     Parameters
     ----------
     columns
-        ``(columns,)`` of `Rows`, by how much each is used.
+        ``(columns,)`` values of the columns of `Rows`.
     outside
-        How far outside the bands it is, in units of load.
+        Distance outside the bands, in units of load.
     marginals, of_cuts
-        ``(rows,)`` of `Rows.banded`, and of cuts in the order in which they were added:
-        what the objective gains by one more of the limit.
+        ``(rows,)`` marginals of `Rows.banded`, and of cuts in the order of their
+        addition: change of the objective per unit of the limit.
     """
 
     columns: FloatArray
@@ -43,16 +43,16 @@ class Vertex(NamedTuple):
 
 class LeafProgram:
     """
-    Minimise what is copied, or the largest distance, in any case.
+    Linear program of any node: minimises the copied cost or the largest distance.
 
     Parameters
     ----------
     rows, bands, unit
-        Columns and rows, the bands, and ``(N, R)`` the unit of each load.
+        Columns and rows, bands, and ``(N, R)`` unit of each load.
     costs
-        ``(columns,)`` of each column in the objective.
+        ``(columns,)`` cost of each column in the objective.
     force
-        Of one unit of load outside a band: a last column takes every load into its own.
+        Cost of the last column, which is the distance of loads outside their bands.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class LeafProgram:
         loads: Any,  # noqa: ANN401 - a sparse table
         limits: FloatArray,
     ) -> tuple[Any, FloatArray, FloatArray]:
-        """Return all rows with the least and the most of each, those of loads last."""
+        """Return all rows with their lower and upper limits, those of loads last."""
         from scipy import sparse
 
         rows = self._rows
@@ -106,7 +106,7 @@ class LeafProgram:
         return sparse.vstack([without, forced]).tocsr(), lower, upper
 
     def add(self, cut: Row) -> None:
-        """Add a row that holds in every case."""
+        """Add a cut that is valid at every node."""
         unit = float(self._unit[cut.cut.bin, cut.cut.resource])
         columns = np.append(cut.columns, len(self._rows)).astype(np.int32)
         weights = np.append(cut.weights / unit, -1.0)
@@ -114,13 +114,13 @@ class LeafProgram:
         self._solver.addRow(-INFINITE, limit, len(columns), columns, weights)
 
     def keep(self, kept: BoolArray) -> None:
-        """Drop cuts: `kept`, one for each that was added, says which stay."""
+        """Drop cuts; `kept`: for each added cut, whether it stays."""
         first = self._first_load + len(self.place)
         gone = (first + np.nonzero(~kept)[0]).astype(np.int32)
         self._solver.deleteRows(len(gone), gone)
 
     def solved(self, fixings: tuple[Fixing, ...]) -> Vertex | None:
-        """Return the best vertex of a case; `None` where it has none."""
+        """Return an optimal vertex of a node; `None` if infeasible."""
         columns, lower = self._columns.copy(), self._pair_bounds[0].copy()
         for fixing in fixings:
             self._fix(fixing, columns, lower)
@@ -145,7 +145,7 @@ class LeafProgram:
         )
 
     def _fix(self, fixing: Fixing, columns: FloatArray, lower: FloatArray) -> None:
-        """Say by bounds what a case says of a pair of group and bin."""
+        """Set the bounds of columns and rows that express a fixing."""
         group, b, is_role, is_there = fixing
         rows = self._rows
         of_group, here = np.equal(rows.groups, group), np.equal(rows.bins, b)
@@ -165,7 +165,7 @@ class LeafProgram:
             columns[:-1][is_pair, 0] = 1.0
 
     def _rows_of_pair(self, is_pair: BoolArray) -> IntArray:
-        """Return the row for the two columns of a pair; none where it has but one."""
+        """Return the row for the two columns of a pair; empty if it has one column."""
         found: IntArray = np.nonzero(is_pair[self._first_of_pair])[0]
         return found
 

@@ -1,8 +1,8 @@
 r"""
-Which side each bin stands on, where two sides may not share a bin (PuLP, HiGHS).
+Assignment of each bin to one side, where sides may not share a bin (PuLP, HiGHS).
 
-With :math:`x_{bs} = 1` iff bin :math:`b` stands on side :math:`s`, and :math:`y_{nk}`
-the items of a need's group that node :math:`k` takes,
+With :math:`x_{bs} = 1` iff bin :math:`b` is on side :math:`s`, and :math:`y_{nk}` the
+items of the group of need :math:`n` that node :math:`k` takes,
 
 .. math::
 
@@ -12,11 +12,11 @@ the items of a need's group that node :math:`k` takes,
     y_{nk} \le \kappa_n, \; y_{nk} \le \sum_{b \in k} a_{nb} x_{b s(n)}, \;
     \sum_{b \in k} a_{nb} x_{b s(n)} \ge f_{nk}.
 
-A bin may stand on all sides at once, as it were on one more, :math:`x_{b*}`: it is then
-among those of every side.
+A bin may be on all sides at once, which is modelled as an additional side,
+:math:`x_{b*}`: it then counts for every side.
 
-Rows are few, bins may be thousands: all but a few variables are whole in the linear
-relaxation, and the model is exact at any size met.
+There are few rows but possibly thousands of bins. All but a few variables are integral
+in the linear relaxation, so the model is solved to optimality at all practical sizes.
 """
 
 from collections.abc import Sequence
@@ -28,28 +28,28 @@ import numpy as np
 from placement.core.model.problem import BoolArray, FloatArray, IndexArray, IntArray
 
 Model = Any
-"""PuLP has no types, and is imported where it is needed: that takes its time."""
+"""PuLP model: PuLP has no types, and is imported on use because loading is slow."""
 Stands = dict[tuple[int, int], Any]
 Members = dict[int, list[Any]]
-"""Variables that say whether a bin is among those of a side."""
+"""Variables by bin whose sum is 1 if the bin counts for a side."""
 MAX_NODES = 2000
-"""Of branch and bound: a limit in steps, so that the answer is the same anywhere."""
+"""Node limit of branch and bound, for equal answers on any machine."""
 GAP = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Room:
     """
-    Bins of a side must have so much room together.
+    Need for room: lower limit on the summed room of the bins of a side.
 
     Parameters
     ----------
     side
-        Whose.
+        Side with the need.
     amount
-        ``(N,)`` what each bin has.
+        ``(N,)`` room of each bin.
     least
-        What they must have together.
+        Least total room.
     """
 
     side: int
@@ -60,22 +60,22 @@ class Room:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Places:
     """
-    A group of a side must have a place for each of its items.
+    Need for places: one for each item of a group on a side.
 
     Parameters
     ----------
     side
-        Whose.
+        Side with the need.
     may_take
-        ``(N,)`` bins that may take an item of the group.
+        ``(N,)`` whether the bin may take an item of the group.
     node_of_bin
-        ``(N,)`` node of each bin; `NOWHERE`: of none, and such bins do not count.
+        ``(N,)`` node of each bin; bins with `NOWHERE` do not count.
     size
-        Items of the group.
+        Number of items of the group.
     cap
-        Most of them in one node.
+        Largest number of items in one node.
     floor
-        ``(M,)`` fewest of them in each node.
+        ``(M,)`` smallest number of places in each node.
     """
 
     side: int
@@ -89,14 +89,14 @@ class Places:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
     """
-    How many bins stand on all sides at once.
+    Limits on the number of bins on all sides at once.
 
     Parameters
     ----------
     side
-        The side that stands for all of them.
+        Index of the side that represents all sides.
     least, most
-        Fewest and most such bins.
+        Smallest and largest number of such bins.
     """
 
     side: int
@@ -116,18 +116,18 @@ def choose_sides(
     Parameters
     ----------
     cost
-        ``(N, S)`` of standing on a side.
+        ``(N, S)`` cost of a bin on a side.
     may_be
-        ``(N, S)`` sides that a bin may stand on; at least one each.
+        ``(N, S)`` whether a bin may be on a side.
     needs
-        What each side must have.
+        Needs of the sides.
     shared
-        Bins that may stand on all sides at once; `None`: none may.
+        Limits on bins on all sides at once; `None`: no such bins.
 
     Returns
     -------
-    ``(N,)`` the side of each bin, or `None` where none was found; and whether it is
-    proven then that there is no such choice.
+    ``(N,)`` side of each bin, or `None` if none was found; and whether infeasibility is
+    proven then.
     """
     import pulp
 
@@ -159,7 +159,7 @@ def choose_sides(
     try:
         model.solve(solver)
     except KeyError:
-        # PuLP has no word for a search that ran out of nodes.
+        # PuLP has no status for a search that reached its node limit.
         return None, False
     if model.sol_status != pulp.LpSolutionOptimal:
         return None, bool(model.status == pulp.LpStatusInfeasible)
@@ -171,7 +171,7 @@ def choose_sides(
 
 
 def _members(stands: Stands, side: int, shared: Shared | None) -> Members:
-    """Return what says that each bin is among those of a side, alone or with others."""
+    """Return the variables by bin that make the bin count for a side."""
     sides = {side} if shared is None else {side, shared.side}
     found: Members = {}
     for (b, s), one in stands.items():
@@ -190,7 +190,7 @@ def _add_room(model: Model, of_side: Members, need: Room, n: int) -> None:
         if amount > 0
         for one in of_side.get(b, ())
     ]
-    # What is just enough must be, whatever the sum of floats comes to.
+    # Room that is exactly enough must be feasible despite float rounding.
     model += pulp.lpSum(terms) >= need.least / unit * (1 - GAP), f"room_{n}"
 
 

@@ -1,11 +1,11 @@
 """
-Two to four bins at a time, solved exactly; all else stays where it is.
+Large-neighbourhood search: two to four bins at a time, solved exactly.
 
-What a step of the search cannot do, for it moves one item first, is to exchange several
-items of full bins at once. An exact model of a few bins can (as in Jaśkowski, Szubert
-and Gawron, "A hybrid MIP-based large neighborhood search heuristic for solving the
-machine reassignment problem", Annals of Operations Research 242, 2016). Bins are taken
-where most cost went to and fro, or around the one that is furthest out of its band.
+A step of the local search moves one item first, so it cannot exchange several items of
+full bins at once. An exact model of a few bins can (as in Jaśkowski, Szubert and
+Gawron, "A hybrid MIP-based large neighborhood search heuristic for solving the machine
+reassignment problem", Annals of Operations Research 242, 2016). A neighbourhood has the
+bins with most cost moved between them, or bins around the one furthest out of band.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ from placement.core.model.problem import (
 
 MOST_BINS = 4
 MOST_GROUPS = 100
-"""Groups that may move in one model; the others stay."""
+"""Largest number of groups that may move in one model; the others stay."""
 
 IsOver = Callable[[], bool]
 
@@ -61,24 +61,24 @@ def improve_by_parts(
     is_over: IsOver = lambda: False,
 ) -> tuple[Arrangement, Value]:
     """
-    Solve some sub-problems exactly, and keep what is better.
+    Solve some sub-problems exactly, and keep improvements.
 
     Parameters
     ----------
     problem
-        What to solve; `fits_sub_problems` must hold.
+        Problem to solve; `fits_sub_problems` must hold.
     known
-        The best arrangement so far, and its value.
+        Incumbent arrangement and its value.
     most
-        Sub-problems at most.
+        Largest number of sub-problems.
     max_nodes
-        Of each branch and bound.
+        Node limit of each branch and bound.
     is_over
-        Whether to end now.
+        Function that returns whether to end now.
     """
     at, value = known
     for chosen in _bin_sets(problem, at, value, most):
-        # As near to the bands as can be first, then for less.
+        # Minimise the distance outside the bands first, then the cost.
         for objective in ("deviation", "cost") if value.deviation > 0 else ("cost",):
             if is_over():
                 return at, value
@@ -92,7 +92,7 @@ def improve_by_parts(
 def _solved(
     problem: Problem, at: Arrangement, bins: IntArray, how: tuple[str, int]
 ) -> Arrangement | None:
-    """Solve some bins exactly; `None` where nothing is found that may be."""
+    """Solve some bins exactly; `None` if no feasible arrangement is found."""
     groups = _candidates(problem, at, bins)
     if not len(groups):
         return None
@@ -107,7 +107,7 @@ def _solved(
 def _bin_sets(
     problem: Problem, at: Arrangement, value: Value, most: int
 ) -> Iterator[IntArray]:
-    """Yield sets of two to four bins, no bin twice."""
+    """Yield disjoint sets of two to four bins."""
     flow = _flow_between(problem, at)
     if value.deviation > 0:
         flow = flow + _pull(problem, at)
@@ -121,7 +121,7 @@ def _bin_sets(
 
 
 def _flow_between(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(N, N)`` the cost of what moved between two bins, either way."""
+    """Return ``(N, N)`` the cost of moves between two bins, in both directions."""
     moved = np.not_equal(at.bin_of, problem.home)
     moved &= np.equal(problem.movability, Movability.MAY)
     rows = np.nonzero(moved)[0]
@@ -133,7 +133,7 @@ def _flow_between(problem: Problem, at: Arrangement) -> IntArray:
 
 
 def _pull(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(N, N)`` how much a bin out of band has to gain from each other one."""
+    """Return ``(N, N)`` possible gain of the furthest bin from each other bin."""
     load, bins = loads(problem, at), problem.bins
     distance = distances(problem, load)
     b, r = np.unravel_index(int(np.argmax(distance)), distance.shape)
@@ -141,14 +141,14 @@ def _pull(problem: Problem, at: Arrangement) -> IntArray:
     use = load[:, r] / unit
     gap = use[b] - use if load[b, r] > bins.upper[b, r] else use - use[b]
     pull = np.zeros((problem.num_bins, problem.num_bins), dtype=np.int64)
-    # Before all that has moved to and fro.
+    # Scale the gains above all costs of moves.
     scale = np.maximum(gap, 0.0) * 2.0**40 / max(float(gap.max()), 1e-9)
     pull[b] = np.where(bins.target[:, r] > 0, scale, 0).astype(np.int64) << 20
     return pull + pull.T
 
 
 def _strongest(flow: IntArray, is_free: BoolArray) -> IntArray:
-    """Return the two free bins with most between them, and those drawn to these."""
+    """Return the two free bins with the largest flow, and those tied most to them."""
     rows = np.nonzero(is_free)[0]
     between = flow[np.ix_(rows, rows)]
     if between.max(initial=0) <= 0:
@@ -165,7 +165,7 @@ def _strongest(flow: IntArray, is_free: BoolArray) -> IntArray:
 
 
 def _candidates(problem: Problem, at: Arrangement, bins: IntArray) -> IntArray:
-    """Return the groups that may move: what has moved first, then some of each cost."""
+    """Return the groups that may move: moved ones first, then some of each cost."""
     inside = np.isin(at.bin_of, bins)
     may = inside & np.equal(problem.movability, Movability.MAY)
     away = inside & np.not_equal(at.bin_of, problem.home)
@@ -178,13 +178,13 @@ def _candidates(problem: Problem, at: Arrangement, bins: IntArray) -> IntArray:
         order = groups[np.argsort(-problem.cost[groups], kind="stable")]
         room = MOST_GROUPS - len(kept)
         if len(order) > room:
-            # Of each size some: what fills a gap is seldom the largest.
+            # Take some of each cost: the item that fills a gap is seldom the largest.
             order = order[np.linspace(0, len(order) - 1, room).astype(np.int64)]
         kept.extend(order.tolist())
     return np.unique(np.array(kept, dtype=np.int64))
 
 
 def _is_sound(problem: Problem, at: Arrangement) -> bool:
-    """Return whether roles are where they may be, and nothing came back that must go."""
+    """Return whether all roles are allowed and no item returned that must leave."""
     is_wrong = misplaced_roles(problem, at).any() or refills(problem, at).any()
     return not is_wrong

@@ -11,9 +11,9 @@ With :math:`y_{gb} = 1` iff group :math:`g` has an item in bin :math:`b` and
     l_{br} \le f_{br} + \sum_g (w_{gr} y_{gb} + v_{gr} \ell_{gb}) \le u_{br},
 
 with the group caps of every level, and a row for each cap on all moves. Items of a
-group are interchangeable, so the model places groups; who stays is read off afterwards.
-HiGHS runs on one thread with a limit of nodes, never of seconds: the answer and its
-dual bound are the same anywhere.
+group are interchangeable, so the model places groups; single items are assigned
+afterwards. HiGHS runs on one thread with a node limit and without a time limit: answer
+and dual bound are the same on any machine.
 """
 
 from collections import defaultdict
@@ -42,14 +42,14 @@ Pair = tuple[int, int]
 @dataclass(frozen=True, slots=True, eq=False)
 class Exact:
     """
-    What an exact model found.
+    Result of an exact model.
 
     Parameters
     ----------
     at
-        The best arrangement, or `None` where none was found.
+        Best arrangement, or `None` if none was found.
     dual_bound
-        No arrangement within the bands costs less (in the model's objective).
+        Lower bound of HiGHS within the bands, in units of the model's objective.
     is_infeasible
         Whether no arrangement within the bands exists.
     """
@@ -159,7 +159,7 @@ class _Model:
                 self.model += load <= capacity / unit, f"capacity_{b}_{r}"
 
     def _add_nodes(self) -> None:
-        """Bins of a node carry together no more than the node may."""
+        """Add the capacities of nodes: limits on the summed loads of their bins."""
         for position, (level, limits) in enumerate(limited_levels(self.problem)):
             usable = usable_in_nodes(self.problem, level, limits)
             for node, r in np.ndindex(*usable.shape):
@@ -193,13 +193,13 @@ class _Model:
                     self.model += pulp.lpSum(members) >= floor, f"even_{name}"
 
     def _add_move_caps(self) -> None:
-        """Keep moves, their cost, and that of those between zones within their caps."""
+        """Add the caps on the number, the cost and the zone crossings of moves."""
         for what, most in caps_of(self.problem).items():
             if most < NO_LIMIT:
                 self.model += self._spent(what) <= most / cap_unit(most), f"most_{what}"
 
     def _spent(self, what: str) -> pulp.LpAffineExpression:
-        """Return what moves take of one of these caps, in its unit."""
+        """Return the use of one of these caps by all moves, in its unit."""
         costs = self.problem.cost * self.problem.price_across
         price: Callable[[int, int], int] = {
             "moves": lambda *_: 1,
@@ -214,13 +214,13 @@ class _Model:
         return self._cost() if objective == "cost" else 1 * self.peak
 
     def _crossing(self, group: int, b: int) -> int:
-        """Return what a move to a bin costs between zones; 0 inside one."""
+        """Return the crossing cost of a move to a bin; 0 inside the source zone."""
         source = int(self.problem.source_zone[group])
         crosses = source >= 0 and source != self.problem.zone_of_bin[b]
         return int(self.problem.cost[group]) if crosses else 0
 
     def _cost(self) -> pulp.LpAffineExpression:
-        """Cost, then moves, then role changes, each far below one of the former."""
+        """Return cost, moves and role changes, weighted in lexicographic order."""
         problem, unit = self.problem, scale_of(self.problem)
         terms = []
         for (group, b), here in self.at.items():
@@ -235,7 +235,7 @@ class _Model:
         return pulp.lpSum(terms)
 
     def arrangement(self) -> Arrangement:
-        """Read the answer off: items whose bin is kept stay, the rest fill up."""
+        """Return the arrangement of the solution; items stay if their bin is used."""
         problem = self.problem
         bin_of = problem.home.copy()
         role_of = problem.role_home.copy()
@@ -256,21 +256,21 @@ class _Model:
 
 
 class _Limited(pulp.HiGHS):  # type: ignore[misc] # PuLP has no types
-    """HiGHS where it ends early: PuLP 3.3 has no word for that, or a wrong one."""
+    """HiGHS with early termination, which PuLP 3.3 does not report correctly."""
 
     def findSolutionValues(  # noqa: N802 - PuLP's name
         self, lp: pulp.LpProblem
     ) -> tuple[int, int]:
-        """Read values and status off, also where a limit was reached."""
+        """Return the status, also after a limit was reached, and read the values."""
         try:
             found: tuple[int, int] = super().findSolutionValues(lp)
         except KeyError:
-            # Out of nodes; the values are read before the status is looked up.
+            # Node limit reached; PuLP reads the values before the status.
             found = pulp.LpStatusOptimal, pulp.LpSolutionIntegerFeasible
         objective = lp.solverModel.getInfo().objective_function_value
         ended = pulp.LpStatusOptimal, pulp.LpSolutionIntegerFeasible
         if found == ended and not np.isfinite(objective):
-            # Told to end before there was any answer.
+            # Interrupted before any solution was found.
             return pulp.LpStatusNotSolved, pulp.LpSolutionNoSolutionFound
         return found
 
@@ -293,17 +293,17 @@ def solve_model(
     Parameters
     ----------
     problem
-        What to solve; `fits_model` must hold.
+        Problem to solve; `fits_model` must hold.
     bands
-        The bands to keep; ignored as hard rules for the objective "deviation".
+        Bands to keep; not enforced for the objective "deviation".
     objective
         ``cost`` within the bands, or ``deviation``: the largest distance outside.
     max_nodes
-        Of branch and bound.
+        Node limit of branch and bound.
     seed
-        Of the solver's random numbers.
+        Seed of the solver's random numbers.
     work
-        What it may take, and is taken off there; `None`: as much as it needs.
+        Remaining work, reduced by this solve; `None`: unlimited.
     """
     built = _Model(problem, bands, objective)
     watch = Watch(NO_LIMIT if work is None else work.for_one())

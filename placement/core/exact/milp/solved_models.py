@@ -1,9 +1,9 @@
 """
-The exact models of one problem: asked for answers, each question once.
+Cached results of the exact models of one problem.
 
-HiGHS's cuts take the best answer away at times, and what it then calls a bound is none
-(its issues 2664 and 3273): what it says of bounds proves nothing here.
-`core.exact.linear.branch_and_bound` proves what it finds.
+Cuts of HiGHS may remove the optimum, and its bound is then wrong (HiGHS issues 2664 and
+3273), so its bounds prove nothing here. `core.exact.linear.branch_and_bound` proves
+bounds instead.
 """
 
 from functools import cached_property
@@ -23,17 +23,16 @@ if TYPE_CHECKING:
 
 class ExactModels:
     """
-    What HiGHS says of one problem; it is asked each question once.
+    Exact models of one problem, each solved once by HiGHS.
 
     Parameters
     ----------
     problem
-        What may move. Bands are on all that a bin holds, so that what is proven here
-        holds for the problem of which this is a part.
+        Reduced problem, with fixed loads of the items left out.
     effort
-        How large a model may be, and how many nodes each may open.
+        Budget with the largest model and the node limit.
     work
-        What all of them may take; `None`: what `search_budget` has for one problem.
+        Remaining work of all models; `None`: the limit of `effort` for one problem.
     """
 
     def __init__(
@@ -47,19 +46,19 @@ class ExactModels:
 
     @cached_property
     def is_fitting(self) -> bool:
-        """Whether the problem is small and plain enough."""
+        """Whether the problem is small enough and has a supported structure."""
         return fits_model(self._problem, self._max_cells)
 
     def cheapest(self, bands: Bands) -> "Exact":
-        """Return what costs least within bands, the prices of moves included."""
+        """Return the cheapest arrangement within bands, price per move included."""
         return self._solved(bands, "cost")
 
     def nearest(self) -> "Exact":
-        """Return what comes nearest to the bands of the problem."""
+        """Return the arrangement nearest to the bands of the problem."""
         return self._solved(self._bands_used(), "deviation")
 
     def _bands_used(self) -> Bands:
-        """Return the bands; of what nobody uses there is none to be outside of."""
+        """Return the bands, without upper ends where there is no target."""
         bins = self._problem.bins
         upper = np.where(bins.target > 0, bins.upper, NO_LIMIT)
         return Bands(bins.lower, upper)

@@ -1,4 +1,4 @@
-"""Whether groups and collections stay spread when a few bins are arranged anew."""
+"""Checks of the spread of groups and collections after a change of a few bins."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from placement.core.model.problem import (
 def is_free_to_spread(
     problem: Problem, at: Arrangement, groups: IntArray, bins: IntArray
 ) -> BoolArray:
-    """Return which groups may lie anyhow in some bins, as far as levels are asked."""
+    """Return ``(g,)`` groups with room in all nodes and no rule of even spread."""
     free = np.ones(len(groups), dtype=np.bool_)
     for level in spanned_levels(problem, bins):
         left = room_in(problem, at, level, bins)[:, groups]
@@ -27,7 +27,7 @@ def is_free_to_spread(
 
 
 def crowds(problem: Problem, before: Arrangement, after: Arrangement) -> bool:
-    """Return whether a bin gets more of a collection than its soft cap, and had not."""
+    """Return whether a change raises a count of a collection above its soft cap."""
     if not len(problem.collection_cap):
         return False
     of = problem.collection_of
@@ -42,14 +42,14 @@ def crowds(problem: Problem, before: Arrangement, after: Arrangement) -> bool:
 
 
 def most_of_collections(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(C, N)`` items that may come to lie in a bin: its cap, or what does."""
+    """Return ``(C, N)`` limits of items: soft cap, or present count if larger."""
     of = problem.collection_of[problem.group_of]
     fixed = problem.collection_fixed
     return _most(problem, (of, at.bin_of), problem.collection_cap, fixed)
 
 
 def most_roles_of_collections(problem: Problem, at: Arrangement) -> IntArray:
-    """Return ``(C, N)`` roles that a bin may come to hold: its cap, or as many."""
+    """Return ``(C, N)`` limits of roles: soft cap, or present count if larger."""
     counted, cap = (
         (problem.collection_of, _places_of_roles(at)),
         problem.collection_role_cap,
@@ -73,7 +73,7 @@ def _most(
 
 
 def _places_of_roles(at: Arrangement) -> IndexArray:
-    """Return ``(G,)`` the bins that hold the roles, `NOWHERE` where there is none."""
+    """Return ``(G,)`` the bin of each role holder; `NOWHERE`: none."""
     return np.where(at.role_of >= 0, at.bin_of[at.role_of], NOWHERE)
 
 
@@ -83,7 +83,7 @@ def _passes(
     cap: IntArray,
     fixed: IndexArray,
 ) -> bool:
-    """Return whether more lies in a bin than the caps let in, and than lay there."""
+    """Return whether a count rises above both its cap and its former value."""
     of, (before, after) = counted
     touched = np.unique(of[np.not_equal(before, after)])
     most = np.repeat(cap[touched], problem.num_bins)
@@ -100,7 +100,7 @@ def _passes(
 def _cells(
     problem: Problem, of: IndexArray, place: IndexArray, touched: IndexArray
 ) -> IntArray:
-    """Return collection and bin, as one number, of what lies somewhere."""
+    """Return collection and bin as one number, for every item with a bin."""
     rows = np.nonzero(np.isin(of, touched) & (place >= 0))[0]
     cells: IntArray = np.searchsorted(touched, of[rows]) * problem.num_bins
     return cells + place[rows]

@@ -1,8 +1,8 @@
 """
-A few bins of a problem, and the items that may move among them, as a problem.
+Sub-problem of a few bins and the items that may move among them.
 
-What else lies in these bins is a fixed load; caps of nodes that reach beyond them are
-what the items outside leave of them.
+Other items in these bins are fixed load. Caps of nodes that extend beyond these bins
+are reduced by the items outside.
 """
 
 from dataclasses import dataclass, replace
@@ -28,20 +28,20 @@ from placement.core.model.problem import (
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """
-    A few bins of a problem, and the items that may move among them.
+    Sub-problem of a few bins and the items that may move among them.
 
     Parameters
     ----------
     whole, at
-        The problem, and where everything is.
+        Whole problem and its present arrangement.
     bins
-        ``(n,)`` the bins, sorted.
+        ``(n,)`` bins of the sub-problem, sorted.
     items
-        ``(k,)`` the items that may move, by group.
+        ``(k,)`` items that may move, by group.
     groups
-        ``(g,)`` their groups, sorted.
+        ``(g,)`` groups of these items, sorted.
     problem
-        The same as a problem of its own.
+        Sub-problem as a `Problem`.
     """
 
     whole: Problem
@@ -55,7 +55,7 @@ class Part:
     def of(
         cls, whole: Problem, at: Arrangement, bins: IntArray, groups: IntArray
     ) -> Self:
-        """Return the part of a problem in which some groups may move in some bins."""
+        """Return the sub-problem in which some groups may move among some bins."""
         inside = np.isin(at.bin_of, bins)
         items = np.nonzero(inside & np.isin(whole.group_of, groups))[0]
         problem = _problem_of(whole, at, bins, items)
@@ -64,7 +64,7 @@ class Part:
     def solved(
         self, bands: Bands, objective: str, max_nodes: int
     ) -> Arrangement | None:
-        """Return the whole arrangement with this part solved; `None`: no answer."""
+        """Return the whole arrangement with this part solved; `None`: no solution."""
         from placement.core.exact.milp.small_model import solve_model
 
         own = Bands(bands.lower[self.bins], bands.upper[self.bins])
@@ -77,7 +77,7 @@ class Part:
         return None if found is None else self.whole_with(found)
 
     def whole_with(self, found: Arrangement) -> Arrangement:
-        """Return the whole arrangement with another one of this part."""
+        """Return the whole arrangement with a new arrangement of this part."""
         bin_of, role_of = self.at.bin_of.copy(), self.at.role_of.copy()
         bin_of[self.items] = self.bins[found.bin_of]
         has_role = np.not_equal(found.role_of, NOWHERE)
@@ -86,7 +86,7 @@ class Part:
 
 
 def spanned_levels(problem: Problem, bins: IntArray) -> list[Level]:
-    """Return the levels with caps of which some bins are in more than one node."""
+    """Return the levels with caps in which some bins are in more than one node."""
     return [
         level
         for level in problem.levels[1:]
@@ -95,7 +95,7 @@ def spanned_levels(problem: Problem, bins: IntArray) -> list[Level]:
 
 
 def caps_of(level: Level) -> IntArray:
-    """Return ``(G,)`` the caps of a level that has some; 0: none."""
+    """Return ``(G,)`` caps of a level with caps; 0: no cap."""
     assert level.group_cap is not None  # noqa: S101 - asked of such levels alone
     return level.group_cap.astype(np.int64)
 
@@ -103,7 +103,7 @@ def caps_of(level: Level) -> IntArray:
 def room_in(
     problem: Problem, at: Arrangement, level: Level, bins: IntArray
 ) -> IntArray:
-    """Return ``(nodes, G)`` how many of a group a node may hold in some bins."""
+    """Return ``(nodes, G)`` number of items of a group that fit into some bins."""
     nodes = np.unique(level.node_of_bin[bins])
     outside = ~np.isin(at.bin_of, bins)
     left = np.zeros((len(nodes), problem.num_groups), dtype=np.int64)
@@ -117,7 +117,7 @@ def room_in(
 def _problem_of(
     whole: Problem, at: Arrangement, bins: IntArray, items: IntArray
 ) -> Problem:
-    """Return a problem of some bins and items; what else is there is a fixed load."""
+    """Return a problem of some bins and items, with all other items as fixed load."""
     groups, first = np.unique(whole.group_of[items], return_index=True)
     start = np.append(first, len(items)).astype(np.int64)
     home = _homes(whole, bins, items)
@@ -153,7 +153,7 @@ def _problem_of(
 
 
 def _homes(whole: Problem, bins: IntArray, items: IntArray) -> IndexArray:
-    """Return ``(k,)`` rows of the bins that items are at home in, if among these."""
+    """Return ``(k,)`` index of the home bin of each item; `NOWHERE`: outside."""
     row_of = np.full(whole.num_bins, NOWHERE, dtype=np.int32)
     row_of[bins] = np.arange(len(bins), dtype=np.int32)
     return row_of[whole.home[items]]
@@ -162,7 +162,7 @@ def _homes(whole: Problem, bins: IntArray, items: IntArray) -> IndexArray:
 def _roles(
     whole: Problem, at: Arrangement, groups: IndexArray, items: IntArray
 ) -> tuple[IntArray, BoolArray]:
-    """Return who held the roles that may change hands here, and whether they may."""
+    """Return the initial role holders in the sub-problem, and role movability."""
     row_of = np.full(whole.num_items + 1, NOWHERE, dtype=np.int64)
     row_of[items] = np.arange(len(items))
     now = row_of[at.role_of[groups]]
@@ -214,7 +214,7 @@ def _with_fixed(
     at: Arrangement,
     chosen: tuple[IntArray, IntArray],
 ) -> Problem:
-    """Return the part with the load of all that stays as a fixed one."""
+    """Return the part with the load of all other items as fixed load."""
     bins, items = chosen
     row_of = np.full(whole.num_bins, NOWHERE, dtype=np.int32)
     row_of[bins] = np.arange(len(bins), dtype=np.int32)

@@ -1,5 +1,5 @@
 """
-Compiled inner loops of the role assignment.
+Compiled inner loops of the choice of role holders.
 
 Imports `core.search.kernels.jit` alone.
 """

@@ -1,9 +1,9 @@
 """
-Roles handed on around cycles of bins, or along single steps between two.
+Exchanges of roles around cycles of bins, or by single steps between two bins.
 
-What passes through a bin is looked at together: the roles it could hand on, those it
-could get, and those that the bins which get one could hand on to the bins which give
-one. The best exchanges are then carried out one after the other, while they still help.
+All exchanges through a bin are evaluated together: the roles that the bin can hand on,
+the roles it can receive, and the handovers from receiving to giving bins. The best
+exchanges are then applied one by one, while they still reduce penalties.
 """
 
 from typing import Any, NamedTuple
@@ -11,47 +11,47 @@ from typing import Any, NamedTuple
 from placement.core.search.kernels.jit import inlined, inner
 
 MOST_TRIED = 64
-"""Exchanges through a bin that are carried out, best first, while they still help."""
+"""Largest number of exchanges through a bin that are kept and tried, best first."""
 LEAST_GAIN = 1e-9
-"""What an exchange makes of the penalty of its bins must be less by this fraction."""
+"""Fraction by which an exchange must reduce the penalty of its bins."""
 OVER_CAPACITY = 1e6
-"""What being over a capacity weighs against being out of a band."""
+"""Weight of a load over capacity, relative to a load outside its band."""
 FREE = 0.25
-"""An exchange that changes no more roles than it hands back counts as this many."""
+"""Number of changes assumed for an exchange with no net role change."""
 WORTHLESS, FORBIDDEN = 0.0, 1e300
 NO_ITEM = -1
 Column = Any
-"""A one-dimensional numpy array, or the same as a list."""
+"""One-dimensional numpy array or list."""
 
 
 class Roles(NamedTuple):
     """
-    Who holds each role, and what that makes of the bins: arrays or lists.
+    Holders of the roles and resulting loads of the bins, as arrays or lists.
 
-    ``C`` is the number of resources with a band or capacity that roles have a part in.
+    ``C`` is the number of resources with a band or capacity and with role weights.
 
     Parameters
     ----------
     weight
-        ``(h * C,)`` what the role of each handover adds to the bin that has it. Beside
-        the handovers, and not by group: so one after the other lies in memory.
+        ``(h * C,)`` weight of the role of each handover, by handover and not by group,
+        for sequential memory access.
     lower, upper, capacity, scale
-        ``(N * C,)`` band and capacity, and what distances are multiplied by.
+        ``(N * C,)`` band, capacity, and factor of distances.
     share
         ``(N,)`` share of the count of roles.
     counts_matter
         ``(1,)`` whether counts must stay as even as they are.
     goes_home
-        ``(1,)`` whether roles are to go back to those that had them at first.
+        ``(1,)`` whether roles are to return to their initial holders.
     holder, led_at
-        ``(G,)`` item that has the role, and its bin; -1: none.
+        ``(G,)`` item that holds the role, and its bin; -1: none.
     load, penalty, count
-        ``(N * C,)``, ``(N,)`` and ``(N,)``: loads of the bins, what being out of bands
-        costs, and the number of roles.
+        ``(N * C,)``, ``(N,)`` and ``(N,)``: loads of the bins, penalty for loads out of
+        band, and number of roles.
     best_worth, best_hops
-        ``(M,)`` and ``(3 * M,)``: the best exchanges through a bin.
+        ``(M,)`` and ``(3 * M,)``: values and handovers of the best exchanges of a bin.
     first_into, next_into
-        ``(N,)`` and ``(h,)``: lists of what a bin could get, by who has it.
+        ``(N,)`` and ``(h,)``: linked lists of the handovers to a bin, by source bin.
     """
 
     weight: Column
@@ -75,18 +75,18 @@ class Roles(NamedTuple):
 
 class Hops(NamedTuple):
     """
-    Handovers that were possible when they were listed, side by side in memory.
+    Possible handovers of roles as columns, sorted by source bin.
 
     Parameters
     ----------
     start, into_start
-        ``(N + 1,)`` rows of what each bin could hand on, and of `into`.
+        ``(N + 1,)`` start of the handovers from each bin, and of each bin in `into`.
     into
-        ``(h,)`` the same rows by the bin that would get the role.
+        ``(h,)`` handover rows sorted by target bin.
     item, group, tail, head
-        ``(h,)`` who would take the role of what group, from what bin, to what bin.
+        ``(h,)`` new holder, its group, source bin and target bin.
     cost
-        ``(h,)`` 1 where a role leaves who had it at first, -1 where it comes back.
+        ``(h,)`` 1 if the role leaves its initial holder, -1 if it returns, else 0.
     """
 
     start: Column
@@ -101,10 +101,11 @@ class Hops(NamedTuple):
 
 def relieve(t: Roles, hops: Hops, bins: Column) -> int:
     """
-    Carry out the best exchanges through each of some bins; return how many.
+    Apply the best exchanges through each of some bins; return their number.
 
-    Penalties must get less, and a bin without any is left alone; but where roles are to
-    go home penalties may stay as they are, and the number of changes must get less.
+    An exchange must reduce penalties, and bins without penalty are skipped. If roles
+    are to return home, an exchange must reduce the number of changes instead and may
+    leave penalties equal.
     """
     done, goes_home = 0, t.goes_home[0] == 1
     for b in bins:
@@ -119,14 +120,14 @@ def relieve(t: Roles, hops: Hops, bins: Column) -> int:
 
 
 def measure(t: Roles) -> None:
-    """Work out the penalties of all bins."""
+    """Compute the penalties of all bins."""
     for b in range(len(t.penalty)):
         t.penalty[b] = _penalty(t, b, NO_ITEM, NO_ITEM)
 
 
 @inlined
 def _penalty(t: Roles, b: int, comes: int, goes: int) -> float:
-    """Return what a bin's loads cost if the roles of two handovers come and go."""
+    """Return the penalty of a bin after one handover to it and one from it."""
     total, width = 0.0, len(t.load) // len(t.penalty)
     for r in range(width):
         row = b * width + r
@@ -152,7 +153,7 @@ def _change(t: Roles, b: int, comes: int, goes: int) -> float:
 
 @inner
 def _may_exchange(t: Roles, tail: int, head: int) -> bool:
-    """Return whether two bins could exchange counts and be as even as they are."""
+    """Return whether one role may move between bins with counts as even as before."""
     if t.counts_matter[0] == 0:
         return True
     if t.count[tail] != t.count[head] + 1 or t.share[tail] <= 0.0:
@@ -164,7 +165,7 @@ def _may_exchange(t: Roles, tail: int, head: int) -> bool:
 def _worth(
     t: Roles, hops: Hops, gain: float, first: int, second: int, third: int
 ) -> float:
-    """Return what an exchange is worth, less is better; `WORTHLESS`: nothing."""
+    """Return the value of an exchange, lower is better; `WORTHLESS`: no gain."""
     cost = hops.cost[first]
     if second >= 0:
         cost += hops.cost[second]
@@ -179,7 +180,7 @@ def _worth(
 def _note(
     t: Roles, found: int, worth: float, first: int, second: int, third: int
 ) -> int:
-    """Put an exchange among the best if it is one; return how many there are."""
+    """Insert an exchange into the list of the best; return the length of the list."""
     most, k = len(t.best_worth), found
     if worth >= WORTHLESS:
         return found
@@ -201,13 +202,13 @@ def _note(
 
 @inlined
 def _is_open(t: Roles, hops: Hops, hop: int) -> bool:
-    """Return whether the role still is where it was when the handover was listed."""
+    """Return whether the role is still in the source bin of the handover."""
     return t.led_at[hops.group[hop]] == hops.tail[hop]
 
 
 @inner
 def _collect(t: Roles, hops: Hops, b: int) -> int:
-    """Find the best exchanges through a bin; return how many there are."""
+    """Find the best exchanges through a bin; return their number."""
     first, last = hops.into_start[b], hops.into_start[b + 1]
     for row in range(first, last):
         hop = hops.into[row]
@@ -225,14 +226,14 @@ def _collect(t: Roles, hops: Hops, b: int) -> int:
 
 @inner
 def _step_change(t: Roles, hops: Hops, hop: int) -> float:
-    """Return how penalties change when one role changes hands."""
+    """Return the change of penalties by one handover."""
     gone = _change(t, hops.tail[hop], NO_ITEM, hop)
     return gone + _change(t, hops.head[hop], hop, NO_ITEM)
 
 
 @inner
 def _collect_steps(t: Roles, hops: Hops, b: int) -> int:
-    """Find what one role alone makes of two bins whose counts may be exchanged."""
+    """Evaluate single handovers between bins whose counts may be exchanged."""
     found = 0
     for hop in range(hops.start[b], hops.start[b + 1]):
         if _may_exchange(t, b, hops.head[hop]) and _is_open(t, hops, hop):
@@ -250,7 +251,7 @@ def _collect_steps(t: Roles, hops: Hops, b: int) -> int:
 
 @inner
 def _collect_cycles(t: Roles, hops: Hops, b: int, first: int, found: int) -> int:
-    """Find the cycles of two and of three bins that begin with a handover."""
+    """Evaluate the cycles of two and three bins that begin with a handover."""
     other = hops.head[first]
     k = t.first_into[other]
     while k >= 0:
@@ -264,7 +265,7 @@ def _collect_cycles(t: Roles, hops: Hops, b: int, first: int, found: int) -> int
         if k < 0:
             continue
         between = _change(t, other, first, second)
-        # At best the other two are out of their bands no more.
+        # At best the penalties of the other two bins become zero.
         if between > t.penalty[b] + t.penalty[last] or not _is_open(t, hops, second):
             continue
         while k >= 0:
@@ -277,7 +278,7 @@ def _collect_cycles(t: Roles, hops: Hops, b: int, first: int, found: int) -> int
 
 @inner
 def _carry_out(t: Roles, hops: Hops, row: int) -> bool:
-    """Carry out an exchange if it still is one, and still helps."""
+    """Apply an exchange if it is still possible and still an improvement."""
     for j in range(3):
         if t.best_hops[row + j] >= 0 and not _is_open(t, hops, t.best_hops[row + j]):
             return False
@@ -293,7 +294,7 @@ def _carry_out(t: Roles, hops: Hops, row: int) -> bool:
 
 @inner
 def _total_change(t: Roles, hops: Hops, row: int) -> tuple[float, float]:
-    """Return how the penalties of an exchange's bins change, and what they are."""
+    """Return the change of the penalties of an exchange's bins, and their sum."""
     first, second, third = t.best_hops[row], t.best_hops[row + 1], t.best_hops[row + 2]
     start, middle = hops.tail[first], hops.head[first]
     before = t.penalty[start] + t.penalty[middle]
@@ -311,7 +312,7 @@ def _total_change(t: Roles, hops: Hops, row: int) -> tuple[float, float]:
 
 @inner
 def _hand_over(t: Roles, hops: Hops, hop: int) -> None:
-    """Hand a role on."""
+    """Apply one handover of a role."""
     group, tail, head = hops.group[hop], hops.tail[hop], hops.head[hop]
     width = len(t.load) // len(t.penalty)
     for r in range(width):

@@ -1,12 +1,12 @@
 """
-Roles handed on so that counts come between bounds, by the fewest changes.
+Transfers of roles that bring counts within bounds by the fewest changes.
 
-A flow of least cost by shortest paths, over all groups at once: a role goes from the
-bin that holds it to another bin with an item of its group, and costs one more change,
-one less, or neither. Bins of which the flow may end at either of two counts pass it on
-to a common node, the last one. Distances are small integers, so that what is nearest
-is found without a heap, and all paths of one length are filled before the next length
-(primal-dual, as in Ahuja, Magnanti and Orlin, 1993, *Network Flows*, section 9.8).
+A least-cost flow by shortest paths over all groups at once: a role goes from its bin to
+another bin with an item of its group, at a cost of 1, 0 or -1 changes. Bins with two
+admissible counts are connected to a common node, the last one. Distances are small
+integers, so the nearest nodes are found without a heap, and all paths of one length are
+saturated before the next length (primal-dual algorithm, Ahuja, Magnanti and Orlin,
+1993, *Network Flows*, section 9.8).
 """
 
 from typing import Any, NamedTuple
@@ -14,39 +14,38 @@ from typing import Any, NamedTuple
 from placement.core.search.kernels.jit import inlined, inner
 
 FAR = 2**40
-"""Farther than any node."""
+"""Distance larger than that of any node."""
 TO_COMMON, FROM_COMMON, NO_ROW = -1, -2, -3
 Column = Any
-"""A one-dimensional numpy array."""
+"""One-dimensional numpy array."""
 
 
 class Handing(NamedTuple):
     """
-    Who could have each role, who has it, and what bins have too much or lack.
+    Candidates and holders of the roles, and excess or lack of roles in bins.
 
-    A *row* is an item that may have its group's role; those of a group lie together.
+    A *row* is an item that may hold its group's role; rows of a group are consecutive.
 
     Parameters
     ----------
     first
-        ``(G + 1,)`` rows of each group.
+        ``(G + 1,)`` first row of each group.
     holder
-        ``(G,)`` row that has the role.
+        ``(G,)`` row that holds the role.
     place
-        ``(n,)`` twice the bin of each row, and one more where it is a change that this
-        row has the role.
+        ``(n,)`` twice the bin of each row, plus 1 if this holder counts as a change.
     start, by_bin, group
-        ``(N + 1,)`` and ``(n,)``: rows by bin, and their groups in that order.
+        ``(N + 1,)`` and ``(n,)``: rows sorted by bin, and their groups in that order.
     excess
-        ``(N + 1,)`` roles that a bin has above its bounds; below 0: that it lacks. The
-        last node is the common one.
+        ``(N + 1,)`` roles of a bin above its bounds; negative: roles lacking. The last
+        node is the common one.
     spare, room
-        ``(N,)`` roles that a bin has above its lower bound, and may have.
+        ``(N,)`` roles of a bin above its lower bound, and their largest number.
     potential, distance
-        ``(N + 1,)`` how far each node is from any excess: of all rounds, and of one.
+        ``(N + 1,)`` distance of each node from any excess: over all rounds, and in one.
     seen, next_row, queue, via, of
-        ``(N + 1,)`` scratch: nodes passed, where each is looked on, those to look at,
-        and how a path goes on from each of its nodes, with what group.
+        ``(N + 1,)`` scratch: visited marks, next row to examine per node, nodes of the
+        queue or path, and row and group of each step of the path.
     """
 
     first: Column
@@ -68,7 +67,7 @@ class Handing(NamedTuple):
 
 
 def hand_out(t: Handing) -> int:
-    """Hand roles on until counts are within their bounds; return what is left above."""
+    """Transfer roles until counts are within bounds; return the excess that remains."""
     left, mark = 0, 0
     for node in range(len(t.excess)):
         left += max(t.excess[node], 0)
@@ -83,7 +82,7 @@ def hand_out(t: Handing) -> int:
 
 @inner
 def _measure(t: Handing) -> bool:
-    """Add to the potentials how far nodes are; tell whether any that lacks is near."""
+    """Add distances to the potentials; return whether a lacking bin is in reach."""
     level, num_nodes = 0, len(t.excess)
     for node in range(num_nodes):
         t.distance[node] = 0 if t.excess[node] > 0 else FAR
@@ -102,7 +101,7 @@ def _measure(t: Handing) -> bool:
 
 @inner
 def _pass_on(t: Handing, level: int) -> bool:
-    """Look on from all nodes at this distance; tell whether one of them lacks roles."""
+    """Expand all nodes at a distance; return whether one of them lacks roles."""
     size, k = 0, 0
     for node in range(len(t.excess)):
         if t.distance[node] == level:
@@ -123,7 +122,7 @@ def _pass_on(t: Handing, level: int) -> bool:
 
 @inner
 def _reach_from_common(t: Handing, size: int) -> int:
-    """Note how near bins are that roles could be taken from instead."""
+    """Update the distances of bins with spare roles, from the common node."""
     common = len(t.excess) - 1
     for b in range(common):
         if t.spare[b] > 0:
@@ -133,7 +132,7 @@ def _reach_from_common(t: Handing, size: int) -> int:
 
 @inner
 def _reach_from(t: Handing, node: int, size: int) -> int:
-    """Note how near bins are that could get a role from this one."""
+    """Update the distances of bins that can take a role from a bin."""
     if t.spare[node] < t.room[node]:
         size = _reach(t, node, len(t.excess) - 1, 0, size)
     for at in range(t.start[node], t.start[node + 1]):
@@ -150,7 +149,7 @@ def _reach_from(t: Handing, node: int, size: int) -> int:
 
 @inlined
 def _reach(t: Handing, node: int, head: int, change: int, size: int) -> int:
-    """Note how near a node is; put it in the queue if it is no farther than this."""
+    """Update the distance of a node; queue it if its distance is the same."""
     step = change + t.potential[node] - t.potential[head]
     if t.distance[node] + step < t.distance[head]:
         t.distance[head] = t.distance[node] + step
@@ -163,7 +162,7 @@ def _reach(t: Handing, node: int, head: int, change: int, size: int) -> int:
 
 @inner
 def _send(t: Handing, mark: int) -> int:
-    """Fill shortest paths from all that have too much; return how many."""
+    """Send roles along shortest paths from all bins with excess; return the count."""
     sent, common = 0, len(t.excess) - 1
     for node in range(common):
         t.next_row[node] = t.start[node]
@@ -197,7 +196,7 @@ def _fill(t: Handing, source: int, mark: int) -> bool:
 
 @inner
 def _hand_on(t: Handing, depth: int) -> None:
-    """Hand a role on along the path that was found; its nodes may be passed again."""
+    """Transfer roles along the path found, and mark its nodes as not visited."""
     for k in range(depth):
         via = t.via[k]
         if via == TO_COMMON:
@@ -214,14 +213,14 @@ def _hand_on(t: Handing, depth: int) -> None:
 
 @inlined
 def _is_next(t: Handing, node: int, head: int, change: int, mark: int) -> bool:
-    """Return whether a shortest path leads on to a node that was not passed."""
+    """Return whether a shortest path continues to an unvisited node."""
     is_nearest = change + t.potential[node] == t.potential[head]
     return is_nearest and t.seen[head] != mark
 
 
 @inlined
 def _look_on(t: Handing, node: int, mark: int) -> tuple[int, int, int]:
-    """Return how a shortest path goes on from a node, where to, and with what group."""
+    """Return the next step of a shortest path: row or code, node, and group."""
     common = len(t.excess) - 1
     if node == common:
         return _look_on_from_common(t, mark)

@@ -1,4 +1,4 @@
-"""Reading the flat tables: one small function per field, in the problem's words."""
+"""Accessors of the flat tables: one small function per field."""
 
 from placement.core.search.kernels.jit import inner
 from placement.core.search.kernels.layout import (
@@ -41,12 +41,12 @@ from placement.core.search.kernels.state import Memory
 MAY, MUST, NEVER = 0, 1, 2
 """Codes of `Movability`."""
 LOW_HALF = 0xFFFFFFFF
-"""Counts of collections lie two in a number: most are small, and the table is large."""
+"""Mask of one of the two collection counts packed into a number, to save memory."""
 
 
 @inner
 def draw(m: Memory, below: int) -> int:
-    """Draw from ``0 .. below - 1``: a linear congruential generator, same anywhere."""
+    """Draw from ``0 .. below - 1`` by a portable linear congruential generator."""
     m.ints[NOISE] = (m.ints[NOISE] * 1103515245 + 12345) & 0x7FFFFFFF
     return (m.ints[NOISE] >> 8) % below
 
@@ -65,7 +65,7 @@ def holder_of(m: Memory, group: int) -> int:
 
 @inner
 def is_away(m: Memory, item: int, place: int) -> int:
-    """Return 1 where an item that ends in the bin `place` has moved, else 0."""
+    """Return 1 if an item that ends in the bin `place` has moved, else 0."""
     if place >= 0 and place != home_of(m, item):
         return 1
     return 0
@@ -73,7 +73,7 @@ def is_away(m: Memory, item: int, place: int) -> int:
 
 @inner
 def penalty_of(m: Memory, place: int) -> float:
-    """Return the penalty of a bin itself, at level 0."""
+    """Return the penalty of a bin at level 0."""
     return m.floats[m.ints[PENALTY] + load_node(m, 0, place)]
 
 
@@ -85,7 +85,7 @@ def group_of(m: Memory, item: int) -> int:
 
 @inner
 def home_of(m: Memory, item: int) -> int:
-    """Return the bin an item is in at the start, or -1."""
+    """Return the home bin of an item, or -1."""
     packed = m.ints[m.ints[ITEMS] + item] >> KIND_BITS
     return (packed & ((1 << HOME_BITS) - 1)) - 1
 
@@ -98,7 +98,7 @@ def kind_of(m: Memory, item: int) -> int:
 
 @inner
 def class_of(m: Memory, group: int) -> int:
-    """Return the class of a group, which decides where its items may be."""
+    """Return the class of a group, which determines the eligible bins."""
     return m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_KIND] >> 1
 
 
@@ -110,7 +110,7 @@ def role_moves(m: Memory, group: int) -> bool:
 
 @inner
 def first_item(m: Memory, group: int) -> int:
-    """Return the first item of a group; that of ``group + 1`` is where it ends."""
+    """Return the first item of a group; that of ``group + 1`` is its end."""
     return m.ints[m.ints[GROUPS] + group * m.ints[GROUP_WIDTH] + GROUP_START]
 
 
@@ -157,7 +157,7 @@ def item_at(m: Memory, place: int, slot: int) -> int:
 
 @inner
 def num_items_in(m: Memory, place: int) -> int:
-    """Return how many items that may move are in a bin."""
+    """Return the number of movable items in a bin."""
     return m.ints[m.ints[LISTS] + place * LIST_WIDTH + LIST_COUNT]
 
 
@@ -169,7 +169,7 @@ def cursor_of(m: Memory, place: int) -> int:
 
 @inner
 def pass_on(m: Memory, place: int, looked: int) -> None:
-    """Let the next scan of a bin's list start after so many items."""
+    """Advance the start of the next scan of a bin's list by `looked` items."""
     row = m.ints[LISTS] + place * LIST_WIDTH
     count = m.ints[row + LIST_COUNT]
     if count > 0:
@@ -178,7 +178,7 @@ def pass_on(m: Memory, place: int, looked: int) -> None:
 
 @inner
 def still_item(m: Memory, place: int, step: int) -> int:
-    """Return the item so many steps on among those of a bin that never move."""
+    """Return the immovable item of a bin at `step` after the cursor."""
     row = m.ints[LISTS] + place * LIST_WIDTH
     slot = (m.ints[row + STILL_CURSOR] + step) % m.ints[row + STILL_COUNT]
     return m.ints[m.ints[SLOTS] + m.ints[row + STILL_START] + slot]
@@ -186,7 +186,7 @@ def still_item(m: Memory, place: int, step: int) -> int:
 
 @inner
 def num_still_in(m: Memory, place: int) -> int:
-    """Return how many items that never move are in a bin."""
+    """Return the number of immovable items in a bin."""
     return m.ints[m.ints[LISTS] + place * LIST_WIDTH + STILL_COUNT]
 
 
@@ -198,13 +198,13 @@ def is_receiving(m: Memory, place: int) -> bool:
 
 @inner
 def cost_of(m: Memory, item: int) -> int:
-    """Return what copying an item costs, before the price."""
+    """Return the cost of copying an item, without the price of the move."""
     return m.ints[m.ints[GROUPS] + group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_COST]
 
 
 @inner
 def crossing_at(m: Memory, item: int, place: int) -> int:
-    """Return what an item that ends in the bin `place` costs between zones."""
+    """Return the crossing cost of an item that ends in the bin `place`."""
     source = m.ints[m.ints[SOURCE_ZONE] + group_of(m, item)]
     if source < 0 or is_away(m, item, place) == 0:
         return 0
@@ -230,9 +230,9 @@ def role_collection_of(m: Memory, group: int) -> int:
 @inner
 def num_of_collection(m: Memory, counts: int, collection: int, place: int) -> int:
     """
-    Return how many items or roles of a collection are in a bin.
+    Return the number of items or roles of a collection in a bin.
 
-    `counts` is which of the two: `COLLECTION_COUNT` or `COLLECTION_ROLES`.
+    `counts` is `COLLECTION_COUNT` for items or `COLLECTION_ROLES` for roles.
     """
     cell = collection * m.ints[NUM_BINS] + place
     return (m.ints[m.ints[counts] + cell // 2] >> (32 * (cell % 2))) & LOW_HALF
@@ -242,6 +242,6 @@ def num_of_collection(m: Memory, counts: int, collection: int, place: int) -> in
 def add_to_collection(
     m: Memory, counts: int, collection: int, place: int, sign: int
 ) -> None:
-    """Count one item, or role, more (1) or less (-1) of a collection in a bin."""
+    """Add `sign` (1 or -1) to the count of items or roles of a collection in a bin."""
     cell = collection * m.ints[NUM_BINS] + place
     m.ints[m.ints[counts] + cell // 2] += sign << (32 * (cell % 2))

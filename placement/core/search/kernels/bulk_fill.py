@@ -1,4 +1,4 @@
-"""Bins that are empty are filled in bulk, evenly in all resources."""
+"""Bulk fill of empty bins, even in all resources."""
 
 from placement.core.search.kernels.access import (
     MAY,
@@ -38,14 +38,14 @@ from placement.core.search.kernels.legality import may_move
 from placement.core.search.kernels.state import Memory
 
 GIFTS = 6
-"""Items a donor gives each time that its sample is in the cache."""
+"""Number of items a donor gives while its sample is in the cache."""
 PATIENCE = 16.0
-"""Times in a row that a bin may find nothing that fits before it counts as full."""
+"""Number of failures in a row after which a bin counts as full."""
 
 
 @inner
 def mean_fill(m: Memory, place: int) -> float:
-    """Return the mean part of its goals that a bin holds; -1 if it has none."""
+    """Return the mean ratio of loads to goals of a bin; -1 without goals."""
     total, counted = 0.0, 0
     for row in range(
         place * m.ints[NUM_RESOURCES], (place + 1) * m.ints[NUM_RESOURCES]
@@ -64,11 +64,11 @@ def mean_fill(m: Memory, place: int) -> float:
 @inner
 def fits_fill(m: Memory, item: int, place: int, donor: int) -> tuple[float, bool]:
     """
-    Return how badly an item aligns with what a bin still lacks, and whether it fits.
+    Return the misfit of an item in a bin being filled, and whether the item fits.
 
-    A bin is filled evenly: after the item, the parts of the goal that are filled
-    should be alike in all resources. What the donor has above its share counts in
-    favour. Both per size, so that large items, hence few moves, win among equals.
+    A bin is filled evenly: after the move, the ratios of load to goal should be equal
+    in all resources. Loads of the donor above its shares reduce the misfit. Both terms
+    are relative to the size of the item, so that large items, hence few moves, win.
     """
     width = m.ints[NUM_RESOURCES]
     first = group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS
@@ -101,7 +101,7 @@ def fits_fill(m: Memory, item: int, place: int, donor: int) -> tuple[float, bool
             relief += lost * (lost - 2.0 * over)
     if parts <= 0.0:
         return 0.0, False
-    # The change of the sum of squares around the mean, written out.
+    # Change of the sum of squared deviations from the mean.
     uneven = 2.0 * across + squares - parts * (2.0 * filled + parts) / counted
     return (uneven + relief) / parts, True
 
@@ -109,10 +109,9 @@ def fits_fill(m: Memory, item: int, place: int, donor: int) -> tuple[float, bool
 @inner
 def excess_of(m: Memory, place: int) -> float:
     """
-    Return the sum of what a bin has above its shares, in targets.
+    Return the summed load of a bin above its shares, in targets.
 
-    A resource of which a bin may have none at all, as little as it likes of a topic,
-    says nothing of what it can give.
+    Resources without a lower end in any bin (such as limits per topic) do not count.
     """
     total = 0.0
     for r in range(m.ints[NUM_RESOURCES]):
@@ -132,7 +131,7 @@ def excess_of(m: Memory, place: int) -> float:
 
 @inner
 def is_filled(m: Memory, place: int) -> bool:
-    """Return whether a bin has reached its goal in what it is measured by."""
+    """Return whether a bin has reached its goal in any resource."""
     for r in range(m.ints[NUM_RESOURCES]):
         row = place * m.ints[NUM_RESOURCES] + r
         if (
@@ -146,7 +145,7 @@ def is_filled(m: Memory, place: int) -> bool:
 
 @inner
 def draw_donor(m: Memory, num: int) -> int:
-    """Draw two donors and return the one with more above its shares."""
+    """Draw two donors and return the one with the larger excess."""
     donor, rival = (
         m.ints[m.ints[FAT] + draw(m, num)],
         m.ints[m.ints[FAT] + draw(m, num)],
@@ -158,7 +157,7 @@ def draw_donor(m: Memory, num: int) -> int:
 
 @inner
 def sample_items(m: Memory, donor: int) -> int:
-    """Draw items of a donor that may move into the short list; return how many."""
+    """Draw movable items of a donor into the short list; return their number."""
     count, kept = num_items_in(m, donor), 0
     if count == 0:
         return 0
@@ -174,7 +173,7 @@ def sample_items(m: Memory, donor: int) -> int:
 
 @inner
 def give(m: Memory, donor: int, place: int, kept: int) -> int:
-    """Move the item of the short list that aligns best; return its rank, or -1."""
+    """Move the best fitting item of the short list; return its rank, or -1."""
     best, best_score = -1, 0.0
     for rank in range(kept):
         item = m.ints[m.ints[SHORT] + rank]
@@ -190,10 +189,10 @@ def give(m: Memory, donor: int, place: int, kept: int) -> int:
 @inner
 def give_some(m: Memory, donor: int, num_empty: int, turn: int) -> tuple[int, int]:
     """
-    Move a few items of a donor to bins that are being filled, the next one each time.
+    Move a few items of a donor to bins being filled, to one bin after the other.
 
-    `num_empty` bins of the list are still to be filled; one that is full, or took
-    nothing many times, is dropped. Returns the items moved and the bins left.
+    `num_empty` bins of the list are still to be filled. A bin that is full, or has
+    failed too often, is dropped. Returns the numbers of items moved and of bins left.
     """
     kept, moved = sample_items(m, donor), 0
     for step in range(GIFTS):

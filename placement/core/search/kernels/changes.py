@@ -1,4 +1,4 @@
-"""Doing a move or a role change: loads, penalties, lists, cost; and taking it back."""
+"""Moves and role changes: updates of loads, penalties, lists and cost, and undo."""
 
 from placement.core.search.kernels.access import (
     add_to_collection,
@@ -56,7 +56,7 @@ from placement.core.search.kernels.state import Memory
 
 @inner
 def unlist(m: Memory, item: int) -> None:
-    """Take an item out of the list of its bin; the last one takes its slot."""
+    """Remove an item from the list of its bin; the last item takes its slot."""
     place = bin_of(m, item)
     if place < 0:
         return
@@ -88,7 +88,7 @@ def enlist(m: Memory, item: int, target: int) -> None:
 
 @inner
 def write_log(m: Memory, what: int, was: int) -> None:
-    """Remember a change, so that it can be taken back."""
+    """Record a change in the log for undo."""
     entry = m.ints[LOGGED]
     if m.ints[IS_LOGGING] == 1 and entry < LOG_SIZE:
         m.ints[m.ints[LOG] + entry * LOG_WIDTH + LOG_WHAT] = what
@@ -98,7 +98,7 @@ def write_log(m: Memory, what: int, was: int) -> None:
 
 @inner
 def add_item(m: Memory, node: int, item: int, place: int, sign: int) -> None:
-    """Add an item with its role to a node's loads, or take it away."""
+    """Add an item with its role to a node's loads, or subtract it."""
     width = m.ints[NUM_RESOURCES]
     first = group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS
     role = role_of(m, item)
@@ -111,7 +111,7 @@ def add_item(m: Memory, node: int, item: int, place: int, sign: int) -> None:
         held = role * m.ints[m.ints[GROUPS] + first + width + r]
         row = (node * width + r) * LOAD_WIDTH
         m.ints[m.ints[LOADS] + row + LOAD_NOW] += sign * (weight + held)
-        # What leaves its home still fills it until the copy is done; a role does not.
+        # An item that leaves home fills it until the copy is done; a role does not.
         if at_home and m.ints[m.ints[IS_TRANSIENT] + r] == 1:
             weight = 0
         m.ints[m.ints[LOADS] + row + LOAD_PEAK] += sign * (weight + held)
@@ -120,7 +120,7 @@ def add_item(m: Memory, node: int, item: int, place: int, sign: int) -> None:
 
 @inner
 def recount(m: Memory, counts: int, collection: int, source: int, target: int) -> None:
-    """Count an item or a role where it comes to, no more where it was."""
+    """Update the counts of a collection for an item or role that changes its bin."""
     if collection < 0:
         return
     if source >= 0:
@@ -131,7 +131,7 @@ def recount(m: Memory, counts: int, collection: int, source: int, target: int) -
 
 @inner
 def apply_move(m: Memory, item: int, target: int) -> None:
-    """Move an item, its role with it, and bring loads and penalties up to date."""
+    """Move an item with its role, and update loads and penalties."""
     source = bin_of(m, item)
     for level in range(m.ints[NUM_LOAD_LEVELS]):
         old = -1
@@ -160,7 +160,7 @@ def apply_move(m: Memory, item: int, target: int) -> None:
 
 @inner
 def add_role(m: Memory, node: int, group: int, sign: int) -> None:
-    """Add a group's role to a node's loads, or take it away."""
+    """Add a group's role to a node's loads, or subtract it."""
     width = m.ints[NUM_RESOURCES]
     first = group * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS + width
     for r in range(width):
@@ -176,7 +176,7 @@ def add_role(m: Memory, node: int, group: int, sign: int) -> None:
 
 @inner
 def apply_role(m: Memory, group: int, item: int) -> None:
-    """Hand a group's role to `item`, and bring loads and penalties up to date."""
+    """Give a group's role to `item`, and update loads and penalties."""
     source, target = m.ints[m.ints[BIN_OF] + holder_of(m, group)], bin_of(m, item)
     for level in range(m.ints[NUM_LOAD_LEVELS]):
         old = load_node(m, level, source)
@@ -194,14 +194,14 @@ def apply_role(m: Memory, group: int, item: int) -> None:
 
 @inner
 def start_log(m: Memory) -> None:
-    """Remember the changes from here on."""
+    """Start to record changes."""
     m.ints[LOGGED] = 0
     m.ints[IS_LOGGING] = 1
 
 
 @inner
 def take_back(m: Memory) -> None:
-    """Take back what the log remembers, the last change first."""
+    """Undo the recorded changes, the last one first."""
     m.ints[IS_LOGGING] = 0
     for step in range(m.ints[LOGGED]):
         entry = (m.ints[LOGGED] - 1 - step) * LOG_WIDTH

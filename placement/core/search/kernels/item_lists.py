@@ -1,4 +1,4 @@
-"""The items of each bin, as lists that grow where they lie."""
+"""Lists of the items of each bin, which grow in place."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ from placement.core.search.kernels.layout import (
 from placement.core.search.tables.columns import Part, plain
 
 FEW_BINS = 2**16
-"""Fewer bins than that are sorted by digits, in a few passes."""
+"""Number of bins below which 16-bit keys allow a radix sort."""
 
 
 def list_columns(problem: Problem, at: Arrangement) -> dict[str, Part]:
     """
     Return the lists of all bins, items ascending, with room for a quarter more.
 
-    First the items that never move, bin by bin, then a list of the others for each bin.
+    The immovable items of all bins come first, then a list of movable items per bin.
     """
     placed, num_bins = np.greater_equal(at.bin_of, 0), problem.num_bins
     may_move = np.not_equal(problem.movability, Movability.NEVER)
@@ -50,7 +50,7 @@ def list_columns(problem: Problem, at: Arrangement) -> dict[str, Part]:
     def write_slot_of(into: npt.NDArray[Any]) -> None:
         into[free] = within
 
-    # Whatever the counts, all rooms fit; the rest is for lists that outgrow theirs.
+    # All rooms fit for any counts; the rest is for lists that outgrow their room.
     num_slots = problem.num_items - num_free + 3 * num_free + 20 * num_bins + 64
     return {
         "SLOTS": Part(num_slots, write_slots, needs_zeros=False),

@@ -1,9 +1,9 @@
 """
-Compile entry points of the kernels, once and only where it pays.
+Compilation of kernel entry points, once and only where it pays.
 
-Kernels are plain Python functions over flat tables. A small problem runs them as they
-are, on lists; a large one runs the same functions compiled by numba, on arrays. So a
-newcomer's first cluster waits for no compiler, and there is one algorithm.
+Kernels are plain Python functions over flat tables. A small problem runs them
+uncompiled on lists; a large one runs the same functions compiled by numba on arrays.
+There is one algorithm, and small problems do not wait for the compiler.
 """
 
 import functools
@@ -22,17 +22,17 @@ _inlined: list[Callable[..., Any]] = []
 
 
 def inner(function: _Function) -> _Function:
-    """Mark a function that kernels call: compiled with them, else left as it is."""
+    """Mark a function that kernels call, to be compiled with them."""
     _inner.append(function)
     return function
 
 
 def inlined(function: _Function) -> _Function:
     """
-    Mark a small function that kernels call often: compiled into its callers.
+    Mark a small function that kernels call often, to be inlined into its callers.
 
-    A call hands over all that every array of a table consists of, some hundred numbers
-    where there are twenty arrays; left to itself the compiler calls more than it ought.
+    A call passes all descriptors of every array of a table, some hundred numbers for
+    twenty arrays; by default the compiler inlines too little.
     """
     _inlined.append(function)
     return function
@@ -51,12 +51,11 @@ def _register_inner() -> None:
 @functools.cache
 def compiled(entry: Callable[..., Any], **options: Any) -> Callable[..., Any]:  # noqa: ANN401 - numba's
     """
-    Return `entry` compiled to machine code, cached on disk where that is possible.
+    Return `entry` compiled to machine code, cached on disk where possible.
 
-    Options are those of numba besides its own.
-
-    Numba raises when it finds no writable place for its cache, as with a read-only
-    installation and no writable home; then the code is compiled for this process alone.
+    `options` are further options of numba. Numba raises an error if it finds no
+    writable place for its cache, as with a read-only installation and no writable home
+    directory; the code is then compiled for this process alone.
     """
     from numba import njit
 
@@ -80,10 +79,10 @@ def is_running(entries: Sequence[Callable[..., Any]]) -> bool:
 
 def is_at_hand(entries: Sequence[Callable[..., Any]]) -> bool:
     """
-    Return whether entry points need no compiling: done in this process, or on disk.
+    Return whether entry points are compiled already, in this process or on disk.
 
-    A problem that is small enough to be solved uncompiled is solved compiled where
-    that costs no more than loading; the answer is the same.
+    A small problem uses compiled kernels if that costs no more than loading them; the
+    answer is the same.
     """
     return all(_is_compiled(compiled(entry)) for entry in entries)
 
@@ -97,7 +96,7 @@ def _is_compiled(dispatcher: Any) -> bool:  # noqa: ANN401 - numba's
 
 
 def _signatures(dispatcher: Any) -> Any:  # noqa: ANN401 - numba's
-    """Return the types for which an entry point is compiled in this process."""
+    """Return the signatures for which an entry point is compiled in this process."""
     return getattr(dispatcher, "signatures", None)
 
 
@@ -107,10 +106,10 @@ def _cache_file(dispatcher: Any) -> Any:  # noqa: ANN401 - numba's
 
 def _stamp(dispatcher: Any, entry_file: Path) -> None:  # noqa: ANN401 - numba's
     """
-    Let cached code go stale with any of the kernels, not with its own file alone.
+    Invalidate cached code if any kernel module changes, not only its own file.
 
-    Numba looks at the file of the entry point only, and would go on with what was
-    compiled from older versions of the functions it calls.
+    Numba checks only the file of the entry point, and would otherwise use code compiled
+    from older versions of the functions it calls.
     """
     cache_file = _cache_file(dispatcher)
     if hasattr(cache_file, "_source_stamp"):
@@ -120,10 +119,10 @@ def _stamp(dispatcher: Any, entry_file: Path) -> None:  # noqa: ANN401 - numba's
 @functools.cache
 def _sources_stamp(entry_file: Path) -> tuple[str, int]:
     """
-    Return the digest and the size of what an entry point may be made of.
+    Return digest and size of all sources that an entry point may depend on.
 
-    These are all modules of kernels here, and those beside the entry point where it
-    lies in another such folder; else its own.
+    These are all kernel modules of this folder, the module of the entry point, and all
+    modules of its folder if that is another folder of kernels.
     """
     here = Path(__file__).parent
     files = {*here.glob("*.py"), entry_file}

@@ -1,4 +1,4 @@
-"""Whether the hard rules let an item or a role go somewhere."""
+"""Checks of the rules for moves and role changes."""
 
 from placement.core.search.kernels.access import (
     MUST,
@@ -74,7 +74,7 @@ from placement.core.search.kernels.state import Memory
 
 @inner
 def count_in(m: Memory, level: int, node: int, group: int, but: int) -> int:
-    """Count the items of a group in a node of a level with caps, one left out."""
+    """Count the items of a group in a node of a level with caps, except `but`."""
     found = 0
     for item in range(first_item(m, group), first_item(m, group + 1)):
         place = bin_of(m, item)
@@ -88,8 +88,8 @@ def floor_of(m: Memory, level: int, node: int, group: int) -> int:
     """
     Return the fewest items of a group that an even spread leaves in a node.
 
-    With the cap κ the least that fits the group, some node holds κ, so every other
-    one with a free bin must hold κ - 1.
+    The cap κ is the least that fits the group, so a node holds κ items and every other
+    node with a free bin must hold κ - 1.
     """
     if m.ints[m.ints[IS_EVEN] + level] == 0:
         return 0
@@ -105,7 +105,7 @@ def is_short(m: Memory, level: int, node: int, group: int) -> bool:
 
 @inner
 def keeps_caps(m: Memory, item: int, target: int) -> bool:
-    """Return whether the caps of the item's group hold, or get better, in `target`."""
+    """Return whether the caps of an item's group hold, or improve, in `target`."""
     group = group_of(m, item)
     source = bin_of(m, item)
     for level in range(m.ints[NUM_CAP_LEVELS]):
@@ -122,7 +122,7 @@ def keeps_caps(m: Memory, item: int, target: int) -> bool:
         left = 1 << 30
         if old >= 0:
             left = count_in(m, level, old, group, item)
-        # Over the cap, or short: only where the other end is worse off.
+        # Over the cap, or short: allow the move only if the source is worse.
         if found + 1 > cap and (old < 0 or left + 1 <= cap or found >= left):
             return False
         if old >= 0 and left < floor_of(m, level, old, group) and found >= left:
@@ -134,7 +134,7 @@ def keeps_caps(m: Memory, item: int, target: int) -> bool:
 def has_room(
     m: Memory, group: int, item: int, target: int, has_item: int, role: int
 ) -> bool:
-    """Return whether hard capacities hold when an item or a role comes to `target`."""
+    """Return whether hard capacities hold if an item or a role comes to `target`."""
     width = m.ints[NUM_RESOURCES]
     source = -1
     comes_home = False
@@ -164,10 +164,10 @@ def has_room(
 
 @inner
 def may_bring_role(m: Memory, item: int, target: int) -> bool:
-    """Return whether an item may take its group's role along to the bin `target`."""
+    """Return whether an item may bring its group's role to the bin `target`."""
     if m.ints[m.ints[BINS] + target * m.ints[BIN_WIDTH] + BIN_LEADS] == 1:
         return True
-    # Who held it there from the start may hold it there again.
+    # The initial holder may hold the role at home again.
     first = group_of(m, item) * m.ints[GROUP_WIDTH]
     return (
         target == home_of(m, item)
@@ -180,7 +180,7 @@ def is_vacated(m: Memory, item: int, target: int) -> bool:
     """
     Return whether another item of the group must leave the bin `target`.
 
-    Items of a group are interchangeable: one that came would be that one, staying.
+    Items of a group are interchangeable: an arrival would undo the departure.
     """
     group = group_of(m, item)
     for other in range(first_item(m, group), first_item(m, group + 1)):
@@ -194,7 +194,8 @@ def keeps_spread(m: Memory, item: int, target: int) -> bool:
     """
     Return whether a bin is under the soft cap of an item's collection.
 
-    One that has more of it than the bin would have may give away in any case.
+    A move from a bin that has more of the collection than the target would have is
+    always allowed.
     """
     collection = collection_of(m, item)
     if collection < 0 or m.ints[MINDS_SPREAD] == 0 or target == home_of(m, item):
@@ -211,9 +212,9 @@ def keeps_spread(m: Memory, item: int, target: int) -> bool:
 @inner
 def spreads_roles(m: Memory, item: int, source: int, target: int) -> bool:
     """
-    Return whether a bin is under the soft cap of roles when one comes with or to `item`.
+    Return whether a bin keeps the soft cap of roles when `item` brings or takes one.
 
-    As `keeps_spread` does; who held the role at the start may always hold it there.
+    As `keeps_spread`; in addition the initial holder may always hold the role at home.
     """
     group = group_of(m, item)
     collection = role_collection_of(m, group)
@@ -281,7 +282,7 @@ def may_take_role(m: Memory, group: int, item: int) -> bool:
 
 @inner
 def is_affordable(m: Memory, item: int, target: int) -> bool:
-    """Return whether the caps on the cost and the number of all moves still hold."""
+    """Return whether the caps on cost, number and crossings of moves still hold."""
     if m.ints[HAS_CAPS] == 0:
         return True
     now = bin_of(m, item)
@@ -293,7 +294,7 @@ def is_affordable(m: Memory, item: int, target: int) -> bool:
     if more > 0 and m.ints[MOVED] + more > m.ints[MAX_MOVES]:
         return False
     price = price_at(m, item, target) - price_at(m, item, now)
-    # The cap is on what is copied, without the price of the moves themselves.
+    # The cap is on the copied cost, without the price per move.
     price -= m.ints[PRICE_PER_MOVE] * more
     copied = m.ints[COST] - m.ints[PRICE_PER_MOVE] * m.ints[MOVED]
     return price <= 0 or copied + price <= m.ints[MAX_COST]
@@ -301,7 +302,7 @@ def is_affordable(m: Memory, item: int, target: int) -> bool:
 
 @inner
 def has_slot(m: Memory, place: int) -> bool:
-    """Return whether a bin's list can take one more; if not, that is noted."""
+    """Return whether a bin's list can take one more item; else set `IS_FULL`."""
     row = place * LIST_WIDTH
     if (
         m.ints[m.ints[LISTS] + row + LIST_COUNT]

@@ -1,11 +1,11 @@
 """
-What a move or a role change does to the penalty, and what it costs.
+Changes of penalty and cost by a move or a role change.
 
 The penalty of a node is the sum over its resources of the squared distance from the
-band, in targets; excess over a hard capacity weighs a thousand times more. It is zero
-inside the band, so a move costs O(resources) to judge and no second look at others.
-Outside it starts with `HAIR`: a few bytes too much of terabytes, squared, would be lost
-in the noise of floats, and stay.
+band, in targets; excess over a hard capacity weighs a thousand times more. The penalty
+is zero inside the band, so evaluating a move takes O(resources) time. Outside, the
+distance starts at `HAIR`: otherwise the square of a few bytes out of terabytes would be
+lost in float noise.
 """
 
 from placement.core.search.kernels.access import (
@@ -55,7 +55,7 @@ from placement.core.search.kernels.state import Memory
 
 CAPACITY_WEIGHT = 1000.0
 HAIR = 1e-7
-"""Targets that count on top of any distance; squared, far above `is_better`'s noise."""
+"""Offset added to any distance, in targets; its square exceeds `is_better`'s noise."""
 
 
 @inner
@@ -77,7 +77,7 @@ def distance(m: Memory, row: int, load: int) -> float:
 
 @inner
 def refresh(m: Memory, node: int) -> float:
-    """Compute the distances and the penalty of one node afresh; return the latter."""
+    """Recompute the distances and the penalty of one node; return the penalty."""
     total = 0.0
     for row in range(node * m.ints[NUM_RESOURCES], (node + 1) * m.ints[NUM_RESOURCES]):
         m.floats[m.ints[DISTANCE] + row] = distance(
@@ -92,7 +92,7 @@ def refresh(m: Memory, node: int) -> float:
 
 @inner
 def forget_worst(m: Memory, node: int) -> None:
-    """Note that the worst bin of a node's block is to be found anew."""
+    """Invalidate the cached worst bin of a node's block."""
     if node < m.ints[NUM_BINS]:
         m.ints[m.ints[BLOCK_IS_KNOWN] + node // BLOCK] = 0
     else:
@@ -101,14 +101,14 @@ def forget_worst(m: Memory, node: int) -> None:
 
 @inner
 def forget_all_worst(m: Memory) -> None:
-    """Note that the worst bin of every block is to be found anew."""
+    """Invalidate the cached worst bins of all blocks."""
     for block in range((m.ints[NUM_BINS] + BLOCK - 1) // BLOCK):
         m.ints[m.ints[BLOCK_IS_KNOWN] + block] = 0
 
 
 @inner
 def refresh_all(m: Memory) -> float:
-    """Compute every node's penalty afresh and return their sum."""
+    """Recompute the penalties of all nodes and return their sum."""
     total = 0.0
     for node in range(m.ints[NUM_NODES]):
         total += refresh(m, node)
@@ -120,7 +120,7 @@ def shift(
     m: Memory, node: int, group: int, extra: int, has_item: int, has_role: int
 ) -> float:
     """
-    Return how a node's penalty changes when an item or a role comes or goes.
+    Return the change of a node's penalty if an item or a role comes or goes.
 
     `has_item` and `has_role` are 1 (comes), -1 (goes) or 0; `extra` is the item whose
     extra weight counts, or -1.
@@ -137,7 +137,7 @@ def shift(
         if weight != 0:
             row = node * width + r
             change -= m.floats[m.ints[DISTANCE] + row]
-            # `distance`, written out: this line runs more often than all others.
+            # Inlined `distance`: this line runs more often than all others.
             load = m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW] + weight
             limit = row * ROW_WIDTH
             off = load - m.ints[m.ints[LIMITS] + limit + ROW_UPPER]
@@ -157,7 +157,7 @@ def shift(
 
 @inner
 def extra_at(m: Memory, item: int, place: int) -> int:
-    """Return `item` where its extra weight counts in the bin `place`, else -1."""
+    """Return `item` if its extra weight counts in the bin `place`, else -1."""
     if m.ints[HAS_EXTRA] == 1 and place == home_of(m, item):
         return item
     return -1
@@ -165,7 +165,7 @@ def extra_at(m: Memory, item: int, place: int) -> int:
 
 @inner
 def leave_change(m: Memory, item: int, target: int) -> float:
-    """Return the change of penalty where `item` leaves for the bin `target`."""
+    """Return the change of penalty in the source if `item` leaves for `target`."""
     source = bin_of(m, item)
     change = 0.0
     if source < 0:
@@ -186,7 +186,7 @@ def leave_change(m: Memory, item: int, target: int) -> float:
 
 @inner
 def arrive_change(m: Memory, item: int, target: int) -> float:
-    """Return the change of penalty where `item` arrives in the bin `target`."""
+    """Return the change of penalty in `target` if `item` arrives there."""
     change = 0.0
     for level in range(m.ints[NUM_LOAD_LEVELS]):
         change += arrive_change_at(m, item, target, level)
@@ -195,7 +195,7 @@ def arrive_change(m: Memory, item: int, target: int) -> float:
 
 @inner
 def arrive_change_at(m: Memory, item: int, target: int, level: int) -> float:
-    """Return the same for the node of one level."""
+    """Return the change of `arrive_change` for the node of one level."""
     source, node = bin_of(m, item), load_node(m, level, target)
     if node < 0 or (source >= 0 and node == load_node(m, level, source)):
         return 0.0
@@ -205,7 +205,7 @@ def arrive_change_at(m: Memory, item: int, target: int, level: int) -> float:
 
 @inner
 def role_change(m: Memory, group: int, item: int) -> float:
-    """Return the change of penalty where `item` takes its group's role."""
+    """Return the change of penalty if `item` takes its group's role."""
     source = m.ints[m.ints[BIN_OF] + holder_of(m, group)]
     target = bin_of(m, item)
     change = 0.0
@@ -223,7 +223,7 @@ def role_change(m: Memory, group: int, item: int) -> float:
 
 @inner
 def price_at(m: Memory, item: int, place: int) -> int:
-    """Return what it costs that the item ends in the bin `place`."""
+    """Return the cost of an item that ends in the bin `place`, price included."""
     home = home_of(m, item)
     if place == home or place < 0:
         return 0
@@ -244,12 +244,12 @@ def price_at(m: Memory, item: int, place: int) -> int:
 
 
 TINY = 1e-9
-"""Least relative gain: below it, float noise could make moves go in circles."""
+"""Least relative gain; below it, float noise could make moves cycle."""
 
 
 @inner
 def is_better(gain: float, scale: float) -> bool:
-    """Tell a real gain from the noise of float sums."""
+    """Return whether a gain exceeds the noise of float sums."""
     return gain > TINY * scale and gain > 1e-18
 
 
@@ -263,16 +263,16 @@ def total_penalty(m: Memory) -> float:
 
 
 PENALTY_TO_FILL = 1000.0
-"""What a unit of penalty counts against one of squared fill."""
+"""Weight of a unit of penalty relative to a unit of squared fill."""
 
 
 @inner
 def arrival_score(m: Memory, item: int, target: int) -> float:
     """
-    Return how badly an item fits into a bin that it is not in: less is better.
+    Return the misfit of an item in a bin that it is not in; lower is better.
 
-    The change of the penalties, and of the bin's summed squared fill with far less
-    weight, both in one pass over the resources.
+    The score is the change of the penalties plus, with far less weight, the change of
+    the bin's summed squared fill, both in one pass over the resources.
     """
     group, role = group_of(m, item), role_of(m, item)
     node, width = load_node(m, 0, target), m.ints[NUM_RESOURCES]
@@ -289,7 +289,7 @@ def arrival_score(m: Memory, item: int, target: int) -> float:
             load = m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
             unit = m.floats[m.ints[SCALE] + row]
             fill += (2.0 * load + weight) * weight * unit * unit
-            # `distance`, written out here as well.
+            # Inlined `distance`, here as well.
             change -= m.floats[m.ints[DISTANCE] + row]
             load += weight
             off = load - m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_UPPER]

@@ -1,4 +1,4 @@
-"""Where an item that must go somewhere goes, and how groups are spread over nodes."""
+"""Placement of items that must move, and spread of groups over nodes."""
 
 from placement.core.search.kernels.access import (
     NEVER,
@@ -38,14 +38,14 @@ from placement.core.search.kernels.penalty import (
 from placement.core.search.kernels.state import Memory
 
 ALL_BINS = 32
-"""Up to so many bins, every one is tried as a target; above, a sample."""
+"""Number of bins up to which every bin is tried as a target; above, a sample."""
 SAMPLE = 6
-"""Targets sampled for one item."""
+"""Number of targets sampled for one item."""
 
 
 @inner
 def best_bin(m: Memory, item: int) -> int:
-    """Return the legal bin where an item adds least to penalty and fill, or -1."""
+    """Return the allowed bin with the least score for an item, or -1."""
     best, best_score = -1, 0.0
     tries = m.ints[NUM_BINS]
     is_sampled = m.ints[NUM_BINS] > 2 * ALL_BINS
@@ -55,7 +55,7 @@ def best_bin(m: Memory, item: int) -> int:
         if attempt < tries and is_sampled and m.ints[NUM_RECEIVERS] > 0:
             target = m.ints[m.ints[RECEIVERS] + draw(m, m.ints[NUM_RECEIVERS])]
         elif attempt >= tries:
-            # Nothing legal among those tried: look at every bin, once.
+            # No allowed bin in the sample: try every bin once.
             if best >= 0 or not is_sampled:
                 break
             target = attempt - tries
@@ -71,7 +71,7 @@ def best_bin(m: Memory, item: int) -> int:
 
 @inner
 def best_heir(m: Memory, group: int) -> int:
-    """Return the item that takes its group's role with least penalty, or -1."""
+    """Return the item that takes its group's role at least penalty, or -1."""
     best, best_change = -1, 0.0
     for item in range(first_item(m, group), first_item(m, group + 1)):
         if may_take_role(m, group, item):
@@ -83,7 +83,7 @@ def best_heir(m: Memory, group: int) -> int:
 
 @inner
 def heir_of(m: Memory, group: int) -> int:
-    """Return who takes a role that has to go; where that is too many, at worst."""
+    """Return the next holder of a role, ignoring soft caps if necessary, or -1."""
     heir = best_heir(m, group)
     if heir < 0:
         minds = m.ints[MINDS_SPREAD]
@@ -95,10 +95,10 @@ def heir_of(m: Memory, group: int) -> int:
 
 @inner
 def put(m: Memory, item: int) -> bool:
-    """Put an item where it fits best; without its role where that goes nowhere."""
+    """Move an item to its best bin, without its role if necessary."""
     target = best_bin(m, item)
     if target < 0:
-        # What must go somewhere goes where too many of its collection are, at worst.
+        # If there is no other bin, ignore the soft caps on collections.
         minds = m.ints[MINDS_SPREAD]
         m.ints[MINDS_SPREAD] = 0
         target = best_bin(m, item)
@@ -118,7 +118,7 @@ def put(m: Memory, item: int) -> bool:
 
 @inner
 def has_short_node(m: Memory, level: int, group: int) -> bool:
-    """Return whether some node holds fewer items of a group than an even spread does."""
+    """Return whether a node holds fewer items of a group than an even spread does."""
     if m.ints[m.ints[IS_EVEN] + level] == 0 or cap_of(m, level, group) < 2:
         return False
     for node in range(
@@ -131,7 +131,7 @@ def has_short_node(m: Memory, level: int, group: int) -> bool:
 
 @inner
 def crowded_item(m: Memory, level: int, group: int, most: int) -> int:
-    """Return a movable item of the node that holds most of a group, over `most`."""
+    """Return a movable item of the node with most items of a group, above `most`."""
     worst, worst_found, worst_ease = -1, most, 0
     for item in range(first_item(m, group), first_item(m, group + 1)):
         place_now = bin_of(m, item)
@@ -141,7 +141,7 @@ def crowded_item(m: Memory, level: int, group: int, most: int) -> int:
         if node < 0:
             continue
         found = count_in(m, level, node, group, -1)
-        # One that has moved already costs nothing more, a follower no role change.
+        # Prefer items that have moved already (free) and items without the role.
         ease = 1 - role_of(m, item)
         if place_now != home_of(m, item):
             ease += 2
@@ -154,7 +154,7 @@ def crowded_item(m: Memory, level: int, group: int, most: int) -> int:
 
 @inner
 def best_spread_bin(m: Memory, item: int, level: int, only_short: bool) -> int:
-    """Return the best legal bin outside the item's node of a level, or -1."""
+    """Return the best allowed bin outside the item's node of a level, or -1."""
     best, best_score = -1, 0.0
     own = cap_node(m, level, bin_of(m, item))
     for target in range(m.ints[NUM_BINS]):

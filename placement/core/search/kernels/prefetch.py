@@ -1,10 +1,10 @@
 """
-Rows that are about to be looked at, read ahead of it, all at once.
+Prefetch of table rows into the cache, before they are used.
 
-The tables of a large problem do not fit into the cache, and the rows of the items of a
-bin lie anywhere in them. Looked at one item after the other, each waits for memory in
-turn. Reading all of them first, with nothing else in between, lets a processor wait for
-many at a time. It changes no answer.
+The tables of a large problem do not fit into the cache, and the rows of a bin's items
+are scattered over them. Read one item at a time, each row causes a separate memory
+stall. Reading all rows first, with nothing in between, overlaps these stalls. No answer
+depends on it.
 """
 
 from placement.core.search.kernels.access import (
@@ -29,28 +29,28 @@ from placement.core.search.kernels.layout import (
 from placement.core.search.kernels.state import Memory
 
 AT_ONCE = 32
-"""Items whose rows are read at once: more would push each other out of the cache."""
+"""Number of items whose rows are read at once; more would evict each other."""
 MANY_ITEMS = 100_000
-"""Up to so many items tables are in the cache as it is."""
+"""Number of items up to which the tables fit into the cache."""
 
 
 @inlined
 def _read_group(m: Memory, item: int) -> int:
-    """Read the row of an item's group, and who has its role."""
+    """Read the row of an item's group and its role holder."""
     group = group_of(m, item)
     row = m.ints[GROUPS] + group * m.ints[GROUP_WIDTH]
     read = m.ints[row + GROUP_COST] ^ m.ints[m.ints[ROLE_OF] + group]
-    # A row of a group lies in two lines of the cache or three.
+    # The row of a group spans two or three cache lines.
     return int(read ^ m.ints[row + GROUP_WEIGHTS + m.ints[NUM_RESOURCES]])
 
 
 @inner
 def touch_items(m: Memory, place: int, first: int, num: int) -> None:
-    """Read what leaving and arriving of `num` items of a bin's list is judged by."""
+    """Read the rows needed to evaluate moves of `num` items of a bin's list."""
     if m.ints[NUM_ITEMS] <= MANY_ITEMS:
         return
     count = num_items_in(m, place)
-    # What was read has to count for something, or the compiler leaves it out.
+    # Store a value computed from the reads, or the compiler removes them.
     read = 0
     for step in range(min(num, count)):
         read ^= m.ints[m.ints[ITEMS] + item_at(m, place, (first + step) % count)]
@@ -61,7 +61,7 @@ def touch_items(m: Memory, place: int, first: int, num: int) -> None:
 
 @inner
 def touch_roles(m: Memory, place: int, first: int, num: int) -> None:
-    """Read what handing on roles of groups with items in a bin is judged by."""
+    """Read the rows needed to evaluate role changes of groups in a bin."""
     if m.ints[NUM_ITEMS] <= MANY_ITEMS:
         return
     touch_items(m, place, first, num)
@@ -75,7 +75,7 @@ def touch_roles(m: Memory, place: int, first: int, num: int) -> None:
 
 @inner
 def touch_listed(m: Memory, order: list[int], first: int) -> None:
-    """Read the rows of the next items in an order that are to be trimmed."""
+    """Read the rows of the next items in the order of trimming."""
     if m.ints[NUM_ITEMS] <= MANY_ITEMS or first % AT_ONCE != 0:
         return
     read, stop = 0, min(first + AT_ONCE, len(order))

@@ -1,4 +1,4 @@
-"""Which move, or pair of moves, brings a bin nearest to its band for its price."""
+"""Relocation: the move or pair of moves with the largest gain per price."""
 
 from placement.core.search.kernels.access import (
     bin_of,
@@ -55,20 +55,20 @@ from placement.core.search.kernels.prefetch import AT_ONCE, touch_items
 from placement.core.search.kernels.state import Memory
 
 FINALISTS = 4
-"""Items of a bin for which targets are looked at."""
+"""Number of items of a bin for which targets are evaluated."""
 
 
 CHAIN_GAIN = 1e-3
-"""Part of a bin's penalty that a pair of moves must gain: less would never end."""
+"""Fraction of a bin's penalty that a pair of moves must gain, for termination."""
 WIDE_SCAN = 256
-"""Items of a bin for which every other bin is looked at; the next time, others."""
+"""Number of items of a bin for which all bins are tried; each scan takes others."""
 CHAIN_SCAN = 24
-"""Items of a bin from which pairs of moves start."""
+"""Number of items of a bin from which pairs of moves start."""
 
 
 @inner
 def score_of(m: Memory, item: int, target: int, gain: float) -> float:
-    """Return the gain per unit of price; a move that costs nothing beats all others."""
+    """Return the gain per unit of price; a free move beats all others."""
     price = price_at(m, item, target) - price_at(m, item, bin_of(m, item))
     if price <= 0:
         return gain * 1e30
@@ -77,7 +77,7 @@ def score_of(m: Memory, item: int, target: int, gain: float) -> float:
 
 @inner
 def shorten(m: Memory, kept: int, item: int, worth: float) -> int:
-    """Put an item into the short list if it is worth more than the last there."""
+    """Insert an item into the short list if it is worth more than the last one."""
     if kept == FINALISTS and worth <= m.floats[m.ints[WORTH] + kept - 1]:
         return kept
     at = kept
@@ -95,7 +95,7 @@ def shorten(m: Memory, kept: int, item: int, worth: float) -> int:
 
 @inner
 def short_list(m: Memory, place: int, scan: int) -> int:
-    """Collect the items of a bin whose leaving gains most; return how many."""
+    """Collect the items of a bin whose departure gains most; return their number."""
     kept, count, cursor = 0, num_items_in(m, place), cursor_of(m, place)
     looked = min(scan, count)
     for step in range(looked):
@@ -114,7 +114,7 @@ def short_list(m: Memory, place: int, scan: int) -> int:
 
 @inner
 def num_tries(m: Memory) -> int:
-    """Return how many other bins are tried: all of few, a sample of many."""
+    """Return the number of bins to try: all of few, a sample of many."""
     if tries_all(m):
         return m.ints[NUM_BINS]
     return SAMPLE
@@ -128,7 +128,7 @@ def tries_all(m: Memory) -> bool:
 
 @inner
 def other_bin(m: Memory, attempt: int, liked: int, num: int) -> int:
-    """Return the bin to try: each in turn, or drawn, every second one from a list."""
+    """Return the bin to try: the next, or a random one, every second from a list."""
     if tries_all(m):
         return attempt
     if attempt % 2 == 0 and num > 0:
@@ -138,7 +138,7 @@ def other_bin(m: Memory, attempt: int, liked: int, num: int) -> int:
 
 @inner
 def bin_to_fill(m: Memory, attempt: int, num: int) -> int:
-    """Return a bin to try as a target: like `other_bin`, of those that receive."""
+    """Return a bin to try as a target: as `other_bin`, among receiving bins."""
     if tries_all(m) or (attempt % 2 == 0 and num > 0):
         return other_bin(m, attempt, m.ints[HUNGRY], num)
     if m.ints[NUM_RECEIVERS] == 0:
@@ -207,7 +207,7 @@ def best_in(m: Memory, place: int, num: int, scan: int) -> tuple[int, float]:
 
 @inner
 def is_outside(m: Memory, place: int, field: int) -> bool:
-    """Return whether a bin is over an upper end (`ROW_UPPER`) or under a lower one."""
+    """Return whether a bin is above its band (`ROW_UPPER`) or below it."""
     width = m.ints[NUM_RESOURCES]
     for level in range(m.ints[NUM_LOAD_LEVELS]):
         node = load_node(m, level, place)
@@ -231,7 +231,7 @@ def relieve(
     num_fat: int,
     scan: int,
 ) -> bool:
-    """Do the best move out of a bin or into it, by gain per price."""
+    """Apply the best move out of a bin or into it, by gain per price."""
     item, target, score = -1, -1, 0.0
     if is_outside(m, place, ROW_UPPER):
         item, target, score = best_out(m, place, num_hungry, scan)
@@ -247,7 +247,7 @@ def relieve(
 
 @inner
 def relieve_at_any_price(m: Memory, place: int, num_hungry: int, scan: int) -> bool:
-    """Look at every bin for a move, then at pairs of moves."""
+    """Try every bin as a target of a move, then pairs of moves."""
     if is_outside(m, place, ROW_UPPER):
         m.ints[IS_WIDE] = 1
         item, target, _ = best_out(m, place, num_hungry, WIDE_SCAN)
@@ -263,10 +263,10 @@ def best_follower(
     m: Memory, item: int, back: int, price: int, first: float, scan: int
 ) -> tuple[int, int, float]:
     """
-    Return what best makes room for an item that has just moved: item, end, score.
+    Return the best second move after an item has just moved: item, end, score.
 
-    It takes the first one's old place `back`, or goes home: the latter is how bins
-    that may only lose items are brought level.
+    The second item goes to the first one's old bin `back`, or to its home. The latter
+    evens out bins that may only lose items.
     """
     target = bin_of(m, item)
     best_other, best_end, best_score = -1, -1, 0.0
@@ -301,7 +301,7 @@ def best_follower(
 
 @inner
 def relieve_by_chain(m: Memory, place: int, scan: int) -> bool:
-    """Move an item out of a bin while another one makes room, where that gains."""
+    """Apply the best pair of moves: an item out of a bin, and another in return."""
     best_item, best_target, best_other, best_end = -1, -1, -1, -1
     best_score = 0.0
     tries = min(m.ints[NUM_BINS], SAMPLE // 2)
@@ -333,7 +333,7 @@ def relieve_by_chain(m: Memory, place: int, scan: int) -> bool:
 
 @inner
 def penalty_over_levels(m: Memory, place: int) -> float:
-    """Return the sum of the penalties of a bin and of the nodes that it belongs to."""
+    """Return the sum of the penalties of a bin and of its nodes."""
     total = 0.0
     for level in range(m.ints[NUM_LOAD_LEVELS]):
         node = load_node(m, level, place)
@@ -344,7 +344,7 @@ def penalty_over_levels(m: Memory, place: int) -> float:
 
 @inner
 def worst_of_block(m: Memory, block: int) -> int:
-    """Return the bin of a block with the largest penalty that is not stuck, or -1."""
+    """Return the bin of a block with the largest penalty and not stuck, or -1."""
     if m.ints[m.ints[BLOCK_IS_KNOWN] + block] == 1:
         return m.ints[m.ints[BLOCK_WORST] + block]
     best, best_penalty = -1, 0.0
@@ -360,7 +360,7 @@ def worst_of_block(m: Memory, block: int) -> int:
 
 @inner
 def worst_bin(m: Memory) -> int:
-    """Return the bin with the largest penalty over its nodes that is not stuck."""
+    """Return the bin with the largest penalty over its nodes and not stuck, or -1."""
     best, best_penalty = -1, 0.0
     for block in range((m.ints[NUM_BINS] + BLOCK - 1) // BLOCK):
         place = worst_of_block(m, block)
@@ -373,14 +373,14 @@ def worst_bin(m: Memory) -> int:
 
 @inner
 def give_up(m: Memory, place: int) -> None:
-    """Leave a bin alone until something has changed."""
+    """Mark a bin as stuck, to be skipped until `unstick`."""
     m.ints[m.ints[STUCK] + place] = 1
     forget_worst(m, place)
 
 
 @inner
 def unstick(m: Memory) -> None:
-    """Let every bin be tried again."""
+    """Mark all bins as not stuck."""
     for place in range(m.ints[NUM_BINS]):
         m.ints[m.ints[STUCK] + place] = 0
     forget_all_worst(m)
@@ -388,7 +388,7 @@ def unstick(m: Memory) -> None:
 
 @inner
 def split_bins(m: Memory) -> tuple[int, int]:
-    """List the bins under a band and those over one; return how many of each."""
+    """List the bins below a band and those above one; return both numbers."""
     num_hungry, num_fat = 0, 0
     for place in range(m.ints[NUM_BINS]):
         node = load_node(m, 0, place)

@@ -1,4 +1,4 @@
-"""Role changes: they copy nothing, so they come before any move."""
+"""Role changes, which copy nothing and therefore come before any move."""
 
 from placement.core.search.kernels.access import (
     bin_of,
@@ -33,7 +33,7 @@ from placement.core.search.kernels.state import Memory
 
 @inner
 def wants_roles(m: Memory, place: int) -> bool:
-    """Return whether a bin is out of band where role changes could help."""
+    """Return whether a bin is out of band in a resource with role weights."""
     for level in range(m.ints[NUM_LOAD_LEVELS]):
         node = load_node(m, level, place)
         if node >= 0 and m.floats[m.ints[PENALTY] + node] > 0.0:
@@ -49,7 +49,7 @@ def wants_roles(m: Memory, place: int) -> bool:
 
 @inner
 def improve_role(m: Memory, group: int) -> bool:
-    """Hand a group's role to whom it gains most with; it copies nothing."""
+    """Give a group's role to the item with the largest gain; return whether."""
     holder = holder_of(m, group)
     if holder < 0 or not role_moves(m, group):
         return False
@@ -80,7 +80,7 @@ def improve_role(m: Memory, group: int) -> bool:
 
 @inner
 def improve_roles_of(m: Memory, place: int, scan: int) -> bool:
-    """Improve the roles of groups with an item in a bin, of `scan` of each kind."""
+    """Improve the roles of groups of a bin: `scan` movable, `scan` immovable items."""
     if not wants_roles(m, place):
         return False
     count, cursor = num_items_in(m, place), cursor_of(m, place)
@@ -97,7 +97,7 @@ def improve_roles_of(m: Memory, place: int, scan: int) -> bool:
 
 @inner
 def improve_roles_of_still(m: Memory, place: int, scan: int) -> bool:
-    """Improve the roles of groups with an item in a bin that never moves."""
+    """Improve the roles of groups with an immovable item in a bin."""
     found, looked = False, min(scan, num_still_in(m, place))
     for step in range(looked):
         if improve_role(m, group_of(m, still_item(m, place, step))):

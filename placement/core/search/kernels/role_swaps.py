@@ -1,9 +1,9 @@
 """
-Trades of roles: a bin hands one on to another bin, and gets one from it in return.
+Swaps of roles: a bin gives one role to another bin and gets one in return.
 
-Where racks hold all that they can, a bin that lacks one resource of its roles and has
-too much of another is not mended by any role alone: each that goes, or comes, makes one
-of the two worse. A trade changes their mix, and copies nothing.
+If racks are full, a bin may have too little of one resource of its roles and too much
+of another. No single role change helps then: each one makes one of the two worse. A
+swap changes the mix of roles and copies nothing.
 """
 
 from placement.core.search.kernels.access import (
@@ -52,12 +52,12 @@ from placement.core.search.kernels.state import Memory
 
 FORBIDDEN = 1e300
 LEAST_GAIN = 1e-3
-"""Part of a bin's penalty that a trade must gain: less would never end."""
+"""Fraction of a bin's penalty that a swap must gain, for termination."""
 
 
 @inner
 def role_shift(m: Memory, node: int, comes: int, goes: int) -> float:
-    """Return how a node's penalty changes when one role comes and another goes."""
+    """Return the change of a node's penalty if one role comes and another goes."""
     width, change = m.ints[NUM_RESOURCES], 0.0
     first_new = m.ints[GROUPS] + comes * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS + width
     first_old = m.ints[GROUPS] + goes * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS + width
@@ -81,9 +81,9 @@ def role_shift(m: Memory, node: int, comes: int, goes: int) -> float:
 @inner
 def trade_change(m: Memory, given: int, got: int, place: int, other: int) -> float:
     """
-    Return the change of penalty where a bin trades roles with another.
+    Return the change of penalty if a bin swaps roles with another bin.
 
-    `given` is the group of the role that it hands on, `got` of that which it gets.
+    `given` is the group of the role that `place` gives, `got` of the role it gets.
     """
     change = 0.0
     for level in range(m.ints[NUM_LOAD_LEVELS]):
@@ -99,13 +99,13 @@ def trade_change(m: Memory, given: int, got: int, place: int, other: int) -> flo
 
 @inner
 def leads(m: Memory, place: int) -> bool:
-    """Return whether a bin may get roles."""
+    """Return whether a bin may take roles."""
     return m.ints[m.ints[BINS] + place * m.ints[BIN_WIDTH] + BIN_LEADS] == 1
 
 
 @inner
 def keeps_roles_spread(m: Memory, item: int, back: int) -> bool:
-    """Return whether soft caps of collections let two items take the roles they trade."""
+    """Return whether soft caps of collections let two items swap their roles."""
     given, got = group_of(m, item), group_of(m, back)
     if role_collection_of(m, given) == role_collection_of(m, got):
         return True
@@ -115,7 +115,7 @@ def keeps_roles_spread(m: Memory, item: int, back: int) -> bool:
 
 @inner
 def listed(m: Memory, place: int, at: int) -> int:
-    """Return an item of a bin: those that may move first, then those that never do."""
+    """Return an item of a bin by index, movable items first."""
     count = num_items_in(m, place)
     if at < count:
         return item_at(m, place, at)
@@ -125,9 +125,10 @@ def listed(m: Memory, place: int, at: int) -> int:
 @inner
 def list_holders(m: Memory, place: int) -> int:
     """
-    Write down in which bin the role is held of each item of a bin; return how many.
+    Write the bin of the role holder for each item of a bin; return their number.
 
-    -1 where it may not change. They lie where the log does, which nobody writes now.
+    The entry is -1 if the role may not change hands. The entries use the memory of the
+    log, which is not in use during this stage.
     """
     total = min(num_items_in(m, place) + num_still_in(m, place), LOG_SIZE * LOG_WIDTH)
     for at in range(total):
@@ -143,7 +144,7 @@ def list_holders(m: Memory, place: int) -> int:
 def best_return(
     m: Memory, item: int, place: int, total: int, least: float
 ) -> tuple[int, float]:
-    """Return which role a bin had best get for the one that goes to `item`, and why."""
+    """Return the best role in return for one given to `item`, and the gain."""
     best, best_gain = -1, least
     given, other = group_of(m, item), bin_of(m, item)
     for at in range(total):
@@ -157,7 +158,7 @@ def best_return(
 
 @inner
 def trade_roles_of(m: Memory, place: int, scan: int) -> bool:
-    """Make the best trade of a bin, of up to `scan` roles that it might hand on."""
+    """Apply the best swap of a bin over up to `scan` roles that it may give."""
     if not leads(m, place):
         return False
     total = list_holders(m, place)

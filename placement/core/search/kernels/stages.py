@@ -1,9 +1,9 @@
 """
-The stages of the search, each an entry point for the compiler.
+Stages of the search, each an entry point for the compiler.
 
-`place` puts items that must move, `respread` repairs group caps, `fill` fills empty
+`place` places items that must move, `respread` repairs group caps, `fill` fills empty
 bins, `level_roles`, `balance` and `trade_roles` bring nodes into their bands, `trim`
-makes the answer cheaper, `shake` ruins parts of it and keeps what comes out better.
+reduces the cost, `shake` ruins and recreates parts of the answer.
 """
 
 from placement.core.search.kernels.access import (
@@ -76,22 +76,22 @@ from placement.core.search.kernels.state import Memory
 from placement.core.search.kernels.trim import go_home, replace_by_cheaper
 
 FEWER = 8
-"""How many times fewer roles a sweep changes than the first one, to be the last."""
+"""Ratio of role changes of the first sweep to those of the last one."""
 FEW = 32
-"""How many times fewer bins gain in a round than are tried, to count as none."""
+"""Ratio of bins tried to bins that gain from which a round counts as fruitless."""
 TRIM_SWEEPS = 3
-"""How often all that has moved is looked at again: what one frees may free another."""
+"""Largest number of sweeps over moved items: one trim may enable another."""
 
 
 def place(m: Memory, order: list[int]) -> int:
     """
-    Put items that must leave their bin, or have none, in the order given.
+    Place items that must leave their bin, or have none, in the order given.
 
-    Returns how many found no legal bin; they stay where they are.
+    Returns the number of items without an allowed bin, which stay where they are.
     """
     refresh_all(m)
     stuck = 0
-    # Twice: a role may find its next holder once that item has been placed itself.
+    # Two passes: the next holder of a role may have to be placed first.
     for _ in range(2):
         stuck = 0
         for item in order:
@@ -131,9 +131,9 @@ def release(m: Memory) -> int:
 
 def respread(m: Memory, groups: list[int]) -> int:
     """
-    Move items of groups that break a cap, or lie unevenly, until they do not.
+    Move items of groups that break a cap or are unevenly spread.
 
-    Returns the number of the given groups that stay broken.
+    Returns the number of given groups that still break a rule.
     """
     refresh_all(m)
     broken = 0
@@ -146,7 +146,7 @@ def respread(m: Memory, groups: list[int]) -> int:
 
 def fill(m: Memory) -> int:
     """
-    Fill bins that hold less than half of their goal, from those above their shares.
+    Fill bins that hold less than half of their goal from bins above their shares.
 
     Returns the number of items moved.
     """
@@ -174,11 +174,11 @@ def fill(m: Memory) -> int:
 
 def level_roles(m: Memory, sweeps: int) -> int:
     """
-    Hand on roles wherever that brings nodes nearer to their bands.
+    Change role holders wherever that brings nodes nearer to their bands.
 
-    A sweep that changes far less than the first one is the last: balancing looks at
-    the roles of a few bins in less time than a sweep at all. Returns the number of
-    role changes.
+    A sweep with far fewer changes than the first one is the last: balancing examines
+    the roles of a few bins in less time than a sweep. Returns the number of role
+    changes.
     """
     refresh_all(m)
     changed, at_first = 0, 0
@@ -201,11 +201,11 @@ def balance(
     """
     Bring nodes into their bands, the worst first, each by its best move.
 
-    Role changes go first, for they copy nothing; then moves out or in by gain per
-    price; then pairs of moves. A bin without any is left until something has changed;
-    `patience` rounds over all bins with next to none are the end: of very many bins
-    some one always gains, and all others would be tried again for it. Every step lowers
-    the total penalty. Returns the steps taken.
+    Role changes come first, because they copy nothing; then moves out or in by gain per
+    price; then pairs of moves. A bin without a gain is skipped for the rest of the
+    round. The search ends after `patience` rounds over all bins with hardly any gain:
+    among very many bins some always gain, and all others would be tried again. Every
+    gain lowers the total penalty. Returns the number of steps.
     """
     steps, tried, gained, fruitless = 0, 0, 0, 0
     unstick(m)
@@ -213,7 +213,7 @@ def balance(
     while steps < max_steps and m.ints[LOGGED] <= LOG_SIZE // 8:
         now = worst_bin(m)
         if now < 0:
-            # Targets are drawn, where there are many: other draws may find one.
+            # Targets are sampled among many bins: another sample may find a gain.
             fruitless = 0 if gained * FEW > tried else fruitless + 1
             if fruitless >= patience:
                 break
@@ -222,7 +222,7 @@ def balance(
             num_hungry, num_fat = split_bins(m)
             continue
         steps, tried = steps + 1, tried + 1
-        # Looking at all bins must not take more than the steps between.
+        # Scanning all bins must not take longer than the steps in between.
         if steps % max(64, m.ints[NUM_BINS] // 16) == 0:
             num_hungry, num_fat = split_bins(m)
         if (
@@ -239,16 +239,16 @@ def balance(
 def balance_all(
     m: Memory, max_steps: int, scan: int, is_thorough: int, patience: int
 ) -> int:
-    """Compute all penalties afresh and balance; see `balance`."""
+    """Recompute all penalties, then balance; see `balance`."""
     refresh_all(m)
     return balance(m, max_steps, scan, is_thorough, patience)
 
 
 def trade_roles(m: Memory, max_steps: int, scan: int) -> int:
     """
-    Trade roles between bins, the worst first, until none gains by it.
+    Swap roles between bins, the worst first, until no swap gains.
 
-    Returns the number of trades; no more than `max_steps`.
+    Returns the number of swaps, at most `max_steps`.
     """
     refresh_all(m)
     unstick(m)
@@ -269,10 +269,10 @@ def trade_roles(m: Memory, max_steps: int, scan: int) -> int:
 
 def trim(m: Memory, order: list[int], scan: int) -> int:
     """
-    Send home what need not have moved; replace what could be cheaper.
+    Return items home if possible, and replace moved items by cheaper ones.
 
-    Parameters are the tables, the state, the items to try in order, dearest first, and
-    how many others are looked at to replace one. Returns how many went home.
+    `order` holds the items to try, the dearest first, and `scan` is the number of other
+    items examined as a replacement. Returns the number of items returned home.
     """
     refresh_all(m)
     sent = 0
@@ -292,7 +292,7 @@ def trim(m: Memory, order: list[int], scan: int) -> int:
 
 
 def return_roles(m: Memory, role_home: list[int]) -> int:
-    """Hand roles back to those who held them where no node gets worse."""
+    """Return roles to their initial holders where no node gets worse."""
     refresh_all(m)
     returned = 0
     for group in range(m.ints[NUM_GROUPS]):
@@ -312,11 +312,11 @@ def shake(
     scan: int,
 ) -> int:
     """
-    Ruin parts of an answer, repair them, and keep what comes out better.
+    Ruin and recreate parts of an answer, and keep improvements.
 
-    Each round sends home some of the moved items that share a bin, balances what that
-    put out of band with another price of a move, and trims the changes. What is no
-    better is taken back. Returns the rounds that were kept.
+    Each round returns some moved items that share a bin to their homes, balances the
+    result with another price of a move, and trims the changes. Rounds without
+    improvement are undone. Returns the number of rounds kept.
     """
     refresh_all(m)
     kept, num_moved, usual = 0, 0, m.floats[BASE_PRICE]
@@ -333,7 +333,7 @@ def shake(
         before, cost = total_penalty(m), m.ints[COST]
         start_log(m)
         ruin(m, moved, num_moved)
-        # The price of a move is varied from a tenth to ten times the usual.
+        # Vary the price of a move from a tenth to ten times the usual price.
         m.floats[BASE_PRICE] = usual * (0.1, 0.3, 1.0, 3.0, 10.0)[draw(m, 5)]
         balance(m, 8 + 4 * m.ints[LOGGED], scan, 0, 1)
         trim_logged(m, scan)
@@ -351,10 +351,10 @@ def shake(
 
 @inner
 def ruin(m: Memory, moved: list[int], num_moved: int) -> None:
-    """Send home a few moved items that share the old or the new bin of one of them."""
+    """Return a few moved items home that share the old or new bin of one of them."""
     seed = moved[draw(m, num_moved)]
     home, now = home_of(m, seed), bin_of(m, seed)
-    # Mostly few: such rounds are quick, and as often kept.
+    # Prefer few items: such rounds are fast and succeed as often.
     wanted = 1 + draw(m, 1 + draw(m, 8))
     first = draw(m, num_moved)
     for step in range(num_moved):
@@ -370,7 +370,7 @@ def ruin(m: Memory, moved: list[int], num_moved: int) -> None:
 
 @inner
 def trim_logged(m: Memory, scan: int) -> None:
-    """Trim the items that the log says have moved."""
+    """Trim the items that moved according to the log."""
     for entry in range(min(m.ints[LOGGED], LOG_SIZE // 8)):
         item = m.ints[m.ints[LOG] + entry * LOG_WIDTH + LOG_WHAT]
         is_away = item >= 0 and bin_of(m, item) != home_of(m, item)

@@ -1,10 +1,10 @@
 """
-The problem and the state of a search as two flat arrays.
+Problem and state of a search as two flat arrays.
 
-Flat, because then the same code runs on numpy arrays when compiled and on Python
-lists when not, which are several times faster than arrays to index one by one. Two,
-because compiled code hands every array over at every call that is not inlined, and
-because the compiler takes its time over each of them. `layout` names what lies where.
+The arrays are flat so that the same code runs on numpy arrays when compiled and on
+Python lists when not; single elements of lists are several times faster to index. There
+are two arrays only, because compiled code passes every array at every call that is not
+inlined, and compile time grows with each array. `layout` names the columns.
 """
 
 import mmap
@@ -77,19 +77,19 @@ from placement.core.search.tables.fill_goals import fill_units, is_shared
 
 Columns = Mapping[str, Part]
 Column = Any
-"""A one-dimensional numpy array, or the same as a list."""
+"""One-dimensional numpy array or list."""
 
 
 class Memory(NamedTuple):
     """
-    What kernels work on; arrays where they are compiled, lists where not.
+    Data of the kernels: arrays for compiled kernels, else lists.
 
     Parameters
     ----------
     ints
-        Header, tables of the problem, and where everything is now.
+        Header, tables of the problem, and present arrangement.
     floats
-        Scales, distances and penalties, scratch for scores.
+        Scales, distances and penalties, and scratch for scores.
     """
 
     ints: Column
@@ -97,7 +97,7 @@ class Memory(NamedTuple):
 
 
 def lay_out(problem: Problem, at: Arrangement, seed: int) -> Memory:
-    """Return the memory of a search that starts at `at`, as arrays."""
+    """Return the memory of a search that starts from an arrangement, as arrays."""
     loaded = [level for level in problem.levels if level.limits is not None]
     capped = [level for level in problem.levels if level.group_cap is not None]
     tables, scales = _problem_columns(problem, loaded, capped)
@@ -140,7 +140,7 @@ def lay_out(problem: Problem, at: Arrangement, seed: int) -> Memory:
 
 
 def lay_again(memory: Memory, problem: Problem, at: Arrangement, seed: int) -> Memory:
-    """Return memory as `lay_out` does, where only the state has to be written anew."""
+    """Return memory as `lay_out` does, rewriting only the state."""
     columns, float_columns = _state_columns(problem, at)
     ints, floats = np.asarray(memory.ints), np.asarray(memory.floats)
     for into, columns_of in ((ints, columns), (floats, float_columns)):
@@ -151,18 +151,18 @@ def lay_again(memory: Memory, problem: Problem, at: Arrangement, seed: int) -> M
 
 
 def limit_rows(problem: Problem) -> npt.NDArray[Any]:
-    """Return what stands in the memory for limits of all nodes, flat."""
+    """Return the limits of all nodes as stored in the memory, flat."""
     loaded = [level for level in problem.levels if level.limits is not None]
     return _limit_columns(problem, loaded)[0].reshape(-1)
 
 
 def as_lists(memory: Memory) -> Memory:
-    """Return the same as Python lists, for kernels that are not compiled."""
+    """Return the memory as Python lists, for uncompiled kernels."""
     return Memory(memory.ints.tolist(), memory.floats.tolist())
 
 
 def arrangement_of(memory: Memory, problem: Problem) -> Arrangement:
-    """Return where everything is now."""
+    """Return the present arrangement."""
     first = [int(memory.ints[start]) for start in (layout.BIN_OF, layout.ROLE_OF)]
     bin_of = memory.ints[first[0] : first[0] + problem.num_items]
     role_of = memory.ints[first[1] : first[1] + problem.num_groups]
@@ -174,7 +174,7 @@ def arrangement_of(memory: Memory, problem: Problem) -> Arrangement:
 def _concatenated(
     columns: Columns, header: int, dtype: np.dtype[Any]
 ) -> tuple[npt.NDArray[Any], dict[str, int]]:
-    """Write columns into one array behind a header; return it and where each starts."""
+    """Write columns into one array behind a header; return it and their starts."""
     total = header + sum(part.size for part in columns.values())
     flat = _zeros(total, dtype)
     starts, first = {}, header
@@ -187,16 +187,16 @@ def _concatenated(
 
 def _zeros(count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """
-    Return zeros in pages of the usual size.
+    Return zeros in memory pages of the usual size.
 
-    numpy asks for huge ones. Where a virtual machine gives what is free back to its
-    host, each of these has to be found anew: ten times what filling the tables takes.
+    numpy requests huge pages. On a virtual machine that returns free memory to its
+    host, allocating these takes ten times as long as filling the tables.
     """
     return np.frombuffer(mmap.mmap(-1, count * dtype.itemsize), dtype=dtype)
 
 
 def _started(memory: Memory, problem: Problem, at: Arrangement, seed: int) -> Memory:
-    """Return memory with its scalars as they are before the first step."""
+    """Return memory with its scalars initialised for the first step."""
     ints = memory.ints
     first = int(ints[layout.LISTS])
     lists = ints[first : first + LIST_WIDTH * problem.num_bins].reshape(-1, LIST_WIDTH)
@@ -326,7 +326,7 @@ def _bin_table(
 
 
 def _first_nodes(levels: Sequence[Level]) -> Any:  # noqa: ANN401 - (levels + 1,)
-    """Return where the nodes of each level start, when all are numbered through."""
+    """Return the first node of each level, with nodes numbered over all levels."""
     return np.cumsum([0, *(level.num_nodes for level in levels)]).astype(np.int32)
 
 
@@ -345,14 +345,14 @@ def _limit_columns(
         rows[..., ROW_UPPER] = np.minimum(band, limits.capacity)
         rows[..., ROW_CAPACITY] = limits.capacity
         table.append(rows.reshape(-1, ROW_WIDTH))
-        # Where there is no band, excess over a capacity is measured in capacities.
+        # Without a band, excess over a capacity is measured in capacities.
         unit = np.where(has_band, limits.target, np.maximum(limits.capacity, 1))
         scale.append((1.0 / unit).reshape(-1))
     return np.concatenate(table), np.concatenate(scale)
 
 
 def _cost_resource(problem: Problem) -> tuple[int, float]:
-    """Return the resource whose weights are the costs but for a factor, and that."""
+    """Return the resource with weights proportional to costs, and the factor."""
     total = float(problem.cost.sum())
     for r in range(problem.num_resources):
         weight = problem.weight[:, r]
@@ -380,7 +380,7 @@ def _node_loads(problem: Problem, at: Arrangement) -> Any:  # noqa: ANN401
 
 
 def _departed(problem: Problem, at: Arrangement) -> Any:  # noqa: ANN401
-    """Return what items that left still take at home, in transient resources."""
+    """Return the load of departed items that still fill their home, if transient."""
     left = (at.bin_of != problem.home) & (problem.home >= 0)
     rows = np.nonzero(left)[0]
     weight = problem.weight[problem.group_of[rows]]

@@ -1,4 +1,4 @@
-"""Making an answer cheaper: what need not have moved, or could be smaller."""
+"""Reduction of cost: items returned home or replaced by cheaper ones."""
 
 from placement.core.search.kernels.access import (
     MAY,
@@ -35,14 +35,14 @@ from placement.core.search.kernels.prefetch import AT_ONCE, touch_items
 from placement.core.search.kernels.state import Memory
 
 LEAST_SAVED = 0.01
-"""Part of an item's cost that a replacement must be able to save."""
+"""Fraction of an item's cost that a replacement must be able to save."""
 LEAST_OF_BAND = 1e-4
-"""Part of a bin's lower end, likewise."""
+"""Fraction of a bin's lower end that a replacement must be able to save."""
 
 
 @inner
 def go_home(m: Memory, item: int) -> bool:
-    """Send an item home if no node gets worse."""
+    """Return an item to its home if no node gets worse."""
     home = home_of(m, item)
     if home < 0 or bin_of(m, item) == home or kind_of(m, item) == NEVER:
         return False
@@ -57,7 +57,7 @@ def go_home(m: Memory, item: int) -> bool:
 
 @inner
 def can_spare(m: Memory, item: int) -> bool:
-    """Return whether a moved item's bin is in band without it, by what costs."""
+    """Return whether a bin keeps its lower end of the cost resource without an item."""
     r, place = m.ints[COST_RESOURCE], bin_of(m, item)
     if r < 0:
         return True
@@ -65,7 +65,7 @@ def can_spare(m: Memory, item: int) -> bool:
     lower = m.ints[m.ints[LIMITS] + row * ROW_WIDTH + ROW_LOWER]
     load = m.ints[m.ints[LOADS] + row * LOAD_WIDTH + LOAD_NOW]
     weights = m.ints[GROUPS] + group_of(m, item) * m.ints[GROUP_WIDTH] + GROUP_WEIGHTS
-    # Under its band already, it may go where it is needed more.
+    # A bin already below its band may lose the item as well.
     return load < lower or load - m.ints[weights + r] >= lower
 
 
@@ -74,8 +74,8 @@ def is_worth_replacing(m: Memory, item: int) -> bool:
     """
     Return whether a cheaper item in the place of a moved one could save enough.
 
-    Where costs are weights, it saves at most what the new bin holds above its lower
-    end, and what the old one has left below its upper end.
+    If costs are proportional to weights, the saving is at most the load of the new bin
+    above its lower end, and the room of the home below its upper end.
     """
     r = m.ints[COST_RESOURCE]
     if r < 0:
@@ -96,9 +96,9 @@ def is_worth_replacing(m: Memory, item: int) -> bool:
 @inner
 def replace_by_cheaper(m: Memory, item: int, scan: int) -> bool:
     """
-    Send an item home and a cheaper one from there in its place, if no node gets worse.
+    Replace a moved item by a cheaper one of its home, if no node gets worse.
 
-    Of up to `scan` items the one that costs least is taken.
+    The cheapest of up to `scan` items is taken.
     """
     home, place = home_of(m, item), bin_of(m, item)
     if home < 0 or home == place or not is_worth_replacing(m, item):

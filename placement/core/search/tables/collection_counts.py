@@ -1,4 +1,4 @@
-"""Tables of how many items of each collection lie in each bin."""
+"""Counts of items and roles of each collection in each bin."""
 
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,18 +10,18 @@ from placement.core.model.arrangement import Arrangement
 from placement.core.model.problem import IndexArray, Problem
 
 MOST_CELLS = 2**23
-"""Collections times bins that are counted at most, the largest collections first."""
+"""Largest number of (collection, bin) cells; the largest collections are counted."""
 
 
 def collection_columns(problem: Problem) -> dict[str, npt.NDArray[Any]]:
     """
-    Return the collections that are counted: one row each, by size.
+    Return the columns of the counted collections, one row each, by size.
 
     Returns
     -------
-    ``COLLECTION_OF`` (G,) the row of each group's collection, or -1, and
-    ``COLLECTION_CAP``, ``COLLECTION_ROLE_CAP`` (rows,). A collection that fits under
-    its cap even if all of it lies in one bin needs no count.
+    ``COLLECTION_OF`` (G,) row of each group's collection, or -1, and
+    ``COLLECTION_CAP``, ``COLLECTION_ROLE_CAP`` (rows,). A collection with no more items
+    than its cap is not counted.
     """
     count = len(problem.collection_cap)
     role_cap = problem.collection_role_cap
@@ -41,12 +41,12 @@ def collection_columns(problem: Problem) -> dict[str, npt.NDArray[Any]]:
 
 
 Chosen = tuple[npt.NDArray[np.int64], IndexArray]
-"""The collections that are counted, and ``(C,)`` the row of each, or -1."""
+"""Counted collections, and ``(C,)`` the row of each collection, or -1."""
 _kept: WeakKeyDictionary[Problem, Chosen] = WeakKeyDictionary()
 
 
 def _chosen(problem: Problem) -> Chosen:
-    """Return which collections are counted; found once for each problem."""
+    """Return the counted collections; cached for each problem."""
     if problem not in _kept:
         _kept[problem] = _choose(problem)
     return _kept[problem]
@@ -69,20 +69,20 @@ def _choose(problem: Problem) -> Chosen:
 
 
 def num_collection_cells(problem: Problem) -> int:
-    """Return how many numbers the counts of items take, two in each."""
+    """Return the number of integers that hold the counts of items, two in each."""
     rows = len(collection_columns(problem)["COLLECTION_CAP"])
     return (rows * problem.num_bins + 1) // 2
 
 
 def num_role_cells(problem: Problem) -> int:
-    """Return how many numbers the counts of roles take: as many, or none."""
+    """Return the number of integers that hold the counts of roles, or 0."""
     return num_collection_cells(problem) if len(problem.collection_role_cap) else 0
 
 
 def count_collections(
     problem: Problem, at: Arrangement, into: npt.NDArray[np.int64]
 ) -> None:
-    """Count items of each counted collection in each bin, two counts in a number."""
+    """Count items of each counted collection in each bin, two counts per integer."""
     if len(into):
         row = _chosen(problem)[1]
         _count(problem, row[problem.collection_of][problem.group_of], at.bin_of, into)
@@ -93,7 +93,7 @@ def count_collections(
 def count_collection_roles(
     problem: Problem, at: Arrangement, into: npt.NDArray[np.int64]
 ) -> None:
-    """Count roles of each counted collection in each bin, two counts in a number."""
+    """Count roles of each counted collection in each bin, two counts per integer."""
     if len(into):
         row = _chosen(problem)[1]
         held = np.nonzero(at.role_of >= 0)[0]
@@ -107,6 +107,6 @@ def _count(
     problem: Problem, row: IndexArray, place: IndexArray, into: npt.NDArray[np.int64]
 ) -> None:
     counts = np.nonzero((row >= 0) & (place >= 0))[0]
-    # Fits: there are at most `MOST_CELLS`.
+    # No overflow of 32 bits: there are at most `MOST_CELLS` cells.
     cell = row[counts] * np.int32(problem.num_bins) + place[counts]
     np.add.at(into, cell >> 1, np.where(cell & 1, 1 << 32, 1))

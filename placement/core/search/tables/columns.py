@@ -1,4 +1,4 @@
-"""Columns of the memory of a search, written where they lie."""
+"""Columns of the memory of a search, written in place."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -7,16 +7,16 @@ import numpy as np
 import numpy.typing as npt
 
 ROWS_AT_ONCE = 4096
-"""Rows of a table that stay in the cache while their columns are written."""
+"""Number of table rows that stay in the cache while their columns are written."""
 
 
 class Part(NamedTuple):
     """
-    A column: how long it is, and what writes it where it lies.
+    Column with its length and a function that writes it in place.
 
-    Written in place, for the tables of a large problem take longer to copy, and to find
-    memory for, than to compute. What `write` leaves out is zero before, unless nobody
-    reads it: memory that is never touched is none.
+    Columns are written in place, because allocating and copying the tables of a large
+    problem takes longer than computing them. `needs_zeros`: whether entries that
+    `write` leaves out must be 0. Memory that is never touched is not allocated.
     """
 
     size: int
@@ -24,14 +24,14 @@ class Part(NamedTuple):
     needs_zeros: bool = True
 
     def put(self, into: npt.NDArray[Any]) -> None:
-        """Write the column where it lies, whatever stands there."""
+        """Write the column over existing content."""
         if self.needs_zeros:
             into[:] = 0
         self.write(into)
 
 
 def plain(values: npt.NDArray[Any]) -> Part:
-    """Return the column of values that are known already."""
+    """Return a column of given values."""
 
     def write(into: npt.NDArray[Any]) -> None:
         into[:] = values.reshape(-1)
@@ -40,7 +40,7 @@ def plain(values: npt.NDArray[Any]) -> Part:
 
 
 def zeros(count: int) -> Part:
-    """Return a column that starts with nothing but zeros."""
+    """Return a column of zeros."""
     return Part(count, lambda _: None)
 
 
@@ -48,15 +48,15 @@ def table_of(
     num_rows: int, width: int, columns: Mapping[int, npt.NDArray[Any]]
 ) -> Part:
     """
-    Return the column that is a table of `width` fields in each row.
+    Return a column that holds a table of `width` fields per row.
 
     Parameters
     ----------
     num_rows, width
-        Of the table.
+        Number of rows and of fields.
     columns
-        ``(n,)`` or ``(n, fields)`` by the first field they fill, every field by one of
-        them; without the last row, that stays zero.
+        ``(n,)`` or ``(n, fields)`` values by the first field they fill; every field is
+        covered once. Rows beyond the values, such as the last one, stay zero.
     """
 
     def write(into: npt.NDArray[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Up to what bins that are empty are filled, and with what."""
+"""Goals of the bulk fill of empty bins."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,11 +8,12 @@ from placement.core.model.problem import Problem
 
 def fill_units(problem: Problem, cost_resource: int) -> npt.NDArray[np.float64]:
     """
-    Return ``(N, R)`` one over the loads that empty bins are filled to; 0: any.
+    Return ``(N, R)`` reciprocals of the loads that empty bins are filled to; 0: none.
 
-    Where the cost of an item is its weight in a resource, every unit of load above the
-    lower end costs: the lower end is the goal. So it is where every item weighs the
-    same and every move has a price. Elsewhere it is half way to the target.
+    If the cost of an item is its weight in a resource, every unit of load above the
+    lower end costs, so the lower end is the goal. The same holds if every item weighs
+    the same and every move has a price. Otherwise the goal is the mean of lower end and
+    target.
     """
     bins = problem.bins
     goal = (bins.lower + bins.target) / 2
@@ -26,6 +27,6 @@ def fill_units(problem: Problem, cost_resource: int) -> npt.NDArray[np.float64]:
 
 
 def is_shared(problem: Problem) -> npt.NDArray[np.bool_]:
-    """Return ``(R,)`` true where bins shall have a part each, not just a little."""
+    """Return ``(R,)`` true for resources with a lower end in any bin."""
     bins = problem.bins
     return np.any((bins.target > 0) & (bins.lower > 0), axis=0)
