@@ -290,6 +290,28 @@ def test_rounds_go_on_as_long_as_they_pay(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.slow
+def test_many_rounds_are_made_compiled_and_change_no_answer(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(efforts, "FEW_PRICED", 0)
+    problem = spread_out(12, 60, least=0.9)
+    effort = replace(NORMAL, rounds=20, more_rounds=60, gap=0.0, milp_cells=0)
+    start, value = Searcher(problem, effort, 1).improve(
+        home_arrangement(problem), evaluate(problem, home_arrangement(problem))
+    )
+    found = []
+    for most in (10**6, 40):
+        monkeypatch.setattr(compilation, "MANY_ROUNDS", most)
+        monkeypatch.setattr(compilation, "is_at_hand", lambda _: False)
+        monkeypatch.setattr(compilation, "is_running", lambda _: False)
+        searcher = Searcher(problem, effort, 1)
+        found.append(searcher.recreate(start, value)[0].bin_of.tolist())
+        assert searcher._compiling.is_on == (most == 40)
+
+    assert found[0] == found[1]
+
+
+@pytest.mark.slow
 def test_no_more_rounds_are_made_than_are_needed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(compilation, "PLAIN_ITEMS", -1)
     monkeypatch.setattr(efforts, "FEW_PRICED", 0)

@@ -168,14 +168,14 @@ def test_who_has_to_wait_for_the_compiler(monkeypatch, num_items, is_at_hand, ex
     assert compilation.needs_compiling(num_items) == expected
 
 
-@pytest.mark.parametrize("is_priced", [True, False])
-def test_a_price_of_moves_is_worth_compiling_for(monkeypatch, is_priced):
+@pytest.mark.parametrize("has_rounds", [True, False])
+def test_many_rounds_are_worth_compiling_for(monkeypatch, has_rounds):
     monkeypatch.setattr(compilation, "PLAIN_ITEMS", PLAIN_ITEMS)
     monkeypatch.setattr(compilation, "is_at_hand", lambda _: False)
 
-    is_waiting = compilation.needs_compiling(PLAIN_ITEMS, is_priced=is_priced)
+    is_waiting = compilation.needs_compiling(PLAIN_ITEMS, has_rounds=has_rounds)
 
-    assert is_waiting == is_priced
+    assert is_waiting == has_rounds
 
 
 def test_waiting_for_the_compiler_is_said(monkeypatch, capsys):

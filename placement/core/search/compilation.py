@@ -56,9 +56,13 @@ def stages_of(effort: Effort) -> tuple[Callable[..., int], ...]:
     return STAGES if effort.rounds else STAGES_WITHOUT_ROUNDS
 
 
-def needs_compiling(num_items: int, *, is_priced: bool = False) -> bool:
-    """Return whether a search must compile first; `is_priced` lowers the limit."""
-    most = min(PLAIN_ITEMS, FEW_PRICED) if is_priced else PLAIN_ITEMS
+def needs_compiling(num_items: int, *, has_rounds: bool = False) -> bool:
+    """
+    Return whether a search may have to compile first.
+
+    `has_rounds`: its effort makes many rounds of ruin, beyond `FEW_PRICED` items.
+    """
+    most = min(PLAIN_ITEMS, FEW_PRICED) if has_rounds else PLAIN_ITEMS
     return num_items > most and not is_at_hand(STAGES)
 
 
@@ -92,15 +96,16 @@ class Compiling:
             or (not self._is_small and is_running(self._stages))
         )
 
-    def begins(self, *, is_long: bool) -> bool:
+    def begins(self, *, is_long: bool, rounds: int = 0) -> bool:
         """
         Return whether the search switches to compiled kernels now.
 
         `is_long`: whether the next stage takes longer than loading the kernels.
+        `rounds`: maximum number of ruin rounds that follow.
         """
         if self.is_on:
             return False
-        is_worth_it = is_long and self._rounds >= MANY_ROUNDS
+        is_worth_it = is_long and max(rounds, self._rounds) >= MANY_ROUNDS
         is_late = self._is_late(is_long=is_long)
         self.is_on = is_worth_it or (is_late and is_at_hand(self._stages))
         return self.is_on

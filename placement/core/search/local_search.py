@@ -179,13 +179,14 @@ class Searcher:
             self._now.ints[at] = value
         self._now.floats[BASE_PRICE] = base_price
 
-    def _speed_up(self, *, is_long: bool = False) -> None:
+    def _speed_up(self, *, is_long: bool = False, rounds: int = 0) -> None:
         """
         Switch to compiled kernels if that saves time; the answer is the same.
 
         `is_long`: whether the next stage takes longer than loading the kernels.
+        `rounds`: maximum number of ruin rounds that follow.
         """
-        if self._compiling.begins(is_long=is_long):
+        if self._compiling.begins(is_long=is_long, rounds=rounds):
             memory = self._laid_out
             assert memory is not None  # noqa: S101 - made before any stage
             memory.ints[:], memory.floats[:] = self._now
@@ -354,35 +355,40 @@ class Searcher:
         self._begin(at)
         self._speed_up(is_long=True)
         self._now.floats[BASE_PRICE] = 1.0 + self._mean_cost
-        moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
-        self._shake(moved, enough)
+        self._shake(enough)
         self._tidy()
         tried = settled(self._problem, arrangement_of(self._now, self._problem))
         value = evaluate(self._problem, tried)
         return (tried, value) if value < best else (at, best)
 
-    def _shake(self, moved: Any, enough: int) -> None:  # noqa: ANN401 - see `_column`
+    def _shake(self, enough: int) -> None:
         """Run ruin rounds, and more of them while they pay."""
         rounds, problem = self._effort.rounds, self._problem
         most = most_rounds(self._effort, problem.num_items, problem.price_per_move)
         least_pay, patience = self._effort.least_pay, IDLE_TURNS
         if problem.price_per_move:
             least_pay, patience = LEAST_PAY, 1
-        self._in_turns(stages.shake, (moved,), rounds, 64)
+        self._ruin(rounds)
         if not (problem.price_per_move or self._is_in_band()):
             # Ruin seldom reduces the distance to infeasible bands.
             most = min(most, MORE_FREE)
         idle = 0
+        if self._now.ints[COST] > enough:
+            self._speed_up(is_long=True, rounds=most - rounds)
         while rounds < most and idle < patience and self._now.ints[COST] > enough:
             was_in_band, cost = self._is_in_band(), self._now.ints[COST]
             turn = min(TURN, most - rounds)
             rounds += turn
-            self._in_turns(stages.shake, (moved,), turn, 64)
+            self._ruin(turn)
             has_paid = self._now.ints[COST] < (1 - least_pay) * cost
             is_nearer = self._is_in_band() and not was_in_band
             idle = 0 if is_nearer or has_paid else idle + 1
             if self._deadline.is_over():
                 break
+
+    def _ruin(self, rounds: int) -> None:
+        moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
+        self._in_turns(stages.shake, (moved,), rounds, 64)
 
     def _begin(self, at: Arrangement) -> None:
         """Write an arrangement into the memory as the present state."""

@@ -111,9 +111,8 @@ def make(
     )
     wishes = read_request(request, state)
     operation = OPERATIONS[request.goal](wishes.state, wishes)
-    is_first = needs_compiling(
-        len(wishes.state.replicas), is_priced=_is_priced(wishes.settings)
-    )
+    has_rounds = EFFORTS[wishes.settings.effort].more_rounds > 0
+    is_first = needs_compiling(len(wishes.state.replicas), has_rounds=has_rounds)
     once = ", the search compiled once for all" if is_first else ""
     placed = _placed(wishes, operation, f"planning {request.goal}{once}")
     to_come = arrival_notes(wishes.state, wishes.arrivals)
@@ -166,9 +165,8 @@ def _checking(plan: Plan, wishes: Wishes) -> Callable[[], tuple[Finding, ...]]:
 
 
 def _is_priced(settings: Settings) -> bool:
-    """Return whether moves have a price, for which the search runs more rounds."""
-    has_price = settings.prefers_moves or settings.price_per_move_bytes > 0
-    return has_price and EFFORTS[settings.effort].more_rounds > 0
+    """Return whether moves have a price of their own."""
+    return settings.prefers_moves or settings.price_per_move_bytes > 0
 
 
 def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
