@@ -53,11 +53,11 @@ def test_licence_is_in_the_wheel(names):
     assert [name for name in names if name.endswith("licenses/LICENSE")]
 
 
-def test_base_install_asks_for_no_jvm_part():
+def test_base_install_asks_for_no_jvm_part_and_no_plots():
     base = [r for r in requires("kafka-planner") or [] if "extra ==" not in r]
 
     assert base
-    for heavy in ("pyspark", "pandas"):
+    for heavy in ("pyspark", "pandas", "altair", "vl-convert"):
         assert not [line for line in base if line.startswith(heavy)]
 
 
@@ -100,7 +100,7 @@ def test_base_install_alone_runs_the_command(wheel, root, tmp_path):
             "-c",
             "from importlib.util import find_spec as f; "
             "import placement, assignment, planner; "
-            "print([n for n in ('pyspark', 'pandas', 'pytest') if f(n)])",
+            "print([n for n in ('pyspark', 'altair', 'pytest') if f(n)])",
         ],
         check=True,
         cwd=tmp_path,
