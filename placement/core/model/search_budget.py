@@ -186,8 +186,8 @@ FEW_PRICED = 1500
 """Number of items up to which `more_rounds` is 0 if moves have a price."""
 MORE_FREE = 600
 """Limit of `more_rounds` for few items and free moves: uncompiled, 10 ms a round."""
-HALVED_ITEMS = 10_000
-"""Number of items above which `more_rounds` is halved."""
+FEWER_ROUNDS_ITEMS = 10_000
+"""Number of items above which a third of `more_rounds` is the limit."""
 LARGE_PROBLEM = 100_000
 """Number of items above which a ruin round takes a millisecond and saves little."""
 TURN = 1000
@@ -217,6 +217,6 @@ def most_rounds(effort: Effort, num_items: int, price_per_move: int) -> int:
     most = effort.more_rounds
     if num_items <= FEW_PRICED:
         most = 0 if price_per_move else min(most, MORE_FREE)
-    elif not price_per_move and num_items > HALVED_ITEMS:
-        most = most // 2 if num_items <= LARGE_PROBLEM else 0
+    elif not price_per_move and num_items > FEWER_ROUNDS_ITEMS:
+        most = most // 3 if num_items <= LARGE_PROBLEM else 0
     return max(effort.rounds, most)
