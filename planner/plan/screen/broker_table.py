@@ -135,8 +135,9 @@ def _cell(plan: Plan, score: Score, r: int, chosen: BoolArray) -> str:
     text = span_text(100 * (load / given).min(), 100 * (load / given).max(), " %")
     over = over_threshold(plan, score, r) & chosen
     if over.any():
-        use = np.where(over, score.load[:, r], 0) / given_capacity(plan.state, resource)
-        worst = plan.state.brokers.ids[int(np.nan_to_num(use).argmax())]
+        # All chosen brokers have a capacity; others may have none, or 0.
+        use = load / given * over[chosen]
+        worst = plan.state.brokers.ids[chosen][int(use.argmax())]
         text += f" !b{worst}"
     return text
 
