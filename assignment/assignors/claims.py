@@ -35,7 +35,7 @@ def sole_owners(group: Group) -> IndexArray:
     """
     Return ``(P,)`` one owner of each partition, or `ABSENT`.
 
-    Of several members that claim a partition, the owner is the first member of the
+    If several members claim a partition, its owner is the first of those with the
     newest generation. A coordinator's own records also name one owner.
     """
     rows, claimant = group.owned.idx, group.owned.owner

@@ -23,14 +23,14 @@ import numpy as np
 
 from placement.core.model.problem import FloatArray, IntArray
 from placement.draft.draft import Draft
-from placement.leadership.successor_flow import Asked, even_heirs
+from placement.leadership.successor_flow import Asked, even_successors
 from placement.model.cluster import ABSENT, BoolArray, ClusterState
 from placement.model.load import first_live_replica, first_true
 from placement.model.reassignment import Reassignment
 from placement.model.targets import Targets
 
 
-def spread_heirs(
+def spread_successors(
     draft: Draft, reassignment: Reassignment, targets: Targets
 ) -> Reassignment:
     """
@@ -52,12 +52,12 @@ def spread_heirs(
     may = draft.orders_followers | reassignment.is_changed
     is_free = may & ~draft.is_left_alone & (leading >= 0)
     share = np.where(draft.leads, targets.target[:, -1], 0.0)
-    heirs = choose_heirs(reassignment, leading, is_free, share)
-    is_free &= heirs >= 0
+    successors = choose_successors(reassignment, leading, is_free, share)
+    is_free &= successors >= 0
     of = state.replicas.partition_idx
     origin = reassignment.origin
     place = np.arange(len(origin))
-    rank = np.where(origin == leading[of], 0, np.where(origin == heirs[of], 1, 2))
+    rank = np.where(origin == leading[of], 0, np.where(origin == successors[of], 1, 2))
     order = np.lexsort((place, np.where(is_free[of], rank, 0), of))
     return replace(
         reassignment,
@@ -66,7 +66,7 @@ def spread_heirs(
     )
 
 
-def choose_heirs(
+def choose_successors(
     reassignment: Reassignment,
     leading: IntArray,
     is_free: BoolArray,
@@ -95,7 +95,7 @@ def choose_heirs(
     candidates = _candidates(state, leading, share)
     of = replicas.partition_idx.astype(np.int64)
     current = _first_listed(reassignment, candidates)
-    heirs = current.copy()
+    successors = current.copy()
     led = replicas.broker_idx_at(leading).astype(np.int64)
     rack = np.where(led == ABSENT, ABSENT, brokers.rack_idx[led])
     count = np.bincount(led[led >= 0], minlength=state.num_brokers)
@@ -111,13 +111,13 @@ def choose_heirs(
             tables = Asked(
                 group_start=np.concatenate([[0], np.cumsum(size)]),
                 lost=led[of[asked]],
-                heir=replicas.broker_idx[asked].astype(np.int64),
+                successor=replicas.broker_idx[asked].astype(np.int64),
                 is_now=asked == current[of[asked]],
                 held=held,
                 share=share,
             )
-            heirs[partitions] = asked[even_heirs(tables)]
-    return heirs
+            successors[partitions] = asked[even_successors(tables)]
+    return successors
 
 
 def _split(rows: IntArray, keys: IntArray, count: int) -> list[IntArray]:

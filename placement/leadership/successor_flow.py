@@ -35,7 +35,7 @@ class Asked:
     group_start
         ``(G + 1,)`` items of partition ``g`` are ``group_start[g]:group_start[g + 1]``,
         at least one.
-    lost, `heir`
+    lost, `successor`
         ``(I,)`` broker that leads the item's partition, and broker of the item.
     is_now
         ``(I,)`` true for the item that comes second now, one of each partition.
@@ -47,7 +47,7 @@ class Asked:
 
     group_start: IntArray
     lost: IntArray
-    heir: IntArray
+    successor: IntArray
     is_now: BoolArray
     held: IntArray
     share: FloatArray
@@ -69,7 +69,7 @@ class Asked:
 
     def counts(self, items: IntArray) -> IntArray:
         """Return ``(B,)`` number of the given items on each broker."""
-        return np.bincount(self.heir[items], minlength=self.num_brokers)
+        return np.bincount(self.successor[items], minlength=self.num_brokers)
 
     def of(self, is_open: BoolArray) -> "Asked":
         """Return the same partitions with some of their items, perhaps not `is_now`."""
@@ -77,14 +77,14 @@ class Asked:
         return Asked(
             group_start=np.append(0, np.cumsum(size)),
             lost=self.lost[is_open],
-            heir=self.heir[is_open],
+            successor=self.successor[is_open],
             is_now=self.is_now[is_open],
             held=self.held,
             share=self.share,
         )
 
 
-def even_heirs(asked: Asked) -> IntArray:
+def even_successors(asked: Asked) -> IntArray:
     """
     Choose the second replica of each partition.
 
@@ -126,7 +126,7 @@ class _EvenCounts:
 
     def is_open(self, asked: Asked) -> BoolArray:
         """Return ``(I,)`` true for items of some equally even choice."""
-        price = self.prices[asked.heir]
+        price = self.prices[asked.successor]
         best = np.maximum.reduceat(price, asked.group_start[:-1])
         found: BoolArray = price == best[asked.group()]
         return found
@@ -137,8 +137,8 @@ def _even_counts(asked: Asked) -> _EvenCounts:
     start, width = np.nonzero(asked.is_now)[0], FIRST_WINDOW
     while True:
         steps, arcs = _Steps(asked, width), Arcs()
-        choices = _Choices(asked, start, asked.heir, asked.num_brokers + 1)
-        choices.add_to(arcs, np.zeros(len(asked.heir), dtype=np.int64))
+        choices = _Choices(asked, start, asked.successor, asked.num_brokers + 1)
+        choices.add_to(arcs, np.zeros(len(asked.successor), dtype=np.int64))
         steps.add_to(arcs, asked.num_brokers)
         supplies = choices.supplies(asked.num_brokers)
         supplies[asked.num_brokers] = -asked.num_groups
@@ -151,10 +151,10 @@ def _even_counts(asked: Asked) -> _EvenCounts:
 def _told_apart(asked: Asked, steps: "_Steps", chosen: IntArray) -> _EvenCounts:
     """Return the prices of an even choice's successors, and the counts they allow."""
     size = asked.num_brokers
-    other = np.ones(len(asked.heir), dtype=np.bool_)
+    other = np.ones(len(asked.successor), dtype=np.bool_)
     other[chosen] = False
-    tails = asked.heir[chosen[asked.group()[other]]]
-    ends = np.unique(tails * (size + 1) + asked.heir[other])
+    tails = asked.successor[chosen[asked.group()[other]]]
+    ends = np.unique(tails * (size + 1) + asked.successor[other])
     tails, heads, costs = steps.residual(asked.counts(chosen), size)
     tails = np.concatenate([ends // (size + 1), tails])
     heads = np.concatenate([ends % (size + 1), heads])
@@ -175,16 +175,16 @@ class _Steps:
     """Cost of one more leader of a successor: the rank of its count among all."""
 
     def __init__(self, asked: Asked, width: int) -> None:
-        most = asked.counts(np.arange(len(asked.heir)))
-        self.heirs = heirs = np.nonzero(most)[0]
-        self.most, self.size = most[heirs], asked.num_brokers
-        held, share = asked.held[heirs], asked.share[heirs]
+        most = asked.counts(np.arange(len(asked.successor)))
+        self.successors = successors = np.nonzero(most)[0]
+        self.most, self.size = most[successors], asked.num_brokers
+        held, share = asked.held[successors], asked.share[successors]
         level = (held.sum() + asked.num_groups) / share.sum()
         even = np.floor(share * level).astype(np.int64) - held
         self.low = np.clip(even - width, 0, self.most)
         self.high = np.clip(even + width, 0, self.most)
         window = self.high - self.low
-        self.of = np.repeat(np.arange(len(heirs)), window)
+        self.of = np.repeat(np.arange(len(successors)), window)
         step = np.arange(len(self.of)) - np.repeat(np.cumsum(window) - window, window)
         self.count = self.low[self.of] + step + 1
         worth = (held[self.of] + self.count) / share[self.of]
@@ -194,9 +194,11 @@ class _Steps:
 
     def add_to(self, arcs: Arcs, sink: int) -> None:
         """Add arcs from successors to a sink."""
-        none = np.zeros(len(self.heirs), dtype=np.int64)
+        none = np.zeros(len(self.successors), dtype=np.int64)
         dearest = none + int(self.rank.max(initial=0)) + 1
-        tails = np.concatenate([self.heirs, self.heirs[self.of], self.heirs])
+        tails = np.concatenate(
+            [self.successors, self.successors[self.of], self.successors]
+        )
         ones = np.ones(len(self.of), dtype=np.int64)
         room = np.concatenate([self.low, ones, self.most - self.high])
         price = np.concatenate([none, self.rank, dearest])
@@ -205,7 +207,7 @@ class _Steps:
 
     def is_inside(self, counts: IntArray) -> bool:
         """Return whether the steps around every count have their own costs."""
-        found = counts[self.heirs]
+        found = counts[self.successors]
         above = (found > self.low) | (self.low == 0)
         below = (found < self.high) | (self.high == self.most)
         return bool((above & below).all())
@@ -214,23 +216,23 @@ class _Steps:
         self, counts: IntArray, sink: int
     ) -> tuple[IntArray, IntArray, IntArray]:
         """Return the arcs of a next step to the sink, and of a last step from it."""
-        found = counts[self.heirs][self.of]
-        heirs = self.heirs[self.of]
-        ends = np.full(len(heirs), sink)
+        found = counts[self.successors][self.of]
+        successors = self.successors[self.of]
+        ends = np.full(len(successors), sink)
         up, down = self.count == found + 1, self.count == found
         return (
-            np.concatenate([heirs[up], ends[down]]),
-            np.concatenate([ends[up], heirs[down]]),
+            np.concatenate([successors[up], ends[down]]),
+            np.concatenate([ends[up], successors[down]]),
             np.concatenate([self.rank[up], -self.rank[down]]),
         )
 
     def bounds(self, worth: IntArray) -> tuple[IntArray, IntArray]:
         """Return ``(B,)`` least and greatest number of steps within the given costs."""
         low, high = np.zeros((2, self.size), dtype=np.int64)
-        low[self.heirs], high[self.heirs] = self.low, self.low
-        asked = worth[self.heirs[self.of]]
-        np.add.at(low, self.heirs[self.of], self.rank < asked)
-        np.add.at(high, self.heirs[self.of], self.rank <= asked)
+        low[self.successors], high[self.successors] = self.low, self.low
+        asked = worth[self.successors[self.of]]
+        np.add.at(low, self.successors[self.of], self.rank < asked)
+        np.add.at(high, self.successors[self.of], self.rank <= asked)
         return low, high
 
 
@@ -254,7 +256,7 @@ class _Choices:
         self, asked: Asked, start: IntArray, node: IntArray, first_own: int
     ) -> None:
         self.start, self.node = start, node
-        is_other = np.ones(len(asked.heir), dtype=np.bool_)
+        is_other = np.ones(len(asked.successor), dtype=np.bool_)
         is_other[start] = False
         self.rows = np.nonzero(is_other)[0]
         self.group = asked.group()[self.rows]
@@ -289,7 +291,7 @@ class _Choices:
 def _even_pairs(asked: Asked, start: IntArray, even: _EvenCounts) -> IntArray:
     """Even out pairs by the fewest changes, with counts between their bounds."""
     width = asked.num_brokers
-    pairs, pair = np.unique(asked.lost * width + asked.heir, return_inverse=True)
+    pairs, pair = np.unique(asked.lost * width + asked.successor, return_inverse=True)
     most = np.bincount(pair, minlength=len(pairs))
     # A pair with one partition needs no node of its own.
     shared = np.nonzero(most > 1)[0]

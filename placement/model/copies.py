@@ -150,8 +150,8 @@ def sent_by(state: ClusterState) -> RowArray:
         return found
     holds = is_live[replicas.broker_idx]
     for could in (holds & replicas.is_in_sync, holds):
-        heir = replicas.broker_idx_at(first_true(could, replicas.start))
-        found = np.where(found == ABSENT, heir, found)
+        successor = replicas.broker_idx_at(first_true(could, replicas.start))
+        found = np.where(found == ABSENT, successor, found)
     return found
 
 

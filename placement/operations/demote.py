@@ -93,22 +93,22 @@ def _choose_leaders(
     replicas, first = state.replicas, first_live_replica(state)
     stays = (first != ABSENT) & (~demoted & replicas.is_in_sync)[first]
     asked = chosen & ~stays & (first != ABSENT)
-    heirs = np.nonzero(may_lead & asked[replicas.partition_idx])[0]
-    if not len(heirs):
+    successors = np.nonzero(may_lead & asked[replicas.partition_idx])[0]
+    if not len(successors):
         return first
-    of, groups = np.unique(replicas.partition_idx[heirs], return_index=True)
+    of, groups = np.unique(replicas.partition_idx[successors], return_index=True)
     load = broker_loads(state, draft.weights, replicas.broker_idx_at(first))
     released, held = draft.weights.leader[of], replicas.broker_idx[first[of]]
     np.subtract.at(load, held, released)
     options = Options(
-        start=np.append(groups, len(heirs)).astype(np.int64),
-        change_start=np.arange(len(heirs) + 1, dtype=np.int64),
-        broker_idx=replicas.broker_idx[heirs],
-        change=draft.weights.leader[replicas.partition_idx[heirs]],
+        start=np.append(groups, len(successors)).astype(np.int64),
+        change_start=np.arange(len(successors) + 1, dtype=np.int64),
+        broker_idx=replicas.broker_idx[successors],
+        change=draft.weights.leader[replicas.partition_idx[successors]],
     )
     limits = limits_of(draft, released[~draft.leads[held]].sum(axis=0))
     leading = first.copy()
-    leading[of] = heirs[choose(options, load, limits)]
+    leading[of] = successors[choose(options, load, limits)]
     _keep_capacities(draft, of, leading, first, limits.capacity)
     return leading
 
@@ -159,7 +159,7 @@ def _still_leading(
     for leading in (first_live_replica(state), led_by(state)):
         leads[leading[leading != ABSENT]] = True
     is_led = first_true(leads & demoted, replicas.start) != ABSENT
-    has_heir = first_true(may_lead, replicas.start) != ABSENT
+    has_successor = first_true(may_lead, replicas.start) != ABSENT
     return [
         Shortfall(
             what="bins",
@@ -171,7 +171,7 @@ def _still_leading(
             message=f"{state.name_of(p)} keeps its leader: no other live replica that "
             "may lead is in sync",
         )
-        for p in np.nonzero(concerned & is_led & ~has_heir)[0].tolist()
+        for p in np.nonzero(concerned & is_led & ~has_successor)[0].tolist()
     ]
 
 

@@ -183,7 +183,7 @@ def usual_factors(state: ClusterState) -> RowArray:
     """
     Return ``(P,)`` the most frequent replication factor of the topic.
 
-    Of equally frequent factors, the largest.
+    If several factors are equally frequent, the largest one counts.
     """
     factor, topic = state.replication_factor, state.partitions.topic_idx
     if not len(factor):

@@ -28,7 +28,7 @@ from placement.core.solve import prove, solve
 from placement.core.solve_parts import solve_in_parts
 from placement.core.solve_roles import solve_order
 from placement.draft.draft import Draft
-from placement.leadership.follower_order import spread_heirs
+from placement.leadership.follower_order import spread_successors
 from placement.leadership.list_positions import with_even_positions
 from placement.log_dirs.joint_problem import DirParts
 from placement.model.load import RESOURCES, Resource, WeightArray, loads_led, loads_of
@@ -245,7 +245,7 @@ def _answer(
             ordered, problem, reassignment, solution
         )
     elif draft.is_order_only:
-        reassignment = spread_heirs(ordered, reassignment, targets)
+        reassignment = spread_successors(ordered, reassignment, targets)
     spent = solution.seconds["solve"] + time.perf_counter() - began
     solution = replace(solution, seconds={**solution.seconds, "solve": spent})
     listed = as_listed(draft, solution, reassignment)

@@ -180,10 +180,10 @@ class _Division:
     def choose(self) -> tuple[IndexArray | None, bool]:
         """Return ``(B,)`` sides; or `None`, and whether infeasibility is proven."""
         cost = self.held.sum(axis=1, keepdims=True) - self.held
-        heir = self.draft.stands_for
-        if heir is not None:
+        successor = self.draft.stands_for
+        if successor is not None:
             # A broker that replaces another takes over its side.
-            cost[heir >= 0] += cost[heir[heir >= 0]]
+            cost[successor >= 0] += cost[successor[successor >= 0]]
         cost[~self.draft.holds] = 0.0
         needs: list[Room | Places] = [*self._places(), *self._rooms()]
         shared = None
@@ -298,9 +298,9 @@ class _Division:
         classes: ClassArray = np.where(self.side_of >= 0, self.side_of, self.count)
         others = self.held.sum(axis=1, keepdims=True) - self.held
         allowed = np.equal(others, 0).T.copy()
-        heir = self.draft.stands_for
-        if heir is not None:
-            allowed[:, heir >= 0] = False
+        successor = self.draft.stands_for
+        if successor is not None:
+            allowed[:, successor >= 0] = False
         anywhere = np.ones((1, len(self.held)), dtype=np.bool_)
         return Eligibility(classes, np.concatenate([allowed, anywhere]))
 

@@ -267,7 +267,7 @@ class Schedule:
         fewer = np.where(np.equal(goes, ABSENT), ABSENT, leader)
         # New leader after a leader's removal, and its bytes/s to clients and followers.
         left = np.nonzero(np.equal(goes, leader) & (goes >= 0) & (wave >= 0))[0]
-        heir = self._heirs(of[left])
+        successor = self._successors(of[left])
         starts = self.reassignment.start
         whole = _served(state, of[left], starts[of[left] + 1] - starts[of[left]])
         return (
@@ -278,7 +278,9 @@ class Schedule:
             (
                 _joined(
                     _Events(wave=wave, broker_idx=sends, bytes_per_s=rate),
-                    _Events(wave=wave[left] + 1, broker_idx=heir, bytes_per_s=whole),
+                    _Events(
+                        wave=wave[left] + 1, broker_idx=successor, bytes_per_s=whole
+                    ),
                 ),
                 _joined(
                     _Events(wave=wave, broker_idx=fewer, bytes_per_s=rate),
@@ -289,7 +291,7 @@ class Schedule:
             ),
         )
 
-    def _heirs(self, partitions: RowArray) -> RowArray:
+    def _successors(self, partitions: RowArray) -> RowArray:
         """Return the first live broker in the lists of the plan, or `ABSENT`."""
         change = self.reassignment
         is_live = change.before.brokers.is_live[change.broker_idx]

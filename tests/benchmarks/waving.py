@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.run import cpu_s, replace_between_markers, where_measured
-from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.throttle_lists import WaveProperties
 from placement.check.waves.wave_checker import check_waves
 from placement.draft.draft import DEFAULT_THRESHOLDS
 from placement.model.cluster import ClusterState
@@ -238,8 +238,10 @@ def _num_findings(found: Cut, steps: Sequence[Step]) -> int:
     waves = [by_name(state, step.after) for step in steps]
     final = by_name(state, changed_lists(found)[1])
     limits = limits_of(found.settings)
-    told = [WaveTold(bytes_per_s=pace) for pace in found.paces.bytes_per_s.tolist()]
-    told += [WaveTold()] * (len(waves) - len(told))
+    told = [
+        WaveProperties(bytes_per_s=pace) for pace in found.paces.bytes_per_s.tolist()
+    ]
+    told += [WaveProperties()] * (len(waves) - len(told))
     return len(check_waves(state, waves, final, limits, None, told))
 
 

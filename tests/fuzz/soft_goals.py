@@ -147,8 +147,10 @@ class SoftGoals:
         demoted = np.flatnonzero(brokers.state == BrokerState.DEMOTED)
         # Who leads, and who would lead again after the next election.
         first = first_live_replica(self.state)
-        heir = self.state.replicas.broker_idx[first[first != ABSENT]]
-        is_led = bool(np.isin(leader, demoted).any() or np.isin(heir, demoted).any())
+        successor = self.state.replicas.broker_idx[first[first != ABSENT]]
+        is_led = bool(
+            np.isin(leader, demoted).any() or np.isin(successor, demoted).any()
+        )
         must = any(self._must_leave(p) for p in range(self.state.num_partitions))
         return is_led or must or bool(self.wrong(self.old))
 

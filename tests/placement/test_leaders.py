@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check, is_ok
 from placement.draft.draft import Settings
-from placement.leadership.follower_order import choose_heirs
+from placement.leadership.follower_order import choose_successors
 from placement.model.load import Resource, first_live_replica
 from placement.operations import Leaders
 from placement.planning.plan import plan
@@ -84,7 +84,7 @@ def test_lists_whose_leader_stays_keep_their_order(state, wishes):
     assert (changed == placed.reassignment.is_led_anew).all()
 
 
-def heirs_by_hand(state, lists):
+def successors_by_hand(state, lists):
     """Who leads next, per partition, by the words of the docstring."""
     rack_of = dict(
         zip(state.brokers.ids.tolist(), state.brokers.rack_idx.tolist(), strict=True)
@@ -94,7 +94,7 @@ def heirs_by_hand(state, lists):
         yield outside or brokers[1:]
 
 
-def worth(state, lists, heirs, held, share):
+def worth(state, lists, successors, held, share):
     """How uneven leaders are once a rack or a broker is lost, and what changes."""
     ids, racks = state.brokers.ids.tolist(), state.brokers.rack_idx.tolist()
     rack_of = dict(zip(ids, racks, strict=True))
@@ -103,11 +103,13 @@ def worth(state, lists, heirs, held, share):
     for rack in sorted(set(racks)):
         taken, pairs, changes = Counter(held), Counter(), 0
         asked = set()
-        for brokers, heir, choice in zip(lists, heirs[0], heirs[1], strict=True):
+        for brokers, successor, choice in zip(
+            lists, successors[0], successors[1], strict=True
+        ):
             if rack_of[brokers[0]] == rack and choice:
-                taken[heir] += 1
-                pairs[brokers[0], heir] += 1
-                changes += heir != choice[0]
+                taken[successor] += 1
+                pairs[brokers[0], successor] += 1
+                changes += successor != choice[0]
                 asked |= set(choice)
         steps = sorted(
             (k / share_of[b] for b in asked for k in range(1, taken[b] + 1)),
@@ -122,15 +124,15 @@ def worth(state, lists, heirs, held, share):
     clusters(max_topics=1, max_partitions=6, max_replicas=4, all_live=True),
     st.lists(st.sampled_from([1.0, 2.0, 4.0]), min_size=6, max_size=6),
 )
-def test_heirs_are_as_even_as_any_by_the_fewest_changes(state, shares):
+def test_successors_are_as_even_as_any_by_the_fewest_changes(state, shares):
     state = state.with_brokers(state=np.zeros(state.num_brokers, dtype=np.int8))
     nothing = plan(state, Leaders(), Settings(resources=(Resource.IN,))).reassignment
     share = np.array(shares[: state.num_brokers])
     lists = [state.brokers_of(p) for p in range(state.num_partitions)]
-    choices = list(heirs_by_hand(state, lists))
+    choices = list(successors_by_hand(state, lists))
     held = Counter(brokers[0] for brokers in lists)
 
-    found = choose_heirs(
+    found = choose_successors(
         nothing, first_live_replica(state), np.ones(len(lists), dtype=np.bool_), share
     )
 
@@ -139,8 +141,8 @@ def test_heirs_are_as_even_as_any_by_the_fewest_changes(state, shares):
         int(ids[state.replicas.broker_idx[row]]) if row >= 0 else None for row in found
     ]
     assert all(
-        heir in choice if choice else heir is None
-        for heir, choice in zip(chosen, choices, strict=True)
+        successor in choice if choice else successor is None
+        for successor, choice in zip(chosen, choices, strict=True)
     )
     ways = product(*(choice or [None] for choice in choices))
     best = [worth(state, lists, (way, choices), held, share) for way in ways]
@@ -149,30 +151,32 @@ def test_heirs_are_as_even_as_any_by_the_fewest_changes(state, shares):
         assert value == min(one[rack] for one in best)
 
 
-def test_pairs_are_even_however_far_from_what_all_heirs_would_get():
-    # Were all ten heirs alike, each would take a few of what brokers 0 and 1 lead.
-    others = [[lost, heir] for lost in (0, 1) for heir in range(4, 12)]
+def test_pairs_are_even_however_far_from_what_all_successors_would_get():
+    # Were all ten successors alike, each would take a few of what brokers 0 and 1 lead.
+    others = [[lost, successor] for lost in (0, 1) for successor in range(4, 12)]
     lists = [[0, 2, 3]] * 90 + [[1, 3, 2]] * 90 + others
     state = make_state(lists, racks="aa" + "b" * 10)
     nothing = plan(state, Leaders(), Settings(resources=(Resource.IN,))).reassignment
 
-    found = choose_heirs(
+    found = choose_successors(
         nothing,
         first_live_replica(state),
         np.ones(len(lists), dtype=np.bool_),
         np.ones(state.num_brokers),
     )
 
-    heirs = state.replicas.broker_idx[found].tolist()
-    pairs = Counter((row[0], heir) for row, heir in zip(lists, heirs, strict=True))
-    big = [pairs[lost, heir] for lost in (0, 1) for heir in (2, 3)]
+    successors = state.replicas.broker_idx[found].tolist()
+    pairs = Counter(
+        (row[0], successor) for row, successor in zip(lists, successors, strict=True)
+    )
+    big = [pairs[lost, successor] for lost in (0, 1) for successor in (2, 3)]
     assert big == [45] * 4
 
 
 @pytest.mark.parametrize(
     ("replicas", "racks", "second"),
     [
-        pytest.param([[0, 1, 2]] * 4, "abc", {1: 2, 2: 2}, id="two-heirs-share"),
+        pytest.param([[0, 1, 2]] * 4, "abc", {1: 2, 2: 2}, id="two-successors-share"),
         pytest.param([[0, 1, 2]] * 2, "aab", {2: 2}, id="outside-the-rack-first"),
         pytest.param([[0, 1]] * 3, "ab", {1: 3}, id="no-choice"),
     ],

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from placement.check.waves.throttle_lists import WaveTold, file_findings
+from placement.check.waves.throttle_lists import WaveProperties, file_findings
 from placement.model.cluster import ClusterState
 from placement.model.load import Resource, weigh
 from placement.waves.wave_settings import WaveSettings
@@ -144,8 +144,8 @@ def test_check_reads_the_parts_of_a_wave(capsys, wide, tmp_path):
 @pytest.mark.parametrize(
     ("told", "messages"),
     [
-        pytest.param(WaveTold(), 2, id="not-told"),
-        pytest.param(WaveTold(wildcards={"wide"}), 1, id="not-cut"),
+        pytest.param(WaveProperties(), 2, id="not-told"),
+        pytest.param(WaveProperties(wildcards={"wide"}), 1, id="not-cut"),
     ],
 )
 def test_the_checker_finds_a_list_that_kafka_cannot_store(told, messages):
@@ -162,8 +162,8 @@ def test_one_partition_alone_cannot_be_cut():
     many = list(range(1000, 6000))
     now, then = {("t", 0): many}, {("t", 0): [*many[:-1], 9]}
 
-    assert [*file_findings(1, now, then, WaveTold(wildcards={"t"}))] == []
-    assert len([*file_findings(1, now, then, WaveTold())]) == 1
+    assert [*file_findings(1, now, then, WaveProperties(wildcards={"t"}))] == []
+    assert len([*file_findings(1, now, then, WaveProperties())]) == 1
 
 
 def test_a_wildcard_throttles_every_replica_of_its_topic():

@@ -4,16 +4,11 @@ import os
 import re
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-NEEDS_MKDOCS = pytest.mark.skipif(
-    find_spec("mkdocs") is None, reason="mkdocs is in the dependency group docs"
-)
 
 
 def settings():
@@ -71,7 +66,6 @@ def build(*options):
     )
 
 
-@NEEDS_MKDOCS
 def test_the_site_builds_without_a_broken_link(tmp_path):
     done = build("--site-dir", str(tmp_path))
 
@@ -83,7 +77,6 @@ def test_the_site_builds_without_a_broken_link(tmp_path):
     assert 'href="../python/"' in overview
 
 
-@NEEDS_MKDOCS
 def test_a_broken_link_would_fail(tmp_path):
     pages = tmp_path / "docs"
     pages.mkdir()

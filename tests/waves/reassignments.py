@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from placement.check.case.finding import Finding
-from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.throttle_lists import WaveProperties
 from placement.check.waves.wave_checker import check_waves
 from placement.check.waves.wave_limits import WaveDirs, WaveLimits
 from placement.model.cluster import ABSENT, BrokerState, ClusterState
@@ -236,11 +236,11 @@ def judge(
         limits,
         WaveDirs(waves=dirs, final=dirs_by_name(found, final, every)),
         [
-            WaveTold(
+            WaveProperties(
                 bytes_per_s=faster * float(found.paces.bytes_per_s[step.number - 1])
             )
             if step.has_copies
-            else WaveTold()
+            else WaveProperties()
             for step in steps
         ],
     )

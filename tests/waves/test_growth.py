@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.throttle_lists import WaveProperties
 from placement.check.waves.wave_checker import check_waves
 from placement.check.waves.wave_limits import WaveLimits
 from placement.model.cluster import UNKNOWN, Storage
@@ -175,7 +175,9 @@ def test_the_checker_finds_a_disk_that_fills_up():
     limits = WaveLimits(max_in=5, max_out=5)
 
     slow, fast = (
-        check_waves(state, [lists], lists, limits, None, [WaveTold(bytes_per_s=rate)])
+        check_waves(
+            state, [lists], lists, limits, None, [WaveProperties(bytes_per_s=rate)]
+        )
         for rate in (10.0, 100.0)
     )
 

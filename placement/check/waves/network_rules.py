@@ -9,7 +9,7 @@ from placement.check.case.broker_loads import broker_loads
 from placement.check.case.finding import Finding, Where
 from placement.check.case.placed_replicas import placed_before
 from placement.check.rules.capacity_rules import SLACK, amount, capacities
-from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.throttle_lists import WaveProperties
 from placement.check.waves.wave_duration import Passing
 from placement.model.cluster import ABSENT, ClusterState
 
@@ -95,7 +95,7 @@ class NetworkFollower:
         self.sends[key] = broker, sent
 
     def findings(
-        self, number: int, passing: Passing, told: WaveTold
+        self, number: int, passing: Passing, properties: WaveProperties
     ) -> Iterator[Finding]:
         """
         Yield the brokers whose network the copies of a wave overload.
@@ -106,10 +106,10 @@ class NetworkFollower:
             Number of the wave.
         passing
             Bytes of copies that each broker receives and sends.
-        `told`
+        properties
             Copy rate of a broker.
         """
-        bytes_per_s = told.bytes_per_s or 0.0
+        bytes_per_s = properties.bytes_per_s or 0.0
         for way, brokers in (("in", passing.got), ("out", passing.sent)):
             for broker in sorted(brokers):
                 whole = self.whole[way].get(broker, np.nan)

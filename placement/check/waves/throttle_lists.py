@@ -18,7 +18,7 @@ MOST_BYTES = 2**15 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaveTold:
+class WaveProperties:
     """
     Properties of one wave other than its lists.
 
@@ -38,7 +38,7 @@ class WaveTold:
 
 
 def file_findings(
-    number: int, now: Lists, wave: Lists, told: WaveTold
+    number: int, now: Lists, wave: Lists, properties: WaveProperties
 ) -> Iterator[Finding]:
     """
     Yield the problems that prevent the files of a wave from being run.
@@ -51,16 +51,16 @@ def file_findings(
         Lists of the wave's partitions before the wave.
     wave
         Lists of the wave.
-    `told`
+    properties
         Parts and wildcards of the wave.
     """
-    if told.parts and not _make_up(told.parts, wave):
+    if properties.parts and not _make_up(properties.parts, wave):
         yield _finding(number, None, "has parts that do not make up the whole")
     for topic, most in _longest(now, wave).items():
-        if most > MOST_BYTES and topic not in told.wildcards:
+        if most > MOST_BYTES and topic not in properties.wildcards:
             message = f"throttles {topic} by a list of {most} B, and does not say so"
             yield _finding(number, topic, message)
-    for place, part in enumerate(told.parts or [wave], start=1):
+    for place, part in enumerate(properties.parts or [wave], start=1):
         for topic, most in _longest(now, part).items():
             is_cut = len({p for t, p in part if t == topic}) > 1
             if most > MOST_BYTES and is_cut:
@@ -70,9 +70,9 @@ def file_findings(
 
 def _make_up(parts: Sequence[Lists], wave: Lists) -> bool:
     """Return whether the parts contain each list of a wave once, and no other."""
-    told = {key: list(row) for part in parts for key, row in part.items()}
-    is_once = sum(map(len, parts)) == len(told)
-    return is_once and told == {key: list(row) for key, row in wave.items()}
+    joined = {key: list(row) for part in parts for key, row in part.items()}
+    is_once = sum(map(len, parts)) == len(joined)
+    return is_once and joined == {key: list(row) for key, row in wave.items()}
 
 
 def _longest(now: Lists, file: Lists) -> dict[str, int]:

@@ -17,7 +17,7 @@ from placement.check.rules.capacity_rules import capacities
 from placement.check.waves.disk_growth import GrowthFollower
 from placement.check.waves.log_dirs_over_time import DirFollower, Dirs, Place
 from placement.check.waves.network_rules import NetworkFollower
-from placement.check.waves.throttle_lists import WaveTold, file_findings
+from placement.check.waves.throttle_lists import WaveProperties, file_findings
 from placement.check.waves.wave_duration import Passing
 from placement.check.waves.wave_limits import WaveDirs, WaveLimits
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, Storage
@@ -32,7 +32,7 @@ def check_waves(
     final: Lists,
     limits: WaveLimits,
     dirs: WaveDirs | None = None,
-    told: Sequence[WaveTold] | None = None,
+    properties: Sequence[WaveProperties] | None = None,
 ) -> tuple[Finding, ...]:
     """
     Check every wave, and the lists after the last one, against the rules.
@@ -49,7 +49,7 @@ def check_waves(
         Limits of the waves.
     dirs
         Log dirs that the files name; `None`: none.
-    `told`
+    properties
         Properties of each wave other than its lists; `None`: unknown.
 
     Returns
@@ -63,9 +63,9 @@ def check_waves(
     follower = _Follower(before, waves, final, limits)
     follower.expect_dirs(dirs.final)
     named = [*dirs.waves, *[{}] * (len(waves) - len(dirs.waves))]
-    told = [WaveTold()] * len(waves) if told is None else told
+    properties = [WaveProperties()] * len(waves) if properties is None else properties
     found: list[Finding] = []
-    turns = zip(waves, named, told, strict=True)
+    turns = zip(waves, named, properties, strict=True)
     for number, (lists, paths, more) in enumerate(turns, start=1):
         found += file_findings(number, follower.lists, lists, more)
         found += follower.run(number, lists, paths, more)
@@ -198,7 +198,7 @@ class _Follower:
         self.dirs.expect(self.before, known, final, self._bytes, new)
 
     def run(
-        self, number: int, lists: Lists, dirs: Dirs, told: WaveTold
+        self, number: int, lists: Lists, dirs: Dirs, properties: WaveProperties
     ) -> Iterator[Finding]:
         """Run one wave, and yield its findings."""
         passing = Passing()
@@ -222,10 +222,10 @@ class _Follower:
             yield from self._list_findings(number, key, new, comes)
             yield from self._partition_cap_findings(number, key, comes)
         yield from self._cap_findings(number, passing.num_out, passing.num_in)
-        seconds = passing.seconds(told, self.limits.bandwidth_bytes_per_s)
+        seconds = passing.seconds(properties, self.limits.bandwidth_bytes_per_s)
         yield from self._disk_findings(number, passing.num_in, seconds)
         yield from self._dir_findings(number, touched)
-        yield from self.network.findings(number, passing, told)
+        yield from self.network.findings(number, passing, properties)
         for key, new in known.items():
             self._settle_inside(key, inside[key], named[key])
             yield from self._finish(number, key, new, named[key])

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.throttle_lists import WaveProperties
 
 
 class Passing:
@@ -34,11 +34,13 @@ class Passing:
         self.num_in.update(sizes.keys())
         self.inside.update(sizes)
 
-    def seconds(self, told: WaveTold, inside_bytes_per_s: float | None) -> float:
+    def seconds(
+        self, properties: WaveProperties, inside_bytes_per_s: float | None
+    ) -> float:
         """Return the copy seconds of the busiest broker; 0 if the rate is unknown."""
-        if told.bytes_per_s is None:
+        if properties.bytes_per_s is None:
             return 0.0
         between = max([*self.sent.values(), *self.got.values()], default=0)
         inside = max(self.inside.values(), default=0)
-        rate = inside_bytes_per_s or told.bytes_per_s
-        return max(between / told.bytes_per_s, inside / rate)
+        rate = inside_bytes_per_s or properties.bytes_per_s
+        return max(between / properties.bytes_per_s, inside / rate)

@@ -276,8 +276,8 @@ class Replacing:
             return np.ones(len(rows), dtype=np.bool_)
         start, allowed = self.draft.state.replicas.start, self.can_lead()
         allowed[rows] = False
-        has_heir = first_true(allowed, start)[self.partition_idx[rows]] >= 0
-        led: BoolArray = has_heir | ~self._would_lead(rows)
+        has_successor = first_true(allowed, start)[self.partition_idx[rows]] >= 0
+        led: BoolArray = has_successor | ~self._would_lead(rows)
         return led
 
     def _would_lead(self, rows: RowArray) -> BoolArray:

@@ -173,12 +173,12 @@ def _in_order(draft: Draft, dropped: BoolArray) -> Reassignment:
     rows = np.arange(len(replicas), dtype=np.int64)
     loses = first_true(dropped, replicas.start) != ABSENT
     first = first_true(~dropped, replicas.start)
-    heir = first_true(~dropped & can_lead(draft), replicas.start)
+    successor = first_true(~dropped & can_lead(draft), replicas.start)
     # If no replica in sync may lead, one that has yet to catch up and may lead does.
     may_lead = draft.leads[replicas.broker_idx]
     later = first_true(~dropped & may_lead, replicas.start)
-    heir = np.where(heir == ABSENT, later, heir)
-    leading = np.where(loses & (heir != ABSENT), heir, first)
+    successor = np.where(successor == ABSENT, later, successor)
+    leading = np.where(loses & (successor != ABSENT), successor, first)
     # If the first live replica of a list stays, it remains the leader.
     live = state.brokers.is_live[replicas.broker_idx]
     led = first_true(live, replicas.start)
@@ -309,10 +309,12 @@ class _Dropping:
         replicas = state.replicas
         in_sync = replicas.is_in_sync & ~self.dropped
         is_last = self._is_last(in_sync)
-        heirs = in_sync & self.leads
+        successors = in_sync & self.leads
         # If no replica in sync may lead, the present leader remains.
-        is_out = sum_rows(heirs, self.start) == 0
-        is_last |= self._is_last(heirs | (is_out[self.of] & self.leads & ~self.dropped))
+        is_out = sum_rows(successors, self.start) == 0
+        is_last |= self._is_last(
+            successors | (is_out[self.of] & self.leads & ~self.dropped)
+        )
         least = state.topics.min_insync_replicas[state.partitions.topic_idx]
         is_small = sum_rows(replicas.is_in_sync, self.start) < least
         needed: BoolArray = is_last | (replicas.is_eligible & is_small[self.of])
@@ -347,11 +349,13 @@ class _Dropping:
         if len(weights.own):
             change[:, 0] -= weights.own[rows]
         leads = np.equal(self._leading()[of], rows)
-        heirs = self._heirs(rows)
+        successors = self._successors(rows)
         lead = weights.leader[of] * leads[:, None]
-        change = np.stack([change - lead, lead * (heirs != ABSENT)[:, None]], axis=1)
+        change = np.stack(
+            [change - lead, lead * (successors != ABSENT)[:, None]], axis=1
+        )
         brokers = np.stack(
-            [replicas.broker_idx[rows], replicas.broker_idx[np.maximum(heirs, 0)]],
+            [replicas.broker_idx[rows], replicas.broker_idx[np.maximum(successors, 0)]],
             axis=1,
         )
         starts = np.nonzero(np.append(True, np.not_equal(of[1:], of[:-1])))[0]
@@ -362,12 +366,12 @@ class _Dropping:
             change=change.reshape(-1, change.shape[2]),
         )
 
-    def _heirs(self, rows: RowArray) -> RowArray:
+    def _successors(self, rows: RowArray) -> RowArray:
         """Return ``(rows,)`` the next leader once a row is dropped, or `ABSENT`."""
         live = self.draft.state.brokers.is_live[self.draft.state.replicas.broker_idx]
-        heir = self._first_but(rows, can_lead(self.draft) & ~self.dropped)
+        successor = self._first_but(rows, can_lead(self.draft) & ~self.dropped)
         any_live = self._first_but(rows, live & ~self.dropped)
-        return np.where(heir == ABSENT, any_live, heir)
+        return np.where(successor == ABSENT, any_live, successor)
 
     def _first_but(self, rows: RowArray, chosen: BoolArray) -> RowArray:
         """Return the first chosen replica of each row's partition but the row."""

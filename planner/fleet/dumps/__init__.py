@@ -1,5 +1,5 @@
 """
-Raw dumps of clusters: found, told apart, read, and what is refused of them.
+Raw dumps of clusters: discovery, detection of file kinds, reading, and rejects.
 
 Imports `planner.fleet` and `planner.snapshot.importers`.
 """

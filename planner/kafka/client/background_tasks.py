@@ -71,8 +71,8 @@ def each_at_once(
     """
     Run the work for each item, several at a time, and return results in item order.
 
-    Of several errors, the error of the first item is raised. After an error no further
-    item is started.
+    If several items fail, the error of the first one is raised. No further item is
+    started after an error.
     """
     if len(items) < 2:
         return [work(item) for item in items]

@@ -159,8 +159,8 @@ def read_our_data(data: bytes | None) -> OurData:
     """
     Return the user data of another member.
 
-    Of newer versions, the known keys are read. Unreadable data count as empty, so that
-    one faulty member does not stop a group.
+    Only the known keys are read from a newer version. Unreadable data count as empty,
+    so that one faulty member does not stop a group.
     """
     if not data:
         return OurData()

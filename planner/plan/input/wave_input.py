@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from placement.check import Finding
-from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.throttle_lists import WaveProperties
 from placement.check.waves.wave_checker import check_waves
 from placement.check.waves.wave_limits import WaveDirs, WaveLimits
 from placement.model.cluster import ClusterState
@@ -28,7 +28,8 @@ class WavesInput:
     """
     Waves in a plan folder.
 
-    The field `told` has, for each wave, its data for the checker besides the lists.
+    The field `properties` has the data of each wave that the checker needs besides the
+    lists.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class WavesInput:
 
     waves: tuple[ReassignmentFile, ...]
     limits: WaveLimits
-    told: tuple[WaveTold, ...]
+    properties: tuple[WaveProperties, ...]
     records: tuple[WaveRecord, ...] = ()
 
     def check(
@@ -57,7 +58,7 @@ class WavesInput:
             WaveDirs(
                 waves=[dirs_of(file) for file in self.waves], final=dirs_of(final)
             ),
-            self.told,
+            self.properties,
         )
 
 
@@ -81,28 +82,28 @@ def read_waves(folder: Path) -> WavesInput | None:
         return None
     document = read_json(path, remedy="write the plan anew")
     try:
-        told = WavesRecord.model_validate(document)
+        record = WavesRecord.model_validate(document)
     except ValidationError as error:
         raise _refusal(path, error) from error
-    files, problems = _read_files(folder, [wave.file for wave in told.waves])
-    parts, more = _read_parts(folder, told)
+    files, problems = _read_files(folder, [wave.file for wave in record.waves])
+    parts, more = _read_parts(folder, record)
     problems += more
     if problems:
         msg = f"{folder} has waves that cannot be read"
         raise BadInputError(msg, problems)
     return WavesInput(
         waves=tuple(files),
-        told=tuple(parts),
-        records=tuple(told.waves),
+        properties=tuple(parts),
+        records=tuple(record.waves),
         limits=WaveLimits(
-            max_in=told.settings.max_moves_in,
-            max_out=told.settings.max_moves_out,
-            max_shared=told.settings.max_moves_per_broker,
-            max_per_partition=told.settings.max_moves_per_partition,
-            disk_threshold=told.disk_threshold,
-            bandwidth_bytes_per_s=told.settings.bandwidth_bytes_per_s,
-            in_threshold=told.in_threshold,
-            out_threshold=told.out_threshold,
+            max_in=record.settings.max_moves_in,
+            max_out=record.settings.max_moves_out,
+            max_shared=record.settings.max_moves_per_broker,
+            max_per_partition=record.settings.max_moves_per_partition,
+            disk_threshold=record.disk_threshold,
+            bandwidth_bytes_per_s=record.settings.bandwidth_bytes_per_s,
+            in_threshold=record.in_threshold,
+            out_threshold=record.out_threshold,
         ),
     )
 
@@ -122,17 +123,17 @@ def _refusal(path: Path, error: ValidationError) -> BadInputError:
 
 
 def _read_parts(
-    folder: Path, told: WavesRecord
-) -> tuple[list[WaveTold], list[InputProblem]]:
+    folder: Path, record: WavesRecord
+) -> tuple[list[WaveProperties], list[InputProblem]]:
     """Read the parts of each wave; return the data of the waves for the checker."""
-    found: list[WaveTold] = []
+    found: list[WaveProperties] = []
     problems: list[InputProblem] = []
-    for wave in told.waves:
+    for wave in record.waves:
         parts, more = _read_files(folder, wave.parts)
         problems += more
         lists = [lists_of(part) for part in parts]
         found.append(
-            WaveTold(
+            WaveProperties(
                 parts=lists,
                 wildcards=frozenset(wave.wildcard_topics),
                 bytes_per_s=wave.bandwidth_bytes_per_s,

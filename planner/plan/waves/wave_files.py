@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.check import Finding
-from placement.check.waves.throttle_lists import WaveTold
+from placement.check.waves.throttle_lists import WaveProperties
 from placement.check.waves.wave_checker import check_waves
 from placement.check.waves.wave_limits import WaveDirs, WaveLimits
 from placement.model.cluster import ABSENT, ClusterState
@@ -82,7 +82,7 @@ def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
     )
 
 
-def _told_of(waves: PlannedWaves, step: Step) -> WaveTold:
+def _told_of(waves: PlannedWaves, step: Step) -> WaveProperties:
     """Return the data of a wave for the checker, as waves.json has it."""
     state, starts = waves.state, wave_starts(waves, step)
     rows = file_order(state, step.after.partition_idx)
@@ -92,7 +92,7 @@ def _told_of(waves: PlannedWaves, step: Step) -> WaveTold:
         for begin, end in zip(starts, ends, strict=True)
     ]
     names = state.topics.names
-    return WaveTold(
+    return WaveProperties(
         parts=parts if len(parts) > 1 else (),
         wildcards=frozenset(names[t] for t in wildcard_topics(waves, step)),
         bytes_per_s=pace_of(waves, step),

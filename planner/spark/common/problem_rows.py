@@ -58,13 +58,13 @@ def rows_of_findings(
     tables
         The tables that were checked, by name.
     """
-    told: dict[tuple[str, str], int] = {}
+    counts: dict[tuple[str, str], int] = {}
     for each in findings:
         kind = (each.table, each.column)
-        told[kind] = told.get(kind, 0) + 1
-        if told[kind] <= MOST_TOLD:
+        counts[kind] = counts.get(kind, 0) + 1
+        if counts[kind] <= MOST_TOLD:
             yield _of_finding(each, tables)
-    yield from more_rows(told)
+    yield from more_rows(counts)
 
 
 def _of_finding(finding: Finding, tables: Mapping[str, ArrowTable]) -> Row:
@@ -77,13 +77,13 @@ def _of_finding(finding: Finding, tables: Mapping[str, ArrowTable]) -> Row:
     return row_of(table or "clusters", name, finding.value, finding.rule)
 
 
-def more_rows(told: Mapping[tuple[str, str], int]) -> Iterator[Row]:
+def more_rows(counts: Mapping[tuple[str, str], int]) -> Iterator[Row]:
     """
     Yield a summary row for each column with problems that are not listed.
 
-    `told` has the number of problems by table and column.
+    `counts` has the number of problems by table and column.
     """
-    for (table, column), count in told.items():
+    for (table, column), count in counts.items():
         if count > MOST_TOLD:
             rest = count - MOST_TOLD
             rule = f"{rest:,} more rows of this column break a rule like those named"

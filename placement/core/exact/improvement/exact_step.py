@@ -206,12 +206,13 @@ class ExactStep:
 
     def _relaxed(self, found: _Found, answer: Answer) -> _Found:
         """Prove more of the cost by the linear relaxation of all places."""
-        problem, value = self.problem, evaluate(self.problem, found.at)
-        is_open = value.cost > answer.cost * (1 + self.effort.gap)
-        is_small = fits_prices(problem, self.effort.relaxed_cells)
-        if not (is_open and is_small) or self._fits or problem.price_per_move:
+        problem = self.problem
+        is_small = fits_prices(problem, self.effort.relaxed_cells) and not self._fits
+        if not is_small or problem.price_per_move:
             return found
-        if self.deadline.is_over():
+        enough = answer.cost * (1 + self.effort.gap)
+        is_open = evaluate(problem, found.at).cost > enough
+        if not is_open or self.deadline.is_over():
             return found
         from placement.core.exact.decomposition.node_relaxation import relaxed_bound
 

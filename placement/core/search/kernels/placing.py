@@ -70,7 +70,7 @@ def best_bin(m: Memory, item: int) -> int:
 
 
 @inner
-def best_heir(m: Memory, group: int) -> int:
+def best_successor(m: Memory, group: int) -> int:
     """Return the item that takes its group's role at least penalty, or -1."""
     best, best_change = -1, 0.0
     for item in range(first_item(m, group), first_item(m, group + 1)):
@@ -82,15 +82,15 @@ def best_heir(m: Memory, group: int) -> int:
 
 
 @inner
-def heir_of(m: Memory, group: int) -> int:
+def successor_of(m: Memory, group: int) -> int:
     """Return the next holder of a role, ignoring soft caps if necessary, or -1."""
-    heir = best_heir(m, group)
-    if heir < 0:
+    successor = best_successor(m, group)
+    if successor < 0:
         minds = m.ints[MINDS_SPREAD]
         m.ints[MINDS_SPREAD] = 0
-        heir = best_heir(m, group)
+        successor = best_successor(m, group)
         m.ints[MINDS_SPREAD] = minds
-    return heir
+    return successor
 
 
 @inner
@@ -105,9 +105,9 @@ def put(m: Memory, item: int) -> bool:
         m.ints[MINDS_SPREAD] = minds
     if target < 0 and role_of(m, item) == 1:
         group = group_of(m, item)
-        heir = heir_of(m, group)
-        if heir >= 0:
-            apply_role(m, group, heir)
+        successor = successor_of(m, group)
+        if successor >= 0:
+            apply_role(m, group, successor)
             target = best_bin(m, item)
             if target < 0:
                 apply_role(m, group, item)

@@ -56,7 +56,7 @@ from placement.core.search.kernels.penalty import (
     role_change,
     total_penalty,
 )
-from placement.core.search.kernels.placing import heir_of, put, respread_group
+from placement.core.search.kernels.placing import put, respread_group, successor_of
 from placement.core.search.kernels.prefetch import touch_listed
 from placement.core.search.kernels.relocate import (
     give_up,
@@ -121,11 +121,11 @@ def release(m: Memory) -> int:
             == 0
         ):
             continue
-        heir = heir_of(m, group)
-        if heir < 0:
+        successor = successor_of(m, group)
+        if successor < 0:
             stuck += 1
         else:
-            apply_role(m, group, heir)
+            apply_role(m, group, successor)
     return stuck
 
 

@@ -80,25 +80,27 @@ def saying(topics: DataFrame) -> DataFrame:
         "is_shared": F.coalesce(storage == "shared", F.lit(False)),
         "min_isr": config_of(topics, "configs", MIN_ISR).try_cast("int"),
     }
-    told = topics.select(
+    settings = topics.select(
         *KEY,
         F.col("topic").cast("string").alias("topic"),
         *(value.alias(BESIDE[name]) for name, value in said.items()),
     )
-    return told.where(F.col(BESIDE["is_shared"]) | F.col(BESIDE["min_isr"]).isNotNull())
+    return settings.where(
+        F.col(BESIDE["is_shared"]) | F.col(BESIDE["min_isr"]).isNotNull()
+    )
 
 
-def with_said(partitions: DataFrame, told: DataFrame, count: int) -> DataFrame:
+def with_said(partitions: DataFrame, settings: DataFrame, count: int) -> DataFrame:
     """
     Return partitions joined by Spark with the settings of their topics.
 
-    `partitions` has the columns `KEY` and `topic`, `told` is the result of `saying`,
-    and `count` is the number of its rows. Spark itself estimates as many rows as there
-    are topics, and would sort all partitions for the join.
+    `partitions` has the columns `KEY` and `topic`. `settings` is the result of
+    `saying`, with `count` rows. Spark itself estimates as many rows as there are
+    topics, and would sort all partitions for the join.
     """
     theirs = {name: f"their_{name}" for name in (*KEY, "topic")}
     # A duplicate topic is rejected elsewhere, and must not duplicate partitions here.
-    once = told.withColumnsRenamed(theirs).dropDuplicates(list(theirs.values()))
+    once = settings.withColumnsRenamed(theirs).dropDuplicates(list(theirs.values()))
     if count <= MOST_BROADCAST:
         once = F.broadcast(once)
     # Rows without a key or topic are rejected elsewhere: null need not match null.
