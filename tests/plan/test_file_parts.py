@@ -125,7 +125,7 @@ def test_check_reads_the_parts_of_a_wave(capsys, wide, tmp_path):
     assert made.code == 0, made.out
     fine = run(capsys, "check", plan, "--snapshot", snapshot)
     first, second = (plan / f"waves/wave-001-{n:03d}.json" for n in (1, 2))
-    lists = [*map(len, read_waves(plan).told[0].parts)]
+    lists = [*map(len, read_waves(plan).properties[0].parts)]
 
     first.write_text((plan / "waves/wave-001.json").read_text())
     spoiled = run(capsys, "check", plan, "--snapshot", snapshot, "--format", "json")
