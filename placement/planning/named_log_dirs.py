@@ -13,7 +13,7 @@ from placement.model.cluster import BoolArray, IndexArray
 from placement.model.load import loads_of
 from placement.model.reassignment import Reassignment, unchanged
 from placement.model.targets import find_targets
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.demand.topic_growth import Crossing, Growth, crossings
 from placement.draft.draft import LEAST_KNOWN
 from placement.failures.failure_domains import DomainKind
 from placement.failures.failure_outlook import (
@@ -28,7 +29,6 @@ from placement.model.load import (
 )
 from placement.model.targets import Members, share_out
 from placement.score.placement_score import Measured, Score, measure, score_of
-from placement.sizing.demand.topic_growth import Crossing, Growth, crossings
 
 CAPPED = (
     Resource.DISK,

@@ -6,7 +6,15 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from placement.cluster_changes.variant import Data, Variant, held_by, without_brokers
 from placement.core.model.solution import Status
+from placement.demand.broker_demand import (
+    Need,
+    Wanted,
+    demand_of,
+    fleet_of,
+    needs_of,
+)
 from placement.draft.draft import Settings
 from placement.model.cluster import (
     ABSENT,
@@ -16,17 +24,9 @@ from placement.model.cluster import (
 )
 from placement.model.load import weigh
 from placement.operations import Operation, Rebalance, RemoveBrokers
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
-from placement.planning.result import PlannedPlacement
-from placement.scenarios.changes.variant import Data, Variant, held_by, without_brokers
 from placement.scenarios.scenario_figures import Assumptions, Figures, figures_of
-from placement.sizing.demand.broker_demand import (
-    Need,
-    Wanted,
-    demand_of,
-    fleet_of,
-    needs_of,
-)
 
 
 class Afterwards(StrEnum):

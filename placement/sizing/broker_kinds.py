@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from placement.demand.broker_demand import SIZED, Fleet, capacity_of
 from placement.model.cluster import UNKNOWN, ClusterState, RateArray
-from placement.sizing.demand.broker_demand import SIZED, Fleet, capacity_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

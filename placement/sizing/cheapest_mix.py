@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.demand.broker_demand import Demand, Need, demand_of, needs_of
 from placement.sizing.broker_kinds import BrokerKind, Mix, mix_fleet
 from placement.sizing.cluster_size import (
     Attempt,
@@ -15,7 +16,6 @@ from placement.sizing.cluster_size import (
     needs_today,
     try_variant,
 )
-from placement.sizing.demand.broker_demand import Demand, Need, demand_of, needs_of
 from placement.sizing.mix_model import cheapest_mix
 from placement.sizing.replacement_brokers import replaced
 

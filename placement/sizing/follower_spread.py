@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.cluster_changes.factor_changes import chosen_replicas
 from placement.model.cluster import ABSENT, ClusterState, IndexArray, RateArray
 from placement.model.load import RESOURCES, UNIT_ROW, Resource, broker_loads, weigh
-from placement.scenarios.changes.factor_changes import chosen_replicas
 
 
 def spread_successors(state: ClusterState) -> ClusterState:

@@ -23,7 +23,7 @@ from planner.plan.run.check_new_partitions import GOALS, check_new_plan
 from planner.plan.waves.wave_files import wave_lists
 from planner.snapshot import Snapshot
 from planner.snapshot.actions.apply_plan import apply_plan as apply
-from planner.throttles import throttles_in
+from planner.status.throttles_in_force import throttles_in
 from planner.verify import Verification, verify
 from planner.verify.whole_plan import verify_read
 

@@ -170,7 +170,7 @@ def _choose(
 ) -> _Chosen:
     """Tell which partitions the options name."""
     from planner.kafka.read.log_dirs import Partition
-    from planner.plan.kafka_files.election_file import read_election_file
+    from planner.kafka_files.election_file import read_election_file
 
     is_given = (is_all, file is not None, topic is not None)
     problems = []

@@ -165,7 +165,7 @@ def _look(
 
 
 def _print(proposal: "Proposal", output_format: OutputFormat, *, quiet: bool) -> None:
-    from planner.plan.kafka_files.reassignment_file import format_reassignment
+    from planner.kafka_files.reassignment_file import format_reassignment
     from planner.text.format import wrapped
 
     if output_format is OutputFormat.JSON:
@@ -183,7 +183,7 @@ def _document(proposal: "Proposal") -> dict[str, Any]:
     import json
     from dataclasses import asdict
 
-    from planner.plan.kafka_files.reassignment_file import format_reassignment
+    from planner.kafka_files.reassignment_file import format_reassignment
 
     return {
         "current": json.loads(format_reassignment(proposal.current)),

@@ -148,13 +148,13 @@ def _look(
 def _check_output(path: Path) -> None:
     """Refuse to replace anything but a reassignment file."""
     if path.exists():
-        from planner.plan.kafka_files.reassignment_file import read_reassignment_file
+        from planner.kafka_files.reassignment_file import read_reassignment_file
 
         read_reassignment_file(path)
 
 
 def _write_cancel(found: "Status", path: Path, *, quiet: bool) -> None:
-    from planner.plan.kafka_files.reassignment_file import format_reassignment
+    from planner.kafka_files.reassignment_file import format_reassignment
     from planner.status.running_moves import cancel_lists
 
     lists = cancel_lists(found)

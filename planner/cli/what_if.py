@@ -3,7 +3,7 @@
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,8 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.growth_option import read_growth_option
+from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json
 from planner.cli.common.replay_options import options_again
 
@@ -173,25 +175,6 @@ def read_effort(text: str) -> str:
     return text
 
 
-def read_growth_option(text: str | None) -> "Rates | None":
-    """
-    Return growth that all topics share.
-
-    Raises
-    ------
-    BadInputError
-        If the text says none.
-    """
-    from planner.what_if.topic_growth import parse_growth
-
-    if text is None:
-        return None
-    try:
-        return parse_growth(text)
-    except ValueError as error:
-        refuse_option("--growth", text, str(error))
-
-
 def growth_of(
     growth: str | None, trends: Path | None, snapshot: "Snapshot"
 ) -> "Rates | dict[str, Rates] | None":
@@ -210,21 +193,3 @@ def growth_of(
     if growth is not None:
         refuse_option("--growth", growth, "must not be given together with --trends")
     return read_trends(trends, snapshot.cluster_id)
-
-
-def refuse_option(option: str, value: str, rule: str) -> NoReturn:
-    """
-    Refuse an option.
-
-    Raises
-    ------
-    BadInputError
-        Always.
-    """
-    from planner.errors import BadInputError, InputProblem
-
-    problem = InputProblem(
-        file="command line", place=option, value=value, rule=rule, remedy="mend it"
-    )
-    msg = "bad options"
-    raise BadInputError(msg, [problem])

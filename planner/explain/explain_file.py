@@ -12,8 +12,8 @@ from placement.model.reassignment import Reassignment
 from placement.operations import Rebalance
 from placement.planning.plan import draft_shares, make_draft
 from planner.errors import BadInputError, InputProblem
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.folder.moves_file import MoveRow, move_rows
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 
 
 def explain_file(

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from planner.errors import BadInputError
+from planner.io.input_problems import problem
 from planner.snapshot.parquet_folder import HEADER_FILE
 from planner.snapshot.tables.snapshot_columns import TABLES, ArrowTable
-from planner.snapshot.tables.snapshot_problems import problem, refuse
+from planner.snapshot.tables.snapshot_problems import refuse
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot

@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from placement.demand.broker_demand import SIZED, Wanted, demand_of, fleet_of
 from placement.draft.draft import Settings
 from placement.model.cluster import ClusterState, RateArray
 from placement.model.load import RESOURCES, Resource
 from placement.scenarios.cross_rack_load import cross_rack_rate, knows_racks
 from placement.score import ClusterScore
 from placement.score.known_loads import known_figures
-from placement.sizing.demand.broker_demand import SIZED, Wanted, demand_of, fleet_of
 from placement.sizing.fewest_brokers import MOST_BROKERS, least_brokers
 from planner.fleet.cross_rack_traffic import crossing_bytes_per_s
 from planner.fleet.fleet_prices import FleetPrices
 from planner.snapshot.tables.snapshot_columns import ArrowTable
-from planner.what_if.prices import GB, SECONDS, Prices
+from planner.what_if.changes.prices import GB, SECONDS, Prices
 
 Tags = Mapping[str, str]
 OWNER = "owner"

@@ -369,8 +369,8 @@ def _state(tables: Tables, header: Mapping[str, Any]) -> tuple[Any, str]:
 
 
 def _drift(state: Any, plan: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - ClusterState
+    from planner.kafka_files.reassignment_file import parse_reassignment
     from planner.plan.input.plan_input import lists_before
-    from planner.plan.kafka_files.reassignment_file import parse_reassignment
     from planner.verify import verify
     from planner.verify.foretold_loads import compare_loads
 

@@ -21,9 +21,9 @@ from planner.generate.generate_request import (
     placer_brokers,
 )
 from planner.generate.tool_refusals import Refusal, find_refusals
+from planner.kafka_files.reassignment_columns import listing, listing_now
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.input.plan_input import to_target
-from planner.plan.kafka_files.reassignment_columns import listing, listing_now
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 from planner.progress import stage
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from planner.errors import BadInputError, InputProblem
-from planner.plan.kafka_files.reassignment_file import read_json
+from planner.kafka_files.reassignment_file import read_json
 
 
 def read_topics_to_move(path: Path) -> tuple[str, ...]:

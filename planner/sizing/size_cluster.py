@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from placement.check import CheckSettings, check, is_ok
+from placement.cluster_changes.broker_changes import usual_broker
+from placement.cluster_changes.variant import Variant, variant_of
+from placement.demand.broker_demand import Wanted
+from placement.demand.topic_growth import DAYS_PER_MONTH
 from placement.model.cluster import ABSENT, ClusterState
-from placement.scenarios.changes.broker_changes import usual_broker
-from placement.scenarios.changes.variant import Variant, variant_of
 from placement.scenarios.scenario_figures import Assumptions
 from placement.sizing.broker_kinds import BrokerKind
 from placement.sizing.capacity_horizon import Lasting, lasting_of, on_day
@@ -20,14 +22,12 @@ from placement.sizing.cluster_size import (
     SizingTask,
     fewest_like,
 )
-from placement.sizing.demand.broker_demand import Wanted
-from placement.sizing.demand.topic_growth import DAYS_PER_MONTH
 from planner.errors import BadInputError
 from planner.failures.failure_request import election_rules
-from planner.plan.kafka_files.reassignment_columns import listing
+from planner.io.input_problems import problem
+from planner.kafka_files.reassignment_columns import listing
 from planner.progress import stage
 from planner.snapshot import Snapshot
-from planner.snapshot.tables.snapshot_problems import problem
 from planner.text.suggest import near
 from planner.what_if.changes.change_context import Context
 from planner.what_if.changes.scenario_names import NameReader

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from placement.demand.broker_demand import SIZED, Need
 from placement.failures.failure_domains import DomainKind
 from placement.scenarios.scenario_figures import CAPPED, Figures
 from placement.sizing.capacity_horizon import Lasting
 from placement.sizing.cheapest_mix import needs_without_one
 from placement.sizing.cluster_size import Sizing, headroom
-from placement.sizing.demand.broker_demand import SIZED, Need
 from placement.sizing.fewest_brokers import MOST_BROKERS, BrokerBound
 from planner.plan.documents.check_records import Int32, Record
 from planner.sizing.size_cluster import SizeAnswer, wished_losses

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from placement.demand.broker_demand import SIZED, Need
 from placement.failures.failure_domains import DomainKind
 from placement.scenarios.scenario_figures import CAPPED
 from placement.sizing.capacity_horizon import Lasting
 from placement.sizing.cheapest_mix import needs_without_one
 from placement.sizing.cluster_size import headroom
-from placement.sizing.demand.broker_demand import SIZED, Need
 from placement.sizing.fewest_brokers import MOST_BROKERS
 from planner.sizing.size_cluster import SizeAnswer
 from planner.sizing.sizing_document import left_out, removable, unsized

@@ -258,13 +258,14 @@ class Snapshot:
         """Return the JSON document, without nulls."""
         from planner.snapshot.formats.json_file import document_of
 
-        return document_of(self)
+        return document_of(self.header(), self.tables())
 
     def to_state(self) -> "ClusterState":
         """Return the cluster as the columns that planning uses."""
         from planner.snapshot.to_state import state_of
 
-        return state_of(self)
+        facts = Facts(self.configs, self.controllers, self.tables())
+        return state_of(facts, self.cluster_id)
 
     def equals(self, other: "Snapshot") -> bool:
         """Return whether two snapshots have equal contents."""

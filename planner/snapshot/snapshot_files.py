@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError
+from planner.io.input_problems import problem
 from planner.io.interrupts import interrupts_wait
 from planner.progress import stage
 from planner.snapshot.parquet_folder import (
@@ -18,7 +19,7 @@ from planner.snapshot.parquet_folder import (
     write_folder,
 )
 from planner.snapshot.tables.snapshot_columns import TABLES
-from planner.snapshot.tables.snapshot_problems import problem, refuse
+from planner.snapshot.tables.snapshot_problems import refuse
 
 if TYPE_CHECKING:
     from planner.snapshot.snapshot_document import Snapshot
@@ -150,7 +151,7 @@ def _write_file(snapshot: "Snapshot", path: Path) -> None:
     with _beside(path) as workspace:
         # The suffix determines compression.
         written = workspace / path.name
-        write_json(snapshot, written)
+        write_json(snapshot.header(), snapshot.tables(), written)
         written.replace(path)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ from planner.snapshot.tables.snapshot_columns import (
     BROKER_STATES,
     LOG_DIR_STATES,
     STORAGES,
+    TABLES,
     ArrowArray,
     ArrowTable,
 )
@@ -46,16 +47,13 @@ from planner.snapshot.tables.table_facts import (
 )
 from planner.snapshot.tables.table_rows import Rows, as_array, find_in_rows
 
-if TYPE_CHECKING:
-    from planner.snapshot.snapshot_document import Snapshot
-
 _DIR_COLUMNS = ("log_dirs", "future_log_dirs")
 """Columns of partitions that name log dirs."""
 _NO_CONFIGS: Mapping[str, str] = {}
 """Shared by topics without configs; a plain dict, since proxies cannot be pickled."""
 
 
-def state_of(snapshot: "Snapshot") -> ClusterState:
+def state_of(facts: Facts, cluster_id: str | None = None) -> ClusterState:
     """
     Build the cluster of a snapshot.
 
@@ -66,15 +64,17 @@ def state_of(snapshot: "Snapshot") -> ClusterState:
 
     Parameters
     ----------
-    snapshot
-        A checked snapshot, with rows in canonical order.
+    facts
+        Tables of a checked snapshot, with rows in canonical order.
+    cluster_id
+        Kafka's id of the cluster, if it is known.
     """
-    facts = Facts(snapshot.configs, snapshot.controllers, snapshot.tables())
-    brokers = _brokers(snapshot.brokers, dir_totals(facts, facts.broker_ids))
+    tables = facts.tables
+    brokers = _brokers(tables["brokers"], dir_totals(facts, facts.broker_ids))
     rows = facts.replicas
     broker_idx = _rows_of(brokers, rows.values)
     named = {name: facts.column("partitions", name) for name in _DIR_COLUMNS}
-    dirs = _Dirs(snapshot.log_dirs, brokers, named, rows, broker_idx)
+    dirs = _Dirs(tables["log_dirs"], brokers, named, rows, broker_idx)
     log_dirs = dirs.log_dirs()
     is_listed = _flags(facts.members("offline_replicas"), rows)
     replicas = locate_failed(
@@ -85,12 +85,12 @@ def state_of(snapshot: "Snapshot") -> ClusterState:
         is_leaderless=_is_leaderless(facts),
     )
     return ClusterState(
-        cluster_id=snapshot.cluster_id,
+        cluster_id=cluster_id,
         brokers=brokers,
         log_dirs=log_dirs,
-        topics=_topics(snapshot),
+        topics=_topics(facts),
         partitions=_partitions(
-            snapshot, _leader_idx(facts, brokers, replicas, is_listed)
+            tables, _leader_idx(facts, brokers, replicas, is_listed)
         ),
         replicas=replicas,
     )
@@ -116,9 +116,7 @@ def bare_state_of(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
 @cache
 def _of_nothing() -> ClusterState:
     """Return an empty cluster, cached since its partitions take most of the time."""
-    from planner.snapshot.snapshot_document import Snapshot
-
-    return state_of(Snapshot())
+    return state_of(Facts({}, (), {table.name: table.empty() for table in TABLES}))
 
 
 def _rows_of(brokers: Brokers, ids: npt.NDArray[Any]) -> IndexArray:
@@ -186,9 +184,9 @@ def _brokers(table: ArrowTable, dir_bytes: npt.NDArray[np.int64]) -> Brokers:
     )
 
 
-def _topics(snapshot: "Snapshot") -> Topics:
-    table = snapshot.topics
-    default = int(snapshot.configs.get(MIN_ISR, "1"))
+def _topics(facts: Facts) -> Topics:
+    table = facts.tables["topics"]
+    default = int(facts.configs.get(MIN_ISR, "1"))
     min_isr = np.full(len(table), default, dtype=np.int32)
     rows, values = config_values(table.column("configs"), MIN_ISR)
     min_isr[rows] = [int(value) for value in values]
@@ -218,9 +216,9 @@ def _configs(maps: ArrowArray) -> tuple[Mapping[str, str], ...]:
     )
 
 
-def _partitions(snapshot: "Snapshot", leader_idx: IndexArray) -> Partitions:
-    table = snapshot.partitions
-    topics = as_array(snapshot.topics.column("topic"))
+def _partitions(tables: Mapping[str, ArrowTable], leader_idx: IndexArray) -> Partitions:
+    table = tables["partitions"]
+    topics = as_array(tables["topics"].column("topic"))
     topic_idx = pc.index_in(as_array(table.column("topic")), value_set=topics)
     return Partitions(
         topic_idx=topic_idx.to_numpy(zero_copy_only=False).astype(np.int32),

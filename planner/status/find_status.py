@@ -10,8 +10,9 @@ from placement.status import Troubles, find_troubles
 from planner.snapshot.snapshot_document import Snapshot
 from planner.snapshot.tables.table_rows import as_array
 from planner.status.controller_quorum import QuorumStatus, quorum_of
+from planner.status.throttles_in_force import throttles_in
 from planner.status.unknown_facts import Unknown, find_unknown
-from planner.throttles import LOG_DIR_RATE, Throttle, throttles_in
+from planner.throttles import LOG_DIR_RATE, Throttle
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -8,7 +8,7 @@ import numpy as np
 from placement.model.cluster import ABSENT, UNKNOWN
 from placement.status import Moves, Obstacle
 from planner.kafka_commands import KafkaCommands
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.status.find_status import Status
 from planner.status.trouble_sentences import Address, Advice, state_of, topic_and_number
 from planner.text.format import bytes_text, plural

@@ -7,7 +7,7 @@ from typing import Any
 
 from placement.model.cluster import ABSENT
 from placement.status import Leaderless, TopicTroubles
-from planner.plan.kafka_files.reassignment_file import format_reassignment
+from planner.kafka_files.reassignment_file import format_reassignment
 from planner.status.find_status import Status
 from planner.status.impossible_facts import fact_text, likely_wrong
 from planner.status.running_moves import (

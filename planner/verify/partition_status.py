@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from planner.plan.kafka_files.reassignment_file import LogDirs
+from planner.kafka_files.reassignment_file import LogDirs
 from planner.verify.state_rows import Brokers, ClusterRows, Entry
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
-from planner.plan.kafka_files.reassignment_file import LogDirs, ReassignmentFile
+from planner.kafka_files.reassignment_file import LogDirs, ReassignmentFile
 
 Key = tuple[str, int]
 Brokers = tuple[int, ...]

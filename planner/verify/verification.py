@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from placement.model.cluster import ClusterState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.throttles import Throttle
 from planner.verify.leftover_throttles import RULE as THROTTLE_LEFT
 from planner.verify.leftover_throttles import leftover_findings, throttles_left

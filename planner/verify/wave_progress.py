@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.text.format import ids_text
 from planner.verify.partition_status import Overall, Status, status_of
 from planner.verify.state_rows import Brokers, ClusterRows, Entry, Key, entries_of

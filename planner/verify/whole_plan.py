@@ -5,7 +5,7 @@ from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import read_waves
 from planner.plan.run.check_new_partitions import GOALS
 from planner.snapshot import Snapshot
-from planner.throttles import throttles_in
+from planner.status.throttles_in_force import throttles_in
 from planner.verify.plan_files import files_of
 from planner.verify.verification import Verification, verify
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from placement.check import Finding, is_ok
+from placement.cluster_changes.variant import Variant
 from placement.draft.draft import Settings
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES
-from placement.planning.result import PlannedPlacement
-from placement.scenarios.changes.variant import Variant
+from placement.planning.outcome.result import PlannedPlacement
 from placement.scenarios.scenario_figures import Assumptions
 from placement.scenarios.scenario_outcome import (
     Afterwards,

@@ -7,10 +7,10 @@ from itertools import product
 
 import numpy as np
 
+from placement.cluster_changes.broker_changes import with_count
+from placement.cluster_changes.load_changes import TRAFFIC, grow
+from placement.cluster_changes.variant import Variant
 from placement.model.load import RESOURCES
-from placement.scenarios.changes.broker_changes import with_count
-from placement.scenarios.changes.load_changes import TRAFFIC, grow
-from placement.scenarios.changes.variant import Variant
 from placement.scenarios.scenario_outcome import Afterwards
 from planner.options.option_reader import parse_broker_list
 from planner.text.suggest import near

@@ -9,18 +9,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from placement.cluster_changes.variant import Variant
 from placement.model.cluster import ClusterState
-from placement.scenarios.changes.variant import Variant
 from planner.errors import BadInputError, InputProblem
 from planner.failures.failure_request import election_rules
 from planner.group.group_problems import place_text
+from planner.io.input_problems import problem
 from planner.snapshot import Snapshot
-from planner.snapshot.tables.snapshot_problems import problem
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.change_context import Context
+from planner.what_if.changes.prices import read_prices
 from planner.what_if.changes.scenario_names import NameReader
-from planner.what_if.prices import read_prices
 from planner.what_if.scenarios import Scenario, build, expand
 from planner.what_if.topic_growth import Rates, read_growth
 

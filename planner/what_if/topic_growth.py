@@ -6,8 +6,8 @@ from math import log1p
 
 import numpy as np
 
+from placement.demand.topic_growth import DAYS_PER_MONTH, growth_of_trends
 from placement.model.cluster import BoolArray, ClusterState
-from placement.sizing.demand.topic_growth import DAYS_PER_MONTH, growth_of_trends
 from planner.what_if.changes.scenario_names import NameReader
 from planner.what_if.changes.scenario_records import GrowthRecord
 

@@ -6,7 +6,7 @@ from typing import Any
 from placement.draft.draft import LEAST_KNOWN
 from placement.failures.failure_domains import DomainKind
 from placement.model.load import RESOURCES, Resource
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.scenarios.cross_rack_load import cross_rack_rate, knows_racks
 from placement.scenarios.scenario_figures import CAPPED, Figures, Use, Verdict
 from placement.scenarios.scenario_outcome import Outcome
@@ -14,7 +14,7 @@ from planner.failures.controller_majority import Voter, keeps_majority, over_all
 from planner.plan.documents.plan_document import shortfall_document
 from planner.text.document_numbers import rounded
 from planner.text.format import percent_text
-from planner.what_if.prices import Prices, costs_document
+from planner.what_if.changes.prices import Prices, costs_document
 from planner.what_if.scenarios import Scenario
 
 BROKEN = frozenset({"partial", "infeasible"})

@@ -22,7 +22,7 @@ from placement.operations import (
 from placement.planning.plan import draft_shares, loads_of, make_draft, plan
 from placement.rules.broker_sets import BrokerSets
 from planner.explain.explain_file import explain_file
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken, lists_of, naive_loads
 

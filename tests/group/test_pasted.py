@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
-from planner.group.group_files import read_group
-from planner.group.importers.describe import import_texts
+from planner.group.files.describe import import_texts
+from planner.group.files.group_files import read_group
 from support.commands import run
 from support.noise import NOISE, WORDS, WRAPPINGS
 from support.samples import SAMPLES

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.draft.soft_rules import CAPS
-from placement.planning.plan_notes import plan_notes
+from placement.planning.outcome.plan_notes import plan_notes
 from planner.options.plan_request import PlanRequest
 from planner.options.rule_options import RULE_NAMES, RuleRequest
 from planner.plan.run.make_plan import make

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from placement.cluster_changes.variant import variant_of
+from placement.demand.broker_demand import Wanted
+from placement.demand.topic_growth import steady_growth
 from placement.draft.draft import DEFAULT_THRESHOLDS, Settings
 from placement.model.load import Resource
-from placement.scenarios.changes.variant import variant_of
 from placement.sizing.capacity_horizon import lasting_of
 from placement.sizing.cluster_size import SizingTask, fewest_like, headroom
-from placement.sizing.demand.broker_demand import Wanted
-from placement.sizing.demand.topic_growth import steady_growth
 from placement.sizing.follower_spread import spread_successors
 from placement.sizing.survival_check import unfit
 from placement.synthetic import Size, make_instance

@@ -7,7 +7,7 @@ from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot
 from planner.spark.common.task_packing import pack
 from planner.spark.io.fleet_layout import fleet_files
-from planner.spark.per_snapshot.whole_snapshots import SnapshotReader, snapshot_sizes
+from planner.spark.io.whole_snapshots import SnapshotReader, snapshot_sizes
 from support.spark import skewed_snapshot, snapshot
 
 TIME = "2026-11-20T08:00:00Z"

@@ -8,7 +8,7 @@ import pytest
 
 import planner
 from planner.demo import SNAPSHOT_FILE
-from planner.plan.kafka_files.reassignment_file import read_reassignment_file
+from planner.kafka_files.reassignment_file import read_reassignment_file
 from planner.status.status_records import StatusRecord
 from status.states import RATE, document, partition, quorum
 from support.commands import Outcome, run

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from placement.cluster_changes.variant import Data, variant_of
 from placement.draft.draft import Settings
 from placement.model.cluster import UNKNOWN
 from placement.model.load import RESOURCES, Resource
-from placement.scenarios.changes.variant import Data, variant_of
 from placement.scenarios.scenario_figures import Assumptions, figures_of
 from placement.scenarios.scenario_outcome import Afterwards, play
 from planner.options.plan_request import PlanRequest, read_request

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 
 from placement.scenarios.cross_rack_load import cross_rack_rate
 from planner.snapshot import Snapshot
+from planner.what_if.changes.prices import SECONDS
 from planner.what_if.play_scenarios import WhatIfRequest, read_wishes, what_if
-from planner.what_if.prices import SECONDS
 from planner.what_if.scenarios_file import understand
 from support.clusters import clusters, make_state
 from support.commands import run

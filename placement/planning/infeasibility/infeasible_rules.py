@@ -40,8 +40,8 @@ from placement.planning.infeasibility.rule_assumptions import (
     enough_rules,
     is_infeasible,
 )
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import draft_shares, make_draft, plan
-from placement.planning.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 from placement.rules.hosts import host_capacities
 

@@ -10,7 +10,7 @@ from placement.draft.draft import Draft
 from placement.model.cluster import BoolArray
 from placement.model.load import RESOURCES, loads_of
 from placement.model.rack_violations import rack_broken
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 
 

@@ -5,6 +5,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from placement.cluster_changes.partition_changes import (
+    MEASURED,
+    NewPartition,
+    with_partitions,
+)
+from placement.cluster_changes.topic_changes import NewTopic, add_topics
+from placement.cluster_changes.variant import Variant, variant_of
 from placement.core.model.problem import IntArray
 from placement.draft.draft import Draft, Settings
 from placement.draft.rule import Rule
@@ -18,19 +25,12 @@ from placement.planning.infeasibility.infeasible_rules import (
     explain_impossible,
 )
 from placement.planning.new_partitions.new_shortfalls import with_missing
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import draft_shares, make_draft, plan
-from placement.planning.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 from placement.rules.hosts import hard_host_capacities, host_loads
 from placement.rules.list_positions import EvenPositions
 from placement.rules.pinning import KeepLeaders, KeepTopics
-from placement.scenarios.changes.partition_changes import (
-    MEASURED,
-    NewPartition,
-    with_partitions,
-)
-from placement.scenarios.changes.topic_changes import NewTopic, add_topics
-from placement.scenarios.changes.variant import Variant, variant_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Several inputs read, and everything that is wrong with any of them said at once."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from planner.errors import BadInputError, InputProblem
 
@@ -50,3 +50,19 @@ class Gatherer:
         """
         if self._messages:
             raise BadInputError("; ".join(self._messages), self._problems)
+
+
+def refuse_option(option: str, value: str, rule: str) -> NoReturn:
+    """
+    Refuse an option.
+
+    Raises
+    ------
+    BadInputError
+        Always.
+    """
+    problem = InputProblem(
+        file="command line", place=option, value=value, rule=rule, remedy="mend it"
+    )
+    msg = "bad options"
+    raise BadInputError(msg, [problem])

@@ -7,6 +7,7 @@ import typer
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import MAX_PROBLEMS_SHOWN, print_json, print_words
+from planner.cli.common.score_options import Band, CapacityThreshold, FailOn
 from planner.cli.common.spark_options import (
     Cluster,
     Conf,
@@ -18,7 +19,6 @@ from planner.cli.common.spark_options import (
 )
 from planner.cli.fleet.fleet_fail_on import NOT_ON_SPARK, judged, print_failing
 from planner.cli.fleet.fleet_lines import facts_of_score, print_lines
-from planner.cli.score import Band, CapacityThreshold, FailOn
 
 if TYPE_CHECKING:
     from planner.spark.command import FleetScored

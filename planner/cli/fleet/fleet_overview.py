@@ -14,6 +14,7 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json, print_words
+from planner.cli.common.score_options import FailOn
 from planner.cli.common.spark_options import (
     Cluster,
     Conf,
@@ -27,7 +28,6 @@ from planner.cli.fleet.fleet_costs import cost_lines, print_cluster_costs
 from planner.cli.fleet.fleet_fail_on import judged, print_failing
 from planner.cli.fleet.fleet_lines import ClusterFacts, print_lines, print_wrapped
 from planner.cli.plan.request_options import Band
-from planner.cli.score import FailOn
 from planner.fleet.overview_costs import fleet_costs
 
 MUCH_ESTIMATED = 0.5

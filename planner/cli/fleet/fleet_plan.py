@@ -8,6 +8,7 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet, WithLogDirs
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json, print_words
 from planner.cli.common.spark_options import (
     Cluster,
@@ -22,7 +23,6 @@ from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_scenarios import print_scenarios, read_scenarios
 from planner.cli.plan.plan_options import RequestOptions, with_request_options
 from planner.cli.plan.request_options import plan_request
-from planner.cli.what_if import refuse_option
 
 if TYPE_CHECKING:
     from planner.fleet.cluster_plans import Asked, NamedRequest

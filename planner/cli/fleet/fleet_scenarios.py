@@ -56,7 +56,7 @@ def read_scenarios(
     BadInputError
         If the file is none, or an option is wrong or none of scenarios.
     """
-    from planner.cli.what_if import read_growth_option
+    from planner.cli.common.growth_option import read_growth_option
     from planner.fleet.cluster_scenarios import read_fleet_scenarios
     from planner.what_if.play_scenarios import WhatIfRequest
 

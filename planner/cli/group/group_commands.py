@@ -134,7 +134,7 @@ def import_group(
     Example: kafka-planner group import group.txt -o group.json
     """
     from planner.group import write_group
-    from planner.group.group_files import check_output
+    from planner.group.files.group_files import check_output
 
     check_output(output)
     document = _read_texts(texts, source) if texts else _read_live(source)
@@ -153,8 +153,8 @@ def import_group(
 
 
 def _read_texts(texts: Sequence[Path], source: Source) -> "GroupDocument":
-    from planner.group.group_files import read_text
-    from planner.group.importers.describe import import_texts
+    from planner.group.files.describe import import_texts
+    from planner.group.files.group_files import read_text
 
     if source.is_live:
         msg = "texts and --bootstrap-server: give one of them"
@@ -178,7 +178,7 @@ def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any: 
 
     from assignment.java_orders import hash_map_order
     from planner.group.group_problems import refuse
-    from planner.snapshot.tables.snapshot_problems import problem
+    from planner.io.input_problems import problem
 
     group = document.to_group()
     if not group.num_members:
@@ -193,7 +193,7 @@ def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any: 
 def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError:
     """Return the error that an assignor's refusal comes to."""
     from assignment.errors import UserAssignorError
-    from planner.snapshot.tables.snapshot_problems import problem
+    from planner.io.input_problems import problem
 
     if isinstance(error, UserAssignorError):
         remedy = "mend the class; nothing here is wrong"

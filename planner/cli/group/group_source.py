@@ -289,7 +289,7 @@ def enrich(
     BadInputError
         If the snapshot or the table cannot be read, or what is asked for is not known.
     """
-    from planner.group.group_files import read_text
+    from planner.group.files.group_files import read_text
     from planner.group.snapshot_weights import (
         WeightSource,
         with_cluster,

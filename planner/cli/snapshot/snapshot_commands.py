@@ -132,7 +132,7 @@ def apply(
     Example: kafka-planner snapshot apply plan prod.json -o after.json
     """
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.plan.kafka_files.reassignment_file import read_plan_file
+    from planner.kafka_files.reassignment_file import read_plan_file
     from planner.snapshot import check_output
     from planner.snapshot.actions.apply_plan import apply_plan
     from planner.snapshot.actions.started_plan import start_plan

@@ -12,7 +12,7 @@ from placement.draft.soft_rules import HARD
 from placement.log_dirs.dir_problem import LOG_DIR
 from placement.model.load import RESOURCES, UNITS, Resource
 from placement.planning.infeasibility.infeasible_rules import Because
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.anti_affinity import TopicsApart
 from planner.plan.documents.log_dir_document import log_dir_text
 from planner.plan.documents.remedy_text import remedy_document, with_suggestions

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from placement.core.model.solution import Shortfall
-from placement.log_dirs.dir_plan import PlannedDirs
+from placement.log_dirs.planned_dirs import PlannedDirs
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from planner.errors import BadInputError, InputProblem
 from planner.options.option_reader import parse_broker_list
 from planner.text.document_numbers import rounded

@@ -19,7 +19,7 @@ from placement.model.cross_rack import crossing_copies
 from placement.model.load import RESOURCES, UNITS, Resource
 from placement.operations.fix import LEFT_OFFLINE
 from placement.planning.infeasibility.infeasible_rules import Because
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.fetch_sources import NO_SOURCE
 from placement.rules.pinning import topics_led_on
 from placement.score import Score, score_placement

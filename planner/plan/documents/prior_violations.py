@@ -12,7 +12,7 @@ from placement.draft.draft import Note
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, UNITS, Resource
 from placement.model.rack_violations import IntArray, rack_broken
-from placement.planning.prior_violations import worse_racks
+from placement.planning.outcome.prior_violations import worse_racks
 from placement.rules.fetch_sources import source_remedy
 from placement.rules.frozen_partitions import is_untouchable
 from placement.rules.hard_levels import ruled_capacities

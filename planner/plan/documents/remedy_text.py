@@ -7,7 +7,7 @@ from typing import Any
 from placement.model.load import Resource
 from placement.planning.infeasibility.infeasible_rules import Because
 from placement.planning.infeasibility.remedy import Remedy
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from planner.text.format import bytes_text, ids_text
 
 OPTIONS = {

@@ -20,6 +20,17 @@ from placement.waves.broker_lists import lists_of_change
 from planner.errors import BadInputError, InputProblem
 from planner.io.interrupts import interrupts_wait
 from planner.io.json_text import json_text
+from planner.kafka_files.file_parts import (
+    part_starts,
+    there_and_back,
+    throttle_bytes,
+)
+from planner.kafka_files.reassignment_columns import Listing, listing, listing_now
+from planner.kafka_files.reassignment_file import (
+    entry_texts,
+    format_election,
+    join_entries,
+)
 from planner.plan.documents.log_dir_document import TABLE_NAME, moves_inside
 from planner.plan.documents.plan_document import (
     FORMAT,
@@ -31,17 +42,6 @@ from planner.plan.documents.plan_document import (
 from planner.plan.folder.moves_file import moves_table
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.folder.runbook import runbook
-from planner.plan.kafka_files.file_parts import (
-    part_starts,
-    there_and_back,
-    throttle_bytes,
-)
-from planner.plan.kafka_files.reassignment_columns import Listing, listing, listing_now
-from planner.plan.kafka_files.reassignment_file import (
-    entry_texts,
-    format_election,
-    join_entries,
-)
 from planner.plan.waves.wave_document import to_document as waves_document
 from planner.plan.waves.wave_files import DOCUMENT_NAME as WAVES_NAME
 from planner.plan.waves.wave_files import (

@@ -12,15 +12,15 @@ from placement.check import CheckSettings, Target
 from placement.check.case.check_settings import DEFAULT_CAPACITY_THRESHOLDS
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
-from planner.options.new_brokers import ids_to_come
-from planner.plan.input.check_settings import with_chosen_rules
-from planner.plan.kafka_files.reassignment_file import (
+from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
     parse_reassignment,
     read_json,
     read_plan_file,
     read_reassignment_file,
 )
+from planner.options.new_brokers import ids_to_come
+from planner.plan.input.check_settings import with_chosen_rules
 
 DOCUMENT_NAME = "plan.json"
 ROLLBACK_NAME = "rollback.json"

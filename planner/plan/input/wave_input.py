@@ -12,12 +12,12 @@ from placement.check.waves.wave_checker import check_waves
 from placement.check.waves.wave_limits import WaveDirs, WaveLimits
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
-from planner.plan.documents.wave_records import WaveRecord, WavesRecord
-from planner.plan.kafka_files.reassignment_file import (
+from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
     read_json,
     read_reassignment_file,
 )
+from planner.plan.documents.wave_records import WaveRecord, WavesRecord
 from planner.plan.waves.wave_files import DOCUMENT_NAME, dirs_of
 
 Lists = dict[tuple[str, int], list[int]]

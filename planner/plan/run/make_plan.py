@@ -27,8 +27,8 @@ from placement.operations import (
 )
 from placement.operations.leaders import LED
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
-from placement.planning.result import PlannedPlacement
 from planner.errors import BadInputError, InputProblem
 from planner.options.new_brokers import arrival_notes
 from planner.options.option_reader import OptionReader

@@ -15,9 +15,15 @@ from placement.planning.new_partitions.plan_new_partitions import (
     place_by_hand,
     place_new,
 )
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.score import score_placement
 from planner.errors import BadInputError, InputProblem
+from planner.kafka_files.reassignment_columns import listing
+from planner.kafka_files.reassignment_file import (
+    ReassignmentFile,
+    format_election,
+    format_reassignment,
+)
 from planner.options.plan_request import Wishes, read_request
 from planner.plan.documents.cluster_fingerprint import fingerprint
 from planner.plan.documents.infeasibility import saying_what_helps
@@ -31,12 +37,6 @@ from planner.plan.folder.moves_file import format_moves
 from planner.plan.folder.plan_folder import dump_document, replace_plan
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.folder.runbook import new_runbook
-from planner.plan.kafka_files.reassignment_columns import listing
-from planner.plan.kafka_files.reassignment_file import (
-    ReassignmentFile,
-    format_election,
-    format_reassignment,
-)
 from planner.plan.run.check_new_partitions import check_new
 from planner.plan.run.make_plan import rules_of
 from planner.plan.run.new_partitions_request import Asked, NewRequest

@@ -13,13 +13,13 @@ from placement.waves.copy_timeline import schedule_bound, schedule_copies
 from placement.waves.stage_bound import StageBound
 from placement.waves.temporary_hops import Hop, Stuck
 from placement.waves.wave_files import Step
+from planner.options.wave_settings import settings_document
 from planner.plan.waves.wave_files import (
     FOLDER,
     PlannedWaves,
     key_of,
     pace_of,
     part_names,
-    settings_document,
     wave_starts,
     wildcard_topics,
 )

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from placement.model.cluster import ClusterState
-from placement.scenarios.changes import broker_changes
-from placement.scenarios.changes import log_dir_changes as dir_changes
-from placement.scenarios.changes.broker_changes import (
+from placement.cluster_changes import broker_changes
+from placement.cluster_changes import log_dir_changes as dir_changes
+from placement.cluster_changes.broker_changes import (
     Capacities,
     next_ids,
     usual_broker,
 )
-from placement.scenarios.changes.broker_loss import lose_parts
-from placement.scenarios.changes.variant import Variant
+from placement.cluster_changes.broker_loss import lose_parts
+from placement.cluster_changes.variant import Variant
+from placement.model.cluster import ClusterState
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.change_context import Changer, Maker
 

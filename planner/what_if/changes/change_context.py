@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from placement.cluster_changes.variant import Variant, variant_of
+from placement.demand.topic_growth import Growth
 from placement.failures.controller_decision import ElectionRules
 from placement.model.cluster import ClusterState
-from placement.scenarios.changes.variant import Variant, variant_of
-from placement.sizing.demand.topic_growth import Growth
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.scenario_names import NameReader
 
 if TYPE_CHECKING:
-    from planner.what_if.prices import Prices
+    from planner.what_if.changes.prices import Prices
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -1,6 +1,6 @@
 """What each change of a scenario does."""
 
-from placement.scenarios.changes.variant import Variant
+from placement.cluster_changes.variant import Variant
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.broker_changes import BROKER_CHANGES
 from planner.what_if.changes.change_context import Changer

@@ -4,24 +4,24 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from placement.model.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
-from placement.model.load import Resource
-from placement.scenarios.changes.factor_changes import set_replication_factor
-from placement.scenarios.changes.load_changes import EVERYTHING, TRAFFIC, consume, grow
-from placement.scenarios.changes.partition_changes import set_partitions
-from placement.scenarios.changes.replica_filling import open_brokers
-from placement.scenarios.changes.retention_changes import (
+from placement.cluster_changes.factor_changes import set_replication_factor
+from placement.cluster_changes.load_changes import EVERYTHING, TRAFFIC, consume, grow
+from placement.cluster_changes.partition_changes import set_partitions
+from placement.cluster_changes.replica_filling import open_brokers
+from placement.cluster_changes.retention_changes import (
     keep,
     retention_of,
     tier_down_to,
 )
-from placement.scenarios.changes.topic_changes import (
+from placement.cluster_changes.topic_changes import (
     NewTopic,
     add_topics,
     remove_topics,
 )
-from placement.scenarios.changes.variant import Variant
-from placement.sizing.demand.topic_growth import DAYS_PER_MONTH
+from placement.cluster_changes.variant import Variant
+from placement.demand.topic_growth import DAYS_PER_MONTH
+from placement.model.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
+from placement.model.load import Resource
 from planner.snapshot.tables.table_facts import MIN_ISR
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.change_context import Changer, Maker
