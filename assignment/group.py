@@ -14,26 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from assignment.errors import InvalidGroupError
-from placement.model.columns import (
-    ABSENT,
-    BoolArray,
-    IndexArray,
-    OffsetArray,
-    RateArray,
-)
+from placement.array_types import BoolArray, IndexArray, OffsetArray, RateArray
+from placement.model.columns import ABSENT
 
 __all__ = [
     "ABSENT",
     "DEFAULT_GENERATION",
     "NOT_SENT",
-    "BoolArray",
     "Group",
     "GroupPartitions",
     "GroupTopics",
-    "IndexArray",
     "Members",
-    "OffsetArray",
-    "RateArray",
     "Rows",
 ]
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assignment.group import ABSENT, BoolArray, Group, IndexArray, OffsetArray
+from assignment.group import ABSENT, Group
+from placement.array_types import BoolArray, IndexArray, OffsetArray
 
 __all__ = ["Assignment", "is_moved", "is_owned_by", "is_revoked"]
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from assignment.assignors.order import (
-    RowArray,
     partitions_by_topic,
     subscribers_in_order,
     topics_by_name,
@@ -14,6 +13,7 @@ from assignment.assignors.roundrobin import deal_singly
 from assignment.group import Group
 from assignment.java_orders import string_hash
 from assignment.outcome import Assignment
+from placement.array_types import RowArray
 from placement.kafka_java.java_maps import compare_key
 
 

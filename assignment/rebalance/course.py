@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from assignment.group import Group, IndexArray
+from assignment.group import Group
 from assignment.outcome import Assignment
 from assignment.rebalance.timers import Protocol
+from placement.array_types import IndexArray
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import IndexArray
 from placement.cluster_changes.log_dir_changes import Place, shrink_lost_disks
 from placement.cluster_changes.variant import Variant
 from placement.failures.controller_decision import ElectionRules
 from placement.failures.controller_events import Loss, lose
-from placement.model.cluster import BrokerState, ClusterState, IndexArray
+from placement.model.cluster import BrokerState, ClusterState
 
 
 def lose_parts(

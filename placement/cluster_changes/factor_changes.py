@@ -6,19 +6,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.cluster_changes.replica_filling import Filler, open_brokers
 from placement.cluster_changes.variant import Data, Variant
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BoolArray,
-    ClusterState,
-    IndexArray,
-    Replicas,
-)
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, Replicas
 from placement.model.load import weigh
-
-RowArray = npt.NDArray[np.int64]
 
 
 def chosen_replicas(

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import IndexArray
 from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
     Brokers,
     BrokerState,
     ClusterState,
-    IndexArray,
     LogDirs,
     LogDirState,
 )

@@ -5,15 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, BytesArray, RateArray
 from placement.cluster_changes.variant import Variant
-from placement.model.cluster import (
-    UNKNOWN,
-    BoolArray,
-    BytesArray,
-    ClusterState,
-    RateArray,
-    Storage,
-)
+from placement.model.cluster import UNKNOWN, ClusterState, Storage
 from placement.model.load import Resource
 
 TRAFFIC = frozenset({Resource.IN, Resource.OUT, Resource.CPU})

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray
 from placement.cluster_changes.factor_changes import chosen_replicas
 from placement.cluster_changes.load_changes import scaled_sizes
 from placement.cluster_changes.replica_filling import (
@@ -15,13 +16,7 @@ from placement.cluster_changes.replica_filling import (
     open_brokers,
 )
 from placement.cluster_changes.variant import Data, Variant
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BoolArray,
-    ClusterState,
-    Partitions,
-)
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, Partitions
 from placement.model.load import Weights, weigh
 
 

@@ -9,13 +9,8 @@ lowest id. No other replica moves, so a later plan starts from the present place
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import (
-    BoolArray,
-    ClusterState,
-    IndexArray,
-    LogDirState,
-    RateArray,
-)
+from placement.array_types import BoolArray, IndexArray, RateArray
+from placement.model.cluster import ClusterState, LogDirState
 from placement.model.load import WeightArray, Weights, broker_loads, weigh
 from placement.model.targets import Members, share_capacities
 

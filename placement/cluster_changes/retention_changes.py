@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, RateArray
 from placement.cluster_changes.load_changes import tier, with_sizes
 from placement.cluster_changes.variant import Variant
-from placement.model.cluster import BoolArray, ClusterState, RateArray, Storage
+from placement.model.cluster import ClusterState, Storage
 
 DEFAULT_MS = 604_800_000.0
 """Kafka's default retention: log.retention.hours is 168."""

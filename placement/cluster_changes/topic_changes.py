@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.cluster_changes.factor_changes import chosen_replicas
 from placement.cluster_changes.partition_changes import (
     MEASURED,
@@ -13,7 +14,7 @@ from placement.cluster_changes.partition_changes import (
     with_partitions,
 )
 from placement.cluster_changes.variant import Variant
-from placement.model.cluster import UNKNOWN, BoolArray, Partitions, Storage, Topics
+from placement.model.cluster import UNKNOWN, Partitions, Storage, Topics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

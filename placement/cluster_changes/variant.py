@@ -7,8 +7,9 @@ from typing import Self
 
 import numpy as np
 
+from placement.array_types import CodeArray
 from placement.cluster_changes.hardware_rows import broker_rows, dir_rows, rebuilt
-from placement.model.cluster import ClusterState, CodeArray
+from placement.model.cluster import ClusterState
 from placement.model.reassignment import usable_after
 
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IndexArray, RateArray
 from placement.failures.survivor_loads import MOST_RACKS, Pools, even_levels
-from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, IndexArray, RateArray
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource, weigh
 
 SIZED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)

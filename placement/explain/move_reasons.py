@@ -17,11 +17,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray, RateArray
 from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Draft
 from placement.explain.move_table import Moves
 from placement.explain.rack_effects import RackCounts
-from placement.model.cluster import BoolArray, BrokerState, IndexArray, RateArray
+from placement.model.cluster import BrokerState
 from placement.model.load import RESOURCES, Resource, WeightArray
 from placement.model.reassignment import Reassignment
 from placement.model.targets import Targets

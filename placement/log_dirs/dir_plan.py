@@ -18,12 +18,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from placement.array_types import FloatArray, IndexArray, IntArray
 from placement.core.bounds.infeasibility import is_impossible
 from placement.core.model.deadline import Deadline
-from placement.core.model.problem import (
-    FloatArray,
-    IntArray,
-)
 from placement.core.model.search_budget import Effort
 from placement.core.model.solution import Bounded, Proof, Shortfall, Solution, Status
 from placement.core.solve import prove, solve
@@ -41,10 +38,7 @@ from placement.log_dirs.dir_problem import (
 from placement.log_dirs.kept_replicas import kept_in
 from placement.log_dirs.planned_dirs import PlannedDirs
 from placement.log_dirs.soft_dir_rules import soften_dirs
-from placement.model.cluster import (
-    ABSENT,
-    IndexArray,
-)
+from placement.model.cluster import ABSENT
 from placement.model.reassignment import Reassignment
 from placement.model.targets import Targets
 

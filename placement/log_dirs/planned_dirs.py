@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.core.model.problem import FloatArray, IntArray
+from placement.array_types import BoolArray, FloatArray, IndexArray, IntArray
 from placement.core.model.solution import Bounded, Shortfall, Status
 from placement.draft.draft import Note
 from placement.log_dirs.dir_problem import disk_alone
-from placement.model.cluster import ABSENT, BoolArray, IndexArray
+from placement.model.cluster import ABSENT
 from placement.model.targets import Targets
 
 

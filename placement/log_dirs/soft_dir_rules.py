@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from placement.core.model.problem import IntArray
+from placement.array_types import IntArray
 from placement.core.model.solution import Status
 from placement.draft.draft import Draft, Note, Settings
 from placement.draft.soft_rules import CAPS, Eased, rules_named

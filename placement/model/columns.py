@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-IndexArray = npt.NDArray[np.int32]
-OffsetArray = npt.NDArray[np.int64]
-BytesArray = npt.NDArray[np.int64]
-RateArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-CodeArray = npt.NDArray[np.int8]
+from placement.array_types import (
+    BoolArray,
+    BytesArray,
+    CodeArray,
+    IndexArray,
+    OffsetArray,
+    RateArray,
+)
 
 ABSENT = -1
 """No row: an unknown log dir, no leader, no broker set."""

@@ -12,13 +12,11 @@ from typing import Any, Self, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, BytesArray, IndexArray, RowArray
 from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
-    BoolArray,
-    BytesArray,
     ClusterState,
-    IndexArray,
     LogDirState,
     Replicas,
     sum_rows,
@@ -31,7 +29,6 @@ from placement.model.load import (
     preferred_leaders,
 )
 
-RowArray = npt.NDArray[np.int64]
 _Table = TypeVar("_Table", bound=npt.NDArray[Any])
 
 

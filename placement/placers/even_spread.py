@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.core.flow.even_counts import EvenCounts, Spread, spread_evenly
 from placement.core.roles.even_roles import even_roles
-from placement.model.cluster import BoolArray, ClusterState, IndexArray
+from placement.model.cluster import ClusterState
 from placement.model.load import first_live_replica, weigh
-from placement.model.reassignment import Reassignment, RowArray, reassign
+from placement.model.reassignment import Reassignment, reassign
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -6,10 +6,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from placement.core.model.problem import NO_LIMIT, IntArray
+from placement.array_types import BoolArray, IntArray
+from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Draft, Note
 from placement.model import rack_violations
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from placement.model.load import (
     RESOURCES,
     UNITS,

@@ -6,6 +6,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray
 from placement.cluster_changes.variant import Data, Variant, held_by, without_brokers
 from placement.core.model.solution import Status
 from placement.demand.broker_demand import (
@@ -16,12 +17,7 @@ from placement.demand.broker_demand import (
     needs_of,
 )
 from placement.draft.draft import Settings
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BoolArray,
-    IndexArray,
-)
+from placement.model.cluster import ABSENT, UNKNOWN
 from placement.model.load import weigh
 from placement.operations import Operation, Rebalance, RemoveBrokers
 from placement.planning.outcome.result import PlannedPlacement

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import CountArray
 from placement.demand.broker_demand import Demand, Need, demand_of, needs_of
 from placement.sizing.broker_kinds import BrokerKind, Mix, mix_fleet
 from placement.sizing.cluster_size import (
     Attempt,
-    CountArray,
     Shown,
     Sizing,
     SizingTask,

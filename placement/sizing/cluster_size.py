@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import CountArray
 from placement.cluster_changes.broker_changes import with_count
 from placement.cluster_changes.variant import Variant
 from placement.demand.broker_demand import (
@@ -26,7 +26,6 @@ from placement.sizing.fewest_brokers import MOST_BROKERS, BrokerBound, least_bro
 from placement.sizing.follower_spread import spread_successors
 from placement.sizing.survival_check import unfit
 
-CountArray = npt.NDArray[np.int64]
 STEPS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55)
 """Numbers of brokers above the lower bound for which a placement is sought."""
 MOST_MORE = 1000

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import RateArray
 from placement.demand.broker_demand import (
     SIZED,
     Demand,
@@ -14,7 +15,6 @@ from placement.demand.broker_demand import (
     even_fleet,
     needs_of,
 )
-from placement.model.cluster import RateArray
 from placement.model.load import Resource
 
 MOST_BROKERS = 1_000_000

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import IndexArray, RateArray
 from placement.cluster_changes.factor_changes import chosen_replicas
-from placement.model.cluster import ABSENT, ClusterState, IndexArray, RateArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource, broker_loads, weigh
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import RateArray
 from placement.cluster_changes.broker_changes import next_ids
 from placement.cluster_changes.hardware_rows import (
     BrokerRow,
@@ -13,7 +14,7 @@ from placement.cluster_changes.hardware_rows import (
     rebuilt,
 )
 from placement.cluster_changes.variant import Variant
-from placement.model.cluster import UNKNOWN, BrokerState, RateArray
+from placement.model.cluster import UNKNOWN, BrokerState
 from placement.sizing.broker_kinds import BrokerKind, Mix
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IndexArray, RateArray
 from placement.model.cluster import ABSENT
-from placement.model.columns import IndexArray, RateArray
 from placement.synthetic.cluster_sizes import Size
 
 REPLICATION_FACTOR = 3

@@ -15,15 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IndexArray, RateArray
 from placement.draft.draft import Settings
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, Storage
 from placement.model.columns import (
     UNKNOWN,
     Brokers,
-    IndexArray,
     LogDirs,
     Partitions,
-    RateArray,
     Replicas,
     Topics,
 )

@@ -7,11 +7,10 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ABSENT
 from placement.model.reassignment import Reassignment
 from placement.waves.wave_cut import Cut
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

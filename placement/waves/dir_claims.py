@@ -10,24 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.log_dirs.dir_choice import (
     DirCounts,
     candidates,
     choose_dirs,
     most_arrivals,
 )
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BoolArray,
-    ClusterState,
-    IndexArray,
-    LogDirState,
-)
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 from placement.model.copies import Copies
 from placement.model.reassignment import Reassignment
 from placement.waves.disk_space import NO_LIMIT, peaks
-from placement.waves.edge_colouring import RowArray
 from placement.waves.wave_packing import Claims
 
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ABSENT
 from placement.model.copies import sent_by
 from placement.waves.broker_lists import (
@@ -23,8 +23,6 @@ from placement.waves.broker_lists import (
 from placement.waves.edge_colouring import stable_order
 from placement.waves.late_removals import MOST_LEADERS
 from placement.waves.wave_cut import Cut
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

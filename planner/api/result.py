@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import RateArray
 from placement.check import Finding
-from placement.model.cluster import RateArray
 from placement.model.load import RESOURCES
 from placement.score.known_loads import known_loads
 from planner.api.table import Table

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray, RateArray
 from placement.failures.failover import (
     CARRIED_COLUMNS,
     LED,
@@ -12,7 +13,7 @@ from placement.failures.failover import (
     ON_RETURN,
 )
 from placement.failures.failure_outlook import Outlook, carried_loads
-from placement.model.cluster import ABSENT, BoolArray, ClusterState, RateArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import (
     RESOURCES,
     UNIT_ROW,

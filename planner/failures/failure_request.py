@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray
 from placement.draft.draft import DEFAULT_THRESHOLDS
 from placement.failures.automatic_election import DEFAULT_PERCENTAGE
 from placement.failures.controller_decision import ElectionRules
 from placement.failures.controller_events import Loss
-from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource
 from planner.errors import BadInputError, InputProblem
 from planner.options.option_reader import parse_broker_list

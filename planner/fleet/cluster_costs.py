@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from placement.array_types import RateArray
 from placement.demand.broker_demand import SIZED, Wanted, demand_of, fleet_of
 from placement.draft.draft import Settings
-from placement.model.cluster import ClusterState, RateArray
+from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.scenarios.cross_rack_load import cross_rack_rate, knows_racks
 from placement.score import ClusterScore

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from placement.array_types import RateArray
 from placement.draft.draft import Settings
-from placement.model.cluster import ClusterState, RateArray
+from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.score import ClusterScore, score_cluster
 from placement.score.known_loads import has_capacities, known_figures, known_loads

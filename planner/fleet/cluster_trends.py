@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import RateArray
 from placement.draft.draft import DEFAULT_THRESHOLDS
-from placement.model.cluster import RateArray
 from placement.score.load_trend import days_until, growth_of
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 

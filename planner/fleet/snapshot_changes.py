@@ -10,17 +10,15 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.model.cluster import BoolArray
+from placement.array_types import BoolArray, IntArray
 from planner.errors import BadInputError
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.snapshot.tables.table_rows import Rows
 
 Tables = Mapping[str, ArrowTable]
-Ints = npt.NDArray[np.int64]
 _KEY = ("topic", "partition")
 _NAMES = ("topic", "topic_id")
 _IDS = pa.list_(pa.int32())
@@ -168,16 +166,16 @@ class _Pairs:
     def _topics(self) -> ArrowTable:
         return self.new.column("topic").take(pa.array(self.new_row))
 
-    def _replicas(self, table: ArrowTable, rows: Ints) -> tuple[Ints, Ints]:
+    def _replicas(self, table: ArrowTable, rows: IntArray) -> tuple[IntArray, IntArray]:
         """Return the brokers of replicas, and the pair that each is of."""
         listed = Rows.of_ids(table.column("replicas").take(pa.array(rows)))
         return listed.values.astype(np.int64), listed.row_idx
 
-    def _counted(self, pair: Ints, flags: BoolArray) -> Ints:
-        counted: Ints = np.bincount(pair[flags], minlength=len(self.new_row))
+    def _counted(self, pair: IntArray, flags: BoolArray) -> IntArray:
+        counted: IntArray = np.bincount(pair[flags], minlength=len(self.new_row))
         return counted
 
-    def columns(self) -> dict[str, Ints]:
+    def columns(self) -> dict[str, IntArray]:
         """Return per pair what changed."""
         copies = self._counted(self.new_pair, self.is_copied)
         dropped = self._counted(self.old_pair, self.is_dropped)
@@ -198,17 +196,17 @@ class _Pairs:
             self.is_changed |= column > 0
         return columns
 
-    def _sizes(self) -> Ints:
+    def _sizes(self) -> IntArray:
         sizes = [
             table.column("size_bytes").take(pa.array(rows))
             for table, rows in ((self.old, self.old_row), (self.new, self.new_row))
         ]
         known = pc.fill_null(pc.coalesce(*sizes), 0).to_numpy()
         shared = pc.is_in(self._topics(), value_set=self.shared)
-        size: Ints = np.where(shared.to_numpy(), 0, known)
+        size: IntArray = np.where(shared.to_numpy(), 0, known)
         return size
 
-    def _log_dir_moves(self) -> Ints:
+    def _log_dir_moves(self) -> IntArray:
         """Count replicas that lie in another log dir of their broker."""
         old, new = (
             self._paths(table, rows, key)
@@ -228,7 +226,7 @@ class _Pairs:
         flags[stays] = differs.to_numpy(zero_copy_only=False)
         return self._counted(self.new_pair, flags)
 
-    def _paths(self, table: ArrowTable, rows: Ints, key: Ints) -> Any:  # noqa: ANN401 - Arrow strings
+    def _paths(self, table: ArrowTable, rows: IntArray, key: IntArray) -> Any:  # noqa: ANN401 - Arrow strings
         """Return the log dir of each replica, null where nobody says."""
         listed = Rows.from_arrow(table.column("log_dirs").take(pa.array(rows)))
         ids = Rows.of_ids(table.column("replicas").take(pa.array(rows)))
@@ -237,7 +235,7 @@ class _Pairs:
         is_said = slot < listed.lengths[ids.row_idx]
         return listed.values.take(pa.array(at, pa.int64(), mask=~is_said))
 
-    def detail(self, columns: Mapping[str, Ints]) -> ArrowTable:
+    def detail(self, columns: Mapping[str, IntArray]) -> ArrowTable:
         """Return a row per partition that changed."""
         rows = np.nonzero(self.is_changed)[0]
         named = {
@@ -259,7 +257,7 @@ class _Pairs:
         return pa.Table.from_arrays(arrays, schema=_without(SCHEMA, "before", "reason"))
 
 
-def _matched(old: ArrowTable, new: ArrowTable) -> tuple[Ints, Ints]:
+def _matched(old: ArrowTable, new: ArrowTable) -> tuple[IntArray, IntArray]:
     """Return the rows of partitions that both have, in the order of the new."""
     numbered = [
         table.select(list(_KEY)).append_column(name, pa.array(np.arange(len(table))))
@@ -292,7 +290,7 @@ def _is_same_topic(
     return same
 
 
-def _firsts(table: ArrowTable, rows: Ints) -> Ints:
+def _firsts(table: ArrowTable, rows: IntArray) -> IntArray:
     listed = Rows.of_ids(table.column("replicas").take(pa.array(rows)))
     firsts = np.full(len(rows), -1, dtype=np.int64)
     has = listed.lengths > 0
@@ -300,15 +298,17 @@ def _firsts(table: ArrowTable, rows: Ints) -> Ints:
     return firsts
 
 
-def _leaders(table: ArrowTable, rows: Ints) -> Ints:
+def _leaders(table: ArrowTable, rows: IntArray) -> IntArray:
     said = table.column("leader").take(pa.array(rows))
-    leaders: Ints = pc.coalesce(
+    leaders: IntArray = pc.coalesce(
         said.cast(pa.int64()), pa.array(_firsts(table, rows))
     ).to_numpy()
     return leaders
 
 
-def _lists(key: Ints, pair: Ints, flags: BoolArray, rows: Ints) -> ArrowTable:
+def _lists(
+    key: IntArray, pair: IntArray, flags: BoolArray, rows: IntArray
+) -> ArrowTable:
     """Return the brokers of some pairs' flagged replicas, as lists."""
     chosen = flags & np.isin(pair, rows)
     lengths = np.bincount(pair[chosen], minlength=int(pair.max(initial=-1)) + 1)[rows]

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.model.cluster import BoolArray, ClusterState
+from placement.array_types import BoolArray, RowArray
+from placement.model.cluster import ClusterState
 from placement.placers.usable_brokers import PlacerBrokers
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

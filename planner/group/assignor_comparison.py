@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from assignment.assignors import ASSIGNORS, Assignor
 from assignment.balanced.balanced_assignor import Balanced
-from assignment.group import ABSENT, Group, RateArray
+from assignment.group import ABSENT, Group
+from placement.array_types import CountArray, RateArray
 
 MOST_TRIED = 50_000
 """Subscribed partitions, over all members, up to which every assignor is tried."""
@@ -18,7 +19,6 @@ NEAR = 1.05
 # In the end cooperative-sticky assigns what sticky does.
 CLASSIC = ("range", "roundrobin", "sticky")
 SERVER = ("server-uniform", "server-range")
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +43,7 @@ class Option:
     name: str
     busiest: float
     num_idle: int
-    widest: Counts
+    widest: CountArray
     member_idx: npt.NDArray[np.int32]
 
 
@@ -83,7 +83,7 @@ def _option(group: Group, assignor: Assignor) -> Option:
 
 def least_and_most(
     group: Group, member_idx: npt.NDArray[np.int32]
-) -> tuple[Counts, Counts]:
+) -> tuple[CountArray, CountArray]:
     """Return ``(T,)`` the fewest and the most partitions that a subscriber reads."""
     topics, members = len(group.topics), group.num_members
     read = np.not_equal(member_idx, ABSENT)
@@ -102,7 +102,7 @@ def least_and_most(
     return np.minimum(least, most), most
 
 
-def widths(group: Group, member_idx: npt.NDArray[np.int32]) -> Counts:
+def widths(group: Group, member_idx: npt.NDArray[np.int32]) -> CountArray:
     """Return ``(T,)`` by how many partitions subscribers of each topic differ."""
     least, most = least_and_most(group, member_idx)
     return most - least

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from assignment.advice import Needed, members_needed, members_worth_having
-from assignment.group import BoolArray, Group, RateArray
+from assignment.group import Group
+from placement.array_types import BoolArray, RateArray
 from planner.group.assignor_comparison import (
     NEAR,
     Option,

@@ -10,6 +10,7 @@ file have now, ``follower.replication.throttled.replicas`` every added one, each
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ABSENT, ClusterState
 from placement.waves.broker_lists import Lists
 
@@ -17,8 +18,6 @@ MOST_PARTITIONS_PER_FILE = 5000
 """Largest number of partitions in a file: a controller request holds 10,000 records."""
 MOST_THROTTLE_BYTES = 32_767
 """Largest size of a config's value, and so of a topic's list of replicas, in bytes."""
-
-RowArray = npt.NDArray[np.int64]
 
 
 def throttle_bytes(state: ClusterState, now: Lists, then: Lists) -> RowArray:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.check.case.target_placement import Target
 from placement.model.cluster import ABSENT, ClusterState
 from planner.kafka_files.reassignment_file import ANY, LogDirs, ReassignmentFile
@@ -23,8 +24,6 @@ from planner.text.text_columns import (
     side_by_side,
     taken,
 )
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.draft.draft import Note
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.kafka_files.reassignment_file import read_json
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import RateArray
 from placement.draft.draft import Note
-from placement.model.cluster import ClusterState, RateArray
+from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES
 from placement.score.cluster_score import ClusterScore
 from placement.score.hot_spots import HotSpot

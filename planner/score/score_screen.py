@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.model.cluster import BoolArray, RateArray
+from placement.array_types import BoolArray, RateArray
 from placement.model.load import RESOURCES, Resource
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from placement.model.cluster import IndexArray, RateArray
+from placement.array_types import IndexArray, RateArray
 from placement.model.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
 from placement.score.known_loads import (

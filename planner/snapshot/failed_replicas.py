@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.model.cluster import (
     ABSENT,
-    BoolArray,
     Brokers,
     LogDirs,
     LogDirState,

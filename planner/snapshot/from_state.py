@@ -7,17 +7,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from placement.model.cluster import (
-    ABSENT,
+from placement.array_types import (
     BoolArray,
-    Brokers,
     BytesArray,
-    ClusterState,
     CodeArray,
     IndexArray,
-    LogDirs,
     OffsetArray,
     RateArray,
+)
+from placement.model.cluster import (
+    ABSENT,
+    Brokers,
+    ClusterState,
+    LogDirs,
     Topics,
     sum_rows,
 )

@@ -11,21 +11,23 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import (
+    BoolArray,
+    BytesArray,
+    CodeArray,
+    IndexArray,
+    OffsetArray,
+    RateArray,
+)
 from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
-    BoolArray,
     Brokers,
     BrokerState,
-    BytesArray,
     ClusterState,
-    CodeArray,
-    IndexArray,
     LogDirs,
     LogDirState,
-    OffsetArray,
     Partitions,
-    RateArray,
     Replicas,
     Storage,
     Topics,

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.model.cluster import BoolArray, ClusterState
+from placement.array_types import BoolArray
+from placement.model.cluster import ClusterState
 from placement.status import Troubles, find_troubles
 from planner.snapshot.snapshot_document import Snapshot
 from planner.snapshot.tables.table_rows import as_array

@@ -6,8 +6,9 @@ from math import log1p
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.demand.topic_growth import DAYS_PER_MONTH, growth_of_trends
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from planner.what_if.changes.scenario_names import NameReader
 from planner.what_if.changes.scenario_records import GrowthRecord
 

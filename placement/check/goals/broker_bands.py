@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, RateArray
 from placement.check.case.broker_loads import broker_loads, fixed_bytes, replica_bytes
 from placement.check.case.check_settings import HardGoals
 from placement.check.case.finding import Finding, Missed, Where
-from placement.check.case.placed_replicas import BoolArray
 from placement.check.case.plan_case import Case
 from placement.check.rules.capacity_rules import capacities
 from placement.check.rules.rack_rule import most_per_rack
-from placement.model.cluster import UNKNOWN, BrokerState, RateArray, Storage
+from placement.model.cluster import UNKNOWN, BrokerState, Storage
 
 COUNTS = ("replicas", "leaders")
 LED = ("out", "leaders")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from placement.array_types import FloatArray, IntArray
 from placement.core.exact.model_scaling import Found, fits_rules
 from placement.core.exact.work_limit import ExactWork
 from placement.core.model.arrangement import Arrangement, home_loads, loads
@@ -26,13 +27,7 @@ from placement.core.model.objective import (
     peaks,
     usable_capacity,
 )
-from placement.core.model.problem import (
-    NO_LIMIT,
-    FloatArray,
-    IntArray,
-    Level,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Level, Problem
 from placement.core.model.search_budget import Effort
 from placement.core.model.solution import Solution
 from placement.core.presolve.fix_immovable import Moving

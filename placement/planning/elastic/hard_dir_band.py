@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Settings
 from placement.log_dirs.dir_problem import LOG_DIR, as_now
-from placement.model.cluster import BoolArray
 from placement.model.load import Resource
 from placement.planning.outcome.result import PlannedPlacement
 

@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Note, Settings
 from placement.draft.soft_rules import CAPS, Eased, rules_named
-from placement.model.cluster import BoolArray
 from placement.model.load import RESOURCES, WeightArray
 from placement.planning.elastic.hard_goals import GOALS_LEFT, all_missed, hard_alone
 from placement.planning.elastic.least_caps import Planner, cap_notes, least_caps

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.cluster_changes.partition_changes import (
     MEASURED,
     NewPartition,
@@ -12,10 +13,9 @@ from placement.cluster_changes.partition_changes import (
 )
 from placement.cluster_changes.topic_changes import NewTopic, add_topics
 from placement.cluster_changes.variant import Variant, variant_of
-from placement.core.model.problem import IntArray
 from placement.draft.draft import Draft, Settings
 from placement.draft.rule import Rule
-from placement.model.cluster import UNKNOWN, BoolArray, ClusterState, IndexArray
+from placement.model.cluster import UNKNOWN, ClusterState
 from placement.model.load import broker_loads, heaviest_replicas, loads_of
 from placement.model.targets import find_targets
 from placement.operations.new_partitions import NewPartitions, PlacesForNew

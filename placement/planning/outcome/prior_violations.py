@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.objective import evaluate
 from placement.core.model.problem import Problem
 from placement.core.model.solution import MET, Shortfall, Solution, Status
 from placement.draft.draft import Draft
-from placement.model.cluster import BoolArray
 from placement.model.load import RESOURCES, WeightArray, loads_of
 from placement.model.rack_violations import crowding
 from placement.model.reassignment import Reassignment, unchanged

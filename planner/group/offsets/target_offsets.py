@@ -12,10 +12,10 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IntArray
 from planner.errors import BadInputError
 from planner.io.input_problems import problem
 
-Int64s = npt.NDArray[np.int64]
 Name = tuple[str, int]
 """Topic and number of a partition."""
 
@@ -60,10 +60,10 @@ class LogColumns:
     """
 
     names: Sequence[Name]
-    committed: Int64s
-    earliest: Int64s
-    latest: Int64s
-    wanted: Int64s
+    committed: IntArray
+    earliest: IntArray
+    latest: IntArray
+    wanted: IntArray
 
     def __post_init__(self) -> None:
         for column in (self.committed, self.earliest, self.latest, self.wanted):
@@ -83,7 +83,7 @@ class Reset:
         What is not as it was asked for, a line for each partition.
     """
 
-    new: Int64s
+    new: IntArray
     notes: Sequence[str]
 
 
@@ -126,7 +126,7 @@ def _rows(is_so: npt.NDArray[np.bool_]) -> list[int]:
     return rows
 
 
-def _wanted(logs: LogColumns, target: Target, number: int) -> Int64s:
+def _wanted(logs: LogColumns, target: Target, number: int) -> IntArray:
     """Return ``(P,)`` what is asked for, inside the logs or not."""
     if target is Target.EARLIEST:
         return logs.earliest
@@ -139,7 +139,7 @@ def _wanted(logs: LogColumns, target: Target, number: int) -> Int64s:
     return _shifted(logs, number) if target is Target.SHIFT else logs.wanted
 
 
-def _shifted(logs: LogColumns, number: int) -> Int64s:
+def _shifted(logs: LogColumns, number: int) -> IntArray:
     """Return ``(P,)`` offsets so many messages on, or back, without an overflow."""
     limits = np.iinfo(np.int64)
     shifted = [

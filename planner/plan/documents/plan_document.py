@@ -9,12 +9,13 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RateArray
 from placement.core.bounds.overfull_sets import BIN
 from placement.core.model.solution import Bounded, Shortfall, Status
 from placement.draft.draft import Note
 from placement.log_dirs.dir_problem import LOG_DIR
 from placement.log_dirs.kept_replicas import FAILED_LOG_DIR
-from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, RateArray, sum_rows
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, sum_rows
 from placement.model.cross_rack import crossing_copies
 from placement.model.load import RESOURCES, UNITS, Resource
 from placement.operations.fix import LEFT_OFFLINE

@@ -5,13 +5,14 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.check import Finding
 from placement.core.model.problem import NO_LIMIT
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Note
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, UNITS, Resource
-from placement.model.rack_violations import IntArray, rack_broken
+from placement.model.rack_violations import rack_broken
 from placement.planning.outcome.prior_violations import worse_racks
 from placement.rules.fetch_sources import source_remedy
 from placement.rules.frozen_partitions import is_untouchable

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ClusterState, sum_rows
 from placement.waves.broker_lists import lists_of_change
 from planner.errors import BadInputError, InputProblem
@@ -54,7 +55,6 @@ from planner.progress import stage
 from planner.text.text_columns import Column, texts_of, whole
 
 DOCUMENT_NAME = "plan.json"
-RowArray = npt.NDArray[np.int64]
 _HEAD = f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n'
 """Beginning of the plan.json of a plan."""
 

@@ -7,15 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray, BytesArray, IntArray, RateArray
 from placement.check import CheckSettings, Finding, Where, check
-from placement.core.model.problem import IntArray
-from placement.model.cluster import (
-    UNKNOWN,
-    BoolArray,
-    BytesArray,
-    ClusterState,
-    RateArray,
-)
+from placement.model.cluster import UNKNOWN, ClusterState
 from placement.planning.new_partitions.plan_new_partitions import (
     Expected,
     Grown,

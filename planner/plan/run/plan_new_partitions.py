@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.check import Finding, is_ok
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from placement.planning.new_partitions.plan_new_partitions import (
     explain_new,
     place_by_hand,

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.check.checker import RULE_NAMES
 from placement.core.model.solution import CLOSED, Bounded
 from placement.draft.draft import Note
-from placement.model.cluster import BoolArray, BrokerState, ClusterState
+from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.score import Score
 from planner.plan.documents.infeasibility import reason_text

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.draft.draft import Note
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource, disk_loads
@@ -26,7 +27,6 @@ from planner.plan.waves.wave_files import (
 from planner.plan.waves.wave_throttles import least_throttle
 from planner.text.document_numbers import rounded
 
-RowArray = npt.NDArray[np.int64]
 FORMAT = "kafka-planner/waves"
 VERSION = 1
 

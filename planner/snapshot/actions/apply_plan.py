@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import RowArray
 from placement.model.cluster import ClusterState, sum_rows
 from placement.model.reassignment import usable_after
 from planner.errors import BadInputError, InputProblem
@@ -21,7 +21,6 @@ from planner.snapshot.tables.table_rows import Rows, as_array, find_in_rows
 from planner.snapshot.to_state import first_in_rows
 
 Key = tuple[str, int]
-RowArray = npt.NDArray[np.int64]
 _LIVE = ("alive", "new", "demoted")
 _DONE = ("adding_replicas", "removing_replicas", "elr", "last_known_elr")
 

@@ -8,7 +8,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.model.cluster import ABSENT, BoolArray, twice_on_a_broker
+from placement.array_types import BoolArray
+from placement.model.cluster import ABSENT, twice_on_a_broker
 from planner.snapshot.checks.broker_checks import too_much, total_of
 from planner.snapshot.tables.snapshot_columns import MAX_INT32, ArrowArray
 from planner.snapshot.tables.snapshot_problems import Finding

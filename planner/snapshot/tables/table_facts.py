@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.model.cluster import BoolArray
+from placement.array_types import BoolArray
 from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
 from planner.snapshot.tables.table_rows import Rows, as_array
 

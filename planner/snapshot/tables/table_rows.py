@@ -6,7 +6,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import ABSENT, BoolArray, OffsetArray
+from placement.array_types import BoolArray, OffsetArray
+from placement.model.cluster import ABSENT
 from planner.snapshot.tables.snapshot_columns import ArrowArray
 
 _FEW = 8

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.cluster_changes.log_dir_changes import Place
-from placement.model.cluster import ABSENT, BoolArray, ClusterState
+from placement.model.cluster import ABSENT, ClusterState
 from planner.errors import InputProblem
 from planner.io.input_problems import problem
 from planner.options.option_reader import parse_broker_list

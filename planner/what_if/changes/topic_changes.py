@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from placement.array_types import BoolArray, RateArray
 from placement.cluster_changes.factor_changes import set_replication_factor
 from placement.cluster_changes.load_changes import EVERYTHING, TRAFFIC, consume, grow
 from placement.cluster_changes.partition_changes import set_partitions
@@ -20,7 +21,7 @@ from placement.cluster_changes.topic_changes import (
 )
 from placement.cluster_changes.variant import Variant
 from placement.demand.topic_growth import DAYS_PER_MONTH
-from placement.model.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
+from placement.model.cluster import UNKNOWN, ClusterState
 from placement.model.load import Resource
 from planner.snapshot.tables.table_facts import MIN_ISR
 from planner.what_if.changes import scenario_records as r

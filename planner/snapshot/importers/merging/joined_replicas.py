@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from placement.array_types import BoolArray, IntArray
 from planner.errors import InputProblem
 from planner.snapshot.importers.inputs.import_source import ReplicaColumns, Source
 from planner.snapshot.importers.merging.ledger import (
@@ -18,8 +19,6 @@ from planner.snapshot.importers.merging.ledger import (
 
 _NONE = -1
 _WIDTH = np.int64(1) << 31
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 Paths = npt.NDArray[np.object_]
 
 
@@ -55,20 +54,20 @@ class ReplicaDirs:
         self.ledger = ledger
         lists = ledger.told("replicas")
         lengths = np.array([len(ids) for ids in lists], dtype=np.int64)
-        self.start: Ints = np.concatenate([[0], np.cumsum(lengths)])
+        self.start: IntArray = np.concatenate([[0], np.cumsum(lengths)])
         flat = [broker for ids in lists for broker in ids]
-        self.broker: Ints = np.array(flat, dtype=np.int64)
-        self.row: Ints = np.repeat(np.arange(len(lists)), lengths)
+        self.broker: IntArray = np.array(flat, dtype=np.int64)
+        self.row: IntArray = np.repeat(np.arange(len(lists)), lengths)
         self.paths: Paths = np.full(len(flat), None, dtype=object)
         self.future_paths: Paths = np.full(len(flat), None, dtype=object)
-        self.size_bytes: Ints = np.full(len(flat), _NONE, dtype=np.int64)
+        self.size_bytes: IntArray = np.full(len(flat), _NONE, dtype=np.int64)
         self.problems: list[InputProblem] = []
         self.strays = Strays()
         key = self.row * _WIDTH + self.broker
         self._order = np.argsort(key, kind="stable")
         self._key = key[self._order]
         self._sources: list[Source] = []
-        self._told_by: Ints = np.full(len(flat), _NONE, dtype=np.int64)
+        self._told_by: IntArray = np.full(len(flat), _NONE, dtype=np.int64)
         self._take_named()
 
     def _take_named(self) -> None:
@@ -95,7 +94,7 @@ class ReplicaDirs:
         is_current = (slot >= 0) & ~is_future
         self.size_bytes[slot[is_current]] = size[is_current]
 
-    def _rows_of(self, names: Sequence[str]) -> Ints:
+    def _rows_of(self, names: Sequence[str]) -> IntArray:
         """Return the partition of each replica; each distinct name is parsed once."""
         encoded = pa.array(names, pa.string()).dictionary_encode()
         rows = []
@@ -107,15 +106,15 @@ class ReplicaDirs:
                 self.strays.unknown_names.append(name)
             rows.append(row)
         codes = encoded.indices.to_numpy(zero_copy_only=False)
-        found: Ints = np.array([*rows, _NONE], dtype=np.int64)[codes]
+        found: IntArray = np.array([*rows, _NONE], dtype=np.int64)[codes]
         return found
 
-    def _slots_of(self, row: Ints, broker: Ints) -> Ints:
+    def _slots_of(self, row: IntArray, broker: IntArray) -> IntArray:
         if not len(self._key):
             return np.full(len(row), _NONE, dtype=np.int64)
         key = row * _WIDTH + broker
         at = np.minimum(np.searchsorted(self._key, key), len(self._key) - 1)
-        slot: Ints = np.where(
+        slot: IntArray = np.where(
             np.equal(self._key[at], key) & (row >= 0), self._order[at], _NONE
         )
         return slot
@@ -124,8 +123,8 @@ class ReplicaDirs:
         self,
         source: Source,
         replicas: ReplicaColumns,
-        slot: Ints,
-        is_future: Bools,
+        slot: IntArray,
+        is_future: BoolArray,
     ) -> None:
         rows = np.flatnonzero((slot >= 0) & ~is_future)
         if not np.any(np.bincount(slot[rows]) > 1):
@@ -145,7 +144,7 @@ class ReplicaDirs:
             )
 
     def _set_paths(
-        self, replicas: ReplicaColumns, slot: Ints, mask: Bools, paths: Paths
+        self, replicas: ReplicaColumns, slot: IntArray, mask: BoolArray, paths: Paths
     ) -> None:
         rows = np.flatnonzero((slot >= 0) & mask)
         here = slot[rows]
@@ -186,7 +185,7 @@ class ReplicaDirs:
         and the bytes of each replica if one of them differs from it.
         """
         num_rows = len(self.ledger)
-        size: Ints = np.full(num_rows, _NONE, dtype=np.int64)
+        size: IntArray = np.full(num_rows, _NONE, dtype=np.int64)
         np.maximum.at(size, self.row, self.size_bytes)
         is_of_leader = np.equal(self.broker, self._leaders()[self.row])
         is_of_leader &= self.size_bytes >= 0
@@ -194,7 +193,7 @@ class ReplicaDirs:
         is_other = (self.size_bytes >= 0) & (self.size_bytes != size[self.row])
         return [None if b < 0 else b for b in size.tolist()], self._own(is_other)
 
-    def _own(self, is_other: Bools) -> list[list[int | None] | None]:
+    def _own(self, is_other: BoolArray) -> list[list[int | None] | None]:
         """Return the bytes of all replicas of partitions in which one differs."""
         own: list[list[int | None] | None] = [None] * len(self.ledger)
         differs = np.zeros(len(self.ledger), dtype=bool)
@@ -205,7 +204,7 @@ class ReplicaDirs:
             own[row] = [None if size < 0 else size for size in sizes]
         return own
 
-    def _leaders(self) -> Ints:
+    def _leaders(self) -> IntArray:
         """Return ``(P,)`` the id of the leader; if unknown, of the first replica."""
         told, replicas = self.ledger.told("leader"), self.ledger.told("replicas")
         return np.array(

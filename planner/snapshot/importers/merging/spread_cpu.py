@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, FloatArray, IntArray
 from planner.snapshot.importers.merging.visibility import named
 
 LEADER_IN, LEADER_OUT, FOLLOWER_IN = 0.7, 0.15, 0.15
 _Amounts = Sequence[float | None]
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
-_Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +48,10 @@ class CpuShares:
 class _Replicas:
     """``(R,)`` partition row of each replica, rank of its broker, role and bytes."""
 
-    row: _Ints
-    broker: _Ints
-    is_leader: _Bools
-    weight: _Floats
+    row: IntArray
+    broker: IntArray
+    is_leader: BoolArray
+    weight: FloatArray
 
 
 def share_cpu(
@@ -93,7 +91,7 @@ def share_cpu(
     )
 
 
-def _by_row(rows: npt.NDArray[Any], amounts: _Floats) -> dict[int, float]:
+def _by_row(rows: npt.NDArray[Any], amounts: FloatArray) -> dict[int, float]:
     return dict(zip(rows.tolist(), amounts.tolist(), strict=True))
 
 
@@ -102,7 +100,7 @@ def _held(
     replicas: Sequence[Sequence[int]],
     in_bytes_per_s: _Amounts,
     out_bytes_per_s: _Amounts,
-) -> tuple[_Ints, _Replicas]:
+) -> tuple[IntArray, _Replicas]:
     """Return the ids of the brokers that hold replicas, and the replicas."""
     counts = np.array([len(ids) for ids in replicas], np.int64)
     row = np.repeat(np.arange(len(replicas)), counts)
@@ -116,7 +114,7 @@ def _held(
     return ids, _Replicas(row, broker, is_leader, weight)
 
 
-def _parts(held: _Replicas, num_brokers: int) -> tuple[_Floats, _Bools]:
+def _parts(held: _Replicas, num_brokers: int) -> tuple[FloatArray, BoolArray]:
     """Return each replica's share of its broker, and true for even shares."""
     # An unknown weight makes the total of its broker unknown.
     totals = np.bincount(held.broker, held.weight, num_brokers)

@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import IndexArray
 from placement.draft.draft import DEFAULT_THRESHOLDS
-from placement.model.cluster import ABSENT, ClusterState, IndexArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import (
     LEADING,
     RESOURCES,

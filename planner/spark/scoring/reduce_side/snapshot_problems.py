@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import IntArray
 from placement.model.load import MOST_LOAD
 from placement.score.incomplete_tables import (
     GAPS,
@@ -47,8 +48,6 @@ from planner.spark.scoring.shuffle.shuffle_rows import Unpacked
 from planner.spark.scoring.sums.partial_sums import NO_NAME, TOTALS
 from planner.spark.scoring.sums.replica_lists import place_keys
 from planner.spark.scoring.sums.sum_arrays import LOADS
-
-Numbers = npt.NDArray[np.int64]
 
 
 def problem_tables(parcels: Unpacked, grounds: Grounds) -> Iterator[ArrowTable]:
@@ -115,7 +114,7 @@ def _gaps(parcels: Unpacked) -> Iterator[Row]:
     yield from _more("partitions", len(told))
 
 
-def _counted(numbers: ArrowTable) -> tuple[ArrowArray, Numbers, Numbers]:
+def _counted(numbers: ArrowTable) -> tuple[ArrowArray, IntArray, IntArray]:
     """Return the topics, the count of partition numbers of each, and the largest."""
     first, last = (numbers.column(name).to_numpy() for name in ("first", "last"))
     own, end = last - first + 1, last.copy()
