@@ -14,8 +14,8 @@ from assignment.assignors.claims import Claims
 from assignment.assignors.order import partitions_by_topic, topics_by_name
 from assignment.assignors.racks import Racks, look_at_racks
 from assignment.group import ABSENT, Group
-from assignment.java_orders import ranks
 from placement.array_types import BoolArray, IndexArray, RowArray
+from placement.kafka_java.java_orders import ranks
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from assignment.assignors.order import partitions_by_topic
 from assignment.assignors.racks import look_at_racks
 from assignment.assignors.sticky_constrained import Given
 from assignment.group import ABSENT, DEFAULT_GENERATION, Group
-from assignment.java_orders import ranks
 from placement.array_types import BoolArray
+from placement.kafka_java.java_orders import ranks
 
 
 def assign_general(group: Group, claims: Claims) -> Given:

@@ -10,7 +10,6 @@ import numpy as np
 
 from assignment.assignors import Assignor
 from assignment.group import ABSENT, NOT_SENT, Group
-from assignment.java_orders import hash_map_order
 from assignment.make_group import MemberSpec, TopicSpec, make_group, matches
 from assignment.outcome import Assignment
 from assignment.rebalance.client import Client
@@ -18,6 +17,7 @@ from assignment.rebalance.course import Saying, Step
 from assignment.rebalance.reading import Reading
 from assignment.rebalance.timers import Protocol, Timers
 from placement.array_types import IndexArray, RowArray
+from placement.kafka_java.java_orders import hash_map_order
 
 Value = TypeVar("Value")
 

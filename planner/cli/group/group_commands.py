@@ -176,7 +176,7 @@ def _read_live(source: Source) -> "GroupDocument":
 def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any:  # noqa: ANN401 - columns
     import numpy as np
 
-    from assignment.java_orders import hash_map_order
+    from placement.kafka_java.java_orders import hash_map_order
     from planner.group.group_problems import refuse
     from planner.io.input_problems import problem
 

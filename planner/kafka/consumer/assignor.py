@@ -25,9 +25,9 @@ from assignment.assignors import Assignor, CooperativeSticky, Range, RoundRobin,
 from assignment.balanced.balanced_assignor import Balanced
 from assignment.check import check
 from assignment.group import ABSENT, NOT_SENT, Group
-from assignment.java_orders import hash_map_order
 from assignment.make_group import MemberSpec, TopicSpec, make_group
 from placement.array_types import IndexArray
+from placement.kafka_java.java_orders import hash_map_order
 from planner.kafka.consumer import assignor_protocol as data
 
 log = logging.getLogger(__name__)

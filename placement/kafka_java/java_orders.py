@@ -2,54 +2,50 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from placement.kafka_java import java_maps
 from placement.kafka_java.java_maps import (
+    BITS,
     SMALLEST_TABLE,
     bucket,
     compare_key,
+    map_order,
+    partition_hash,
+    string_hash,
     table_size,
 )
 
 
-def string_hash(text: str) -> int:
+def unsigned_string_hash(text: str) -> int:
     """
     Return ``String.hashCode``, as an unsigned number of 32 bits.
 
     Examples
     --------
-    >>> string_hash("consumer-1")
+    >>> unsigned_string_hash("consumer-1")
     4128728090
     """
-    return java_maps.string_hash(text) & java_maps.BITS
+    return string_hash(text) & BITS
 
 
-def topic_partition_hash(topic: str, partition: int) -> int:
+def unsigned_partition_hash(topic: str, partition: int) -> int:
     """Return ``TopicPartition.hashCode``, as an unsigned number of 32 bits."""
-    return java_maps.partition_hash(topic, partition) & java_maps.BITS
+    return partition_hash(topic, partition) & BITS
 
 
 def hash_map_order(keys: Sequence[str]) -> list[int]:
     """
-    Return the positions of keys in the iteration order of a ``HashMap``.
+    Return the positions of keys in the order of a ``HashMap``; see `map_order`.
 
     Parameters
     ----------
     keys
         Keys in the order of insertion, each once.
 
-    Notes
-    -----
-    Buckets of more than eight entries, which Java keeps as trees, are treated as lists:
-    only keys made to collide fill such a bucket.
-
     Examples
     --------
     >>> hash_map_order(["c1", "c0", "b7"])
     [2, 1, 0]
     """
-    size = table_size(len(keys))
-    buckets = [bucket(string_hash(key), size) for key in keys]
-    return sorted(range(len(keys)), key=buckets.__getitem__)
+    return map_order(range(len(keys)), lambda at: string_hash(keys[at]))
 
 
 class HashSet:
