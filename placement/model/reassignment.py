@@ -21,6 +21,7 @@ from placement.model.cluster import (
     Replicas,
     sum_rows,
 )
+from placement.model.columns import rows_of_starts
 from placement.model.load import (
     Weights,
     bytes_by_place,
@@ -84,8 +85,7 @@ class Reassignment:
         return self._once("partition_idx", self._find_partitions)
 
     def _find_partitions(self) -> IndexArray:
-        counts = np.diff(self.start)
-        return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        return rows_of_starts(self.start)
 
     @property
     def is_copied(self) -> BoolArray:

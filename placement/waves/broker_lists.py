@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from placement.array_types import RowArray
 from placement.model.cluster import ABSENT
+from placement.model.columns import starts_of
 from placement.model.reassignment import Reassignment
 from placement.waves.wave_cut import Cut
 
@@ -97,11 +98,6 @@ class Lists(Mapping[int, list[int]]):
             found[left[hit]] = slot
             left = left[~hit]
         return found
-
-
-def starts_of(counts: RowArray) -> RowArray:
-    """Return ``(N + 1,)`` start of each of ``N`` concatenated lists, given lengths."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def ragged(begin: RowArray, counts: RowArray) -> RowArray:

@@ -85,9 +85,9 @@ class Answer:
 
     def idle_members(self) -> list[str]:
         """Return the members that read nothing."""
-        counts = self.assignment.counts(self.group.num_members)
-        idle = np.nonzero(np.equal(counts, 0))[0].tolist()
-        return [self.group.members.ids[member] for member in idle]
+        from assignment.outcome import idle_members
+
+        return idle_members(self.group, self.assignment)
 
 
 _REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})

@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from planner.errors import BadInputError, InputProblem
 from planner.group.group_records import GroupRecord, MemberRecord, TopicRecord
-from planner.io.input_problems import printable, problem
+from planner.io.input_problems import place_text, printable, problem
 
 SEE_SCHEMA = "see 'kafka-planner schema group'"
 _RULES: dict[str, tuple[str, str]] = {
@@ -25,14 +25,6 @@ def refuse(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     plural = "" if len(problems) == 1 else "s"
     message = f"{printable(file)} is not a group: {len(problems)} problem{plural}"
     return BadInputError(message, problems)
-
-
-def place_text(place: Iterable[str | int]) -> str:
-    """Return a place as ``members[3].owned.orders[0]``."""
-    text = ""
-    for part in place:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.removeprefix(".")
 
 
 def shape_problems(error: ValidationError, file: str) -> list[InputProblem]:

@@ -1,8 +1,10 @@
 """Problems of inputs, with printable texts whatever the input contains."""
 
 import json
+from collections.abc import Iterable
+from pathlib import Path
 
-from planner.errors import InputProblem
+from planner.errors import BadInputError, InputProblem
 
 _MAX_VALUE = 100
 """Largest number of characters of a value that a message repeats."""
@@ -37,3 +39,22 @@ def value_text(value: object) -> str:
         text = f"a {type(value).__name__}"
     text = printable(text)
     return text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 1]}…"
+
+
+def place_text(place: Iterable[str | int]) -> str:
+    """Return a place as ``members[3].owned.orders[0]``."""
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's text, or its type if it has no text."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def refuse_output(path: Path, rule: str, remedy: str) -> BadInputError:
+    """Return the error that refuses to write to a place."""
+    found = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
+    return BadInputError(f"will not write {path}", [found])

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from planner.errors import BadInputError, InputProblem
+from planner.io.json_rules import is_unicode, refuse_constant
 from planner.process import no_garbage_collection
 
 ANY = "any"
@@ -208,7 +209,7 @@ def read_json(path: Path, *, remedy: str | None = None) -> object:
     """
     text = _read_text(path)
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=refuse_constant)
     except RecursionError:
         _refuse(path, "", "JSON must not be nested this deep", "mend the file")
     except json.JSONDecodeError as error:
@@ -218,11 +219,6 @@ def read_json(path: Path, *, remedy: str | None = None) -> object:
     except ValueError as error:
         # NaN, or an integer of thousands of digits.
         _refuse(path, "", f"must be JSON: {error}", "mend the number")
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    msg = f"{name} is no number"
-    raise ValueError(msg)
 
 
 def _read_text(path: Path) -> str:
@@ -352,7 +348,7 @@ def _entry_problems(entry: object) -> Iterator[Problem]:
 def _topic_problems(topic: object) -> Iterator[Problem]:
     if not isinstance(topic, str):
         yield ".topic", topic, "must be a string", "write the topic's name"
-    elif not _is_unicode(topic):
+    elif not is_unicode(topic):
         yield ".topic", topic, "must be valid Unicode", "mend the \\u escape"
 
 
@@ -382,7 +378,7 @@ def _log_dir_problems(paths: object, replicas: object) -> Iterator[Problem]:
     for slot, path in enumerate(paths):
         if not isinstance(path, str):
             rule = "must be a string"
-        elif not _is_unicode(path):
+        elif not is_unicode(path):
             rule = "must be valid Unicode"
         elif path != ANY and not path.startswith("/"):
             rule = 'must be "any" or an absolute path'
@@ -390,14 +386,6 @@ def _log_dir_problems(paths: object, replicas: object) -> Iterator[Problem]:
             continue
         remedy = "write a path of the broker's log.dirs"
         yield f".log_dirs[{slot}]", path, rule, remedy
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _shown(value: object) -> str:

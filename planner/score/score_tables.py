@@ -32,7 +32,7 @@ from placement.score.known_loads import (
     known_spread,
 )
 from placement.score.level_loads import TopicLevel
-from planner.errors import BadInputError, InputProblem
+from planner.io.input_problems import refuse_output
 from planner.io.interrupts import interrupts_wait
 from planner.score.make_score import Scored
 from planner.score.score_document import rack_brokers, score_document
@@ -285,7 +285,7 @@ def check_output(path: Path) -> None:
     """
     if os.path.lexists(path) and not _is_scores(path):
         rule = "the output exists and is not a folder of scores"
-        raise _refusal(path, rule, "remove it, or name another place with -o")
+        raise refuse_output(path, rule, "remove it, or name another place with -o")
 
 
 def _is_scores(path: Path) -> bool:
@@ -334,9 +334,4 @@ def write_tables(scored: Sequence[Scored], path: Path) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         rule = f"the scores cannot be written: {reason}"
-        raise _refusal(path, rule, "name another place with -o") from error
-
-
-def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
-    problem = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
-    return BadInputError(f"will not write {path}", [problem])
+        raise refuse_output(path, rule, "name another place with -o") from error

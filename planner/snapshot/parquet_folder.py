@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.input_problems import problem
+from planner.io.input_problems import first_line, problem
 from planner.snapshot.formats.foreign_tables import cast_tables
 from planner.snapshot.tables.snapshot_columns import (
     LOG_DIRS,
@@ -131,7 +131,7 @@ def _read_table(
             )
         except (OSError, pa.ArrowException, ValueError, MemoryError) as error:
             place = str(part.relative_to(path.parent))
-            rule = f"the file must be whole Parquet: {_first_line(error)}"
+            rule = f"the file must be whole Parquet: {first_line(error)}"
             problems.append(problem(file, place, None, rule, _REMEDY))
     if problems:
         return None, problems
@@ -172,10 +172,6 @@ def _read_part(path: Path) -> ArrowTable:
     # `read_table` would turn folder names into columns, and starts slowly.
     with parquet.ParquetFile(path, page_checksum_verification=True) as file:
         return file.read()
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _together(

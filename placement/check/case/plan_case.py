@@ -186,3 +186,10 @@ def _entry_of(
     entry_of = np.full(state.num_partitions, ABSENT, dtype=np.int64)
     entry_of[entry_partition[sound]] = sound
     return entry_of
+
+
+def stays(case: Case) -> BoolArray:
+    """Return ``(B,)`` true for brokers that share the load: live and not leaving."""
+    leaving = case.rows_of(case.settings.leaving_brokers)
+    found: BoolArray = case.state.brokers.is_live & ~leaving
+    return found

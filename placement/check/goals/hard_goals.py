@@ -8,8 +8,8 @@ import numpy as np
 from placement.array_types import BoolArray, IntArray, RateArray
 from placement.check.case.check_settings import HardGoals
 from placement.check.case.finding import Finding, Missed, Where
-from placement.check.case.plan_case import Case
-from placement.check.goals.broker_bands import bands, leads, stays
+from placement.check.case.plan_case import Case, stays
+from placement.check.goals.broker_bands import bands, leads
 from placement.check.goals.log_dir_bands import log_dir_bands
 from placement.check.rules.capacity_rules import amount, capacities
 

@@ -8,7 +8,7 @@ import numpy as np
 from placement.array_types import BoolArray, IntArray
 from placement.check.case.finding import Finding
 from placement.check.case.placed_replicas import Placed
-from placement.check.case.plan_case import Case
+from placement.check.case.plan_case import Case, stays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ def rack(case: Case) -> Iterator[Finding]:
     A violation is existing if it is no worse than before: no more replicas above κ, and
     no larger difference between racks. A change of order alone is never worse.
     """
-    is_used = _is_used(case)
+    is_used = stays(case)
     brokers = case.state.brokers
     in_rack = np.bincount(brokers.rack_idx[is_used], minlength=len(brokers.racks))
     new = _spread(case, case.after, is_used, in_rack)
@@ -162,13 +162,6 @@ def _changes_racks(case: Case) -> BoolArray:
     )
     changes: BoolArray = wins & loses
     return changes
-
-
-def _is_used(case: Case) -> BoolArray:
-    """Return ``(B,)`` true for live brokers that are not being emptied."""
-    is_leaving = case.rows_of(case.settings.leaving_brokers)
-    used: BoolArray = case.state.brokers.is_live & ~is_leaving
-    return used
 
 
 def _is_settled(case: Case, placed: Placed) -> BoolArray:

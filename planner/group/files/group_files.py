@@ -13,6 +13,7 @@ from planner.group.group_document import GroupDocument
 from planner.group.group_problems import refuse
 from planner.group.group_records import FORMAT
 from planner.io.input_problems import problem
+from planner.io.json_rules import refuse_constant
 from planner.pasted_text import (
     EncodingProblemError,
     clean,
@@ -100,9 +101,7 @@ def _read_text(path: Path) -> str:
 
 def _parse(text: str, file: str) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return json.loads(
-            text, object_pairs_hook=_once, parse_constant=_refuse_constant
-        )
+        return json.loads(text, object_pairs_hook=_once, parse_constant=refuse_constant)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         _refuse(file, place, f"must be JSON: {error.msg}", "mend it")
@@ -118,11 +117,6 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         msg = f"an object must have a key once, found twice: {', '.join(again)}"
         raise ValueError(msg)
     return found
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    msg = f"{name} is no number"
-    raise ValueError(msg)
 
 
 def _refuse(file: str, place: str, rule: str, remedy: str) -> NoReturn:

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from planner.errors import BadInputError, InputProblem
 from planner.group.files.group_files import read_text
 from planner.group.group_document import GroupDocument
-from planner.group.group_problems import place_text
 from planner.group.what_if.group_events import Happening, happenings
 from planner.group.what_if.what_if_records import (
     AnyEvent,
@@ -21,7 +20,7 @@ from planner.group.what_if.what_if_records import (
     NewTopicRecord,
     RunRecord,
 )
-from planner.io.input_problems import problem
+from planner.io.input_problems import place_text, problem
 
 SEE_SCHEMA = "see 'kafka-planner schema group-events'"
 

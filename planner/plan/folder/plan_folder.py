@@ -18,7 +18,7 @@ import numpy.typing as npt
 from placement.array_types import RowArray
 from placement.model.cluster import ClusterState, sum_rows
 from placement.waves.broker_lists import lists_of_change
-from planner.errors import BadInputError, InputProblem
+from planner.io.input_problems import refuse_output
 from planner.io.interrupts import interrupts_wait
 from planner.io.json_text import json_text
 from planner.kafka_files.file_parts import (
@@ -110,7 +110,7 @@ def replace_plan(files: dict[str, str], path: Path) -> list[str]:
     except OSError as error:
         reason = error.strerror or str(error)
         rule = f"the plan cannot be written: {reason}"
-        raise _refusal(path, rule, "name another place with -o") from error
+        raise refuse_output(path, rule, "name another place with -o") from error
     return sorted(files)
 
 
@@ -154,7 +154,7 @@ def check_plan_output(path: Path) -> None:
     """
     if os.path.lexists(path) and not _is_plan(path):
         rule = "the output exists and is not a plan folder"
-        raise _refusal(path, rule, "remove it, or name another place with -o")
+        raise refuse_output(path, rule, "remove it, or name another place with -o")
 
 
 def _is_plan(path: Path) -> bool:
@@ -170,11 +170,6 @@ def _is_plan(path: Path) -> bool:
         return bool(json.loads(text).get("format") == FORMAT)
     except (OSError, ValueError, AttributeError, RecursionError):
         return False
-
-
-def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
-    problem = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
-    return BadInputError(f"will not write {path}", [problem])
 
 
 def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:

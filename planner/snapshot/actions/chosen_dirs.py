@@ -6,6 +6,7 @@ import numpy as np
 
 from placement.log_dirs.dir_choice import DirCounts, candidates, choose_dirs
 from placement.model.cluster import ABSENT, ClusterState
+from placement.model.columns import count_rows
 
 Key = tuple[str, int]
 Dirs = Sequence[str | None] | None
@@ -104,11 +105,11 @@ class _Entries:
     def counts(self) -> DirCounts:
         """Return the least and most partitions in log dirs while the plan runs."""
         replicas, dirs = self.state.replicas, self.state.log_dirs
-        now = _tally(replicas.log_dir_idx, len(dirs))
-        low, high = now.copy(), now + _tally(replicas.future_log_dir_idx, len(dirs))
+        now = count_rows(replicas.log_dir_idx, len(dirs))
+        low, high = now.copy(), now + count_rows(replicas.future_log_dir_idx, len(dirs))
         lost = np.equal(replicas.log_dir_idx, ABSENT) & ~replicas.is_failed
         at = replicas.broker_idx[lost]
-        high += _tally(at, self.state.num_brokers)[dirs.broker_idx]
+        high += count_rows(at, self.state.num_brokers)[dirs.broker_idx]
         owners = self.state.brokers.ids[dirs.broker_idx].tolist()
         places = zip(owners, dirs.paths, strict=True)
         row_of = {place: row for row, place in enumerate(places)}
@@ -124,8 +125,3 @@ class _Entries:
                 if row not in {ABSENT, old.get(broker, ABSENT)}:
                     high[row] += 1
         return DirCounts(low=low, high=high, is_candidate=candidates(self.state))
-
-
-def _tally(rows: np.ndarray, count: int) -> np.ndarray:
-    known = rows[np.not_equal(rows, ABSENT)]
-    return np.bincount(known, minlength=count).astype(np.int64)

@@ -9,7 +9,8 @@ import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
 from planner.errors import InputProblem
-from planner.io.input_problems import problem
+from planner.io.input_problems import place_text, problem
+from planner.io.json_rules import is_unicode
 from planner.process import no_garbage_collection
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
@@ -151,9 +152,9 @@ def _parsed(
 
 def _not_unicode(value: object, place: Place, file: str) -> list[InputProblem]:
     """Return problems for strings with lone surrogates; JSON parsers reject these."""
-    if isinstance(value, str) and not _is_unicode(value):
+    if isinstance(value, str) and not is_unicode(value):
         rule, remedy = "must be valid Unicode", "mend the lone surrogates"
-        return [problem(file, _place_text(place), value, rule, remedy)]
+        return [problem(file, place_text(place), value, rule, remedy)]
     if isinstance(value, dict):
         members = [((*place, k), v) for k, v in value.items()]
         found = [each for key in value for each in _not_unicode(key, place, file)]
@@ -163,14 +164,6 @@ def _not_unicode(value: object, place: Place, file: str) -> list[InputProblem]:
     else:
         return []
     return found + [p for at, v in members for p in _not_unicode(v, at, file)]
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _starts(counts: list[int]) -> Any:  # noqa: ANN401 - an array of int64
@@ -264,19 +257,12 @@ def _member(value: Any, key: str | int) -> Any:  # noqa: ANN401 - JSON
 
 
 def _as_problem(error: Mapping[str, Any], at: Place, file: str) -> InputProblem:
-    place = _place_text((*at, *error["loc"]))
+    place = place_text((*at, *error["loc"]))
     rule, remedy = _rule_of(error, place)
     value = None if error["type"] == "missing" else error["input"]
     if isinstance(value, float):
         value = str(value)
     return problem(file, place, value, rule, remedy)
-
-
-def _place_text(place: Place) -> str:
-    text = ""
-    for part in place:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.removeprefix(".")
 
 
 _RULES: dict[str, tuple[str, str]] = {
