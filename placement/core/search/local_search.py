@@ -375,6 +375,7 @@ class Searcher:
         idle = 0
         if self._now.ints[COST] > enough:
             self._speed_up(is_long=True, rounds=most - rounds)
+        rounds += self._anneal(most - rounds, enough)
         while rounds < most and idle < patience and self._now.ints[COST] > enough:
             was_in_band, cost = self._is_in_band(), self._now.ints[COST]
             turn = min(TURN, most - rounds)
@@ -386,9 +387,25 @@ class Searcher:
             if self._deadline.is_over():
                 break
 
-    def _ruin(self, rounds: int) -> None:
+    def _anneal(self, most: int, enough: int) -> int:
+        """
+        Run ruin rounds that may raise the cost, ever less, where a budget allows it.
+
+        Return the number of rounds: at most nine tenths of `most`.
+        """
+        if self._problem.price_per_move or not self._is_in_band():
+            return 0
+        turns = most * 9 // 10 // TURN if self._effort.slack else 0
+        for turn in range(turns):
+            if self._now.ints[COST] <= enough or self._deadline.is_over():
+                return turn * TURN
+            share = self._effort.slack * (1 - turn / turns)
+            self._ruin(TURN, int(share * self._mean_cost))
+        return turns * TURN
+
+    def _ruin(self, rounds: int, slack: int = 0) -> None:
         moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
-        self._in_turns(stages.shake, (moved,), rounds, 64)
+        self._in_turns(stages.shake, (moved,), rounds, 64, slack)
 
     def _begin(self, at: Arrangement) -> None:
         """Write an arrangement into the memory as the present state."""
