@@ -28,8 +28,9 @@ class Effort:
         Share of the cost (0-1) that a block of rounds must save to continue, where
         moves have no price.
     slack
-        Largest increase of the cost that a ruin round may cause, in mean costs of an
-        item, falling to 0; 0: only improvements are kept.
+        Largest increase of the cost that a ruin round may cause at first, in multiples
+        of the gap to the bound per moved item; it falls to 0 over the rounds. 0: only
+        improvements are kept.
     searches
         Number of parallel ruin-and-recreate searches with different random numbers;
         the best answer counts, the first of equal ones.
@@ -129,6 +130,7 @@ NORMAL = Effort(
     steps_per_item=6,
     rounds=200,
     more_rounds=14_200,
+    slack=20.0,
     gap=0.001,
     milp_cells=240,
     milp_nodes=2000,
@@ -152,7 +154,7 @@ THOROUGH = Effort(
     rounds=10_000,
     more_rounds=80_000,
     least_pay=3e-5,
-    slack=4.0,
+    slack=20.0,
     searches=2,
     gap=0.0,
     milp_cells=2000,
