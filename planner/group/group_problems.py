@@ -1,4 +1,4 @@
-"""What is wrong with a group file, and where."""
+"""Problems of a group file, with their places."""
 
 import re
 from collections import Counter
@@ -36,7 +36,7 @@ def place_text(place: Iterable[str | int]) -> str:
 
 
 def shape_problems(error: ValidationError, file: str) -> list[InputProblem]:
-    """Return what does not have the shape of a group file."""
+    """Convert the errors of Pydantic to problems of the file."""
     return [_shape_problem(dict(each), file) for each in error.errors()]
 
 
@@ -49,7 +49,7 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
 
 
 def contradictions(record: GroupRecord, file: str) -> list[InputProblem]:
-    """Return where a group of the right shape contradicts itself."""
+    """Return the contradictions in a group whose records are valid one by one."""
     found = [
         *_repeated(
             "topics", "name", [topic.name for topic in record.topics], "a topic"
@@ -119,7 +119,7 @@ def _twice(values: Sequence[Hashable]) -> list[Any]:
 
 
 def is_no_pattern(pattern: str) -> str:
-    """Return why a text is no regular expression; nothing if it is one."""
+    """Return the error of a regular expression; empty if it compiles."""
     try:
         re.compile(pattern)
     except re.error as error:

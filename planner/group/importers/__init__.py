@@ -1,5 +1,5 @@
 """
-Groups from the tables that Kafka's group tools print.
+Groups imported from the tables that Kafka's group tools print.
 
 Imports the group's document and problems, and `planner.pasted_text`.
 """

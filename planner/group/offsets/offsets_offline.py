@@ -1,4 +1,4 @@
-"""Where a group would read on, as far as a group file or a text can tell."""
+"""New offsets of a group, computed from a group file or a text without the cluster."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,24 +30,24 @@ def foresee(
     table: OffsetsTable, request: OffsetsRequest, *, num_members: int, file: str
 ) -> OffsetsTable:
     """
-    Tell where a group would read on, without its cluster.
+    Return a table with the offsets that a reset would set, without the cluster.
 
     Parameters
     ----------
     table
-        Its offsets.
+        Committed offsets and log end offsets of the group.
     request
-        Where to, and which partitions. Its target is given.
+        The target and the partitions. The target must not be `None`.
     num_members
-        Members that it has.
+        Number of members of the group; it must be 0.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Raises
     ------
     BadInputError
-        If the group is active, only the cluster knows where that is, or a partition
-        or its end is not known; names every one.
+        If the group is active, if only the cluster knows the target, or if partitions
+        or their log end offsets are unknown; names every partition.
     """
     if request.target is None:
         msg = "a request to set offsets says where to"
@@ -82,14 +82,14 @@ def _only_live(target: Target, file: str) -> BadInputError:
 
 
 def _chosen(table: OffsetsTable, request: OffsetsRequest) -> Sequence[OffsetRow]:
-    """Return the rows that are asked for; empty ones for what is not there."""
+    """Return the requested rows, with empty ones for unknown partitions."""
     known = {row.name: row for row in table.rows}
     if request.target is Target.FILE:
         return [known.get(name, _nothing(name)) for name in sorted(request.offsets)]
     rows = {row.name: row for row in within(table, request.scope).rows}
     topics = {topic for topic, _ in known}
     for topic, numbers in request.scope.topics.items():
-        # A topic that is not there at all stands for its first partition.
+        # An unknown topic without numbers gets one row, for its first partition.
         for number in numbers or ([] if topic in topics else [0]):
             rows.setdefault((topic, number), _nothing((topic, number)))
     return [rows[name] for name in sorted(rows)]

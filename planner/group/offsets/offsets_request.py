@@ -1,4 +1,4 @@
-"""What `group offsets` is asked for, read from its options, or all that is wrong."""
+"""Options of `group offsets`, parsed to a request with every problem reported."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _TOPIC = re.compile(
 )
 _MAX_PARTITION = 2**31 - 1
 _MAX_OFFSET = 2**63 - 1
-# As java.time.Duration reads them.
+# The format that java.time.Duration parses.
 _DURATION = re.compile(
     r"(?P<sign>[-+]?)P(?=[-+\dT])(?:(?P<days>[-+]?\d+)D)?"
     r"(?:T(?=[-+\d])(?:(?P<hours>[-+]?\d+)H)?(?:(?P<minutes>[-+]?\d+)M)?"
@@ -29,14 +29,14 @@ _DURATION = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
     """
-    Which partitions.
+    Selection of partitions.
 
     Parameters
     ----------
     is_all
-        All that the group has committed an offset of.
+        Whether all partitions with a committed offset are selected.
     topics
-        Topics, with the numbers of their partitions; none: all of them.
+        Selected topics with partition numbers; no numbers select all partitions.
     """
 
     is_all: bool = False
@@ -46,18 +46,19 @@ class Scope:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsRequest:
     """
-    What is asked for.
+    A request to show or to set offsets.
 
     Parameters
     ----------
     target
-        Where to; `None`: nowhere, offsets are only shown.
+        Target of the reset; `None` only shows the offsets.
     number
-        An offset, a number of messages, or milliseconds since 1970.
+        Argument of the target: an offset, a number of messages, or milliseconds since
+        1970.
     scope
-        Which partitions.
+        Partitions to set.
     offsets
-        From a file, instead of a scope.
+        New offsets from a file, instead of a scope.
     """
 
     target: Target | None
@@ -68,7 +69,7 @@ class OffsetsRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsOptions:
-    """The options, as given; see `planner.cli.group.group_offsets`."""
+    """Options of the command line, unparsed; see `planner.cli.group.group_offsets`."""
 
     topics: Sequence[str] = ()
     all_topics: bool = False
@@ -83,7 +84,7 @@ class OffsetsOptions:
     group_id: str = ""
 
     def targets(self) -> list[Target]:
-        """Return all targets that are given."""
+        """Return the targets whose option is given."""
         given = {
             Target.EARLIEST: self.to_earliest,
             Target.LATEST: self.to_latest,
@@ -101,19 +102,19 @@ def read_offsets_request(
     options: OffsetsOptions, *, now: datetime | None = None
 ) -> OffsetsRequest:
     """
-    Return what is asked for.
+    Parse the options.
 
     Parameters
     ----------
     options
-        As given.
+        Options of the command line.
     now
-        From when durations are counted back; the present by default.
+        Time from which durations are counted back; the present by default.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong.
+        If any option is invalid; names every problem.
     """
     problems = list(_contradictions(options))
     targets = options.targets()
@@ -164,7 +165,7 @@ def _contradictions(options: OffsetsOptions) -> Iterator[InputProblem]:
 
 
 def _topics(texts: Sequence[str]) -> dict[str, list[int]]:
-    """Return topics and partitions as ``orders`` or ``orders:0,1`` names them."""
+    """Parse texts such as ``orders`` or ``orders:0,1``: partition numbers by topic."""
     found: dict[str, list[int]] = {}
     problems = []
     for text in texts:
@@ -193,7 +194,7 @@ def _is_named_twice(
         return True
     if topic not in found:
         return False
-    # Once without numbers is all of them.
+    # A topic without numbers selects all its partitions.
     return not numbers or not found[topic] or bool({*numbers} & {*found[topic]})
 
 
@@ -224,12 +225,12 @@ def _milliseconds(moment: datetime) -> int:
 
 def parse_datetime(text: str) -> int:
     """
-    Return milliseconds since 1970 of a time; UTC where it says no zone, as with Kafka.
+    Return a time as milliseconds since 1970; UTC without a zone, as in Kafka's tool.
 
     Raises
     ------
     BadInputError
-        If it is not ``YYYY-MM-DDThh:mm:ss.sss``, with or without a zone.
+        If the text is not ``YYYY-MM-DDThh:mm:ss.sss``, with or without a zone.
     """
     try:
         if "T" not in text.upper():
@@ -245,12 +246,12 @@ def parse_datetime(text: str) -> int:
 
 def parse_duration(text: str) -> int:
     """
-    Return milliseconds of a duration, as Java reads them: ``P1DT2H``, ``PT30M``.
+    Return the milliseconds of a duration in Java's format: ``P1DT2H``, ``PT30M``.
 
     Raises
     ------
     BadInputError
-        If it is not ``PnDTnHnMnS``.
+        If the text is not ``PnDTnHnMnS``.
     """
     read = _DURATION.fullmatch(text)
     if read is None:

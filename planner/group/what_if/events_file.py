@@ -1,4 +1,4 @@
-"""Read an events file, and refuse what cannot happen: every problem at once."""
+"""Events files: reading and validation, with every problem reported at once."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,14 +34,14 @@ DEFAULT_SETTINGS = {
     "group.consumer.session.timeout.ms": 45_000,
     "group.consumer.heartbeat.interval.ms": 5_000,
 }
-"""Kafka 4.3's own defaults."""
+"""Defaults of Kafka 4.3."""
 
 ASSIGNORS = {
     "eager": ("range", "roundrobin", "sticky", "hash", "random", "balanced"),
     "cooperative": ("cooperative-sticky", "balanced"),
     "consumer": ("server-uniform", "server-range"),
 }
-"""By protocol; the first is the default."""
+"""Assignors by protocol; the first one is the default."""
 
 DEFAULT_RUNS = (
     RunRecord(protocol="eager", assignor="range"),
@@ -54,18 +54,18 @@ DEFAULT_RUNS = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsFile:
     """
-    An events file that has been understood.
+    A validated events file.
 
     Parameters
     ----------
     record
-        As it stands in the file.
+        Content of the file.
     happenings
-        Its events in order, rolling restarts taken apart.
+        Events in order of time, rolling restarts expanded to leaves and returns.
     settings
-        Kafka's names and values, the defaults included.
+        Values by Kafka's names, defaults included; milliseconds.
     runs
-        How the events are played.
+        Protocols and assignors to simulate, one run each.
     """
 
     record: EventsRecord
@@ -75,7 +75,7 @@ class EventsFile:
 
     @property
     def until_s(self) -> float:
-        """When the story ends: late enough that every timeout has come."""
+        """End of the simulation in seconds; by default, later than every timeout."""
         if self.record.until_s is not None:
             return self.record.until_s
         last_s = max(happening.at_s for happening in self.happenings)
@@ -95,7 +95,8 @@ def read_events(path: Path, document: GroupDocument) -> EventsFile:
     Raises
     ------
     BadInputError
-        If it is none, or tells what cannot happen; names every problem.
+        If the file is not an events file, or an event is impossible; names every
+        problem.
     """
     file = str(path)
     given = _parse(read_text(path), file)
@@ -140,7 +141,7 @@ def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """Yield settings by their whole names: TOML reads dots as tables."""
+    """Yield settings by dotted names: TOML parses dots as nested tables."""
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
@@ -149,7 +150,7 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any
 
 
 def hint(name: str, known: Iterable[str], otherwise: str = SEE_SCHEMA) -> str:
-    """Return the known name that was likely meant."""
+    """Return a remedy that suggests the closest known name, or `otherwise`."""
     close = get_close_matches(name, list(known), n=1)
     return f"did you mean {close[0]}?" if close else otherwise
 

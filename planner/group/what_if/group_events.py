@@ -1,4 +1,4 @@
-"""Events in order, and whether each can happen to the group as it is by then."""
+"""Events in order of time, each validated against the group at its time."""
 
 import heapq
 from collections.abc import Iterator, Sequence
@@ -30,14 +30,14 @@ _Found = tuple[str, object, str, str]
 @dataclass(frozen=True, slots=True)
 class Happening:
     """
-    One event, as it is played.
+    One event of the simulation.
 
     Parameters
     ----------
     event
-        Never a rolling restart: those are taken apart.
+        Record of the event; never a rolling restart, which is expanded.
     member
-        Of a join: the new member.
+        New member of a join; `None` for other events.
     """
 
     event: AnyEvent
@@ -45,13 +45,13 @@ class Happening:
 
     @property
     def at_s(self) -> float:
-        """When."""
+        """Seconds from the start of the simulation."""
         return self.event.at_s
 
 
 @dataclass(slots=True)
 class _Cast:
-    """Who is there, by name, and how large topics are, at one time."""
+    """Members by name and sizes of topics, at one time of the simulation."""
 
     members: dict[str, MemberRecord]
     sizes: dict[str, int]
@@ -64,11 +64,11 @@ def happenings(
     events: Sequence[AnyEvent], document: GroupDocument, file: str
 ) -> tuple[list[Happening], list[InputProblem]]:
     """
-    Go through events in order.
+    Validate events in order of time.
 
     Returns
     -------
-    What is played, and why it cannot be.
+    Events to simulate, and problems of the others.
     """
     record = document.record
     cast = _Cast(
@@ -107,7 +107,7 @@ def _taken_apart(event: RollingRestartRecord, cast: _Cast) -> Iterator[AnyEvent]
 
 
 def _happen(event: AnyEvent, cast: _Cast) -> Happening:
-    """Let an event change who is there."""
+    """Apply an event to the members and topics."""
     member = None
     match event:
         case JoinRecord():
@@ -128,7 +128,7 @@ def _happen(event: AnyEvent, cast: _Cast) -> Happening:
 
 
 def _joined(event: JoinRecord, cast: _Cast) -> MemberRecord:
-    """Return a new member: like another, but for what is said."""
+    """Return a new member: a copy of another, but for the fields of the event."""
     said = event.model_dump(
         include={"topics", "pattern", "group_instance_id", "rack", "capacity"},
         exclude_none=True,

@@ -1,10 +1,10 @@
-"""What `group what-if` shows: the runs side by side, then each as it went."""
+"""Screen of `group what-if`: a table of the runs, then the history of each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 MAX_LINES = 12
-"""So many events and rebalances of each run are shown."""
+"""Largest number of events and rebalances shown for each run."""
 
 
 def lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _seconds(value: float) -> str:
 
 
 def _short(value: float) -> str:
-    """Return a number in few characters."""
+    """Return a number with four significant digits and a unit prefix."""
     for limit, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
         if value >= limit:
             size = 1e3 if unit == "k" else limit
