@@ -1,4 +1,4 @@
-"""All failures of a snapshot at once, ranked, with the verdict for one of each kind."""
+"""Every single and paired failure of a snapshot, ranked, with a verdict per kind."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,19 +35,19 @@ HELD = tuple(RESOURCES[r] for r in HELD_COLUMNS)
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class EveryFailure:
     """
-    All failures of a snapshot.
+    Outcomes of every single and paired failure of a snapshot.
 
     Parameters
     ----------
     snapshot, state, wishes
-        The cluster and what was asked.
+        The cluster, its columns, and the parsed options.
     given
-        The cluster, weighed.
+        Loads, capacities and thresholds of the cluster before any failure.
     singles, pairs
-        By kind of domain.
+        Single and paired failures by kind of failure domain.
     majority
-        Whether the controllers' majority survives any one broker, and any one rack;
-        `None` where that is not known.
+        Whether the controllers keep their majority after the loss of any one broker,
+        and of any one rack; `None` where unknown.
     """
 
     snapshot: Snapshot
@@ -59,7 +59,7 @@ class EveryFailure:
     majority: Mapping[DomainKind, bool | None]
 
     def survives(self, kind: DomainKind) -> bool | None:
-        """Tell whether any one of a kind may fail; `None` where there is none."""
+        """Return whether any one domain of a kind may fail; `None` without domains."""
         failures = self.singles[kind]
         if not len(failures):
             return None
@@ -78,16 +78,17 @@ def try_everything(
     most_domains: int = MOST_DOMAINS,
 ) -> EveryFailure:
     """
-    Lose every broker, log dir and rack, one at a time and two at a time.
+    Compute the loss of every broker, log dir and rack, alone and in pairs.
 
     Parameters
     ----------
     snapshot, state, wishes
-        The cluster and what is asked.
+        The cluster, its columns, and the parsed options.
     has_pairs
-        Whether pairs of brokers, of racks and of log dirs are looked at.
+        Whether pairs of brokers, of racks and of log dirs are computed, too.
     sample, seed, most_domains
-        With more of a kind than `most_domains`, so many pairs are drawn by this seed.
+        For kinds with more than `most_domains` domains, `sample` pairs are drawn with
+        `seed`.
     """
     stage("losing every broker, log dir and rack")
     given = outlook(
@@ -118,7 +119,7 @@ def try_everything(
 
 
 def to_document(every: EveryFailure, *, top: int, now: datetime) -> dict[str, Any]:
-    """Return the document; of pairs, the `top` worst."""
+    """Return the document of `failures`, with the `top` worst pairs of each kind."""
     state, wishes = every.state, every.wishes
     age = age_s(every.snapshot.taken_at, now)
     return {
@@ -158,7 +159,7 @@ def to_document(every: EveryFailure, *, top: int, now: datetime) -> dict[str, An
 def failure_document(
     every: EveryFailure, failures: Failures, row: int
 ) -> dict[str, Any]:
-    """Return one failure; what rests on loads that nobody told is null."""
+    """Return one failure; figures that need unknown loads are null."""
     has_sizes = knows(every.given, Resource.DISK)
     return {
         "lost": names_of(every.state, failures, row),
@@ -184,12 +185,12 @@ def failure_document(
 
 
 def knows(given: Outlook, resource: Resource) -> bool:
-    """Tell whether a load is told for some partition: unknown is never 0."""
+    """Return whether the load of any partition is known; unknown is never 0."""
     return bool(given.is_known[RESOURCES.index(resource)])
 
 
 def names_of(state: ClusterState, failures: Failures, row: int) -> list[str]:
-    """Return the names of what a failure takes."""
+    """Return the names of the domains that a failure takes."""
     lost = (failures.first[row], failures.second[row])
     return [failures.domains.name(state, int(d)) for d in lost if d != ABSENT]
 
@@ -240,10 +241,10 @@ def _pairs_document(
 
 def fraction_document(failures: Failures, is_so: Any) -> dict[str, float]:  # noqa: ANN401 - (X,) bool
     """
-    Return the fraction of the pairs for which something holds, and its error.
+    Return the fraction of the flagged pairs, with its error.
 
-    `error` is half the width of Wilson's 95 % interval, 0 where every pair was looked
-    at. Drawn without replacement, the pairs are at least as close as it says.
+    `error` is half the width of Wilson's 95 % interval, or 0 where every pair was
+    computed. The pairs are drawn without replacement, so the true error is not larger.
     """
     count = len(failures)
     fraction = float(is_so.mean()) if count else 0.0
@@ -258,7 +259,7 @@ def fraction_document(failures: Failures, is_so: Any) -> dict[str, float]:  # no
 def notes_of(
     snapshot: Snapshot, state: ClusterState, wishes: FailuresWishes, given: Outlook
 ) -> list[str]:
-    """Return what a reader should know about the figures."""
+    """Return the assumptions and limits of the figures, a sentence each."""
     notes = []
     if snapshot.partitions.column("isr").null_count:
         notes.append(

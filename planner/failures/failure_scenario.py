@@ -1,4 +1,4 @@
-"""One failure in stages: lost, back, and what elections then change."""
+"""One failure in stages: the loss, the return, and the elections after it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from planner.text.document_numbers import rounded
 from planner.text.format import ids_text
 
 MOST_PARTITIONS = 1000
-"""So many partitions are listed in the document, the worst first; all are counted."""
+"""Largest number of partitions in the document, the worst first; all are counted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -46,17 +46,18 @@ class Scenario:
     Parameters
     ----------
     snapshot, wishes, given
-        The cluster, what was asked, and what it weighs.
+        The cluster, the parsed options, and the loads, capacities and thresholds.
     stages
-        The cluster ``now``, ``lost``, ``returned`` and ``elected``, in this order.
+        The cluster at the stages ``now``, ``lost``, ``returned`` and ``elected``, in
+        this order.
     unclean
-        What an unclean election would lose while everything lost is away.
+        Leaders and lost bytes of unclean elections during the loss.
     automatic
-        What Kafka's next automatic preferred election changes after the return.
+        Changes by Kafka's next automatic preferred election after the return.
     keeps_majority
-        Whether the controllers' majority survives; `None` where that is not known.
+        Whether the controllers keep their majority; `None` where unknown.
     is_crash
-        Whether brokers are killed rather than shut down in order.
+        Whether the brokers are killed instead of shut down cleanly.
     """
 
     snapshot: Snapshot
@@ -70,17 +71,17 @@ class Scenario:
 
     @property
     def now(self) -> ClusterState:
-        """The cluster before."""
+        """The cluster before the loss."""
         return self.stages["now"]
 
     @property
     def lost(self) -> ClusterState:
-        """The cluster while everything lost is away."""
+        """The cluster during the loss."""
         return self.stages["lost"]
 
     @property
     def caused(self) -> dict[str, int]:
-        """How many partitions are in each state because of the loss."""
+        """Number of partitions that the loss puts into each state."""
         before, after = health_of(self.now), health_of(self.lost)
         return {
             name: int((_mask(after, name) & ~_mask(before, name)).sum())
@@ -89,12 +90,12 @@ class Scenario:
 
     @property
     def num_over(self) -> int:
-        """Survivors that gain load and end over a threshold while the rest is gone."""
+        """Number of survivors that the loss pushes over a threshold."""
         return count_over(self.given, self.lost, range(ON_RETURN))
 
     @property
     def is_survived(self) -> bool:
-        """Whether every partition goes on, nobody is pushed over, and a quorum is."""
+        """Whether partitions stay writable, thresholds hold and a quorum remains."""
         hurt = self.caused["offline"] + self.caused["under_min_isr"] + self.num_over
         return not hurt and self.keeps_majority is not False
 
@@ -112,16 +113,16 @@ def play(
     is_crash: bool = True,
 ) -> Scenario:
     """
-    Lose something, bring it back, and elect preferred leaders.
+    Compute a loss, the return of the lost parts, and a preferred election.
 
     Parameters
     ----------
     snapshot, state, wishes
-        The cluster and what is asked.
+        The cluster, its columns, and the parsed options.
     loss
-        What is lost.
+        Lost brokers and log dirs.
     is_crash
-        Whether brokers are killed rather than shut down in order.
+        Whether the brokers are killed instead of shut down cleanly.
     """
     rules = wishes.rules
     lost = lose(state, loss, rules)
@@ -152,7 +153,7 @@ def play(
 
 
 def _whole_racks(state: ClusterState, lost: ClusterState) -> list[str]:
-    """Return the racks of which every broker is lost: controllers there are too."""
+    """Return the racks without a surviving broker, whose controllers are lost, too."""
     racks = state.brokers.rack_idx
     left = set(racks[lost.brokers.is_live].tolist())
     gone = set(racks[state.brokers.is_live].tolist()) - left
@@ -161,13 +162,13 @@ def _whole_racks(state: ClusterState, lost: ClusterState) -> list[str]:
 
 
 def moved_leaders(before: ClusterState, after: ClusterState) -> int:
-    """Count the partitions that another broker leads."""
+    """Count the partitions whose leader is on another broker after."""
     was, now = before.partitions.leader_idx, after.partitions.leader_idx
     return int(((now != ABSENT) & (was != now)).sum())
 
 
 def rebuild(scenario: Scenario) -> dict[str, Any]:
-    """Return what is copied anew if nothing comes back, and how long at least."""
+    """Return the copies that rebuild all lost replicas, and their least duration."""
     has_sizes = knows(scenario.given, Resource.DISK)
     state, lost = scenario.now, scenario.lost
     of = state.replicas.partition_idx
@@ -196,7 +197,7 @@ def rebuild(scenario: Scenario) -> dict[str, Any]:
 
 
 def _fullest(scenario: Scenario) -> dict[str, float | None]:
-    """Return how full the fullest survivor is at least once all is copied anew."""
+    """Return lower bounds on the use of the fullest survivor after the rebuild."""
     is_told = scenario.given.scale.is_use & scenario.given.is_known
     levels = levels_after(scenario.given, scenario.lost).tolist()
     return {
@@ -206,7 +207,7 @@ def _fullest(scenario: Scenario) -> dict[str, float | None]:
 
 
 def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
-    """Return the scenario as one document; `now` is what the age is counted to."""
+    """Return the document of the scenario; `now` gives the age of the data."""
     wishes, automatic = scenario.wishes, scenario.automatic
     age = age_s(scenario.snapshot.taken_at, now)
     return {
@@ -266,7 +267,7 @@ def _touched(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
 def partitions_document(
     scenario: Scenario, most: int | None = MOST_PARTITIONS
 ) -> list[dict[str, Any]]:
-    """Return `most` partitions with a replica lost, the worst first; `None`: all."""
+    """Return up to `most` partitions with a lost replica, the worst first."""
     health = health_of(scenario.lost)
     masks = [_mask(health, name) for name in ("offline", "under_min_isr", "at_min_isr")]
     rank = np.where(masks[0], 0, np.where(masks[1], 1, np.where(masks[2], 2, 3)))
@@ -330,7 +331,7 @@ def members(state: ClusterState, p: int, flags: Any) -> list[int]:  # noqa: ANN4
 
 
 def scenario_notes(scenario: Scenario) -> list[str]:
-    """Return what a reader should know about the figures."""
+    """Return the assumptions and limits of the figures, a sentence each."""
     notes = notes_of(scenario.snapshot, scenario.now, scenario.wishes, scenario.given)
     if scenario.wishes.version is None:
         notes.append("Kafka's version is not in the snapshot: taken as 4.0 or later")
@@ -343,7 +344,7 @@ def scenario_notes(scenario: Scenario) -> list[str]:
 
 
 def _stopped(scenario: Scenario) -> list[int]:
-    """Return the brokers that stop because none of their log dirs is left."""
+    """Return the ids of brokers that stop as they lose all their log dirs."""
     loss, dirs = scenario.wishes.loss, scenario.now.log_dirs
     if loss is None:
         return []

@@ -1,4 +1,4 @@
-"""One screen about failures: the verdict first, then the worst of them."""
+"""Screen of every failure: the verdict first, then tables of the worst ones."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -57,7 +57,7 @@ WORDS = {
 def everything_screen(
     every: EveryFailure, path: Path, top: int, *, now: datetime
 ) -> Iterator[str]:
-    """Yield the lines about all failures, each at most 80 columns wide."""
+    """Yield the lines of the screen, each at most 80 columns wide."""
     yield from wrapped(headline(every.snapshot, every.state, now))
     yield from head_of(every.snapshot, every.state, path)
     yield from labelled("Now", counts_text(health_of(every.state).counts()))
@@ -82,7 +82,7 @@ def everything_screen(
 
 
 def headline(snapshot: Snapshot, state: ClusterState, now: datetime) -> str:
-    """Return which cluster it is, how old its data are, and how large it is."""
+    """Return a line with the cluster id, the age of the data and the size."""
     named = sum(rack is not None for rack in state.brokers.racks)
     racks = plural(named, "rack") if named else "racks unknown"
     return (
@@ -93,12 +93,12 @@ def headline(snapshot: Snapshot, state: ClusterState, now: datetime) -> str:
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
-    """Return how many partitions are in each state."""
+    """Return the number of partitions in each state, as text."""
     return ", ".join(f"{counts[name]} {word}" for name, word in WORDS.items())
 
 
 def verdict_text(every: EveryFailure, kind: DomainKind) -> str:
-    """Return whether any one of a kind may fail, in one line, with what decides."""
+    """Return the verdict for one kind as a line, with its hardest failure."""
     failures, answer = every.singles[kind], every.survives(kind)
     if answer is None:
         return f"unknown: no {KINDS[kind]} is told"
@@ -143,7 +143,7 @@ def _load_text(every: EveryFailure, failures: Failures, row: int) -> str:
 
 
 def _on_return_texts(every: EveryFailure) -> Iterator[str]:
-    """Yield the most out that the return of any one brings, by kind."""
+    """Yield the largest outgoing rate on return, by kind of failure."""
     if not knows(every.given, Resource.OUT):
         return
     for kind, failures in every.singles.items():
@@ -166,7 +166,7 @@ def _out_text(
     row: int,
     y: int = LED.index(Resource.OUT),
 ) -> str:
-    """Return the busiest survivor in a column of `CARRIED_COLUMNS` that is out."""
+    """Return the busiest survivor by its outgoing rate, as text; `y` is a column."""
     if not knows(every.given, Resource.OUT):
         return "?"
     broker = int(failures.peaks.broker_idx[row, y])
@@ -196,7 +196,7 @@ def _quorum_text(every: EveryFailure) -> str:
 
 
 def assumed_text(wishes: FailuresWishes) -> str:
-    """Return what the figures rest on."""
+    """Return the assumptions of the figures, as text."""
     most = ", ".join(f"{r} {percent_text(v)}" for r, v in wishes.thresholds.items())
     elr = "eligible leader replicas on" if wishes.rules.has_elr else "no ELR"
     rate = bytes_text(wishes.bandwidth_bytes_per_s)

@@ -1,4 +1,4 @@
-"""One screen about one loss: the verdict, its stages, and what to do about it."""
+"""Screen of one loss: the verdict, its stages, and the next command."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -51,18 +51,18 @@ def scenario_screen(
     scenario: Scenario, path: Path, *, has_unclean: bool, now: datetime
 ) -> Iterator[str]:
     """
-    Yield the lines about one failure in stages, each at most 80 columns wide.
+    Yield the lines of the screen, each at most 80 columns wide.
 
     Parameters
     ----------
     scenario
-        The failure.
+        The failure in stages.
     path
-        Of the snapshot, as it was given.
+        Path of the snapshot on the command line.
     has_unclean
-        Whether unclean elections are told.
+        Whether lines on unclean elections are included.
     now
-        With a zone: what the age of the data is counted to.
+        Time, with a zone, that gives the age of the data.
     """
     caused = scenario.caused
     what = ", ".join(scenario.wishes.names)
@@ -105,7 +105,7 @@ def _binding_text(scenario: Scenario) -> str:
 
 
 def next_words(scenario: Scenario, path: Path) -> list[str]:
-    """Return the command that helps most against what a loss does, or goes before."""
+    """Return the words of the command that helps most against the loss."""
     name = str(path)
     factor, topics = _too_few_replicas(scenario)
     if topics:
@@ -124,7 +124,7 @@ def next_words(scenario: Scenario, path: Path) -> list[str]:
 
 
 def _named_words(state: ClusterState, loss: Loss) -> Iterator[str]:
-    """Yield the options that name what a loss takes."""
+    """Yield the options that name the lost brokers and log dirs."""
     dirs, rows = state.log_dirs, loss.log_dir_idx.tolist()
     if len(loss.broker_idx):
         ids = sorted(state.brokers.ids[loss.broker_idx].tolist())
@@ -135,7 +135,7 @@ def _named_words(state: ClusterState, loss: Loss) -> Iterator[str]:
 
 
 def _too_few_replicas(scenario: Scenario) -> tuple[int, list[str]]:
-    """Return topics that the loss stops as they have too few replicas, and how many."""
+    """Return the replication factor that the stopped topics need, and their names."""
     before, after = health_of(scenario.now), health_of(scenario.lost)
     hurt = (after.is_offline & ~before.is_offline) | (
         after.is_under_min_isr & ~before.is_under_min_isr
@@ -151,7 +151,7 @@ def _too_few_replicas(scenario: Scenario) -> tuple[int, list[str]]:
 
 
 def scenario_verdict(scenario: Scenario) -> str:
-    """Return whether everything goes on, in one line."""
+    """Return the verdict on the loss as a line."""
     if scenario.is_survived:
         count = scenario.caused["at_min_isr"]
         return f"survived; {plural(count, 'partition')} then at min ISR."
@@ -207,7 +207,7 @@ def _rebuild_text(scenario: Scenario) -> str:
 
 
 def _on_return_text(scenario: Scenario) -> str:
-    """Return what survivors carry once all followers fetch again."""
+    """Return the outgoing rates once all followers fetch again, as text."""
     given = scenario.given
     found = on_return(given, scenario.now, scenario.lost)
     steady, copying = found["busiest_out"], found["busiest_out_while_copying"]
@@ -249,7 +249,7 @@ def _fullest_text(scenario: Scenario, fullest: dict[str, float | None]) -> str:
 
 
 def _partition_lines(scenario: Scenario, *, has_unclean: bool) -> Iterator[str]:
-    """Yield the partitions that are hurt, a few of them."""
+    """Yield lines on the first partitions that are offline or under min ISR."""
     hurt = [
         one
         for one in partitions_document(scenario)

@@ -1,4 +1,4 @@
-"""Growth by the trends that `fleet trends` found."""
+"""Growth of topics by the trends that `fleet trends` measured."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,14 +18,14 @@ def read_trends(path: Path, cluster_id: str | None) -> dict[str, Rates]:
     Parameters
     ----------
     path
-        The folder ``trends`` that `fleet trends` wrote, or the one it is in.
+        The folder ``trends`` that `fleet trends` wrote, or its parent.
     cluster_id
-        Which cluster; `None` is one without an id.
+        Id of the cluster; `None` for a cluster without an id.
 
     Raises
     ------
     BadInputError
-        If it is no such folder, or knows no topic of this cluster.
+        If the folder has no trends, or none for topics of this cluster.
     """
     import pyarrow as pa
     from pyarrow import dataset
@@ -49,13 +49,13 @@ def read_trends(path: Path, cluster_id: str | None) -> dict[str, Rates]:
 
 
 def _rates(rows: Iterable[Mapping[str, Any]]) -> dict[str, Rates]:
-    """Return by topic what a day adds, as parts of today's traffic and bytes."""
+    """Return the linear growth per day by topic, as fractions of today's loads."""
     parts: dict[str, dict[str, float]] = {}
     for row in rows:
         value, growth = row["value"], row["growth_per_day"]
         if value and growth is not None:
             parts.setdefault(row["topic"], {})[row["resource"]] = growth / value
-    # What grows with traffic grows on disks too: only the difference comes on top.
+    # Growth of traffic includes that of disks: only the difference is disk growth.
     return {
         topic: (
             0.0,

@@ -1,4 +1,4 @@
-"""Scenarios as they were read, sweeps taken apart, and the clusters they make."""
+"""Scenarios of a file, with sweeps expanded to points, and their clusters."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -32,18 +32,18 @@ MOST_SCENARIOS = 10_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
     """
-    One point of a sweep; `None` where it does not vary.
+    One point of a sweep; parameters that do not vary are `None`.
 
     Parameters
     ----------
     traffic
-        Times today's traffic.
+        Factor on today's traffic.
     brokers
-        How many live brokers there are in the end.
+        Final number of live brokers.
     days
-        From now.
+        Days of growth from now.
     like
-        Id of the broker that new ones are like.
+        Id of the broker whose capacities new brokers get.
     """
 
     traffic: float | None = None
@@ -52,7 +52,7 @@ class Point:
     like: int | None = None
 
     def text(self) -> str:
-        """Return the point in words."""
+        """Return the point as text."""
         said = []
         if self.traffic is not None:
             said.append(f"traffic {self.traffic:g}")
@@ -71,19 +71,19 @@ class Scenario:
     Parameters
     ----------
     name
-        Told once.
+        Name, unique in the file.
     then
-        What is done after the changes.
+        Kind of plan after the changes.
     changes
-        In order.
+        Changes in order.
     place
-        Where it stands in its file.
+        Place in the file, for problems.
     sweep
-        Name of the sweep that it is part of, `None` where it stands alone.
+        Name of the sweep of this point; `None` for a scenario of its own.
     point
-        Where in the sweep.
+        Point of the sweep, or `None`.
     after
-        Name of the scenario that it goes on from; `None`: today.
+        Name of the scenario whose final cluster is the start; `None` for today's.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Scenario:
 
 
 def expand(record: ScenariosRecord, names: NameReader) -> list[Scenario]:
-    """Return all scenarios of a file, every problem of their names and steps kept."""
+    """Return all scenarios of a file; collect problems of their names and steps."""
     found = [
         _alone(each, f"scenarios[{at}]") for at, each in enumerate(record.scenarios)
     ]
@@ -137,7 +137,7 @@ def _check(found: Sequence[Scenario], names: NameReader) -> None:
 
 
 def _check_order(found: Sequence[Scenario], names: NameReader) -> None:
-    """Make sure that each scenario goes on from one above it."""
+    """Add a problem for each scenario whose `after` is no scenario above."""
     above: list[str] = []
     told = set()
     for each in found:
@@ -152,7 +152,7 @@ def _check_order(found: Sequence[Scenario], names: NameReader) -> None:
 
 
 def _swept(record: SweepRecord, place: str, names: NameReader) -> Iterator[Scenario]:
-    """Yield the points of a sweep, the last axis running fastest."""
+    """Yield the points of a sweep; the last axis varies fastest."""
     axes = {
         "brokers": _brokers(record, place, names),
         "traffic": _steps(record.traffic, f"{place}.traffic", names),
@@ -224,19 +224,19 @@ def build(
     bases: "dict[str, Variant] | None" = None,
 ) -> Variant:
     """
-    Return the cluster of a scenario, every problem of its changes kept.
+    Return the cluster of a scenario; collect every problem of its changes.
 
     Parameters
     ----------
     start
-        The cluster that it begins with: today's, or what the one before it led to.
+        Cluster at the start: today's, or the final cluster of another scenario.
     scenario, context
-        What changes, and what that needs to know.
+        The changes, and the facts that they use.
     names
-        Looks names up, and keeps problems.
+        Reader of names, which collects problems.
     bases
-        Clusters after the changes that all points of a sweep share, by its place;
-        filled here.
+        Cache of the clusters after the shared changes of a sweep, by its place; this
+        function fills it.
     """
     kept = {} if bases is None else bases
     if scenario.sweep is not None and scenario.place in kept:

@@ -1,4 +1,4 @@
-"""Read a scenarios file: every problem at once, before anything is planned."""
+"""Scenarios files: reading and validation, with every problem reported at once."""
 
 import re
 import tomllib
@@ -30,18 +30,18 @@ SEE_SCHEMA = "see 'kafka-planner schema scenarios'"
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ScenariosFile:
     """
-    A scenarios file that has been understood.
+    A validated scenarios file.
 
     Parameters
     ----------
     file
-        Its name, for messages.
+        Name of the file, for messages.
     scenarios
-        All of them, sweeps taken apart.
+        All scenarios, with sweeps expanded to points.
     context
-        What their changes need to know.
+        Facts besides the cluster that changes use.
     above
-        By name, every scenario that another one may go on from.
+        Scenarios that `after` may name, by name.
     """
 
     file: str
@@ -58,22 +58,22 @@ def read_scenarios(
     growth: Rates | Mapping[str, Rates] | None = None,
 ) -> ScenariosFile:
     """
-    Read a scenarios file for one cluster.
+    Read and validate a scenarios file for one cluster.
 
     Parameters
     ----------
     path
-        The file, TOML.
+        Path of the TOML file.
     snapshot, state
-        The cluster.
+        The cluster and its columns.
     growth
-        Growth that all topics share, or of each by name, for those of which the file
-        says nothing.
+        Growth of all topics, or of each by name; growth in the file has precedence.
 
     Raises
     ------
     BadInputError
-        If it is none, or tells what cannot be; names every problem.
+        If the file is not a scenarios file, or a scenario is impossible; names every
+        problem.
     """
     document = parse_scenarios(path)
     return understand(document, snapshot, state, file=str(path), growth=growth)
@@ -81,12 +81,12 @@ def read_scenarios(
 
 def parse_scenarios(path: Path) -> dict[str, Any]:
     """
-    Return what a scenarios file holds, for `understand`.
+    Parse a scenarios file, as input of `understand`.
 
     Raises
     ------
     BadInputError
-        If it cannot be read, or is no TOML.
+        If the file cannot be read, or is not TOML.
     """
     file = str(path)
     try:
@@ -105,12 +105,12 @@ def parse_scenarios(path: Path) -> dict[str, Any]:
 
 def list_scenarios(document: Mapping[str, Any], *, file: str) -> list[Scenario]:
     """
-    Return all scenarios of a file, sweeps taken apart, whatever the cluster.
+    Return all scenarios of a file, with sweeps expanded, without a cluster.
 
     Raises
     ------
     BadInputError
-        With everything that no cluster can mend: shapes, names, steps.
+        If the file has problems that do not depend on a cluster: shapes, names, steps.
     """
     names = NameReader(file)
     found = expand(_record_of(document, names), names)
@@ -129,24 +129,24 @@ def understand(
     wanted: str | None = None,
 ) -> ScenariosFile:
     """
-    Understand scenarios that were parsed.
+    Validate parsed scenarios for one cluster.
 
     Parameters
     ----------
     document
-        What the file holds.
+        The parsed TOML document.
     snapshot, state, growth
-        As of `read_scenarios`.
+        As for `read_scenarios`.
     file
-        What problems name as their file.
+        Name of the file in problems.
     wanted
-        The only scenario that counts, by name, with those that it goes on from: what
-        is wrong with others is none of its business. `None`: all of them.
+        Name of the only scenario to validate, with those that it continues; changes
+        of others are not validated. `None` validates all.
 
     Raises
     ------
     BadInputError
-        If they tell what cannot be; names every problem.
+        If a scenario is impossible; names every problem.
     """
     names = NameReader(file)
     record = _record_of(document, names)
@@ -180,20 +180,20 @@ def understand(
 
 
 def above_of(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
-    """Return by name the scenarios that others may go on from: no points of sweeps."""
+    """Return the scenarios that `after` may name, by name: all but points of sweeps."""
     return {each.name: each for each in scenarios if each.sweep is None}
 
 
 def chain_of(scenario: Scenario, above: Mapping[str, Scenario]) -> list[Scenario]:
     """
-    Return a scenario after those that it goes on from, the first of all first.
+    Return a scenario and those that it continues, in order of time.
 
     Parameters
     ----------
     scenario
-        One of a file.
+        A scenario of the file.
     above
-        By name, those of the file that others may go on from.
+        Scenarios that `after` may name, by name.
     """
     chain = [scenario]
     while chain[0].after in above:
@@ -204,8 +204,9 @@ def chain_of(scenario: Scenario, above: Mapping[str, Scenario]) -> list[Scenario
 def _try(
     scenarios: Sequence[Scenario], today: Variant, context: Context, names: NameReader
 ) -> None:
-    """Make every change once, without plans; each problem is kept."""
-    # What is tried here is made again where it is planned, maybe elsewhere.
+    """Apply every change once, without plans; collect every problem."""
+    # The clusters made here are dropped: planning, maybe in other processes, makes
+    # them again.
     tried = {each.place: each for each in reversed(scenarios)}
     built: dict[str | None, Variant] = {None: today}
     for each in reversed(tried.values()):
@@ -215,12 +216,12 @@ def _try(
 
 def _record_of(document: Mapping[str, Any], names: NameReader) -> r.ScenariosRecord:
     """
-    Return what a file tells; where some of it has no shape, what the rest tells.
+    Return the records of a file; invalid scenarios are replaced, with problems.
 
     Raises
     ------
     BadInputError
-        If nothing is left that can be understood.
+        If no valid file is left without the invalid parts.
     """
     try:
         return r.ScenariosRecord.model_validate(document)
@@ -238,21 +239,21 @@ PLACEHOLDERS: Mapping[str, Mapping[str, Any]] = {
     "scenarios": {},
     "sweeps": {"traffic": [1.0]},
 }
-"""What stands in for a broken scenario, so that the others keep their places."""
+"""Replacements for invalid scenarios, so that the others keep their places."""
 NO_GROWTH: Mapping[str, Any] = {"per_day": 0.0}
-"""What stands in for broken growth: that some is given is all that others need."""
+"""Replacement for invalid growth: scenarios only need that growth is given."""
 
 
 def _sound_rest(
     document: Mapping[str, Any], places: Sequence[Sequence[str | int]]
 ) -> dict[str, Any]:
     """
-    Return a file without its broken scenarios, those that go on from them, and growth.
+    Return a document without invalid growth, invalid scenarios and their successors.
 
     Raises
     ------
     LookupError
-        If something else is broken, that others may need.
+        If another part is invalid that scenarios may need.
     """
     broken = {tuple(place[:2]) for place in places}
     known = {*PLACEHOLDERS, "growth"}
@@ -269,7 +270,7 @@ def _sound_rest(
             told = each if isinstance(each, Mapping) else {}
             if (part, at) in broken or told.get("after") in lost:
                 lost.add(str(told.get("name")))
-                # No name of a file can begin so.
+                # No name in a file can begin with NUL.
                 entries.append({"name": f"\0{part}{at}", **placeholder})
             else:
                 entries.append(each)
@@ -279,12 +280,12 @@ def _sound_rest(
 
 def only(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile:
     """
-    Return a file with some of its scenarios, or whole sweeps, by name.
+    Return a file with only the named scenarios and sweeps.
 
     Raises
     ------
     BadInputError
-        With every name that is none.
+        If names are unknown; names them all.
     """
     if not names:
         return file
@@ -359,11 +360,11 @@ def _keys_of(model: type[r.Record]) -> list[str]:
 
 
 _TYPE = re.compile(r"str$|constrained-|list\[|[A-Z]")
-"""How pydantic names the types that it tried, in the place of a problem."""
+"""Names of the types of a union, as Pydantic adds them to the place of a problem."""
 
 
 def _plain(at: Sequence[str | int]) -> tuple[list[str | int], bool]:
-    """Return a place up to where types were tried, and whether they were."""
+    """Return a place without the types of a union, and whether it had any."""
     for depth, part in enumerate(at):
         if isinstance(part, str) and _TYPE.match(part):
             return list(at[:depth]), True
@@ -380,5 +381,5 @@ _IDS = 'must be numbers and ranges as a text, "1-3,7", or a list of whole number
 
 
 def _once(problems: Sequence[InputProblem]) -> list[InputProblem]:
-    """Return one problem per place: pydantic tells each type that it tried."""
+    """Return one problem per place; Pydantic reports one for each type of a union."""
     return list({(each.place, each.rule): each for each in problems}.values())

@@ -1,4 +1,4 @@
-"""Changes of brokers and log dirs: names looked up, then the model is asked."""
+"""Changes of brokers and log dirs: names validated, then applied to the model."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -63,7 +63,7 @@ def _named_brokers(
     change: r.RemoveBrokersRecord | r.ReplaceBrokersRecord | r.LoseRecord,
     place: str,
 ) -> list[int]:
-    """Return the brokers that a change names, those of its racks included."""
+    """Return the ids of the brokers that a change names by id or by rack."""
     ids = _ids_of(changer, state, change, place)
     fields = type(change).model_fields
     keys = [key for key in ("brokers", "racks", "log_dirs") if key in fields]
@@ -120,7 +120,7 @@ def _resize_brokers(
 def _chosen_brokers(
     changer: Changer, state: ClusterState, change: r.ResizeBrokersRecord, place: str
 ) -> list[int]:
-    """Return the brokers of a change by id and rack; all where nothing is named."""
+    """Return the ids of the brokers of a change; all brokers where it names none."""
     if change.racks is None:
         return changer.names.brokers(f"{place}.brokers", change.brokers, state)
     return _ids_of(changer, state, change, place)
@@ -213,7 +213,7 @@ def _lose(
 def capacities_of(
     record: r.CapacitiesRecord, model: r.CapacitiesRecord | None = None
 ) -> Capacities:
-    """Return the capacities that a record gives, else those of its type."""
+    """Return the capacities of a record, completed by those of its type."""
     own = _capacities(record)
     return own if model is None else replace(_capacities(model), **own.given())
 

@@ -1,4 +1,4 @@
-"""Changes of topics and of what they carry: looked up, then the model is asked."""
+"""Changes of topics and their loads: names validated, then applied to the model."""
 
 from collections.abc import Collection, Mapping
 
@@ -55,7 +55,7 @@ def _grown_as_told(
     days: float,
     place: str,
 ) -> Variant:
-    """Let topics grow as the file, or the trends of the fleet, say that they do."""
+    """Apply the growth of the file, of the option or of trends for some days."""
     growth = changer.context.growth_of(variant.state)
     if growth is None:
         rule = "growth must be given where no factor, per_day or per_month is"
@@ -234,7 +234,7 @@ def _or_nan(value: float | None) -> float:
 
 
 def cores_per_byte(state: ClusterState) -> tuple[float, float]:
-    """Return the mean cores per byte/s of leaders and of followers; NaN if unknown."""
+    """Return mean CPU cores per byte/s of leaders and of followers; NaN if unknown."""
     partitions = state.partitions
     passes = partitions.in_bytes_per_s + partitions.out_bytes_per_s
     leads = partitions.leader_cpu_cores.sum() / max(passes.sum(), 1e-9)
@@ -243,7 +243,7 @@ def cores_per_byte(state: ClusterState) -> tuple[float, float]:
 
 
 def topic_bytes(state: ClusterState) -> RateArray:
-    """Return ``(T,)`` bytes of all replicas of each topic."""
+    """Return ``(T,)`` bytes of each topic, summed over its replicas."""
     total = np.zeros(len(state.topics))
     size = np.maximum(state.partitions.size_bytes, 0) * state.num_replicas
     np.add.at(total, state.partitions.topic_idx, size)
