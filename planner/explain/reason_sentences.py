@@ -1,4 +1,4 @@
-"""Why a move is made, and what would be worse without it, as sentences."""
+"""Sentences on the reason for a move and the consequence of undoing it."""
 
 from placement.explain import Reason, Undone
 from planner.plan.folder.moves_file import COPY, DROP, MoveRow
@@ -8,7 +8,7 @@ UNDONE = {kind.word: kind for kind in Undone}
 
 
 def why(row: MoveRow) -> str:
-    """Return why a move is made."""
+    """Return the reason for a move as a clause."""
     share = f"its share of {row.resource}"
     told = {
         Reason.NEW_FACTOR: "its replication factor changes",
@@ -40,7 +40,7 @@ def _rack(rack: str) -> str:
 
 
 def without(row: MoveRow) -> str:
-    """Return what would be worse if this move alone were undone."""
+    """Return the consequence of undoing this move alone, as a clause."""
     broker, resource = row.undone_broker, row.undone_resource
     much = percent_text(row.undone_outside or 0.0)
     told = {
@@ -58,12 +58,12 @@ def without(row: MoveRow) -> str:
 
 
 def short_why(row: MoveRow) -> str:
-    """Return the reason for a column of a table."""
+    """Return the reason in the width of a table's column."""
     return f"{row.reason} {row.resource or ''}".rstrip()
 
 
 def short_without(row: MoveRow) -> str:
-    """Return what is worse for a column of a table."""
+    """Return the consequence in the width of a table's column."""
     kind = UNDONE[row.undone]
     much = percent_text(row.undone_outside or 0.0)
     if kind in {Undone.OVER_CAPACITY, Undone.OUT_OF_BAND}:
@@ -78,7 +78,7 @@ def short_without(row: MoveRow) -> str:
 
 
 def _what(row: MoveRow) -> str:
-    """Return what is done."""
+    """Return the move itself as a predicate."""
     if row.kind == DROP:
         return f"gives up its replica on broker {row.source}"
     if row.source is None:
@@ -88,7 +88,7 @@ def _what(row: MoveRow) -> str:
 
 
 def sentence(row: MoveRow) -> str:
-    """Return all that is known of a move."""
+    """Return the sentences on a move: the move, its reason, its consequence."""
     head = f"{row.name} {_what(row)}: {why(row)}."
     if row.reason == Reason.REPLICA_LEFT:
         return f"{head} It goes with the copy."

@@ -1,4 +1,4 @@
-"""A score as one JSON document."""
+"""The document of `score`."""
 
 from collections.abc import Mapping
 from math import isnan
@@ -19,7 +19,7 @@ from planner.text.document_numbers import rounded
 
 
 def score_document(scored: Scored) -> dict[str, Any]:
-    """Return what `score --format json` prints of one snapshot."""
+    """Return the document of `score --format json` for one snapshot."""
     score = scored.score
     age = scored.data_age_s
     return {
@@ -39,7 +39,7 @@ def score_document(scored: Scored) -> dict[str, Any]:
 
 
 def _cells(columns: Mapping[str, RateArray]) -> list[dict[str, Any]]:
-    """Return a row per rack or log dir: its load of every resource."""
+    """Return the loads of each rack or log dir, by resource and name of the column."""
     return [
         {
             str(resource): {
@@ -56,7 +56,7 @@ def _told(value: float) -> float | int | None:
 
 
 def rack_brokers(score: ClusterScore) -> list[int | None]:
-    """Return, per rack, the one broker of a rack that has no name."""
+    """Return the only broker of each rack without a name; `None` for named racks."""
     brokers = score.state.brokers
     of_rack: list[int | None] = [None] * len(brokers.racks)
     for broker_id, rack in zip(brokers.ids.tolist(), brokers.rack_idx, strict=True):
@@ -120,7 +120,7 @@ def _topic_cells(score: ClusterScore, r: int) -> list[dict[str, Any]]:
 
 
 def hot_spot_document(state: ClusterState, spot: HotSpot) -> dict[str, Any]:
-    """Return a hot spot, with brokers and partitions by name."""
+    """Return the document of a hot spot, with broker ids and names of partitions."""
     brokers = state.brokers
     names = state.topics.names
     return {

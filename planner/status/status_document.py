@@ -1,4 +1,4 @@
-"""Status of a cluster as one JSON document."""
+"""The document of `status`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ Document = dict[str, Any]
 
 
 def status_document(status: Status, address: Address, *, now: datetime) -> Document:
-    """Return what `status --format json` prints."""
+    """Return the document of `status --format json`."""
     age = age_s(status.taken_at, now)
     return {
         "cluster_id": status.cluster_id,

@@ -1,4 +1,4 @@
-"""First lines of other screens: what is wrong with the cluster now, in short."""
+"""First lines of other screens: a summary of the cluster's current troubles."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,15 +24,15 @@ MOST_NAMED = 3
 
 def head_lines(status: Status, place: str | None) -> Iterator[str]:
     """
-    Yield the lines about what is wrong now; none where nothing is.
+    Yield the lines on current troubles; none without a trouble.
 
     Parameters
     ----------
     status
         The status.
     place
-        Argument of `status` that shows all of it: a snapshot's path, or a live
-        cluster's options; `None` leaves the advice out.
+        Argument of `status` that shows the details: the path of a snapshot, or the
+        options of a live cluster; `None` leaves the advice out.
     """
     if status.is_wrong:
         see = "" if place is None else f"; see kafka-planner status {place}"
@@ -43,19 +43,19 @@ def head_lines(status: Status, place: str | None) -> Iterator[str]:
 
 
 def impossible_lines(status: Status) -> Iterator[str]:
-    """Yield the lines about facts that cannot be."""
+    """Yield the lines on impossible facts."""
     for text in impossible_texts(status.state, status.troubles.impossible):
         yield from labelled(IMPOSSIBLE, text)
 
 
 def head_of(snapshot: Snapshot, state: ClusterState, path: Path) -> Iterator[str]:
-    """Yield the lines about what is wrong now in a snapshot, its state at hand."""
+    """Yield the lines on current troubles of a snapshot."""
     status = status_of(snapshot, state)
     yield from head_lines(status, Address.of_snapshot(path).place)
 
 
 def wrong_texts(status: Status) -> Iterator[str]:
-    """Yield each thing that is wrong, the worst first."""
+    """Yield a clause for each trouble, the worst first."""
     found = status.troubles
     yield from _impossible(status)
     yield from _brokers(status)
@@ -84,7 +84,7 @@ def wrong_texts(status: Status) -> Iterator[str]:
 
 
 def moving_text(status: Status) -> str:
-    """Return how many partitions are being reassigned, and what is left to copy."""
+    """Return the number of partitions being reassigned and the bytes left, as text."""
     moves = status.troubles.moves
     count = plural(len(moves.partition_idx), "partition")
     stuck = int(moves.is_stuck.sum())

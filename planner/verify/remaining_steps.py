@@ -1,4 +1,4 @@
-"""Steps that are left of a plan, with the commands that take them."""
+"""Remaining steps of a plan, with their commands."""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -24,53 +24,53 @@ CANCEL_NOTES = {
 
 
 RATE = "BYTES_PER_S"
-"""Stands for a throttle that a person chooses."""
+"""Placeholder for a throttle that the operator chooses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """
-    One thing to do.
+    One remaining step.
 
     Parameters
     ----------
     message
         The step in one sentence.
     commands
-        Commands that take it, in order; empty where none does.
+        Commands of the step, in order; empty without any.
     """
 
     message: str
     commands: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Return the step as it stands in `--format json`."""
+        """Return the step in the document of `--format json`."""
         return asdict(self) | {"commands": list(self.commands)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
     """
-    Everything that decides what is left to do.
+    State of a plan, which determines the remaining steps.
 
     Parameters
     ----------
     findings
-        The findings, folded.
+        Findings, one for each cause.
     overall
         Status of the plan.
     waves
         Progress of its waves.
     left_behind
-        Throttles that serve no copy any more.
+        Throttles that no running copy needs.
     moves
-        Partitions of the plan that move now.
+        Partitions of the plan that are being moved.
     to_come
-        What is yet to be started.
+        The part of the plan that has not started.
     creates
-        Whether it makes new partitions, by another of Kafka's tools.
+        Whether the plan creates partitions, with another of Kafka's tools.
     is_broker_down
-        Whether some broker of the cluster is not live.
+        Whether any broker of the cluster is not live.
     """
 
     findings: Sequence[VerifyFinding]
@@ -94,12 +94,12 @@ class Situation:
 
 def steps_left(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> list[Step]:
     """
-    Return what is left to do, in order; empty where nothing is.
+    Return the remaining steps, in order; empty without any.
 
     Parameters
     ----------
     now
-        The situation.
+        State of the plan.
     files
         Files that the commands name.
     kafka
@@ -293,5 +293,5 @@ def _partitions(count: int) -> str:
 
 
 def again(files: PlanFiles, connection: str) -> str:
-    """Return our own command that verifies once more."""
+    """Return the command of kafka-planner that verifies again."""
     return f"kafka-planner verify {shlex.quote(files.plan)} {connection}"

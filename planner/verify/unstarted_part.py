@@ -1,4 +1,4 @@
-"""Part of a plan that is yet to be started, as its commands need it."""
+"""The part of a plan that has not started, as its commands need it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from planner.verify.state_rows import ClusterRows, Entry, Key
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToCome:
     """
-    What is yet to be started.
+    The part of a plan that has not started.
 
     Parameters
     ----------
     num_partitions
-        Partitions that are as before the plan.
+        Number of partitions that are as before the plan.
     copies_between, copies_inside
-        Whether something is to be copied between brokers; inside brokers.
+        Whether replicas are still to be copied between brokers, and inside brokers.
     dead
-        Brokers not live that hold replicas of partitions yet to be changed.
+        Brokers that are not live and have replicas of partitions still to change.
     unasked
         Fenced brokers of the plan, whose throttles cannot be read.
     """
@@ -37,14 +37,14 @@ def to_come(
     before: Mapping[Key, Before],
 ) -> ToCome:
     """
-    Return what of a plan is yet to be started.
+    Return the part of a plan that has not started.
 
     Parameters
     ----------
     rows
         The cluster now.
     judged
-        The partitions of the plan, and the status of each.
+        Partitions of the plan, with their status.
     before
         Replicas before the plan, where known.
     """
@@ -72,7 +72,7 @@ def _stands_still(rows: ClusterRows, entry: Entry) -> bool:
 
 
 def _is_to_move(rows: ClusterRows, row: int, entry: Entry) -> bool:
-    """Return true where a replica is to change its log dir inside its broker."""
+    """Return whether a replica still has to change its log dir inside its broker."""
     now = rows.replicas(row)
     return any(
         path is not None

@@ -1,4 +1,4 @@
-"""Outcome of a plan: statuses, findings, waves, and what is left to do."""
+"""Outcome of a plan: statuses, findings, waves, and remaining steps."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -26,20 +26,20 @@ AGAINST_COMPLETED = frozenset({THROTTLE_LEFT, "log-dir"})
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verification:
     """
-    The outcome for a whole plan.
+    Outcome of a started plan.
 
     Parameters
     ----------
     statuses
-        Of each entry of the reassignment, in its order.
+        Status of each entry of the reassignment, in its order.
     findings
-        What is not as planned, and what was left behind; one for each cause.
+        Deviations from the plan and leftover throttles, one for each cause.
     moving
-        Each partition that moves now, and whether it can finish.
+        Partitions that are being moved, with their obstacles.
     waves
-        Progress of each wave; empty where the plan has none.
+        Progress of each wave; empty for a plan without waves.
     left
-        Steps that are left, in order.
+        Remaining steps, in order.
     """
 
     statuses: tuple[Status, ...]
@@ -65,12 +65,12 @@ class Verification:
 
     @property
     def overall(self) -> Overall:
-        """`DIFFERS` if any does or is superseded; else as all are, if all agree."""
+        """Status of the plan."""
         return overall_of(self.statuses)
 
     @property
     def is_done(self) -> bool:
-        """True if completed, with nothing left behind and every log dir as planned."""
+        """Whether all is completed: no throttle is left, no log dir deviates."""
         rules = {finding.rule for finding in self.findings}
         return self.overall is Overall.COMPLETED and not rules & AGAINST_COMPLETED
 
@@ -105,20 +105,20 @@ def verify(
     state
         The cluster now.
     reassignment
-        What the plan asks for.
+        Lists of the plan.
     rollback
-        The lists before, of partitions with dead brokers too; without them nothing is
-        known to be not started.
+        Lists before the plan, also of partitions with dead brokers. Without them no
+        partition has the status `NOT_STARTED`.
     throttles
         Every throttle in force now.
     waves
-        The file of each wave, in order.
+        Lists of each wave, in order.
     creates
-        Whether the plan makes new partitions: one that is not there is not started.
+        Whether the plan creates partitions; a missing one then has not started.
     files
-        Files that the commands of the steps left name.
+        Paths of the files of the plan, for commands.
     connection
-        Options of Kafka's tools that reach the cluster.
+        Options of Kafka's tools that connect to the cluster.
     """
     rows, lists = ClusterRows(state), WaveLists(waves)
     before = {

@@ -16,7 +16,7 @@ from planner.kafka.read.log_dirs import Partition
 
 
 class ElectionType(StrEnum):
-    """Who may be elected: the first replica if it is in sync, or whoever is there."""
+    """Type of election: only the preferred leader in sync, or any online replica."""
 
     PREFERRED = "preferred"
     UNCLEAN = "unclean"
@@ -28,7 +28,7 @@ class ElectionType(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What becomes of one partition."""
+    """Outcome of the election of one partition."""
 
     TO_ELECT = "to-elect"
     ELECTED = "elected"
@@ -210,7 +210,7 @@ class Elections:
         return all(one.outcome.is_fine for one in self.elections)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document that `elect --format json` prints."""
+        """Return the document of `elect --format json`."""
         return {
             "election_type": self.election_type.value,
             "done": self.is_done,

@@ -116,7 +116,7 @@ def _rule_text(rule: str, draft: Draft) -> str:
 
 
 def _apart(settings: Settings) -> str:
-    """Return the sides of all topics that share no broker."""
+    """Return the names of the topic groups that must not share brokers, as text."""
     rules = (one for one in settings.rules if isinstance(one, TopicsApart))
     return ", nor by ".join(" and ".join(rule.names) for rule in rules)
 
@@ -301,7 +301,7 @@ def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
 
 
 def _whose(placed: PlannedPlacement, shortfall: Shortfall) -> tuple[str, str]:
-    """Return the brokers of a shortfall, and the verb for their load."""
+    """Return the brokers of a shortfall as a subject, and the verb for their load."""
     draft, brokers = placed.draft, placed.draft.state.brokers
     rates = {str(Resource.IN), str(Resource.OUT), str(Resource.CPU)}
     verb = "carry" if shortfall.resource in rates else "hold"

@@ -180,7 +180,7 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
 
 
 def to_document(plan: Plan) -> dict[str, Any]:
-    """Return plan.json: the same for the same input on every machine."""
+    """Return plan.json, which depends on the input alone."""
     if plan not in _documents:
         _documents[plan] = _document(plan)
     return dict(_documents[plan])

@@ -31,7 +31,7 @@ Fraction = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 
 
 class PlanSettings(BaseModel):
-    """What plan.json says in `settings` about the rules it was made under."""
+    """The fields of `settings` in plan.json that affect the check."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 

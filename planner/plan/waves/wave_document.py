@@ -32,7 +32,7 @@ VERSION = 1
 
 
 def to_document(waves: PlannedWaves) -> dict[str, Any]:
-    """Return waves.json: the same for the same input on every machine."""
+    """Return waves.json, which depends on the input alone."""
     found = waves.found
     disk = found.settings.thresholds.get(Resource.DISK, 1.0)
     inward, outward = found.settings.network_thresholds
