@@ -152,7 +152,7 @@ class _Reader:
         """Convert the table ``[cpu]`` to the option `cpu_weight`."""
         if CPU_OPTION in plan:
             place = plan[CPU_OPTION].place
-            self._refuse(CPU, None, f"stands as {place} already", "keep one of the two")
+            self._refuse(CPU, None, f"is also given as {place}", "keep one of the two")
         elif not isinstance(table, dict):
             self._refuse(CPU, table, "must be a table", f"write [{CPU}]")
         else:
@@ -170,7 +170,7 @@ class _Reader:
         for kind in ("soft", "hard"):
             names = [rule for rule, value in table.items() if value == kind]
             if names and kind in plan:
-                rule = f"stands as {plan[kind].place} already"
+                rule = f"is also given as {plan[kind].place}"
                 self._refuse(RULES, kind, rule, "keep one of the two")
             elif names:
                 found |= dict(self._setting(RULES, options[kind], names))
@@ -209,7 +209,7 @@ class _Reader:
                 rule, remedy = _unknown(name, options, known)
                 self._refuse(where, None, rule, remedy)
             elif name in seen:
-                rule = f"stands here as {seen[name]} already"
+                rule = f"is also given here as {seen[name]}"
                 self._refuse(where, value, rule, "keep one of the two")
             else:
                 seen[name] = key

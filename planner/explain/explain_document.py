@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from planner.explain.choose_moves import by_reason
-from planner.explain.reason_sentences import why, without
+from planner.explain.reason_sentences import consequence_text, reason_text
 from planner.plan.documents.check_records import Int32, Record
 from planner.plan.documents.plan_records import ResourceName
 from planner.plan.folder.moves_file import MoveRow
@@ -132,12 +132,12 @@ def _move(row: MoveRow) -> dict[str, Any]:
         "bytes": row.size_bytes,
         "reason": row.reason,
         "resource": row.resource,
-        "message": why(row),
+        "message": reason_text(row),
         "undone": {
             "what": row.undone,
             "broker": row.undone_broker,
             "resource": row.undone_resource,
             "outside": row.undone_outside,
-            "message": without(row),
+            "message": consequence_text(row),
         },
     }

@@ -72,7 +72,7 @@ def _problems(
         if name not in rows:
             rule = "the snapshot has no such partition"
         elif name in seen:
-            rule = "stands there twice"
+            rule = "must be listed once"
         elif len(replicas) != factor[rows[name]]:
             rule = f"must have {factor[rows[name]]} replicas, as now"
         elif len(set(replicas)) != len(replicas) or not known.issuperset(replicas):
@@ -84,7 +84,7 @@ def _problems(
                 place=f"partitions[{place}]",
                 value=f"{name[0]}-{name[1]}: {list(replicas)}",
                 rule=rule,
-                remedy="see what `kafka-planner check` says",
+                remedy="run kafka-planner check on the file",
             )
 
 

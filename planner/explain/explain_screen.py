@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from planner.explain.choose_moves import by_reason, total_bytes
-from planner.explain.reason_sentences import sentence, short_why, short_without
+from planner.explain.reason_sentences import sentence, short_consequence, short_reason
 from planner.plan.folder.moves_file import COPY, DROP, LEADER, MoveRow
 from planner.text.format import bytes_text, plural, wrapped
 
@@ -88,7 +88,7 @@ def _table(rows: Sequence[MoveRow]) -> Iterator[str]:
     for row in rows:
         size = _size(row)
         ends = ">".join("" if b is None else str(b) for b in (row.source, row.target))
-        yield _line((row.name, short_why(row), size, ends, short_without(row)))
+        yield _line((row.name, short_reason(row), size, ends, short_consequence(row)))
 
 
 def _size(row: MoveRow) -> str:

@@ -78,10 +78,10 @@ def keeps_majority(
 
 def over_all(verdicts: Iterable[bool | None]) -> bool | None:
     """Return `False` if any verdict is; `None` if any is unknown, or without any."""
-    told = list(verdicts)
-    if False in told:
+    answers = list(verdicts)
+    if False in answers:
         return False
-    return True if told and None not in told else None
+    return True if answers and None not in answers else None
 
 
 def any_broker(voters: Sequence[Voter], ids: Iterable[int]) -> bool | None:

@@ -51,7 +51,7 @@ class FailuresRequest:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class FailuresWishes:
+class FailuresOptions:
     """
     Options of `failures`, parsed for one snapshot.
 
@@ -174,7 +174,7 @@ class _Reader:
 
 def read_failures_request(
     request: FailuresRequest, snapshot: Snapshot, state: ClusterState
-) -> FailuresWishes:
+) -> FailuresOptions:
     """
     Parse the options for one snapshot.
 
@@ -194,7 +194,7 @@ def read_failures_request(
         raise BadInputError(msg, reader.problems)
     has_loss = bool(request.broker or request.rack or request.log_dir)
     loss = Loss(broker_idx=_rows(brokers), log_dir_idx=_rows(dirs))
-    return FailuresWishes(
+    return FailuresOptions(
         loss=loss.with_stopped(state) if has_loss else None,
         names=_names_of(request),
         rules=election_rules(snapshot, state, elr=request.elr),
@@ -212,8 +212,8 @@ def _names_of(request: FailuresRequest) -> tuple[str, ...]:
         "rack": request.rack,
         "log dir": request.log_dir,
     }
-    said = [f"{kind} {text}" for kind, texts in named.items() for text in texts]
-    return tuple(dict.fromkeys(said))
+    names = [f"{kind} {text}" for kind, texts in named.items() for text in texts]
+    return tuple(dict.fromkeys(names))
 
 
 def _rows(rows: Mapping[int, None]) -> IndexArray:

@@ -27,7 +27,7 @@ from placement.model.load import Resource
 from planner.failures.all_failures import HELD, knows, notes_of
 from planner.failures.carried_loads import binding, busiest, count_over, on_return
 from planner.failures.controller_majority import keeps_majority, voters_of
-from planner.failures.failure_request import FailuresWishes
+from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source
 from planner.snapshot.snapshot_document import Snapshot
 from planner.text.data_age import age_s
@@ -45,7 +45,7 @@ class Scenario:
 
     Parameters
     ----------
-    snapshot, wishes, given
+    snapshot, options, given
         The cluster, the parsed options, and the loads, capacities and thresholds.
     stages
         The cluster at the stages ``now``, ``lost``, ``returned`` and ``elected``, in
@@ -61,7 +61,7 @@ class Scenario:
     """
 
     snapshot: Snapshot
-    wishes: FailuresWishes
+    options: FailuresOptions
     given: Outlook
     stages: Mapping[str, ClusterState]
     unclean: UncleanLosses
@@ -107,7 +107,7 @@ def _mask(health: Health, name: str) -> Any:  # noqa: ANN401 - (P,) bool
 def play(
     snapshot: Snapshot,
     state: ClusterState,
-    wishes: FailuresWishes,
+    options: FailuresOptions,
     loss: Loss,
     *,
     is_crash: bool = True,
@@ -117,14 +117,14 @@ def play(
 
     Parameters
     ----------
-    snapshot, state, wishes
+    snapshot, state, options
         The cluster, its columns, and the parsed options.
     loss
         Lost brokers and log dirs.
     is_crash
         Whether the brokers are killed instead of shut down cleanly.
     """
-    rules = wishes.rules
+    rules = options.rules
     lost = lose(state, loss, rules)
     returned = bring_back(lost, state, loss, rules, is_crash=is_crash)
     every = np.arange(state.num_partitions, dtype=np.int64)
@@ -132,16 +132,16 @@ def play(
     is_gone = state.brokers.is_live & ~lost.brokers.is_live
     return Scenario(
         snapshot=snapshot,
-        wishes=wishes,
+        options=options,
         given=outlook(
             state,
-            thresholds=wishes.thresholds,
-            bandwidth_bytes_per_s=wishes.bandwidth_bytes_per_s,
+            thresholds=options.thresholds,
+            bandwidth_bytes_per_s=options.bandwidth_bytes_per_s,
         ),
         stages={"now": state, "lost": lost, "returned": returned, "elected": elected},
         unclean=unclean_losses(lost),
         automatic=next_election(
-            returned, rules, version=wishes.version, percentage=wishes.percentage
+            returned, rules, version=options.version, percentage=options.percentage
         ),
         keeps_majority=keeps_majority(
             voters_of(snapshot, state),
@@ -162,7 +162,7 @@ def _whole_racks(state: ClusterState, lost: ClusterState) -> list[str]:
 
 
 def moved_leaders(before: ClusterState, after: ClusterState) -> int:
-    """Count the partitions whose leader is on another broker after."""
+    """Count the partitions that another broker leads in the later state."""
     was, now = before.partitions.leader_idx, after.partitions.leader_idx
     return int(((now != ABSENT) & (was != now)).sum())
 
@@ -186,7 +186,7 @@ def rebuild(scenario: Scenario) -> dict[str, Any]:
     return {
         "replicas": int(gone.sum()),
         "bytes": int(size.sum()) if has_sizes else None,
-        "seconds": rounded(seconds / scenario.wishes.bandwidth_bytes_per_s)
+        "seconds": rounded(seconds / scenario.options.bandwidth_bytes_per_s)
         if has_sizes
         else None,
         "busiest_sender": None
@@ -198,27 +198,27 @@ def rebuild(scenario: Scenario) -> dict[str, Any]:
 
 def _fullest(scenario: Scenario) -> dict[str, float | None]:
     """Return lower bounds on the use of the fullest survivor after the rebuild."""
-    is_told = scenario.given.scale.is_use & scenario.given.is_known
+    is_known = scenario.given.scale.is_use & scenario.given.is_known
     levels = levels_after(scenario.given, scenario.lost).tolist()
     return {
-        str(resource): rounded(level) if is_told[r] and isfinite(level) else None
+        str(resource): rounded(level) if is_known[r] and isfinite(level) else None
         for resource, r, level in zip(HELD, HELD_COLUMNS, levels, strict=True)
     }
 
 
 def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
     """Return the document of the scenario; `now` gives the age of the data."""
-    wishes, automatic = scenario.wishes, scenario.automatic
+    options, automatic = scenario.options, scenario.automatic
     age = age_s(scenario.snapshot.taken_at, now)
     return {
         "cluster_id": scenario.snapshot.cluster_id,
         "taken_at": scenario.snapshot.taken_at,
         "data_age_s": None if age is None else round(age),
-        "lost": list(wishes.names),
+        "lost": list(options.names),
         "assumptions": {
-            "bandwidth_bytes_per_s": wishes.bandwidth_bytes_per_s,
-            "capacity_threshold": {str(r): v for r, v in wishes.thresholds.items()},
-            "eligible_leader_replicas": wishes.rules.has_elr,
+            "bandwidth_bytes_per_s": options.bandwidth_bytes_per_s,
+            "capacity_threshold": {str(r): v for r, v in options.thresholds.items()},
+            "eligible_leader_replicas": options.rules.has_elr,
             "clean_shutdown": not scenario.is_crash,
         },
         "stages": {
@@ -236,10 +236,10 @@ def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
         "rebuild": rebuild(scenario),
         "on_return": on_return(scenario.given, scenario.now, scenario.lost),
         "no_source": no_source(scenario.lost),
-        "num_partitions": int(_touched(scenario).sum()),
+        "num_partitions": int(_losing_replicas(scenario).sum()),
         "partitions": partitions_document(scenario),
         "automatic_election": {
-            "is_enabled": wishes.is_automatic,
+            "is_enabled": options.is_automatic,
             "has_threshold": automatic.has_threshold,
             "changes": int(automatic.changes.sum()),
             "passes": automatic.num_passes,
@@ -256,7 +256,7 @@ def _not_preferred(state: ClusterState) -> int:
     return int(((led != ABSENT) & (led != first)).sum())
 
 
-def _touched(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
+def _losing_replicas(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
     state = scenario.now
     lost = is_usable(state) & ~is_usable(scenario.lost)
     return np.bincount(
@@ -271,7 +271,7 @@ def partitions_document(
     health = health_of(scenario.lost)
     masks = [_mask(health, name) for name in ("offline", "under_min_isr", "at_min_isr")]
     rank = np.where(masks[0], 0, np.where(masks[1], 1, np.where(masks[2], 2, 3)))
-    rows = np.nonzero(_touched(scenario))[0]
+    rows = np.nonzero(_losing_replicas(scenario))[0]
     rows = rows[np.argsort(rank[rows], kind="stable")][:most]
     would = dict(
         zip(
@@ -332,8 +332,8 @@ def members(state: ClusterState, p: int, flags: Any) -> list[int]:  # noqa: ANN4
 
 def scenario_notes(scenario: Scenario) -> list[str]:
     """Return the assumptions and limits of the figures, a sentence each."""
-    notes = notes_of(scenario.snapshot, scenario.now, scenario.wishes, scenario.given)
-    if scenario.wishes.version is None:
+    notes = notes_of(scenario.snapshot, scenario.now, scenario.options, scenario.given)
+    if scenario.options.version is None:
         notes.append("Kafka's version is not in the snapshot: taken as 4.0 or later")
     if scenario.now.is_reassigning.any():
         notes.append("partitions are being reassigned: what is added is not in sync")
@@ -345,7 +345,7 @@ def scenario_notes(scenario: Scenario) -> list[str]:
 
 def _stopped(scenario: Scenario) -> list[int]:
     """Return the ids of brokers that stop as they lose all their log dirs."""
-    loss, dirs = scenario.wishes.loss, scenario.now.log_dirs
+    loss, dirs = scenario.options.loss, scenario.now.log_dirs
     if loss is None:
         return []
     hit = set(dirs.broker_idx[loss.log_dir_idx].tolist())

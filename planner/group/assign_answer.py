@@ -103,7 +103,7 @@ def refuse_other_kinds(document: GroupDocument, file: str) -> None:
         If the group is a share or a streams group, or is in a rebalance and the
         subscriptions of its members are unknown.
     """
-    _refuse_untold(document, file)
+    _refuse_unknown_subscriptions(document, file)
     kind = document.record.type
     if kind in _REASONS:
         rule = f"a {kind} group cannot be assigned: {_REASONS[kind]}"
@@ -112,14 +112,15 @@ def refuse_other_kinds(document: GroupDocument, file: str) -> None:
         raise BadInputError(msg, [found])
 
 
-def _refuse_untold(document: GroupDocument, file: str) -> None:
+def _refuse_unknown_subscriptions(document: GroupDocument, file: str) -> None:
     members, state = document.record.members, document.record.state
     if state not in _REBALANCING or any(one.topics or one.pattern for one in members):
         return
     if members:
-        rule = f"what members read must be known; the group is {state}"
-        found = problem(file, "members", None, rule, "ask again once it is Stable")
-        msg = f"{document.record.group_id or file} is amid a rebalance"
+        rule = f"subscriptions are unknown while the group is {state}"
+        remedy = "run the command again once the group is Stable"
+        found = problem(file, "members", None, rule, remedy)
+        msg = f"{document.record.group_id or file} is in a rebalance"
         raise BadInputError(msg, [found])
 
 

@@ -201,7 +201,9 @@ def near_best(options: Sequence[Option]) -> Iterator[str]:
             yield one.name
 
 
-def maker_of(options: Sequence[Option], now: npt.NDArray[np.int32]) -> str | None:
+def matching_assignor(
+    options: Sequence[Option], now: npt.NDArray[np.int32]
+) -> str | None:
     """Return the assignor of Kafka that gives the current assignment, or `None`."""
     for one in options:
         if one.name != "balanced" and np.array_equal(one.member_idx, now):

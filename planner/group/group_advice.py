@@ -14,7 +14,7 @@ from planner.group.assignor_comparison import (
     Option,
     amount,
     joined,
-    maker_of,
+    matching_assignor,
     near_best,
     options_of,
     owners,
@@ -82,7 +82,7 @@ def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
         # Members of a share group share partitions: any further member helps.
         return {**_without_use(found), "sayings": []}
     measures = {"load": group.partitions.weight, "lag": lag}
-    sayings = _sayings(document, group, found, measures, aim)
+    sayings = _advice_texts(document, group, found, measures, aim)
     return {**_without_use(found), "sayings": list(sayings)}
 
 
@@ -182,7 +182,7 @@ def _rates(document: GroupDocument, is_read: BoolArray, in_per_s: float) -> Rate
     return rates
 
 
-def _sayings(
+def _advice_texts(
     document: GroupDocument,
     group: Group,
     found: dict[str, Any],
@@ -199,18 +199,20 @@ def _sayings(
     for what, skew in found["skew"].items():
         if skew is not None and skew["max_over_mean"] > SKEWED:
             yield _skew_text(what, skew, options[what], now)
-    yield from _idle(found, group, options.get("load", []))
+    yield from _idle_texts(found, group, options.get("load", []))
     if is_assigned and (text := uneven_text(group, now, options["load"])) is not None:
         yield text
-    yield from _fewer(found["members"])
-    yield from _held_back(found, group, options.get("lag", []))
+    yield from _fewer_texts(found["members"])
+    yield from _held_back_texts(found, group, options.get("lag", []))
     if found["unknown_lags"] and found["skew"]["lag"] is None:
         yield (
             f"partitions of unknown lag: {found['unknown_lags']}; nothing is said of "
             "how lag is spread"
         )
     if aim is not None:
-        yield from _towards(found["members"]["now"], found["members"]["needed"], aim)
+        yield from _catch_up_texts(
+            found["members"]["now"], found["members"]["needed"], aim
+        )
 
 
 def _skew_text(
@@ -227,8 +229,8 @@ def _skew_text(
     least = min(one.busiest for one in options)
     if skew["use"] <= least * NEAR:
         return f"{text}; no assignment makes that less"
-    maker = maker_of(options, now)
-    by = f" as {maker} assigns it" if maker else ""
+    assignor = matching_assignor(options, now)
+    by = f" as {assignor} assigns it" if assignor else ""
     names = joined([*near_best(options)])
     return (
         f"{text}{by}: {amount(skew['use'])}; {names} would bring the busiest to "
@@ -236,7 +238,7 @@ def _skew_text(
     )
 
 
-def _idle(
+def _idle_texts(
     found: dict[str, Any], group: Group, options: Sequence[Option]
 ) -> Iterator[str]:
     """Yield sentences on the members that idle now and on those that always must."""
@@ -255,7 +257,7 @@ def _idle(
         )
 
 
-def _held_back(
+def _held_back_texts(
     found: dict[str, Any], group: Group, options: Sequence[Option]
 ) -> Iterator[str]:
     """Yield a sentence on a partition whose lag alone decides the time to catch up."""
@@ -275,7 +277,7 @@ def _held_back(
         )
 
 
-def _fewer(members: dict[str, Any]) -> Iterator[str]:
+def _fewer_texts(members: dict[str, Any]) -> Iterator[str]:
     now, worth = members["now"], members["worth_having"]
     if "by_lag" in worth and worth["by_lag"] < min(now, worth["by_count"]):
         yield (
@@ -284,7 +286,7 @@ def _fewer(members: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def _towards(now: int, needed: dict[str, Any], aim: Aim) -> Iterator[str]:
+def _catch_up_texts(now: int, needed: dict[str, Any], aim: Aim) -> Iterator[str]:
     aimed = f"to catch up in {aim.catch_up_s:g} s"
     if needed["num_too_heavy"]:
         names = ", ".join(needed["too_heavy"][:3])

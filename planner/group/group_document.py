@@ -95,8 +95,8 @@ def member_spec(member: MemberRecord) -> "MemberSpec":
     def sent(generation: int | None) -> int:
         return NOT_SENT if generation is None else generation
 
-    is_said = "subscription_generation" in member.model_fields_set
-    subscribed = sent(member.subscription_generation) if is_said else None
+    is_given = "subscription_generation" in member.model_fields_set
+    subscribed = sent(member.subscription_generation) if is_given else None
     return MemberSpec(
         member_id=member.member_id,
         instance_id=member.group_instance_id,

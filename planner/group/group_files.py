@@ -67,8 +67,8 @@ def _refuse_other_output(document: object, text: str, file: str) -> None:
     if isinstance(document, dict) and not _OWN_KEYS.isdisjoint(document):
         return
     found = recognise(text, but="group")
-    rule = "must be a group file, or what kafka-consumer-groups printed"
-    remedy = "take --describe, with --members --verbose for what members read"
+    rule = "must be a group file, or an output of kafka-consumer-groups"
+    remedy = "give the output of --describe, with --members --verbose for members"
     _refuse(
         file, "", rule, remedy if found is None else f"this looks like {found.words}"
     )
@@ -102,16 +102,16 @@ def _read_text(path: Path) -> str:
 def _parse(text: str, file: str) -> Any:  # noqa: ANN401 - any JSON value
     try:
         return json.loads(
-            text, object_pairs_hook=_once, parse_constant=_refuse_constant
+            text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant
         )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        _refuse(file, place, f"must be JSON: {error.msg}", "mend it")
+        _refuse(file, place, f"must be JSON: {error.msg}", "correct it")
     except (ValueError, RecursionError) as error:
-        _refuse(file, "", f"must be JSON: {error}", "mend it")
+        _refuse(file, "", f"must be JSON: {error}", "correct it")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]

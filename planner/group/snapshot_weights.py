@@ -51,7 +51,7 @@ def with_cluster(
     """
     row_of = {name: row for row, name in enumerate(state.topics.names)}
     document = group.to_document()
-    _refuse_beyond(document, state, row_of)
+    _refuse_excess_partitions(document, state, row_of)
     notes = [note for note in group.notes if "--snapshot" not in note]
     _add_topics(document, state)
     for topic in document["topics"]:
@@ -64,7 +64,7 @@ def with_cluster(
     return GroupDocument.from_document(document, notes=notes)
 
 
-def _refuse_beyond(
+def _refuse_excess_partitions(
     document: dict[str, Any], state: "ClusterState", row_of: Mapping[str, int]
 ) -> None:
     """Refuse topics of which the group has more partitions than the cluster."""
@@ -75,7 +75,7 @@ def _refuse_beyond(
             f"topic {topic['name']}",
             topic["partitions"],
             f"the snapshot has {there[row_of[topic['name']]]} partitions of this topic",
-            "topics only grow, so the snapshot is older: take it anew, or leave it out",
+            "the snapshot is older than the group: take a new one, or leave it out",
         )
         for topic in document["topics"]
         if topic["name"] in row_of
@@ -143,7 +143,7 @@ def with_lag_weights(group: GroupDocument) -> GroupDocument:
     if not known:
         rule = "lags must be known to weigh by them"
         found = problem(
-            "the group", "topics", None, rule, "import --describe's offsets"
+            "the group", "topics", None, rule, "import the offsets of --describe"
         )
         raise refuse(_FILE, [found])
     document = group.to_document()

@@ -97,7 +97,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class All:
+class And:
     """Conjunction; parts after the first false one are not evaluated."""
 
     parts: tuple[Condition, ...]
@@ -108,7 +108,7 @@ class All:
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class Or:
     """Disjunction; parts after the first true one are not evaluated."""
 
     parts: tuple[Condition, ...]
@@ -219,7 +219,7 @@ def parse_conditions(
     return conditions
 
 
-def judge(
+def evaluate(
     conditions: Mapping[str, Condition], document: Mapping[str, Any], *, file: str
 ) -> list[dict[str, Any]]:
     """
@@ -238,12 +238,12 @@ def judge(
         except UnknownFigureError as error:
             problems.append(_unknown_figure(str(error.args[0]), text, file))
     if problems:
-        msg = f"{file} cannot be judged"
+        msg = f"conditions cannot be evaluated on {file}"
         raise BadInputError(msg, problems)
     return answers
 
 
-def answers(
+def evaluate_known(
     conditions: Mapping[str, Condition], document: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Return each condition and whether it holds; `None` if a figure is unknown."""
@@ -266,7 +266,7 @@ def _unknown_figure(name: str, text: str, file: str) -> InputProblem:
         file=file,
         place=name,
         value="unknown",
-        rule=f"{OPTION} asks for what the snapshot does not say",
+        rule=f"{OPTION} needs a figure that is unknown in the snapshot",
         remedy=remedy,
     )
 
@@ -358,13 +358,13 @@ class _Parser:
         parts = [self._term()]
         while self._takes("or"):
             parts.append(self._term())
-        return Some(tuple(parts)) if len(parts) > 1 else parts[0]
+        return Or(tuple(parts)) if len(parts) > 1 else parts[0]
 
     def _term(self) -> Condition:
         parts = [self._factor()]
         while self._takes("and"):
             parts.append(self._factor())
-        return All(tuple(parts)) if len(parts) > 1 else parts[0]
+        return And(tuple(parts)) if len(parts) > 1 else parts[0]
 
     def _factor(self) -> Condition:
         self._depth += 1

@@ -85,7 +85,7 @@ def score_snapshot(
     stage("scoring")
     given = request or ScoreRequest()
     state = snapshot.to_state()
-    wishes = read_request(
+    options = read_request(
         PlanRequest(
             goal="score",
             band=given.band,
@@ -96,12 +96,12 @@ def score_snapshot(
         ),
         state,
     )
-    score = score_cluster(state, wishes.settings)
+    score = score_cluster(state, options.settings)
     return Scored(
         score=replace(score, notes=(*score.notes, *factor_notes(state))),
         cluster_id=snapshot.cluster_id,
         taken_at=snapshot.taken_at,
         data_age_s=age_s(snapshot.taken_at, now),
-        settings=wishes.settings,
+        settings=options.settings,
         status=status_of(snapshot, state),
     )

@@ -43,7 +43,8 @@ def _cells(columns: Mapping[str, RateArray]) -> list[dict[str, Any]]:
     return [
         {
             str(resource): {
-                name: _told(float(values[row, r])) for name, values in columns.items()
+                name: _known_number(float(values[row, r]))
+                for name, values in columns.items()
             }
             for r, resource in enumerate(RESOURCES)
         }
@@ -51,7 +52,7 @@ def _cells(columns: Mapping[str, RateArray]) -> list[dict[str, Any]]:
     ]
 
 
-def _told(value: float) -> float | int | None:
+def _known_number(value: float) -> float | int | None:
     return None if isnan(value) else rounded(value)
 
 
@@ -116,7 +117,7 @@ def _by_topic(score: ClusterScore) -> list[dict[str, Any]]:
 def _topic_cells(score: ClusterScore, r: int) -> list[dict[str, Any]]:
     spread = known_spread(score.topics.spread[r], score.topics.known_fraction[:, r])
     rows = np.stack(list(spread.values()), axis=1).tolist()
-    return [dict(zip(spread, map(_told, row), strict=True)) for row in rows]
+    return [dict(zip(spread, map(_known_number, row), strict=True)) for row in rows]
 
 
 def hot_spot_document(state: ClusterState, spot: HotSpot) -> dict[str, Any]:

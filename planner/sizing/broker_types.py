@@ -47,10 +47,10 @@ def read_types(path: Path) -> tuple[BrokerKind, ...]:
         If the file is no list of broker types; names every problem.
     """
     document = read_toml(path, _refusal)
-    return understand_types(document, file=str(path))
+    return validate_types(document, file=str(path))
 
 
-def understand_types(document: Any, *, file: str = "types") -> tuple[BrokerKind, ...]:  # noqa: ANN401 - parsed TOML
+def validate_types(document: Any, *, file: str = "types") -> tuple[BrokerKind, ...]:  # noqa: ANN401 - parsed TOML
     """
     Validate parsed broker types.
 

@@ -33,9 +33,9 @@ from planner.what_if.changes.change_context import Context
 from planner.what_if.changes.scenario_names import NameReader
 from planner.what_if.play_scenarios import (
     Player,
+    WhatIfOptions,
     WhatIfRequest,
-    WhatIfWishes,
-    read_wishes,
+    read_options,
 )
 from planner.what_if.scenarios_file import ScenariosFile, read_scenarios
 from planner.what_if.topic_growth import Rates
@@ -89,7 +89,7 @@ class SizeAnswer:
     ----------
     snapshot
         Today's cluster.
-    request, wishes
+    request, options
         Unparsed and parsed options.
     task
         The cluster that is sized: that of the scenario, after the growth.
@@ -108,7 +108,7 @@ class SizeAnswer:
 
     snapshot: Snapshot
     request: SizeRequest
-    wishes: WhatIfWishes
+    options: WhatIfOptions
     task: SizingTask
     sizing: Sizing
     lasting: Lasting | None
@@ -175,7 +175,7 @@ def size(
         If any option is invalid; names every problem.
     """
     state = snapshot.to_state()
-    wishes = read_wishes(
+    options = read_options(
         WhatIfRequest(
             capacity_threshold=request.capacity_threshold,
             bandwidth=request.bandwidth,
@@ -185,10 +185,10 @@ def size(
         state,
     )
     file = read_file(scenarios, snapshot, state, growth)
-    refuse_what_cannot_be(request, state, file)
+    refuse_invalid_options(request, state, file)
     stage("sizing")
-    now = _of_scenario(snapshot, state, request, file, wishes)
-    task = _task(now, request, wishes, file.context)
+    now = _of_scenario(snapshot, state, request, file, options)
+    task = _task(now, request, options, file.context)
     later = _grown(task, request, file.context)
     like = usual_broker(later.variant.state) if request.like is None else request.like
     if kinds:
@@ -200,7 +200,7 @@ def size(
     return SizeAnswer(
         snapshot=snapshot,
         request=request,
-        wishes=wishes,
+        options=options,
         task=later,
         sizing=sizing,
         lasting=None if given is None else lasting_of(task, given),
@@ -210,7 +210,7 @@ def size(
     )
 
 
-def refuse_what_cannot_be(
+def refuse_invalid_options(
     request: SizeRequest, state: ClusterState, file: ScenariosFile
 ) -> None:
     """
@@ -250,7 +250,7 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def wished_losses(request: SizeRequest) -> frozenset[str]:
+def requested_losses(request: SizeRequest) -> frozenset[str]:
     """Return the losses to survive that the options ask for: of `SURVIVES`."""
     words = _words(request.survives)
     return frozenset(SURVIVES if "both" in words else words) & frozenset(SURVIVES)
@@ -261,29 +261,29 @@ def _of_scenario(
     state: ClusterState,
     request: SizeRequest,
     file: ScenariosFile,
-    wishes: WhatIfWishes,
+    options: WhatIfOptions,
 ) -> Variant:
     """Return the cluster of the requested scenario, or else today's."""
     for each in file.scenarios:
         if each.name == request.scenario:
-            return Player(snapshot, state, file, wishes).variant(each)
+            return Player(snapshot, state, file, options).variant(each)
     return variant_of(state)
 
 
 def _task(
-    variant: Variant, request: SizeRequest, wishes: WhatIfWishes, context: Context
+    variant: Variant, request: SizeRequest, options: WhatIfOptions, context: Context
 ) -> SizingTask:
     state = variant.state
     live = state.brokers.is_live
     stays = live & ~np.isin(state.brokers.ids, sorted(variant.leaving))
     names = [state.brokers.racks[k] for k in state.brokers.rack_idx[stays].tolist()]
     racks = tuple(sorted({name for name in names if name is not None}))
-    survives = wished_losses(request)
+    survives = requested_losses(request)
     if None in names or len(racks) < 2:
         # The loss of a rack is undefined where racks are unknown, and fatal with one.
         racks = () if None in names else racks
         survives -= {"rack"}
-    settings = wishes.settings
+    settings = options.settings
     thresholds = settings.capacity_thresholds
     return SizingTask(
         variant=variant,
@@ -292,7 +292,7 @@ def _task(
         assumptions=Assumptions(
             bands=settings.bands,
             thresholds=thresholds,
-            bandwidth_bytes_per_s=wishes.bandwidth_bytes_per_s,
+            bandwidth_bytes_per_s=options.bandwidth_bytes_per_s,
         ),
         racks=racks,
     )

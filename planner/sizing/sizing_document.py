@@ -15,7 +15,7 @@ from placement.sizing.cluster_size import Sizing, headroom
 from placement.sizing.demand.broker_demand import SIZED, Need
 from placement.sizing.fewest_brokers import MOST_BROKERS, BrokerBound
 from planner.plan.documents.check_records import Int32, Record
-from planner.sizing.size_cluster import SizeAnswer, wished_losses
+from planner.sizing.size_cluster import SizeAnswer, requested_losses
 from planner.text.data_age import age_s
 from planner.text.document_numbers import rounded
 from planner.what_if.what_if_answer import UsesRecord
@@ -31,7 +31,7 @@ def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
         "taken_at": snapshot.taken_at,
         "data_age_s": None if age is None else round(age),
         "assumptions": assumptions_document(
-            task.wanted.thresholds, answer.wishes.bandwidth_bytes_per_s
+            task.wanted.thresholds, answer.options.bandwidth_bytes_per_s
         )
         | {
             "survives": sorted(task.wanted.survives),
@@ -65,7 +65,7 @@ def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
 
 def left_out(answer: SizeAnswer) -> list[str]:
     """Return the requested losses that are left out: fewer than two racks are known."""
-    return sorted(wished_losses(answer.request) - answer.task.wanted.survives)
+    return sorted(requested_losses(answer.request) - answer.task.wanted.survives)
 
 
 def unsized(sizing: Sizing) -> list[str]:

@@ -177,12 +177,12 @@ def today_text(answer: SizeAnswer) -> str:
         lost = f" and the loss of a {need.lost}" if need.lost else ""
         parts.append(
             f"these brokers carry at most {factor:.2f} times this load{lost}: "
-            f"{need.resource}{_blind_text(answer)}"
+            f"{need.resource}{_unknown_text(answer)}"
         )
     return "; ".join(parts) or "no capacity is known"
 
 
-def _blind_text(answer: SizeAnswer) -> str:
+def _unknown_text(answer: SizeAnswer) -> str:
     unknown = unsized(answer.sizing)
     return f" ({', '.join(unknown)} unknown)" if unknown else ""
 
@@ -208,12 +208,12 @@ def shown_text(answer: SizeAnswer) -> str:
         if (use := shown.figures.use[resource]).is_known
     ]
     checked = "ok" if answer.is_checked else "findings"
-    stands = "".join(f"; {text}" for text in stands_texts(answer))
-    told = f": {', '.join(uses)}" if uses else ""
-    return f"by a placement{told}{stands}; separate code: {checked}"
+    stands = "".join(f"; {text}" for text in survival_texts(answer))
+    uses_text = f": {', '.join(uses)}" if uses else ""
+    return f"by a placement{uses_text}{stands}; separate code: {checked}"
 
 
-def stands_texts(answer: SizeAnswer) -> Iterator[str]:
+def survival_texts(answer: SizeAnswer) -> Iterator[str]:
     """Yield the survived losses, and those that no number of brokers survives."""
     shown = answer.sizing.shown
     if shown is None:  # pragma: no cover - the caller has looked
@@ -280,7 +280,7 @@ def assumed_text(answer: SizeAnswer) -> str:
     ahead = f"; {months:g} months ahead" if months else ""
     scenario = answer.request.scenario
     after = f'; after scenario "{scenario}"' if scenario else ""
-    rate = bytes_text(answer.wishes.bandwidth_bytes_per_s)
+    rate = bytes_text(answer.options.bandwidth_bytes_per_s)
     unknown = ", ".join(unsized(answer.sizing))
     blind = f"; not sized by what is not known: {unknown}" if unknown else ""
     return (

@@ -22,14 +22,14 @@ class QuorumStatus:
         Ids of the voters, ascending.
     silent
         Voters that have not fetched from the leader for `SILENT_MS`, or never.
-    is_heard
+    has_fetch_ages
         Whether the snapshot has the times of the voters' last fetches.
     """
 
     leader: int | None
     voters: tuple[int, ...]
     silent: tuple[int, ...]
-    is_heard: bool
+    has_fetch_ages: bool
 
     @property
     def majority(self) -> int:
@@ -39,7 +39,7 @@ class QuorumStatus:
     @property
     def may_fail(self) -> int | None:
         """Number of further voters that may fail; `None` without times of fetches."""
-        if not self.is_heard:
+        if not self.has_fetch_ages:
             return None
         return max(len(self.voters) - len(self.silent) - self.majority, 0)
 
@@ -50,15 +50,15 @@ def quorum_of(controllers: Sequence[Mapping[str, Any]]) -> QuorumStatus | None:
     if not voters:
         return None
     ages = {int(one["id"]): one.get("fetch_age_ms") for one in voters}
-    is_heard = any(age is not None for age in ages.values())
+    has_fetch_ages = any(age is not None for age in ages.values())
     leaders = [int(one["id"]) for one in voters if one.get("leader")]
     return QuorumStatus(
         leader=leaders[0] if leaders else None,
         voters=tuple(sorted(ages)),
         silent=tuple(sorted(node for node, age in ages.items() if _is_silent(age)))
-        if is_heard
+        if has_fetch_ages
         else (),
-        is_heard=is_heard,
+        has_fetch_ages=has_fetch_ages,
     )
 
 

@@ -17,7 +17,7 @@ def impossible_texts(state: ClusterState, found: Sequence[Impossible]) -> Iterat
     """Yield a sentence per resource: the impossible fact and the suspected input."""
     for _, group in groupby(found, key=lambda one: one.resource):
         facts = list(group)
-        yield f"{fact_text(state, facts)}; {likely_wrong(state, facts)}"
+        yield f"{fact_text(state, facts)}; {suspect_text(state, facts)}"
 
 
 def fact_text(state: ClusterState, facts: Sequence[Impossible]) -> str:
@@ -55,7 +55,7 @@ def fact_text(state: ClusterState, facts: Sequence[Impossible]) -> str:
     )
 
 
-def likely_wrong(state: ClusterState, facts: Sequence[Impossible]) -> str:
+def suspect_text(state: ClusterState, facts: Sequence[Impossible]) -> str:
     """Return the input that is probably wrong, as text."""
     is_disk = facts[0].resource is Resource.DISK
     capacity = "the size of the disks" if is_disk else "the capacity of the links"

@@ -36,7 +36,7 @@ def head_lines(status: Status, place: str | None) -> Iterator[str]:
     """
     if status.is_wrong:
         see = "" if place is None else f"; see kafka-planner status {place}"
-        yield from labelled(LABEL, "; ".join(wrong_texts(status)) + see)
+        yield from labelled(LABEL, "; ".join(trouble_texts(status)) + see)
     yield from impossible_lines(status)
     if len(status.troubles.moves.partition_idx):
         yield from labelled("Moving now", moving_text(status))
@@ -54,7 +54,7 @@ def head_of(snapshot: Snapshot, state: ClusterState, path: Path) -> Iterator[str
     yield from head_lines(status, Address.of_snapshot(path).place)
 
 
-def wrong_texts(status: Status) -> Iterator[str]:
+def trouble_texts(status: Status) -> Iterator[str]:
     """Yield a clause for each trouble, the worst first."""
     found = status.troubles
     yield from _impossible(status)
@@ -62,11 +62,11 @@ def wrong_texts(status: Status) -> Iterator[str]:
     yield from _log_dirs(status)
     if found.leaderless:
         names = [status.state.name_of(one.partition_idx) for one in found.leaderless]
-        yield f"{plural(len(names), 'partition')} without a leader: {_some(names)}"
+        yield f"{plural(len(names), 'partition')} without a leader: {_names(names)}"
     if len(found.no_source) > len(found.leaderless):
         names = [status.state.name_of(p) for p in found.no_source[:MOST_NAMED].tolist()]
         count = len(found.no_source)
-        yield f"{plural(count, 'partition')} without a source: {_some(names, count)}"
+        yield f"{plural(count, 'partition')} without a source: {_names(names, count)}"
     for topics, words in (
         (found.under_min_isr, "under min ISR"),
         (found.under_replicated, "under-replicated"),
@@ -80,7 +80,7 @@ def wrong_texts(status: Status) -> Iterator[str]:
     if left := status.throttles_left:
         yield f"{plural(len(left), 'throttle')} left behind"
     if status.quorum is not None and status.quorum.silent:
-        yield f"controllers silent: {_some(list(map(str, status.quorum.silent)))}"
+        yield f"controllers silent: {_names(list(map(str, status.quorum.silent)))}"
 
 
 def moving_text(status: Status) -> str:
@@ -124,7 +124,7 @@ def _log_dirs(status: Status) -> Iterator[str]:
         yield unplaced_text(status, b)
 
 
-def _some(names: list[str], count: int | None = None) -> str:
+def _names(names: list[str], count: int | None = None) -> str:
     rest = (len(names) if count is None else count) - MOST_NAMED
     shown = ", ".join(names[:MOST_NAMED])
     return f"{shown} and {rest} more" if rest > 0 else shown

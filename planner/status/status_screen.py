@@ -15,7 +15,7 @@ from planner.status.status_lines import (
     LABEL,
     impossible_lines,
     moving_text,
-    wrong_texts,
+    trouble_texts,
 )
 from planner.status.trouble_sentences import (
     Address,
@@ -52,7 +52,7 @@ def status_screen(status: Status, address: Address, *, now: datetime) -> Iterato
     """Yield the lines of the screen; commands are not wrapped."""
     yield from wrapped(_headline(status, now))
     yield from labelled(
-        LABEL, NOTHING[status.verdict] or "; ".join(wrong_texts(status))
+        LABEL, NOTHING[status.verdict] or "; ".join(trouble_texts(status))
     )
     yield from impossible_lines(status)
     yield from _brokers(status, address)

@@ -214,7 +214,7 @@ def rescue_text(status: Status, one: Leaderless) -> str:
     return {
         Rescue.ELECTION: f"{several} has every committed record: the controller elects "
         "it by itself; a clean election loses nothing",
-        Rescue.START: f"start {some} (or bring back the log dir): {_trusted(one)}",
+        Rescue.START: f"start {some} (or bring back the log dir): {_trust_text(one)}",
         Rescue.LAST_LEADER: f"start {several}: the last known leader; nobody else is "
         "known to have as many records",
         Rescue.UNCLEAN: "nobody is known to have every record: only an unclean "
@@ -223,7 +223,7 @@ def rescue_text(status: Status, one: Leaderless) -> str:
     }[rescue]
 
 
-def _trusted(one: Leaderless) -> str:
+def _trust_text(one: Leaderless) -> str:
     """Return the condition on which Kafka elects a returning broker, as text."""
     if len(one.brokers) == 1:
         return (

@@ -39,7 +39,7 @@ def find_unknown(snapshot: Snapshot, state: ClusterState) -> Iterator[Unknown]:
     yield from _of_partitions(snapshot)
     yield from _of_throttles(snapshot, state)
     quorum = quorum_of(snapshot.controllers)
-    if quorum is None or not quorum.is_heard:
+    if quorum is None or not quorum.has_fetch_ages:
         what = "controllers' quorum" if quorum is None else "last sign of each voter"
         yield Unknown(
             what="quorum",

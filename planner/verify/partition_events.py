@@ -53,7 +53,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judge:
+class PartitionVerifier:
     """
     Status, move and events of single partitions.
 
@@ -83,7 +83,7 @@ class Judge:
         if row is None and self.creates:
             return Status.NOT_STARTED
         before, lists = self.before.get(entry.key), self.waves.lists(entry.key)
-        return status_of(self.rows, row, entry, before=before, on_the_way=lists)
+        return status_of(self.rows, row, entry, before=before, wave_lists=lists)
 
     def move(self, entry: Entry) -> Move | None:
         """Return the move of a partition that is under way, or `None`."""

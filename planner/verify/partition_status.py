@@ -62,7 +62,7 @@ def status_of(
     entry: Entry,
     *,
     before: Before | None = None,
-    on_the_way: Collection[Brokers] = (),
+    wave_lists: Collection[Brokers] = (),
 ) -> Status:
     """
     Return the status of one partition.
@@ -77,20 +77,20 @@ def status_of(
         Entry of the partition in the plan.
     before
         Replicas and log dirs before the plan, where known.
-    on_the_way
+    wave_lists
         Lists of this partition in waves of the plan.
     """
     if row is None:
         return Status.DIFFERS
     if rows.is_reassigning[row]:
-        is_ours = rows.moving_to(row) in {entry.replicas, *on_the_way}
+        is_ours = rows.moving_to(row) in {entry.replicas, *wave_lists}
         return Status.IN_PROGRESS if is_ours else Status.SUPERSEDED
     now = rows.replicas(row)
     if now == entry.replicas:
         return _status_of_dirs(rows, row, entry, before)
     if before is not None and now == before.replicas:
         return Status.NOT_STARTED
-    return Status.IN_PROGRESS if now in on_the_way else Status.DIFFERS
+    return Status.IN_PROGRESS if now in wave_lists else Status.DIFFERS
 
 
 def dir_moves(rows: ClusterRows, row: int, entry: Entry) -> list[DirMove | None]:

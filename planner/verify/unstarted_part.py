@@ -8,7 +8,7 @@ from planner.verify.state_rows import ClusterRows, Entry, Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToCome:
+class UnstartedPart:
     """
     The part of a plan that has not started.
 
@@ -20,7 +20,7 @@ class ToCome:
         Whether replicas are still to be copied between brokers, and inside brokers.
     dead
         Brokers that are not live and have replicas of partitions still to change.
-    unasked
+    fenced
         Fenced brokers of the plan, whose throttles cannot be read.
     """
 
@@ -28,14 +28,14 @@ class ToCome:
     copies_between: bool
     copies_inside: bool
     dead: tuple[int, ...]
-    unasked: tuple[int, ...]
+    fenced: tuple[int, ...]
 
 
-def to_come(
+def unstarted_part(
     rows: ClusterRows,
-    judged: Sequence[tuple[Entry, Status]],
+    entry_statuses: Sequence[tuple[Entry, Status]],
     before: Mapping[Key, Before],
-) -> ToCome:
+) -> UnstartedPart:
     """
     Return the part of a plan that has not started.
 
@@ -43,30 +43,32 @@ def to_come(
     ----------
     rows
         The cluster now.
-    judged
+    entry_statuses
         Partitions of the plan, with their status.
     before
         Replicas before the plan, where known.
     """
     is_open = [
         (entry, rows.row_of[entry.key])
-        for entry, status in judged
-        if status is not Status.COMPLETED and _stands_still(rows, entry)
+        for entry, status in entry_statuses
+        if status is not Status.COMPLETED and _is_at_rest(rows, entry)
     ]
-    named = {b for entry, _ in judged for b in entry.replicas}
+    named = {b for entry, _ in entry_statuses for b in entry.replicas}
     named |= {b for one in before.values() for b in one.replicas}
-    return ToCome(
-        num_partitions=sum(status is Status.NOT_STARTED for _, status in judged),
+    return UnstartedPart(
+        num_partitions=sum(
+            status is Status.NOT_STARTED for _, status in entry_statuses
+        ),
         copies_between=any(
             set(entry.replicas) - set(rows.replicas(row)) for entry, row in is_open
         ),
         copies_inside=any(_is_to_move(rows, row, entry) for entry, row in is_open),
         dead=_not_live(rows, (b for _, row in is_open for b in rows.replicas(row))),
-        unasked=tuple(b for b in sorted(named) if rows.is_fenced(b)),
+        fenced=tuple(b for b in sorted(named) if rows.is_fenced(b)),
     )
 
 
-def _stands_still(rows: ClusterRows, entry: Entry) -> bool:
+def _is_at_rest(rows: ClusterRows, entry: Entry) -> bool:
     row = rows.row_of.get(entry.key)
     return row is not None and not rows.is_reassigning[row]
 

@@ -10,12 +10,12 @@ from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 from planner.throttles import Throttle
 from planner.verify.leftover_throttles import RULE as THROTTLE_LEFT
 from planner.verify.leftover_throttles import leftover_findings, throttles_left
-from planner.verify.partition_events import Judge, Move
+from planner.verify.partition_events import Move, PartitionVerifier
 from planner.verify.partition_status import Before, Overall, Status, overall_of
 from planner.verify.plan_files import PlanFiles
 from planner.verify.remaining_steps import Situation, Step, steps_left
 from planner.verify.state_rows import ClusterRows, entries_of
-from planner.verify.unstarted_part import to_come
+from planner.verify.unstarted_part import unstarted_part
 from planner.verify.verify_findings import VerifyFinding, fold
 from planner.verify.wave_progress import WaveLists, WaveProgress
 
@@ -124,7 +124,7 @@ def verify(
     before = {
         one.key: Before(one.replicas, one.log_dirs) for one in entries_of(rollback)
     }
-    judge = Judge(
+    verifier = PartitionVerifier(
         rows=rows,
         has_source=state.has_source.tolist(),
         before=before,
@@ -132,20 +132,20 @@ def verify(
         creates=creates,
     )
     entries = list(entries_of(reassignment))
-    statuses = [judge.status(entry) for entry in entries]
-    judged = list(zip(entries, statuses, strict=True))
-    events = [event for each in judged for event in judge.events(*each)]
+    statuses = [verifier.status(entry) for entry in entries]
+    entry_statuses = list(zip(entries, statuses, strict=True))
+    events = [event for each in entry_statuses for event in verifier.events(*each)]
     behind = throttles_left(state, set(reassignment.topics), throttles)
     findings = [*fold(events), *leftover_findings(behind)]
-    moves = [move for entry in entries if (move := judge.move(entry)) is not None]
-    progress = lists.progress(rows, {one.key: status for one, status in judged})
+    moves = [move for entry in entries if (move := verifier.move(entry)) is not None]
+    progress = lists.progress(rows, {one.key: status for one, status in entry_statuses})
     now = Situation(
         findings=findings,
         overall=overall_of(statuses),
         waves=progress,
         left_behind=behind,
         moves=moves,
-        to_come=to_come(rows, judged, before),
+        unstarted=unstarted_part(rows, entry_statuses, before),
         creates=creates,
         is_broker_down=not bool(state.brokers.is_live.all()),
     )

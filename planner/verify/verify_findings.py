@@ -35,7 +35,7 @@ class VerifyFinding:
     count: int = 1
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding as it stands in `--format json`."""
+        """Return the finding in the document of `--format json`."""
         return asdict(self)
 
 

@@ -103,13 +103,13 @@ def waves_text(waves: Sequence[WaveProgress]) -> str:
     """Return the numbers of the waves by status, as text."""
     done = [wave.number for wave in waves if wave.status is Overall.COMPLETED]
     if not done:
-        said = f"none of {len(waves)} complete"
+        text = f"none of {len(waves)} complete"
     else:
-        said = f"{ids_text(done)} of {len(waves)} complete"
+        text = f"{ids_text(done)} of {len(waves)} complete"
     for status, words in (
         (Overall.IN_PROGRESS, "under way"),
         (Overall.DIFFERS, "not as planned"),
     ):
         if some := [wave.number for wave in waves if wave.status is status]:
-            said += f"; {ids_text(some)} {words}"
-    return said
+            text += f"; {ids_text(some)} {words}"
+    return text

@@ -43,7 +43,7 @@ def read_trends(path: Path, cluster_id: str | None) -> dict[str, Rates]:
         if row["level"] == "topic" and row["cluster_id"] == cluster_id
     ]
     if not rows:
-        rule = f"must know topics of cluster {cluster_id}"
+        rule = f"must have topics of cluster {cluster_id}"
         raise _refusal(path, None, rule)
     return _rates(rows)
 
@@ -68,4 +68,4 @@ def _rates(rows: Iterable[Mapping[str, Any]]) -> dict[str, Rates]:
 
 def _refusal(path: Path, value: object, rule: str) -> BadInputError:
     found = problem(str(path), "", value, rule, "run 'kafka-planner fleet trends'")
-    return BadInputError(f"{path} tells no growth", [found])
+    return BadInputError(f"{path} has no growth of topics", [found])

@@ -1,7 +1,7 @@
 """Scenarios: each planned, measured, checked and turned into a document."""
 
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -80,7 +80,7 @@ class WhatIf:
         Today's cluster.
     file
         The validated scenarios file.
-    wishes
+    options
         The parsed options.
     today
         Document of today's figures.
@@ -90,13 +90,13 @@ class WhatIf:
 
     snapshot: Snapshot
     file: ScenariosFile
-    wishes: "WhatIfWishes"
+    options: "WhatIfOptions"
     today: Mapping[str, Any]
     scenarios: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class WhatIfWishes:
+class WhatIfOptions:
     """
     Options of `what-if`, parsed for one cluster.
 
@@ -120,7 +120,7 @@ class WhatIfWishes:
         return self.plan.settings
 
 
-def read_wishes(request: WhatIfRequest, state: ClusterState) -> WhatIfWishes:
+def read_options(request: WhatIfRequest, state: ClusterState) -> WhatIfOptions:
     """
     Parse the options for one cluster.
 
@@ -143,51 +143,46 @@ def read_wishes(request: WhatIfRequest, state: ClusterState) -> WhatIfWishes:
         rules=RuleRequest(broker_set=(OFF,)),
     )
     try:
-        wishes = read_request(plan_request, state)
+        options = read_request(plan_request, state)
     except BadInputError as error:
         raise BadInputError(error.message, [*problems, *error.problems]) from error
     if problems or not bandwidth:
         msg = "bad options"
         raise BadInputError(msg, problems)
-    return WhatIfWishes(request=request, plan=wishes, bandwidth_bytes_per_s=bandwidth)
+    return WhatIfOptions(request=request, plan=options, bandwidth_bytes_per_s=bandwidth)
 
 
 def what_if(
     snapshot: Snapshot,
     file: ScenariosFile,
-    wishes: WhatIfWishes,
+    options: WhatIfOptions,
     *,
     jobs: int = 1,
     output: Path | None = None,
-    told: Callable[[int, int], None] | None = None,
 ) -> WhatIf:
     """
     Plan scenarios and measure the results.
 
     Parameters
     ----------
-    snapshot, file, wishes
+    snapshot, file, options
         The cluster, the validated scenarios file, and the parsed options.
     jobs
         Number of processes. The result does not depend on this number.
     output
         Folder for a plan folder and a snapshot per scenario; `None` writes nothing.
-    told
-        Callback with the number of finished scenarios and of all.
     """
-    player = Player(snapshot, snapshot.to_state(), file, wishes, output)
+    player = Player(snapshot, snapshot.to_state(), file, options, output)
     scenarios = file.scenarios
     found = []
     stage("playing scenarios", 0, len(scenarios))
     for row in _played(player, scenarios, jobs):
         found.append(row)
         stage("playing scenarios", len(found), len(scenarios))
-        if told is not None:
-            told(len(found), len(scenarios))
     return WhatIf(
         snapshot=snapshot,
         file=file,
-        wishes=wishes,
+        options=options,
         today=player.today(),
         scenarios=tuple(found),
     )
@@ -255,7 +250,7 @@ class Player:
         Today's cluster and its columns.
     file
         The validated scenarios file.
-    wishes
+    options
         The parsed options.
     output
         Folder for the plan and the snapshot of each scenario, or `None`.
@@ -266,14 +261,14 @@ class Player:
         snapshot: Snapshot,
         state: ClusterState,
         file: ScenariosFile,
-        wishes: WhatIfWishes,
+        options: WhatIfOptions,
         output: Path | None = None,
     ) -> None:
         self._snapshot = snapshot
         self._state = state
         self._file = file
         self._context = file.context
-        self._wishes = wishes
+        self._options = options
         self._output = output
         self._voters = voters_of(snapshot, state)
         self._bases: dict[str, Variant] = {}
@@ -284,7 +279,7 @@ class Player:
         return (
             self._snapshot,
             replace(self._file, scenarios=()),
-            self._wishes.request,
+            self._options.request,
             self._output,
         )
 
@@ -293,7 +288,7 @@ class Player:
         """Make a player from the result of `pickled`."""
         snapshot, file, request, output = given
         state = snapshot.to_state()
-        return cls(snapshot, state, file, read_wishes(request, state), output)
+        return cls(snapshot, state, file, read_options(request, state), output)
 
     @property
     def voters(self) -> list[Voter]:
@@ -302,11 +297,11 @@ class Player:
 
     def assumptions(self, state: ClusterState) -> Assumptions:
         """Return the assumptions of the figures of a cluster."""
-        settings = self._wishes.settings
+        settings = self._options.settings
         return Assumptions(
             bands={resource: settings.band(resource) for resource in RESOURCES},
             thresholds=settings.capacity_thresholds,
-            bandwidth_bytes_per_s=self._wishes.bandwidth_bytes_per_s,
+            bandwidth_bytes_per_s=self._options.bandwidth_bytes_per_s,
             growth=self._context.growth_of(state),
         )
 
@@ -314,9 +309,9 @@ class Player:
         """Return the document of today's figures."""
         start = self._context.start(self._state)
         outcome = weighed(start, None, self.assumptions(self._state))
-        return self._told(None, outcome)
+        return self._document(None, outcome)
 
-    def _told(self, scenario: Scenario | None, outcome: Outcome) -> dict[str, Any]:
+    def _document(self, scenario: Scenario | None, outcome: Outcome) -> dict[str, Any]:
         prices = self._context.prices
         return outcome_document(scenario, outcome, self._voters, prices)
 
@@ -326,7 +321,7 @@ class Player:
         if before is None:
             return self._context.start(self._state)
         if before not in self._ends:
-            self._ends[before] = continued(self.outcome(self._file.above[before]))
+            self._ends[before] = continued(self.outcome(self._file.starts[before]))
         return self._ends[before]
 
     def variant(self, scenario: Scenario) -> Variant:
@@ -351,12 +346,12 @@ class Player:
             proof = impossible(variant, assumptions)
             if proof is not None:
                 return replace(weighed(variant, None, assumptions), proof=proof)
-        return play(variant, scenario.then, self._wishes.settings, assumptions)
+        return play(variant, scenario.then, self._options.settings, assumptions)
 
     def plan(self, scenario: Scenario, placed: PlannedPlacement) -> Plan:
         """Return the plan of a scenario, as it is written to a plan folder."""
         goal = "remove-brokers" if placed.draft.to_empty.any() else "rebalance"
-        document = self._wishes.plan.document | {"scenario": scenario.name}
+        document = self._options.plan.document | {"scenario": scenario.name}
         return make_plan(
             goal, placed, taken_at=self._snapshot.taken_at, settings=document
         )
@@ -369,11 +364,11 @@ class Player:
     def played(self, scenario: Scenario) -> "Played":
         """Plan one scenario, and check the plan."""
         outcome = self.outcome(scenario)
-        document = self._told(scenario, outcome)
+        document = self._document(scenario, outcome)
         if outcome.placed is None:
             return Played(document=document, variant=outcome.variant)
         plan = self.plan(scenario, outcome.placed)
-        findings = check_plan(plan, self._wishes.plan)
+        findings = check_plan(plan, self._options.plan)
         return Played(
             document=document | {"is_checked": is_ok(findings)},
             variant=outcome.variant,

@@ -88,14 +88,14 @@ def read_prices(
             of_broker |= dict.fromkeys(ids, each.name)
     if record is None and not types:
         return None, {}
-    told = record or PricesRecord()
+    prices_record = record or PricesRecord()
     prices = Prices(
         types={each.name: each.price for each in types},
-        broker=told.broker,
-        cross_rack_gb=told.cross_rack_gb,
-        remote_gb=told.remote_gb,
-        per=told.per,
-        currency=told.currency,
+        broker=prices_record.broker,
+        cross_rack_gb=prices_record.cross_rack_gb,
+        remote_gb=prices_record.remote_gb,
+        per=prices_record.per,
+        currency=prices_record.currency,
     )
     _refuse_unpriced(prices, of_broker, state, names)
     return prices, of_broker
@@ -137,7 +137,7 @@ def costs_document(outcome: Outcome, prices: Prices | None) -> dict[str, Any] | 
         **{name: None if v is None else rounded(v) for name, v in parts.items()},
         "total": rounded(float(np.sum(known))) if known else None,
         "copying": rounded(crossed / GB * per_gb)
-        if per_gb is not None and outcome.is_copying_told
+        if per_gb is not None and outcome.is_copying_known
         else None,
     }
 

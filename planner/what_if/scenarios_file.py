@@ -40,14 +40,14 @@ class ScenariosFile:
         All scenarios, with sweeps expanded to points.
     context
         Facts besides the cluster that changes use.
-    above
+    starts
         Scenarios that `after` may name, by name.
     """
 
     file: str
     scenarios: tuple[Scenario, ...]
     context: Context
-    above: Mapping[str, Scenario] = field(default_factory=dict)
+    starts: Mapping[str, Scenario] = field(default_factory=dict)
 
 
 def read_scenarios(
@@ -76,12 +76,12 @@ def read_scenarios(
         problem.
     """
     document = parse_scenarios(path)
-    return understand(document, snapshot, state, file=str(path), growth=growth)
+    return validate_scenarios(document, snapshot, state, file=str(path), growth=growth)
 
 
 def parse_scenarios(path: Path) -> dict[str, Any]:
     """
-    Parse a scenarios file, as input of `understand`.
+    Parse a scenarios file, as input of `validate_scenarios`.
 
     Raises
     ------
@@ -96,10 +96,11 @@ def parse_scenarios(path: Path) -> dict[str, Any]:
         found = problem(file, "", None, rule, "check the path")
         raise _refusal(file, [found]) from error
     except UnicodeDecodeError as error:
-        found = problem(file, f"byte {error.start}", None, "must be UTF-8", "mend it")
+        place, remedy = f"byte {error.start}", "save the file as UTF-8"
+        found = problem(file, place, None, "must be UTF-8", remedy)
         raise _refusal(file, [found]) from error
     except tomllib.TOMLDecodeError as error:
-        found = problem(file, "", None, f"must be TOML: {error}", "mend it")
+        found = problem(file, "", None, f"must be TOML: {error}", "correct it")
         raise _refusal(file, [found]) from error
 
 
@@ -119,7 +120,7 @@ def list_scenarios(document: Mapping[str, Any], *, file: str) -> list[Scenario]:
     return found
 
 
-def understand(
+def validate_scenarios(
     document: Mapping[str, Any],
     snapshot: Snapshot,
     state: ClusterState,
@@ -168,23 +169,23 @@ def understand(
         prices=prices,
     )
     listed = expand(record, names)
-    above = above_of(listed)
+    starts = possible_starts(listed)
     scenarios = [each for each in listed if wanted in {None, each.name}]
-    tried = listed if wanted is None else chain_of(scenarios[0], above)
-    _try(tried, context.start(state), context, names)
+    tried = listed if wanted is None else chain_of(scenarios[0], starts)
+    _apply_all(tried, context.start(state), context, names)
     if names.problems:
         raise _refusal(file, names.problems)
     return ScenariosFile(
-        file=file, scenarios=tuple(scenarios), context=context, above=above
+        file=file, scenarios=tuple(scenarios), context=context, starts=starts
     )
 
 
-def above_of(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
+def possible_starts(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
     """Return the scenarios that `after` may name, by name: all but points of sweeps."""
     return {each.name: each for each in scenarios if each.sweep is None}
 
 
-def chain_of(scenario: Scenario, above: Mapping[str, Scenario]) -> list[Scenario]:
+def chain_of(scenario: Scenario, starts: Mapping[str, Scenario]) -> list[Scenario]:
     """
     Return a scenario and those that it continues, in order of time.
 
@@ -192,16 +193,16 @@ def chain_of(scenario: Scenario, above: Mapping[str, Scenario]) -> list[Scenario
     ----------
     scenario
         A scenario of the file.
-    above
+    starts
         Scenarios that `after` may name, by name.
     """
     chain = [scenario]
-    while chain[0].after in above:
-        chain.insert(0, above[str(chain[0].after)])
+    while chain[0].after in starts:
+        chain.insert(0, starts[str(chain[0].after)])
     return chain
 
 
-def _try(
+def _apply_all(
     scenarios: Sequence[Scenario], today: Variant, context: Context, names: NameReader
 ) -> None:
     """Apply every change once, without plans; collect every problem."""
@@ -227,10 +228,12 @@ def _record_of(document: Mapping[str, Any], names: NameReader) -> r.ScenariosRec
         return r.ScenariosRecord.model_validate(document)
     except ValidationError as error:
         problems = [_shape_problem(dict(each), names.file) for each in error.errors()]
-        names.problems += _once(problems)
+        names.problems += _one_per_place(problems)
         places = [each["loc"] for each in error.errors()]
         try:
-            return r.ScenariosRecord.model_validate(_sound_rest(document, places))
+            return r.ScenariosRecord.model_validate(
+                _without_invalid_parts(document, places)
+            )
         except (ValidationError, LookupError):
             raise _refusal(names.file, names.problems) from error
 
@@ -244,7 +247,7 @@ NO_GROWTH: Mapping[str, Any] = {"per_day": 0.0}
 """Replacement for invalid growth: scenarios only need that growth is given."""
 
 
-def _sound_rest(
+def _without_invalid_parts(
     document: Mapping[str, Any], places: Sequence[Sequence[str | int]]
 ) -> dict[str, Any]:
     """
@@ -267,9 +270,9 @@ def _sound_rest(
     for part, placeholder in PLACEHOLDERS.items():
         entries = []
         for at, each in enumerate(document.get(part, [])):
-            told = each if isinstance(each, Mapping) else {}
-            if (part, at) in broken or told.get("after") in lost:
-                lost.add(str(told.get("name")))
+            fields = each if isinstance(each, Mapping) else {}
+            if (part, at) in broken or fields.get("after") in lost:
+                lost.add(str(fields.get("name")))
                 # No name in a file can begin with NUL.
                 entries.append({"name": f"\0{part}{at}", **placeholder})
             else:
@@ -278,7 +281,7 @@ def _sound_rest(
     return rest
 
 
-def only(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile:
+def select_scenarios(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile:
     """
     Return a file with only the named scenarios and sweeps.
 
@@ -306,7 +309,7 @@ def only(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile:
 
 def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     plural = "" if len(problems) == 1 else "s"
-    message = f"{file} cannot be played: {len(problems)} problem{plural}"
+    message = f"{file} is not a valid scenarios file: {len(problems)} problem{plural}"
     return BadInputError(message, problems)
 
 
@@ -341,16 +344,16 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
         value = value.get("change") if isinstance(value, dict) else value
         at.append("change")
         rule = f"must be one of {', '.join(_CHANGES)}"
-        remedy = near(value, _CHANGES) if value else "say what changes"
+        remedy = near(value, _CHANGES) if value else "name a change"
     elif error["type"] == "literal_error" and model is not r.ScenariosRecord:
         expected = re.findall(r"'([^']*)'", error["ctx"]["expected"])
         rule = f"must be one of {', '.join(expected)}"
         remedy = near(value, expected)
     elif error["type"] == "value_error":
-        rule, remedy = rule.removeprefix("Value error, "), "mend it"
+        rule, remedy = rule.removeprefix("Value error, "), "correct it"
     at, is_either = _plain(at)
     if is_either:
-        rule, remedy = _EITHER.get(str(at[-1]), _IDS), "mend it"
+        rule, remedy = _EITHER.get(str(at[-1]), _IDS), "correct it"
         value = None
     return problem(file, place_text(at), value, rule, remedy)
 
@@ -380,6 +383,6 @@ _EITHER = {
 _IDS = 'must be numbers and ranges as a text, "1-3,7", or a list of whole numbers'
 
 
-def _once(problems: Sequence[InputProblem]) -> list[InputProblem]:
+def _one_per_place(problems: Sequence[InputProblem]) -> list[InputProblem]:
     """Return one problem per place; Pydantic reports one for each type of a union."""
     return list({(each.place, each.rule): each for each in problems}.values())

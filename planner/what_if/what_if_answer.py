@@ -13,14 +13,14 @@ from planner.what_if.what_if_document import assumptions_document
 
 def to_document(found: WhatIf, *, now: datetime) -> dict[str, Any]:
     """Return the document of `what-if --format json`."""
-    wishes, snapshot = found.wishes, found.snapshot
+    options, snapshot = found.options, found.snapshot
     age = age_s(snapshot.taken_at, now)
     return {
         "cluster_id": snapshot.cluster_id,
         "taken_at": snapshot.taken_at,
         "data_age_s": None if age is None else round(age),
         "assumptions": assumptions_document(
-            wishes.settings.capacity_thresholds, wishes.bandwidth_bytes_per_s
+            options.settings.capacity_thresholds, options.bandwidth_bytes_per_s
         )
         | {"growth": bool(found.file.context.growth), "prices": _prices(found)},
         "today": dict(found.today),

@@ -62,26 +62,26 @@ def outcome_document(
         "full": full_document(figures),
         "is_checked": None,
         "shortfalls": _shortfalls(outcome),
-        "notes": [*variant.notes, *_blind_notes(scenario, figures)],
+        "notes": [*variant.notes, *_unknown_load_notes(scenario, figures)],
     }
 
 
 def _copies(outcome: Outcome) -> dict[str, Any]:
     """Return the copies of the plan; bytes and seconds are null for unknown sizes."""
     copying, state = outcome.copying, outcome.figures.state
-    is_told = outcome.is_copying_told
-    has_racks = is_told and knows_racks(state)
+    is_known = outcome.is_copying_known
+    has_racks = is_known and knows_racks(state)
     return {
         "replicas": copying.replicas,
-        "bytes": copying.size_bytes if is_told else None,
-        "least_bytes": _least_bytes(outcome.placed) if is_told else None,
-        "seconds": rounded(copying.seconds) if is_told else None,
+        "bytes": copying.size_bytes if is_known else None,
+        "least_bytes": _least_bytes(outcome.placed) if is_known else None,
+        "seconds": rounded(copying.seconds) if is_known else None,
         "busiest_broker": None if copying.broker_id < 0 else copying.broker_id,
         "cross_rack_bytes": copying.cross_rack_bytes if has_racks else None,
     }
 
 
-def _blind_notes(scenario: Scenario | None, figures: Figures) -> Iterator[str]:
+def _unknown_load_notes(scenario: Scenario | None, figures: Figures) -> Iterator[str]:
     """Yield a note for each resource whose load is known for too few partitions."""
     for resource in CAPPED:
         known = figures.score.resources[resource].known_fraction

@@ -118,12 +118,12 @@ def _row_name(row: Row) -> str:
     point = row["point"]
     if point is None:
         return str(row["name"])
-    said = []
+    parts = []
     if point["traffic"] is not None:
-        said.append(f"x {point['traffic']:g}")
+        parts.append(f"x {point['traffic']:g}")
     if point["days"] is not None:
-        said.append(f"day {point['days']:g}")
-    name, place = row["sweep"], ", ".join(said)
+        parts.append(f"day {point['days']:g}")
+    name, place = row["sweep"], ", ".join(parts)
     if not place:
         return str(name)
     # The number of brokers is left out: the next column has it.
@@ -307,9 +307,9 @@ def _cheapest_lines(name: str, rows: Sequence[Row], axis: str) -> Iterator[str]:
 
 def assumed_text(found: WhatIf) -> str:
     """Return the assumptions of the figures, as text."""
-    wishes = found.wishes
-    thresholds = wishes.settings.capacity_thresholds
+    options = found.options
+    thresholds = options.settings.capacity_thresholds
     most = ", ".join(f"{r} {percent_text(v)}" for r, v in thresholds.items())
-    rate = bytes_text(wishes.bandwidth_bytes_per_s)
+    rate = bytes_text(options.bandwidth_bytes_per_s)
     grows = "by the growth given" if found.file.context.growth else "growth not given"
     return f"at most {most}; copies at {rate}/s per broker; {grows}"

@@ -117,7 +117,7 @@ class Columns:
             return [line[a:b].strip() for a, b in zip(self.starts, stops, strict=True)]
         words = line.split()
         if len(words) == len(self.names) - 1 and "HOST" in self.names:
-            words = _apart(words)
+            words = _split_touching_ids(words)
         return words if len(words) == len(self.names) else None
 
     def _is_aligned(self, line: str) -> bool:
@@ -142,7 +142,7 @@ class Columns:
         known = _KNOWN | _OTHERS | {*_OLD.values()}
         return tuple(name for name in self.names if name not in known)
 
-    def wrong(self, cells: Mapping[str, str]) -> tuple[str, str] | None:
+    def invalid_cell(self, cells: Mapping[str, str]) -> tuple[str, str] | None:
         """Return the heading of the first invalid cell, with the broken rule."""
         for name in self.names:
             number = _OFFSET if name in _OFFSETS else _NUMBER
@@ -183,7 +183,7 @@ def _columns(
     return Columns(tuple(upper), starts, separator) if is_heading else None
 
 
-def _apart(words: list[str]) -> list[str]:
+def _split_touching_ids(words: list[str]) -> list[str]:
     """Split a member id from the host that follows without a space."""
     parted: list[str] = []
     for word in words:

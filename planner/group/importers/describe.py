@@ -128,13 +128,13 @@ def import_texts(
 
 def refuse_text(file: str, text: str) -> InputProblem:
     """Return the problem of a file that is no group, with the likely tool."""
-    rule = "must be a group file, or what kafka-consumer-groups printed"
+    rule = "must be a group file, or an output of kafka-consumer-groups"
     found = recognise(text)
     is_named = "kafka-consumer-groups" in text
     if found is None and not is_named:
-        remedy = "take --describe, with --members --verbose for what members read"
+        remedy = "give the output of --describe, with --members --verbose for members"
     elif found is None or found.name == "group":
-        remedy = "its line of headings is missing or cut: take it anew, whole"
+        remedy = "the line of headings is missing or cut: copy the whole output again"
     else:
         remedy = f"this looks like {found.words}"
     return problem(file, "", None, rule, remedy)
@@ -157,7 +157,7 @@ def _choose(
     if unnamed and not described and not problems:
         first = unnamed[0]
         rule = "the table has no column GROUP, and no command line names the group"
-        place, remedy = f"line {first.line}", "say which group it is: --group NAME"
+        place, remedy = f"line {first.line}", "name the group with --group NAME"
         problems.append(problem(first.file, place, None, rule, remedy))
     if wanted is not None and wanted in described:
         return wanted
@@ -166,7 +166,7 @@ def _choose(
     if not problems:
         names = ", ".join(described) or "none"
         rule = f"one group must be chosen; the text has: {names}"
-        problems.append(problem(files, "", wanted, rule, "say which with --group NAME"))
+        problems.append(problem(files, "", wanted, rule, "choose with --group NAME"))
     return wanted or ""
 
 
@@ -204,7 +204,7 @@ def _gather_offsets(row: Row, gathered: _Gathered) -> None:
         offset = gathered.number(row, heading)
         if offset is not None and offsets.setdefault(number, offset) != offset:
             rule = (
-                f"must say the same as above, {offsets[number]}: two outputs are joined"
+                f"must be {offsets[number]} as in a line above: two outputs are mixed"
             )
             gathered.problems.append(row.problem(heading, rule))
     _gather_share_offsets(row, number, gathered, topic)

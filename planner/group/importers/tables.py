@@ -62,7 +62,7 @@ class Row:
     def problem(self, heading: str, rule: str) -> InputProblem:
         """Return the problem of one cell that breaks a rule."""
         place = f"line {self.line}, column {heading}"
-        remedy = "take what the tool printed, unchanged"
+        remedy = "copy the output of the tool unchanged"
         return problem(self.file, place, self.cells.get(heading), rule, remedy)
 
 
@@ -203,10 +203,12 @@ class _Reader:
         cells = (
             None if table is None else _cells(table, line, is_noise=noise is not None)
         )
-        wrong = None if table is None or not cells else table.columns.wrong(cells)
+        invalid_cell = (
+            None if table is None or not cells else table.columns.invalid_cell(cells)
+        )
         has_numbers = table is not None and table.columns.has_numbers
         is_sure = has_numbers or (is_inside and noise is None)
-        if table is not None and cells and wrong is None and is_sure:
+        if table is not None and cells and invalid_cell is None and is_sure:
             table.rows.append(Row(self.file, number, cells))
         elif number in self._failed:
             rule = f"the tool failed: {line.strip()}"
@@ -214,9 +216,9 @@ class _Reader:
             self.failures.append(problem(self.file, place, None, rule, remedy))
         elif noise is not None and not (is_inside and noise.kind == WORDS):
             self._pass_over(number, line, noise)
-        elif wrong is not None and cells:
+        elif invalid_cell is not None and cells:
             row = Row(self.file, number, cells)
-            self.problems.append(row.problem(*wrong))
+            self.problems.append(row.problem(*invalid_cell))
         else:
             self._refuse(number, line, table if is_inside else None)
 
@@ -236,7 +238,7 @@ class _Reader:
         else:
             rule = "the line is no part of a table"
         place = f"line {number}"
-        remedy = "mend the line, or remove it"
+        remedy = "correct the line, or remove it"
         self.problems.append(problem(self.file, place, line, rule, remedy))
 
     def notes(self, tables: tuple[Table, ...]) -> Iterator[str]:

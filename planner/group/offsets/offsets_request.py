@@ -135,7 +135,7 @@ def read_offsets_request(
     except BadInputError as error:
         problems.extend(error.problems)
     if problems:
-        msg = "the offsets cannot be set so"
+        msg = "bad options"
         raise BadInputError(msg, problems)
     target = targets[0] if targets else None
     return OffsetsRequest(target=target, number=number, scope=scope, offsets=offsets)
@@ -149,19 +149,19 @@ def _contradictions(options: OffsetsOptions) -> Iterator[InputProblem]:
     targets = options.targets()
     if len(targets) > 1:
         named = ", ".join(f"--{target}" for target in targets)
-        rule = "only one of them says where to"
+        rule = "only one target may be given"
         yield _problem(named, f"{len(targets)} given", rule, "give one of them")
     is_scoped = bool(options.topics) or options.all_topics
     if options.topics and options.all_topics:
-        rule = "only one of them says which partitions"
+        rule = "only one selection of partitions may be given"
         yield _problem("--topic, --all-topics", "both", rule, "give one of them")
     if Target.FILE in targets and is_scoped:
-        rule = "the file says which partitions"
+        rule = "the file selects the partitions"
         remedy = "leave --topic and --all-topics out"
         yield _problem("--from-file", str(options.from_file), rule, remedy)
     if targets and Target.FILE not in targets and not is_scoped:
-        rule = "one of the scopes must be given"
-        yield _problem("--topic, --all-topics", "none", rule, "say which partitions")
+        rule = "partitions must be selected"
+        yield _problem("--topic, --all-topics", "none", rule, "give one of them")
 
 
 def _topics(texts: Sequence[str]) -> dict[str, list[int]]:
@@ -182,7 +182,7 @@ def _topics(texts: Sequence[str]) -> dict[str, list[int]]:
         else:
             found.setdefault(read["topic"], []).extend(numbers)
     if problems:
-        msg = "no such partitions"
+        msg = "bad topics"
         raise BadInputError(msg, problems)
     return found
 
@@ -214,7 +214,7 @@ def _in_range(place: str, number: int) -> int:
     if abs(number) <= _MAX_OFFSET:
         return number
     rule = "must be a number of 64 bits"
-    msg = "no such offset"
+    msg = "bad offset"
     raise BadInputError(msg, [_problem(place, number, rule, "write a smaller one")])
 
 
@@ -239,7 +239,7 @@ def parse_datetime(text: str) -> int:
     except ValueError:
         rule = "must be a time: YYYY-MM-DDThh:mm:ss.sss, UTC unless it has a zone"
         found = _problem("--to-datetime", text, rule, "write 2026-11-21T08:00:00.000")
-        msg = "no such time"
+        msg = "bad time"
         raise BadInputError(msg, [found]) from None
     return _milliseconds(read if read.tzinfo else read.replace(tzinfo=UTC))
 
@@ -257,7 +257,7 @@ def parse_duration(text: str) -> int:
     if read is None:
         rule = "must be a duration: PnDTnHnMnS"
         found = _problem("--by-duration", text, rule, "write PT30M for half an hour")
-        msg = "no such duration"
+        msg = "bad duration"
         raise BadInputError(msg, [found])
     whole = {name: int(read[name] or 0) for name in ("days", "hours", "minutes")}
     seconds = (read["seconds"] or "0").replace(",", ".").rstrip(".")

@@ -137,7 +137,7 @@ def table_of(document: GroupDocument) -> OffsetsTable:
     )
 
 
-def within(table: OffsetsTable, scope: Scope) -> OffsetsTable:
+def select_scope(table: OffsetsTable, scope: Scope) -> OffsetsTable:
     """Return the table with the rows of a scope; an empty scope keeps all rows."""
     rows: Sequence[OffsetRow] = table.rows
     if scope.is_all:

@@ -108,7 +108,7 @@ def reset(logs: LogColumns, target: Target, number: int = 0) -> Reset:
     if target is Target.SHIFT:
         _refuse_uncommitted(logs)
     is_missing = _is_missing(logs, target)
-    wanted = np.where(is_missing, logs.latest, _wanted(logs, target, number))
+    wanted = np.where(is_missing, logs.latest, _requested(logs, target, number))
     new = np.minimum(np.maximum(wanted, logs.earliest), logs.latest)
     words = {row: _missing_words(target) for row in _rows(is_missing)}
     high, low = _rows(wanted > logs.latest), _rows(wanted < logs.earliest)
@@ -126,7 +126,7 @@ def _rows(is_so: npt.NDArray[np.bool_]) -> list[int]:
     return rows
 
 
-def _wanted(logs: LogColumns, target: Target, number: int) -> Int64s:
+def _requested(logs: LogColumns, target: Target, number: int) -> Int64s:
     """Return ``(P,)`` requested offset, not clamped to the log."""
     if target is Target.EARLIEST:
         return logs.earliest

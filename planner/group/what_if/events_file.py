@@ -13,7 +13,7 @@ from planner.errors import BadInputError, InputProblem
 from planner.group.group_document import GroupDocument
 from planner.group.group_files import read_text
 from planner.group.group_problems import place_text
-from planner.group.what_if.group_events import Happening, happenings
+from planner.group.what_if.group_events import TimedEvent, timed_events
 from planner.group.what_if.what_if_records import (
     AnyEvent,
     EventsRecord,
@@ -60,7 +60,7 @@ class EventsFile:
     ----------
     record
         Content of the file.
-    happenings
+    timed_events
         Events in order of time, rolling restarts expanded to leaves and returns.
     settings
         Values by Kafka's names, defaults included; milliseconds.
@@ -69,7 +69,7 @@ class EventsFile:
     """
 
     record: EventsRecord
-    happenings: Sequence[Happening]
+    timed_events: Sequence[TimedEvent]
     settings: Mapping[str, int]
     runs: Sequence[RunRecord]
 
@@ -78,7 +78,7 @@ class EventsFile:
         """End of the simulation in seconds; by default, later than every timeout."""
         if self.record.until_s is not None:
             return self.record.until_s
-        last_s = max(happening.at_s for happening in self.happenings)
+        last_s = max(timed.at_s for timed in self.timed_events)
         timers = (
             "session.timeout.ms",
             "group.consumer.session.timeout.ms",
@@ -107,7 +107,7 @@ def read_events(path: Path, document: GroupDocument) -> EventsFile:
     except ValidationError as error:
         problems = [_shape_problem(dict(each), file) for each in error.errors()]
         raise _refusal(file, problems) from error
-    events, problems = happenings(record.events, document, file)
+    events, problems = timed_events(record.events, document, file)
     problems += _setting_problems(record, file)
     problems += _run_problems(record, file)
     problems += _rate_problems(record, document, file)
@@ -115,7 +115,7 @@ def read_events(path: Path, document: GroupDocument) -> EventsFile:
         raise _refusal(file, problems)
     return EventsFile(
         record=record,
-        happenings=events,
+        timed_events=events,
         settings=DEFAULT_SETTINGS | record.settings,
         runs=[_with_assignor(run) for run in record.runs] or DEFAULT_RUNS,
     )
@@ -130,13 +130,13 @@ def _parse(text: str, file: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = problem(file, "", None, f"must be TOML: {error}", "mend it")
+        found = problem(file, "", None, f"must be TOML: {error}", "correct it")
         raise _refusal(file, [found]) from error
 
 
 def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     plural = "" if len(problems) == 1 else "s"
-    message = f"{file} cannot be played: {len(problems)} problem{plural}"
+    message = f"{file} is not a valid events file: {len(problems)} problem{plural}"
     return BadInputError(message, problems)
 
 
@@ -179,7 +179,7 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
         value = value.get("event") if isinstance(value, dict) else value
         at.append("event")
         rule = f"must be one of {', '.join(_EVENTS)}"
-        remedy = hint(str(value), _EVENTS, "say what happens")
+        remedy = hint(str(value), _EVENTS, "name an event")
     return problem(file, place_text(at), value, rule, remedy)
 
 
@@ -193,14 +193,14 @@ def _setting_problems(record: EventsRecord, file: str) -> list[InputProblem]:
             found.append(problem(file, place, value, rule, remedy))
         elif not _is_in_range(name, value):
             rule = "must be a number of milliseconds, from 1 to 10^12"
-            found.append(problem(file, place, value, rule, "mend it"))
+            found.append(problem(file, place, value, rule, "correct it"))
     settings = DEFAULT_SETTINGS | record.settings
     for prefix in ("", "group.consumer."):
         beat, session = f"{prefix}heartbeat.interval.ms", f"{prefix}session.timeout.ms"
         if settings[beat] >= settings[session]:
             rule = f"must be less than {session}, which is {settings[session]}"
             place = f"settings.{beat}"
-            found.append(problem(file, place, settings[beat], rule, "a third of it"))
+            found.append(problem(file, place, settings[beat], rule, "set a third"))
     return found
 
 

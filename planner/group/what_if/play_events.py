@@ -34,7 +34,7 @@ from planner.group.assignor_comparison import uneven_topics
 from planner.group.assignor_registry import UserAssignor, find_assignor
 from planner.group.group_document import GroupDocument, lags_of, member_spec, topic_spec
 from planner.group.what_if.events_file import EventsFile
-from planner.group.what_if.group_events import Happening
+from planner.group.what_if.group_events import TimedEvent
 from planner.group.what_if.what_if_records import (
     AnyEvent,
     GrowRecord,
@@ -74,7 +74,7 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True)
-class _ByName:
+class _UserAssignorAdapter:
     """Adapter from an assignor class of the user to the interface of Kafka's."""
 
     user: UserAssignor
@@ -113,7 +113,9 @@ def play_run(
         If no assignor has the name.
     """
     found = find_assignor(wanted.assignor or "balanced", seed=0, tolerance=0.05)
-    assignor: Assignor = _ByName(found) if isinstance(found, UserAssignor) else found
+    assignor: Assignor = (
+        _UserAssignorAdapter(found) if isinstance(found, UserAssignor) else found
+    )
     record, protocol = events.record, Protocol(wanted.protocol)
     reads_per_s = record.reads_per_s or math.inf
     run = Run(
@@ -133,8 +135,8 @@ def play_run(
         reads_per_s=reads_per_s,
         is_java_order=is_java_order,
     )
-    happening = [_event(each, wanted, reads_per_s) for each in events.happenings]
-    course = play(run, happening, round(1000 * events.until_s))
+    timed = [_event(each, wanted, reads_per_s) for each in events.timed_events]
+    course = play(run, timed, round(1000 * events.until_s))
     is_cooperative = protocol is Protocol.COOPERATIVE
     return Played(
         run=wanted,
@@ -177,8 +179,8 @@ def _rates(
     sizes: Mapping[str, int] = {
         topic.name: topic.partitions for topic in document.record.topics
     }
-    for happening in events.happenings:
-        if isinstance(event := happening.event, GrowRecord | NewTopicRecord):
+    for timed in events.timed_events:
+        if isinstance(event := timed.event, GrowRecord | NewTopicRecord):
             sizes = {**sizes, event.topic: event.partitions}
     return {
         name: rate if isinstance(rate, list) else [rate] * sizes[name]
@@ -186,11 +188,11 @@ def _rates(
     }
 
 
-def _event(happening: Happening, run: RunRecord, reads_per_s: float) -> Event:
+def _event(timed: TimedEvent, run: RunRecord, reads_per_s: float) -> Event:
     """Convert an event to the input of the simulation."""
-    event, at_ms = happening.event, round(1000 * happening.at_s)
-    if happening.member is not None:
-        spec = _membership(member_spec(happening.member), run)
+    event, at_ms = timed.event, round(1000 * timed.at_s)
+    if timed.member is not None:
+        spec = _membership(member_spec(timed.member), run)
         return Join(at_ms=at_ms, spec=spec, reads_per_s=spec.capacity * reads_per_s)
     if isinstance(event, GrowRecord | NewTopicRecord):
         topic, size = event.topic, event.partitions
@@ -259,7 +261,8 @@ def to_document(played: Played) -> dict[str, Any]:
         "num_partitions": len(still),
         "partitions": _partition_documents(course),
         "story": [
-            {"at_s": said.at_ms / 1000, "text": said.text} for said in course.story
+            {"at_s": message.at_ms / 1000, "text": message.text}
+            for message in course.story
         ],
         "assignment": names_by_member(last.group, last.assignment.member_idx),
     }

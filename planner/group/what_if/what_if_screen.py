@@ -45,13 +45,13 @@ def _run_line(run: Mapping[str, Any]) -> str:
 
 def _story(run: Mapping[str, Any]) -> Iterator[str]:
     yield f"{_name(run)}:"
-    told = [(said["at_s"], 0, said["text"]) for said in run["story"]]
-    told += [(step["started_s"], 1, _step_text(step)) for step in run["steps"]]
-    told.sort(key=lambda each: each[:2])
-    for at_s, _, text in told[:MAX_LINES]:
+    entries = [(line["at_s"], 0, line["text"]) for line in run["story"]]
+    entries += [(step["started_s"], 1, _step_text(step)) for step in run["steps"]]
+    entries.sort(key=lambda each: each[:2])
+    for at_s, _, text in entries[:MAX_LINES]:
         yield from _folded(f"{at_s:>9.1f} s  ", text)
-    if len(told) > MAX_LINES:
-        yield f"{'':>13}… and {len(told) - MAX_LINES} more; --format json has all"
+    if len(entries) > MAX_LINES:
+        yield f"{'':>13}… and {len(entries) - MAX_LINES} more; --format json has all"
     if run["idle_members"]:
         idle = run["idle_members"]
         yield from _folded(f"{'idle':>11}  ", f"{len(idle)}: {_some(idle)}")

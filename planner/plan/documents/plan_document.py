@@ -18,7 +18,7 @@ from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, RateArray, su
 from placement.model.cross_rack import crossing_copies
 from placement.model.load import RESOURCES, UNITS, Resource
 from placement.operations.fix import LEFT_OFFLINE
-from placement.planning.infeasibility.infeasible_rules import Because
+from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
 from placement.planning.result import PlannedPlacement
 from placement.rules.fetch_sources import NO_SOURCE
 from placement.rules.pinning import topics_led_on
@@ -61,7 +61,7 @@ class Plan:
         Scores of the two placements.
     waves
         Waves of the plan, if requested.
-    because
+    infeasible_set
         Infeasible subsystem of the hard rules, if the plan does not keep them all.
     identity
         Cluster whose fingerprint identifies the plan, if the plan uses mapped racks or
@@ -75,7 +75,7 @@ class Plan:
     before: Score
     after: Score
     waves: PlannedWaves | None = None
-    because: Because | None = None
+    infeasible_set: InfeasibleSet | None = None
     identity: ClusterState | None = None
 
     @property
@@ -131,7 +131,7 @@ def make_plan(
     *,
     taken_at: str | None,
     settings: Mapping[str, Any],
-    because: Because | None = None,
+    infeasible_set: InfeasibleSet | None = None,
     identity: ClusterState | None = None,
 ) -> Plan:
     """Score a planned placement before and after; return the plan."""
@@ -142,7 +142,7 @@ def make_plan(
         placed=placed,
         taken_at=taken_at,
         settings=settings,
-        because=because,
+        infeasible_set=infeasible_set,
         identity=identity,
         before=score_placement(
             state, placed.shares, state.partitions.leader_idx, thresholds
@@ -212,8 +212,8 @@ def _document(plan: Plan) -> dict[str, Any]:
             for shortfall in placed.solution.shortfalls
         ],
         "reason": None
-        if plan.because is None
-        else reason_document(placed, plan.because),
+        if plan.infeasible_set is None
+        else reason_document(placed, plan.infeasible_set),
         "notes": [
             _note(note)
             for note in (
@@ -258,13 +258,13 @@ def _certificate(placed: PlannedPlacement) -> dict[str, Any]:
 
 
 def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
-    gap, said = bounded.gap, bounded.solver_bound
+    gap, solver_bound = bounded.gap, bounded.solver_bound
     return {
         "value": rounded(bounded.value),
         "lower_bound": rounded(bounded.lower_bound),
         "gap": None if gap is None else rounded(gap),
         "proof": proof_document(placed, bounded.proof),
-        "solver_bound": None if said is None else rounded(said),
+        "solver_bound": None if solver_bound is None else rounded(solver_bound),
         "solver": bounded.solver,
         "solver_keeps_spread": bounded.is_spread,
     }

@@ -69,7 +69,7 @@ def _named_brokers(
     keys = [key for key in ("brokers", "racks", "log_dirs") if key in fields]
     if all(getattr(change, key) is None for key in keys):
         rule = f"some of {', '.join(keys)} must be given"
-        changer.refuse(place, None, rule, "say which")
+        changer.refuse(place, None, rule, "name the brokers")
     return ids
 
 
@@ -112,7 +112,7 @@ def _resize_brokers(
     capacities = capacities_of(change, model)
     if not given and capacities == Capacities() and change.type is None:
         rule = "some capacity, factor or type must be given"
-        changer.refuse(place, None, rule, "say what changes")
+        changer.refuse(place, None, rule, "give one of them")
     resized = broker_changes.resize_brokers(variant, ids, capacities, given)
     return broker_changes.typed(resized, ids, change.type)
 
@@ -138,7 +138,7 @@ def _replace_brokers(
         else changer.names.new_ids(f"{place}.with", change.with_, state)
     )
     if len(new) != len(old):
-        rule = f"there must be one for each that goes, that is {len(old)}"
+        rule = f"must name one new broker for each of the {len(old)} replaced ones"
         changer.refuse(f"{place}.with", change.with_, rule, "name as many")
         return variant
     successors = dict(zip(old, new, strict=True))

@@ -97,8 +97,8 @@ class Changer:
         """Return the given key; add a problem unless exactly one of `keys` is given."""
         given = [key for key in keys if getattr(record, key) is not None]
         if len(given) != 1:
-            said = f"one of {', '.join(keys)} must be given"
-            self.refuse(place, ", ".join(given), said, "give one, remove the others")
+            rule = f"one of {', '.join(keys)} must be given"
+            self.refuse(place, ", ".join(given), rule, "give one, remove the others")
             return keys[0]
         return given[0]
 

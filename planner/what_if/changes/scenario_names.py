@@ -114,7 +114,7 @@ class NameReader:
             pattern = re.compile(text)
         except re.error as error:
             self.refuse(
-                place, text, f"must be a regular expression: {error}", "mend it"
+                place, text, f"must be a regular expression: {error}", "correct it"
             )
             return nothing
         found = np.array([bool(pattern.fullmatch(name)) for name in names], dtype=bool)
