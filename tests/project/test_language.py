@@ -18,6 +18,7 @@ FINISHED = (
     *("planner/plan", "planner/group", "planner/generate", "planner/explain"),
     *("planner/score", "planner/status", "planner/verify", "planner/config"),
     *("planner/kafka/actions", "planner/kafka/messages"),
+    *("planner/failures", "planner/what_if", "planner/sizing"),
 )
 """Packages and modules whose docstrings and comments are held to the rules."""
 FIRST_WORDS = {
