@@ -87,7 +87,7 @@ class Outcome:
     proof: Need | None = None
 
     @property
-    def is_copying_told(self) -> bool:
+    def is_copying_known(self) -> bool:
         """Whether the bytes of the copies are known; unknown bytes are not 0."""
         sizes = self.figures.state.partitions.size_bytes
         has_sizes = bool(np.not_equal(sizes, UNKNOWN).any())

@@ -21,15 +21,15 @@ from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from planner.api.errors import named_as_arguments
 from planner.api.table import Table
 from planner.failures.all_failures import (
-    EveryFailure,
+    AllFailures,
+    compute_all_failures,
     knows,
     to_document,
-    try_everything,
 )
 from planner.failures.failure_request import FailuresRequest, read_failures_request
 from planner.failures.failure_scenario import Scenario, partitions_document, play
 from planner.failures.failure_scenario import to_document as loss_document
-from planner.failures.failures_screen import everything_screen
+from planner.failures.failures_screen import all_failures_screen
 from planner.failures.loss_screen import scenario_screen
 from planner.snapshot import Snapshot
 
@@ -50,7 +50,7 @@ class FailuresResult:
         The figures.
     """
 
-    every: EveryFailure
+    every: AllFailures
 
     @property
     def survives(self) -> Mapping[str, bool | None]:
@@ -107,7 +107,7 @@ class FailuresResult:
 
     def __repr__(self) -> str:
         now = datetime.now(UTC)
-        lines = everything_screen(self.every, Path("snapshot"), TOP, now=now)
+        lines = all_failures_screen(self.every, Path("snapshot"), TOP, now=now)
         return without_command(lines)
 
     def _repr_html_(self) -> str:
@@ -334,7 +334,7 @@ def try_failures(
     )
     with named_as_arguments():
         wishes = read_failures_request(request, snapshot, state)
-    every = try_everything(
+    every = compute_all_failures(
         snapshot, state, wishes, has_pairs=pairs, sample=sample, seed=seed
     )
     return FailuresResult(every)

@@ -17,7 +17,7 @@ from planner.api.table import Table
 from planner.errors import BadInputError
 from planner.io.input_problems import problem
 from planner.plan.run.make_plan import Planned, check_plan
-from planner.sizing.broker_types import read_types, understand_types
+from planner.sizing.broker_types import read_types, validate_types
 from planner.sizing.size_cluster import SizeAnswer, SizeRequest, shown_snapshot
 from planner.sizing.size_cluster import size as answer_to
 from planner.sizing.sizing_document import status_of
@@ -29,11 +29,15 @@ from planner.what_if.play_scenarios import (
     Player,
     WhatIf,
     WhatIfRequest,
-    read_wishes,
+    read_options,
 )
 from planner.what_if.play_scenarios import what_if as play
 from planner.what_if.scenarios import Scenario
-from planner.what_if.scenarios_file import ScenariosFile, read_scenarios, understand
+from planner.what_if.scenarios_file import (
+    ScenariosFile,
+    read_scenarios,
+    validate_scenarios,
+)
 from planner.what_if.topic_growth import Rates, parse_growth, trend_rates
 from planner.what_if.what_if_answer import to_document
 from planner.what_if.what_if_screen import table_lines
@@ -136,7 +140,7 @@ class WhatIfResult:
             msg = f"{name!r} is left as it is: there is no plan"
             raise ValueError(msg)
         plan = player.plan(scenario, outcome.placed)
-        findings = check_plan(plan, self.found.wishes.plan)
+        findings = check_plan(plan, self.found.options.plan)
         return PlanResult(Planned(plan=plan, checked=lambda: findings))
 
     def cluster(self, name: str) -> Snapshot:
@@ -160,7 +164,7 @@ class WhatIfResult:
 
     def _player(self) -> Player:
         snapshot, file = self.found.snapshot, self.found.file
-        return Player(snapshot, snapshot.to_state(), file, self.found.wishes)
+        return Player(snapshot, snapshot.to_state(), file, self.found.options)
 
     def __repr__(self) -> str:
         return "\n".join(table_lines([self.found.today, *self.found.scenarios]))
@@ -258,13 +262,13 @@ def play_scenarios(
         seed=seed,
     )
     with named_as_arguments():
-        wishes = read_wishes(request, state)
+        options = read_options(request, state)
         file: ScenariosFile = (
-            understand(scenarios, snapshot, state, growth=rates)
+            validate_scenarios(scenarios, snapshot, state, growth=rates)
             if isinstance(scenarios, Mapping)
             else read_scenarios(Path(scenarios), snapshot, state, growth=rates)
         )
-        return WhatIfResult(play(snapshot, file, wishes, jobs=jobs))
+        return WhatIfResult(play(snapshot, file, options, jobs=jobs))
 
 
 def _rates(
@@ -428,7 +432,7 @@ def size_cluster(
     kinds = (
         read_types(Path(types))
         if isinstance(types, str | PathLike)
-        else (understand_types({"types": list(types)}) if types else ())
+        else (validate_types({"types": list(types)}) if types else ())
     )
     with named_as_arguments():
         answer = answer_to(

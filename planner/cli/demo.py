@@ -82,7 +82,7 @@ def _verify(planned: "Planned") -> "Verification":
 def _document(planned: "Planned", verified: "Verification") -> dict[str, Any]:
     """Return the plan with what `check` and `verify` print of it."""
     from planner.plan.documents.plan_document import to_document
-    from planner.verify.foretold_loads import compare_loads
+    from planner.verify.predicted_loads import compare_loads
 
     document = to_document(planned.plan)
     after = planned.plan.placed.reassignment.after()

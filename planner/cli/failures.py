@@ -20,7 +20,7 @@ from planner.cli.common.output import print_json
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
-    from planner.failures.failure_request import FailuresWishes
+    from planner.failures.failure_request import FailuresOptions
     from planner.snapshot import Snapshot
 
 
@@ -123,7 +123,7 @@ def failures(
     wishes = read_failures_request(request, read, state)
     given = _Given(read, state, wishes, output_format)
     if wishes.loss is None:
-        is_fine = given.try_everything(snapshot, pairs, sample, seed, top)
+        is_fine = given.compute_all_failures(snapshot, pairs, sample, seed, top)
     else:
         is_fine = given.play(snapshot, is_crash=not clean_shutdown, has_unclean=unclean)
     raise typer.Exit(ExitCode.OK if is_fine else ExitCode.FINDINGS)
@@ -136,7 +136,7 @@ class _Given:
         self,
         snapshot: "Snapshot",
         state: "ClusterState",
-        wishes: "FailuresWishes",
+        wishes: "FailuresOptions",
         output_format: OutputFormat,
     ) -> None:
         self.snapshot = snapshot
@@ -145,15 +145,15 @@ class _Given:
         self.is_json = output_format is OutputFormat.JSON
         self.now = datetime.now(UTC)
 
-    def try_everything(
+    def compute_all_failures(
         self, path: Path, has_pairs: bool, sample: int, seed: int, top: int
     ) -> bool:
         """Print all failures; tell whether any one broker and any one rack may go."""
         from placement.failures.failure_domains import DomainKind
-        from planner.failures.all_failures import to_document, try_everything
-        from planner.failures.failures_screen import everything_screen
+        from planner.failures.all_failures import compute_all_failures, to_document
+        from planner.failures.failures_screen import all_failures_screen
 
-        every = try_everything(
+        every = compute_all_failures(
             self.snapshot,
             self.state,
             self.wishes,
@@ -164,7 +164,7 @@ class _Given:
         if self.is_json:
             print_json(to_document(every, top=top, now=self.now))
         else:
-            lines = everything_screen(every, path, top, now=self.now)
+            lines = all_failures_screen(every, path, top, now=self.now)
             typer.echo("\n".join(lines))
         kinds = (DomainKind.BROKER, DomainKind.RACK)
         return all(every.survives(kind) is not False for kind in kinds)

@@ -187,11 +187,11 @@ def _judge(
     conditions: dict[str, "Condition"],
 ) -> None:
     """Put the answers to conditions into the documents."""
-    from planner.score.fail_on import judge
+    from planner.score.fail_on import evaluate
 
     for name, document in zip(names, documents, strict=True):
         if conditions:
-            judged = partial(judge, conditions, document, file=name)
+            judged = partial(evaluate, conditions, document, file=name)
             document["fail_on"] = inputs.read(judged)
 
 

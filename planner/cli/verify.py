@@ -62,7 +62,7 @@ def verify(
     """
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.plan.input.plan_input import read_plan
-    from planner.verify.foretold_loads import compare_loads
+    from planner.verify.predicted_loads import compare_loads
     from planner.verify.whole_plan import verify_read
 
     inputs = Gatherer()

@@ -105,10 +105,10 @@ def what_if(
     Example: kafka-planner what-if prod.json scenarios.toml --growth 5%/month
     """
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.what_if.play_scenarios import WhatIfRequest, read_wishes
+    from planner.what_if.play_scenarios import WhatIfRequest, read_options
     from planner.what_if.play_scenarios import what_if as play
     from planner.what_if.scenario_folders import check_output
-    from planner.what_if.scenarios_file import only, read_scenarios
+    from planner.what_if.scenarios_file import read_scenarios, select_scenarios
 
     read = read_snapshot(snapshot)
     state = read.to_state()
@@ -120,11 +120,11 @@ def what_if(
         effort=read_effort(effort),
         seed=seed,
     )
-    wishes = read_wishes(request, state)
+    wishes = read_options(request, state)
     file = read_scenarios(
         scenarios, read, state, growth=growth_of(growth, trends, read)
     )
-    file = only(file, scenario or ())
+    file = select_scenarios(file, scenario or ())
     if output is not None:
         check_output(output, file.scenarios)
     found = play(

@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from planner.fleet.cluster_plans import SCHEMA as PLANS
 from planner.fleet.cluster_plans import hash_of, plan_columns, reason_of
-from planner.what_if.play_scenarios import Played, Player, WhatIfRequest, read_wishes
+from planner.what_if.play_scenarios import Played, Player, WhatIfRequest, read_options
 from planner.what_if.scenarios_file import (
-    above_of,
     chain_of,
     list_scenarios,
     parse_scenarios,
-    understand,
+    possible_starts,
+    validate_scenarios,
 )
 from planner.what_if.topic_growth import parse_growth
 from planner.what_if.what_if_screen import reasons_of
@@ -109,8 +109,8 @@ class FleetScenario:
             If it does not fit the cluster.
         """
         state = snapshot.to_state()
-        wishes = read_wishes(self.request, state)
-        file = understand(
+        wishes = read_options(self.request, state)
+        file = validate_scenarios(
             self.document,
             snapshot,
             state,
@@ -166,10 +166,10 @@ def read_fleet_scenarios(
     """
     from planner.snapshot import Snapshot
 
-    read_wishes(request, Snapshot().to_state())
+    read_options(request, Snapshot().to_state())
     document = parse_scenarios(path)
     listed = list_scenarios(document, file=str(path))
-    above = above_of(listed)
+    above = possible_starts(listed)
     return [
         FleetScenario(
             steps=tuple(chain_of(scenario, above)),

@@ -372,7 +372,7 @@ def _drift(state: Any, plan: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN4
     from planner.kafka_files.reassignment_file import parse_reassignment
     from planner.plan.input.plan_input import lists_before
     from planner.verify import verify
-    from planner.verify.foretold_loads import compare_loads
+    from planner.verify.predicted_loads import compare_loads
 
     asked, before = (
         parse_reassignment(json.loads(text), file=name)

@@ -1,5 +1,5 @@
 """
-Election files, as `kafka-leader-election --path-to-json-file` takes them.
+Election files, in the format of `kafka-leader-election --path-to-json-file`.
 
 ::
 

@@ -211,14 +211,14 @@ def read_json(path: Path, *, remedy: str | None = None) -> object:
     try:
         return json.loads(text, parse_constant=refuse_constant)
     except RecursionError:
-        _refuse(path, "", "JSON must not be nested this deep", "mend the file")
+        _refuse(path, "", "JSON must not be nested this deep", "correct the file")
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         rule = f"must be JSON: {error.msg}"
         _refuse(path, place, rule, remedy or _remedy_for(text))
     except ValueError as error:
         # NaN, or an integer of thousands of digits.
-        _refuse(path, "", f"must be JSON: {error}", "mend the number")
+        _refuse(path, "", f"must be JSON: {error}", "correct the number")
 
 
 def _read_text(path: Path) -> str:
@@ -239,7 +239,7 @@ def _read_text(path: Path) -> str:
 def _remedy_for(text: str) -> str:
     if any(heading in text for heading in _TOOL_HEADINGS):
         return (
-            "this is what kafka-reassign-partitions prints; keep only the one line of "
+            "this is an output of kafka-reassign-partitions; keep only the one line of "
             "JSON that you want to use"
         )
     return "give reassignment JSON, as kafka-reassign-partitions takes it"
@@ -349,7 +349,7 @@ def _topic_problems(topic: object) -> Iterator[Problem]:
     if not isinstance(topic, str):
         yield ".topic", topic, "must be a string", "write the topic's name"
     elif not is_unicode(topic):
-        yield ".topic", topic, "must be valid Unicode", "mend the \\u escape"
+        yield ".topic", topic, "must be valid Unicode", "correct the \\u escape"
 
 
 def _int_problems(place: str, value: object) -> Iterator[Problem]:

@@ -15,7 +15,10 @@ FINISHED = (
     *("planner/spark", "planner/io", "planner/text", "planner/pasted_text"),
     *("planner/options", "planner/kafka/auth", "planner/kafka/client"),
     *("planner/kafka/read", "planner/kafka/groups", "planner/kafka/consumer"),
-    *("planner/plan/folder", "planner/plan/run", "planner/plan/screen"),
+    *("planner/plan", "planner/group", "planner/generate", "planner/explain"),
+    *("planner/score", "planner/status", "planner/verify", "planner/config"),
+    *("planner/kafka/actions", "planner/kafka/messages"),
+    *("planner/failures", "planner/what_if", "planner/sizing"),
 )
 """Packages and modules whose docstrings and comments are held to the rules."""
 FIRST_WORDS = {

@@ -21,7 +21,7 @@ from placement.model.targets import find_targets
 from placement.operations.new_partitions import NewPartitions, PlacesForNew
 from placement.placers.balanced_placer import Placer
 from placement.planning.infeasibility.infeasible_rules import (
-    Because,
+    InfeasibleSet,
     explain_impossible,
 )
 from placement.planning.new_partitions.new_shortfalls import with_missing
@@ -223,7 +223,7 @@ def _placing(rules: Sequence[Rule]) -> Iterator[Rule]:
 
 def explain_new(
     goal: str, grown: Grown, settings: Settings, found: PlannedPlacement
-) -> Because | None:
+) -> InfeasibleSet | None:
     """
     Find the reason why new partitions have no place that keeps every hard rule.
 

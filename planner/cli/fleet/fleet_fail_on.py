@@ -33,12 +33,12 @@ def judged(
     figures_of
         Returns a document as conditions ask it.
     """
-    from planner.score.fail_on import answers
+    from planner.score.fail_on import evaluate_known
 
     failing = []
     for document in documents if conditions else ():
         found = (
-            answers(conditions, figures_of(document))
+            evaluate_known(conditions, figures_of(document))
             if document["status"] == "ok"
             else [{"condition": c, "holds": None, "unknown": "all"} for c in conditions]
         )

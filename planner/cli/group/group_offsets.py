@@ -182,12 +182,12 @@ def _refuse_half(
 def _answer(
     source: Source, request: "OffsetsRequest", *, is_to_be_done: bool
 ) -> "OffsetsTable":
-    from planner.group.offsets.offsets_table import table_of, within
+    from planner.group.offsets.offsets_table import select_scope, table_of
 
     if request.target is None:
-        return within(table_of(source.read()), request.scope)
+        return select_scope(table_of(source.read()), request.scope)
     if not source.is_live:
-        return _foresee(source, request)
+        return _preview_reset(source, request)
     from planner.kafka.groups import group_offsets
 
     with source.open_cluster() as client:
@@ -195,14 +195,14 @@ def _answer(
         return group_offsets.execute(client, table) if is_to_be_done else table
 
 
-def _foresee(source: Source, request: "OffsetsRequest") -> "OffsetsTable":
-    from planner.group.offsets.offsets_offline import foresee
+def _preview_reset(source: Source, request: "OffsetsRequest") -> "OffsetsTable":
+    from planner.group.offsets.offsets_offline import preview_reset
     from planner.group.offsets.offsets_table import table_of
     from planner.group.offsets.target_offsets import refuse_kind
 
     document = source.read()
     refuse_kind(document.record.group_id, document.record.type)
-    return foresee(
+    return preview_reset(
         table_of(document),
         request,
         num_members=len(document.record.members),

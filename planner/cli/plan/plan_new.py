@@ -353,8 +353,8 @@ def _lacking(planned: "PlannedNew") -> "Iterator[str]":
     )
     for message in list(told)[:3]:
         yield from labelled(" lacks", message)
-    if planned.plan.because is not None:
-        yield from labelled(" reason", reason_text(placed, planned.plan.because))
+    if planned.plan.infeasible_set is not None:
+        yield from labelled(" reason", reason_text(placed, planned.plan.infeasible_set))
 
 
 def _verdict(planned: "PlannedNew") -> str:

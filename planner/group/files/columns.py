@@ -1,10 +1,11 @@
 """
 Columns of the tables that Kafka's group tools print: headings, and cells below them.
 
-Cells begin where their headings do. Ids may hold spaces, so the places of the headings
-tell the cells apart; where a value was wider than its column, spaces do if that leaves
-one cell for each heading. Kafka 0.9 puts commas between cells, Kafka 0.8 has other
-headings, and until Kafka 1.1 a long member id touches its host.
+Cells begin in the column of their heading. Ids may contain spaces, so the positions of
+the headings separate the cells; where a value is wider than its column, spaces separate
+them if that gives one cell for each heading. Kafka 0.9 puts commas between cells,
+Kafka 0.8 has other headings, and until Kafka 1.1 no space separates a long member id
+from its host.
 """
 
 import re
@@ -49,7 +50,7 @@ _REQUIRED = frozenset(("GROUP", "TOPIC", "CONSUMER-ID", "HOST"))
 _NUMBER = re.compile(r"-|[0-9]{1,19}", re.ASCII)
 _OFFSET = re.compile(r"-|-?[0-9]{1,19}", re.ASCII)
 _OFFSETS = frozenset(("CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "START-OFFSET"))
-"""Columns whose number may be below 0: a lag past the end, or -1 for no offset."""
+"""Columns that may be negative: a lag past the end of a log, or -1 for no offset."""
 _KNOWN = frozenset(
     (
         *("GROUP", "CLIENT-ID", "GROUP-INSTANCE-ID", "LEADER-EPOCH", "ASSIGNMENT"),
@@ -57,7 +58,7 @@ _KNOWN = frozenset(
         *("GROUP-EPOCH", "TARGET-ASSIGNMENT-EPOCH", "UPGRADED", "MEMBER-EPOCH"),
     )
 )
-"""Headings that Kafka's tools print, besides `_OTHERS`."""
+"""Further headings that Kafka's tools print, besides `_OTHERS`."""
 _NO_VALUE = re.compile(r"none|unknown", re.IGNORECASE)
 _OLD_OWNER = re.compile(r"(?P<client>.+)_(?P<host>/\S+)")
 _TOUCHING = re.compile(
@@ -73,14 +74,14 @@ class Columns:
     Parameters
     ----------
     names
-        As newer releases name them.
+        Headings, as newer releases of Kafka print them.
     starts
-        Index of the first character of each; empty where `separator` or single blanks
-        tell cells apart.
+        Index of the first character of each heading; empty where `separator` or single
+        blanks separate the cells.
     separator
-        A comma or a tab, or nothing.
+        A comma or a tab between cells, or empty.
     is_old
-        Whether the table is of Kafka 0.10.1 or older, with owners instead of members.
+        Whether Kafka 0.10.1 or older printed the table, with owners instead of members.
     """
 
     names: tuple[str, ...]
@@ -90,14 +91,14 @@ class Columns:
 
     def cells(self, line: str, *, aligned: bool = False) -> dict[str, str] | None:
         """
-        Return the cells of a line by heading; `None` if they are not as many.
+        Return the cells of a line by heading; `None` if the numbers of both differ.
 
         Parameters
         ----------
         line
             The line.
         aligned
-            Whether cells must begin where their headings do.
+            Whether cells must begin in the column of their heading.
         """
         if aligned and not self.separator and not self._is_aligned(line):
             return None
@@ -116,11 +117,11 @@ class Columns:
             return [line[a:b].strip() for a, b in zip(self.starts, stops, strict=True)]
         words = line.split()
         if len(words) == len(self.names) - 1 and "HOST" in self.names:
-            words = _apart(words)
+            words = _split_touching_ids(words)
         return words if len(words) == len(self.names) else None
 
     def _is_aligned(self, line: str) -> bool:
-        """Tell whether no cell crosses the beginning of a column, and each fills it."""
+        """Return whether each cell begins exactly where its column begins."""
         if not self.starts or line[: self.starts[0]].strip():
             return False
         for at, stop in zip(self.starts, [*self.starts[1:], len(line)], strict=True):
@@ -132,17 +133,17 @@ class Columns:
 
     @property
     def has_numbers(self) -> bool:
-        """Whether a column holds numbers, which noise does not have there."""
+        """Whether a column holds numbers, by which rows differ from noise."""
         return not _NUMBERS.isdisjoint(self.names)
 
     @property
     def unused(self) -> tuple[str, ...]:
-        """Headings that Kafka's tools do not print of what a group is."""
+        """Headings that none of Kafka's group tools prints."""
         known = _KNOWN | _OTHERS | {*_OLD.values()}
         return tuple(name for name in self.names if name not in known)
 
-    def wrong(self, cells: Mapping[str, str]) -> tuple[str, str] | None:
-        """Return the first heading below which the cell is wrong, with the rule."""
+    def invalid_cell(self, cells: Mapping[str, str]) -> tuple[str, str] | None:
+        """Return the heading of the first invalid cell, with the broken rule."""
         for name in self.names:
             number = _OFFSET if name in _OFFSETS else _NUMBER
             if name in _NUMBERS and not number.fullmatch(cells[name]):
@@ -153,13 +154,13 @@ class Columns:
 
 
 def columns_of(line: str) -> Columns | None:
-    """Return the headings of a line; `None` if it has none."""
+    """Return the columns of a line of headings; `None` for any other line."""
     separator = "\t" if "\t" in line.strip() else ", " if ", " in line else ""
     if separator:
         cells = [cell.strip() for cell in line.split(separator)]
         return _columns(cells, (), separator)
     found = list(_HEADING.finditer(line))
-    # Where blanks were squeezed, places of headings say nothing about cells.
+    # Where runs of blanks were squeezed, cells are not below their headings.
     is_squeezed = "  " not in line.strip()
     starts = () if is_squeezed else tuple(one.start() for one in found)
     return _columns([one.group() for one in found], starts, "")
@@ -182,8 +183,8 @@ def _columns(
     return Columns(tuple(upper), starts, separator) if is_heading else None
 
 
-def _apart(words: list[str]) -> list[str]:
-    """Part the member id from the host that it touches."""
+def _split_touching_ids(words: list[str]) -> list[str]:
+    """Split a member id from the host that follows without a space."""
     parted: list[str] = []
     for word in words:
         found = _TOUCHING.fullmatch(word)
@@ -192,7 +193,7 @@ def _apart(words: list[str]) -> list[str]:
 
 
 def _renewed(cells: dict[str, str]) -> dict[str, str]:
-    """Return cells of an old release as newer ones print them."""
+    """Convert the cells of an old release to those that newer releases print."""
     renewed = {
         name: NONE if name in _NUMBERS and _NO_VALUE.fullmatch(cell) else cell
         for name, cell in cells.items()

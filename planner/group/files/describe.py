@@ -1,9 +1,9 @@
 """
-Groups from what ``kafka-consumer-groups --describe`` prints.
+Groups imported from the output of ``kafka-consumer-groups --describe``.
 
-Taken are its offsets (plain or ``--verbose``), its members (``--members``, with
-``--verbose`` for what they read), its state (``--state``) and lists of groups, in any
-number of files. What the tool does not print is assumed, and noted.
+The import reads offsets (plain or ``--verbose``), members (``--members``, with
+``--verbose`` for their partitions), the state (``--state``) and lists of groups, in any
+number of files. Facts that the tool does not print are assumed, with a note.
 """
 
 import re
@@ -72,7 +72,7 @@ class _Gathered:
     def number(self, row: Row, heading: str) -> int | None:
         text = row.get(heading)
         if text is None or text.startswith("-"):
-            # Below 0 is a lag past the end, or -1 for no offset.
+            # A negative number is a lag past the end of the log, or -1 for no offset.
             return None
         if not text.isascii() or not text.isdigit():
             self.problems.append(
@@ -86,20 +86,20 @@ def import_texts(
     texts: Mapping[str, str], *, group_id: str | None = None
 ) -> GroupDocument:
     """
-    Make a group from what the tool printed.
+    Make a group from outputs of the tool.
 
     Parameters
     ----------
     texts
-        By file, in any order: what each is shows in its headings.
+        Output by file, in any order; the headings show its kind.
     group_id
-        Which group; not needed where the texts have one.
+        Id of the group to take; not needed where the texts have only one.
 
     Raises
     ------
     BadInputError
-        If a text has no table or cannot be read, or none or several groups are in
-        them and `group_id` does not tell which.
+        If a text has no table or cannot be read, or if the texts have no group, or
+        several of which `group_id` selects none.
     """
     files = ", ".join(texts)
     problems: list[InputProblem] = []
@@ -127,14 +127,14 @@ def import_texts(
 
 
 def refuse_text(file: str, text: str) -> InputProblem:
-    """Return the problem of a file that is no group, with what it seems to be."""
-    rule = "must be a group file, or what kafka-consumer-groups printed"
+    """Return the problem of a file that is no group, with the likely tool."""
+    rule = "must be a group file, or an output of kafka-consumer-groups"
     found = recognise(text)
     is_named = "kafka-consumer-groups" in text
     if found is None and not is_named:
-        remedy = "take --describe, with --members --verbose for what members read"
+        remedy = "give the output of --describe, with --members --verbose for members"
     elif found is None or found.name == "group":
-        remedy = "its line of headings is missing or cut: take it anew, whole"
+        remedy = "the line of headings is missing or cut: copy the whole output again"
     else:
         remedy = f"this looks like {found.words}"
     return problem(file, "", None, rule, remedy)
@@ -143,7 +143,7 @@ def refuse_text(file: str, text: str) -> InputProblem:
 def _choose(
     files: str, tables: list[Table], wanted: str | None, problems: list[InputProblem]
 ) -> str:
-    """Return the id of the group to take."""
+    """Return the id of the group to import; add a problem where the choice is open."""
     described = {
         name: None
         for table in tables
@@ -157,7 +157,7 @@ def _choose(
     if unnamed and not described and not problems:
         first = unnamed[0]
         rule = "the table has no column GROUP, and no command line names the group"
-        place, remedy = f"line {first.line}", "say which group it is: --group NAME"
+        place, remedy = f"line {first.line}", "name the group with --group NAME"
         problems.append(problem(first.file, place, None, rule, remedy))
     if wanted is not None and wanted in described:
         return wanted
@@ -166,7 +166,7 @@ def _choose(
     if not problems:
         names = ", ".join(described) or "none"
         rule = f"one group must be chosen; the text has: {names}"
-        problems.append(problem(files, "", wanted, rule, "say which with --group NAME"))
+        problems.append(problem(files, "", wanted, rule, "choose with --group NAME"))
     return wanted or ""
 
 
@@ -204,7 +204,7 @@ def _gather_offsets(row: Row, gathered: _Gathered) -> None:
         offset = gathered.number(row, heading)
         if offset is not None and offsets.setdefault(number, offset) != offset:
             rule = (
-                f"must say the same as above, {offsets[number]}: two outputs are joined"
+                f"must be {offsets[number]} as in a line above: two outputs are mixed"
             )
             gathered.problems.append(row.problem(heading, rule))
     _gather_share_offsets(row, number, gathered, topic)
@@ -217,7 +217,7 @@ def _gather_offsets(row: Row, gathered: _Gathered) -> None:
 def _gather_share_offsets(
     row: Row, number: int, gathered: _Gathered, topic: _Topic
 ) -> None:
-    """Take from where a share group reads, and how much it has left."""
+    """Add the start offset and the lag of a share group."""
     start = gathered.number(row, "START-OFFSET")
     if start is None:
         return
@@ -286,7 +286,7 @@ def _document(gathered: _Gathered, files: str) -> GroupDocument:
 
 
 def _topics_read(gathered: _Gathered) -> list[str]:
-    """Return the topics that any member reads; all that are known where none does."""
+    """Return the topics that any member reads, or else all known topics."""
     owned = {name for member in gathered.members.values() for name in member.owned}
     return sorted(owned or gathered.topics)
 

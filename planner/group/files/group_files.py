@@ -1,4 +1,4 @@
-"""Group files: read, checked and written; texts of Kafka's tools are read as well."""
+"""Group files and outputs of Kafka's tools: reading and writing."""
 
 import gzip
 import json
@@ -28,19 +28,19 @@ _OWN_KEYS = frozenset(("format", "group_id", "members"))
 
 def read_group(path: Path, *, group_id: str | None = None) -> GroupDocument:
     """
-    Read a group: a group file, or what ``kafka-consumer-groups --describe`` printed.
+    Read a group file, or an output of ``kafka-consumer-groups --describe``.
 
     Parameters
     ----------
     path
-        JSON, gzipped or not, or the tool's text.
+        JSON, gzipped or not, or the output of the tool.
     group_id
-        Which group of the text; not needed where it has one.
+        Id of the group to take from the output; not needed where it has only one.
 
     Raises
     ------
     BadInputError
-        If it is neither; names every problem.
+        If the file is neither; names every problem.
     """
     file = str(path)
     text = _read_text(path)
@@ -55,20 +55,20 @@ def read_group(path: Path, *, group_id: str | None = None) -> GroupDocument:
 
 
 def _is_json(text: str) -> bool:
-    """Tell whether the first line that is no noise begins as JSON."""
+    """Return whether the first line after noise begins a JSON value."""
     form = json_form()
     cleaned = clean(text, form).text.lstrip()
-    # A name of a pod or a time may stand in brackets before each line of a table.
+    # Logs may put a pod name or a time in brackets before each line of a table.
     return cleaned.startswith(("{", "[")) and form.is_data(cleaned.split("\n", 1)[0])
 
 
 def _refuse_other_output(document: object, text: str, file: str) -> None:
-    """Refuse JSON of another tool with its name."""
+    """Refuse JSON that is no group file, and name the tool it seems to come from."""
     if isinstance(document, dict) and not _OWN_KEYS.isdisjoint(document):
         return
     found = recognise(text, but="group")
-    rule = "must be a group file, or what kafka-consumer-groups printed"
-    remedy = "take --describe, with --members --verbose for what members read"
+    rule = "must be a group file, or an output of kafka-consumer-groups"
+    remedy = "give the output of --describe, with --members --verbose for members"
     _refuse(
         file, "", rule, remedy if found is None else f"this looks like {found.words}"
     )
@@ -81,7 +81,7 @@ def read_text(path: Path) -> str:
     Raises
     ------
     BadInputError
-        If it cannot be read, or is not UTF-8.
+        If the file cannot be read, or is not UTF-8.
     """
     return _read_text(path)
 
@@ -101,15 +101,17 @@ def _read_text(path: Path) -> str:
 
 def _parse(text: str, file: str) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return json.loads(text, object_pairs_hook=_once, parse_constant=refuse_constant)
+        return json.loads(
+            text, object_pairs_hook=_unique_keys, parse_constant=refuse_constant
+        )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        _refuse(file, place, f"must be JSON: {error.msg}", "mend it")
+        _refuse(file, place, f"must be JSON: {error.msg}", "correct it")
     except (ValueError, RecursionError) as error:
-        _refuse(file, "", f"must be JSON: {error}", "mend it")
+        _refuse(file, "", f"must be JSON: {error}", "correct it")
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -125,12 +127,12 @@ def _refuse(file: str, place: str, rule: str, remedy: str) -> NoReturn:
 
 def check_output(path: Path) -> None:
     """
-    Make sure that a group may be written to a place, before work is spent on it.
+    Refuse an output path that holds another file, before any work is done.
 
     Raises
     ------
     BadInputError
-        If something stands there that is not a group file.
+        If the path exists and is not a group file.
     """
     if not os.path.lexists(path) or _is_ours(path):
         return
@@ -152,17 +154,17 @@ def _is_ours(path: Path) -> bool:
 
 def write_group(group: GroupDocument, path: Path) -> None:
     """
-    Write a group file, all of it or nothing; one that stands there is replaced.
+    Write a group file atomically; replace an existing one.
 
     Raises
     ------
     BadInputError
-        If something else stands there, or nothing can be written there.
+        If the path exists and is not a group file, or cannot be written.
     """
     check_output(path)
     data = format_group(group).encode()
     if path.suffix == ".gz":
-        # No time inside: the same group gives the same bytes.
+        # Without a modification time, the same group gives the same bytes.
         data = gzip.compress(data, mtime=0)
     try:
         _write(data, path)

@@ -1,9 +1,9 @@
 """
-The tables that Kafka's group tools print, found in pasted text.
+Tables of Kafka's group tools, found in pasted text.
 
-A table is a line of headings and lines below it. Every other line is noise, which is
-counted, or may be data, which is refused. Before Kafka 2.1 tables had no column GROUP:
-the command line above them, or a note of the tool, tells the group.
+A table is a line of headings and the rows below it. Any other line is either noise,
+which is counted, or possible data, which is refused. Before Kafka 2.1 tables had no
+column GROUP: the command line above them, or a note of the tool, names the group.
 """
 
 import re
@@ -21,7 +21,7 @@ _WORDS = re.compile(
 )
 _NO_DATA = re.compile(r"(?!)")
 _FORM = Form(
-    # Only headings tell that a line is data, so that is seen later.
+    # A line is data only below headings, so this form recognises none by itself.
     data=_NO_DATA,
     marks=re.compile(
         r"\b(?:PARTITION|CONSUMER-ID|CURRENT-OFFSET|ASSIGNMENT-STRATEGY)\b|#MEMBERS\b"
@@ -45,9 +45,9 @@ class Row:
     Parameters
     ----------
     file, line
-        Where it stands; lines count from 1.
+        File and number of the line, from 1.
     cells
-        By heading, without spaces around.
+        Cells by heading, without surrounding spaces.
     """
 
     file: str
@@ -55,30 +55,30 @@ class Row:
     cells: dict[str, str]
 
     def get(self, heading: str) -> str | None:
-        """Return a cell; `None` where there is none, or a dash."""
+        """Return a cell; `None` where it is missing, empty or a dash."""
         text = self.cells.get(heading, "")
         return None if text in {"", NONE} else text
 
     def problem(self, heading: str, rule: str) -> InputProblem:
-        """Return a problem of one cell."""
+        """Return the problem of one cell that breaks a rule."""
         place = f"line {self.line}, column {heading}"
-        remedy = "take what the tool printed, unchanged"
+        remedy = "copy the output of the tool unchanged"
         return problem(self.file, place, self.cells.get(heading), rule, remedy)
 
 
 @dataclass(slots=True)
 class Table:
     """
-    Headings, and the rows below them.
+    One table: its headings and the rows below them.
 
     Parameters
     ----------
     columns
         The headings.
     file, line
-        Place of the headings.
+        File and line of the headings.
     group
-        Group that the text around the table names; `None` where it names none.
+        Group that the text around the table names; `None` where it names no group.
     rows
         The rows.
     """
@@ -96,11 +96,11 @@ class Table:
 
     @property
     def names_groups(self) -> bool:
-        """Whether the table has a column with the group."""
+        """Whether the table has the column GROUP."""
         return "GROUP" in self.headings
 
     def group_of(self, row: Row) -> str | None:
-        """Return the group of a row, as far as the text names it."""
+        """Return the group of a row; `None` where the text does not name it."""
         return row.cells["GROUP"] if self.names_groups else self.group
 
 
@@ -112,9 +112,9 @@ class Tables:
     Parameters
     ----------
     tables
-        In their order.
+        Tables in the order of the text.
     notes
-        On the lines passed over, and on tables of old releases.
+        Notes on skipped lines and on tables of old releases.
     """
 
     tables: tuple[Table, ...]
@@ -123,17 +123,17 @@ class Tables:
 
 def read_tables(file: str, text: str, problems: list[InputProblem]) -> Tables:
     """
-    Read the tables of a text; what cannot be read is added to `problems`.
+    Read the tables of a text; add the lines that cannot be read to `problems`.
 
     Parameters
     ----------
     file
-        What problems name as their file.
+        Name of the file in problems.
     text
-        What a tool printed, with or without its words on stderr.
+        Output of a tool, with or without its stderr.
     problems
-        Gets every line that says that a tool failed and, where there are tables, every
-        line that may be data and is not part of one.
+        Receives every line on which a tool reports a failure and, where the text has
+        tables, every line outside them that may be data.
     """
     reader = _Reader(file, text)
     tables = tuple(reader.read())
@@ -144,16 +144,16 @@ def read_tables(file: str, text: str, problems: list[InputProblem]) -> Tables:
 
 
 def is_only_words(text: str) -> bool:
-    """Tell whether a text is only what the tool says besides its tables."""
+    """Return whether a text has only the tool's messages and no table."""
     lines = [line for line in text.split("\n") if line.strip()]
     return bool(lines) and all(_WORDS.fullmatch(line.strip()) for line in lines)
 
 
 def _cells(table: Table, line: str, *, is_noise: bool) -> dict[str, str] | None:
     """
-    Return the cells of a line; `None` if it does not fit the table.
+    Return the cells of a line; `None` if the line does not fit the table.
 
-    A line that looks like noise must fit exactly, or begin like another row.
+    A line that looks like noise must be aligned exactly, or begin like another row.
     """
     cells = table.columns.cells(line)
     if cells is None or not is_noise:
@@ -165,7 +165,7 @@ def _cells(table: Table, line: str, *, is_noise: bool) -> dict[str, str] | None:
 
 
 class _Reader:
-    """Reads line by line: headings, rows below headings, and what is neither."""
+    """Reader of headings, rows and other lines, one line at a time."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -198,15 +198,17 @@ class _Reader:
     def _read_line(
         self, number: int, line: str, table: Table | None, *, is_inside: bool
     ) -> None:
-        """Read a line that is no heading: a row, noise, or neither."""
+        """Read a line that is no heading: a row, noise, a failure or a problem."""
         noise = self._noise.get(number)
         cells = (
             None if table is None else _cells(table, line, is_noise=noise is not None)
         )
-        wrong = None if table is None or not cells else table.columns.wrong(cells)
+        invalid_cell = (
+            None if table is None or not cells else table.columns.invalid_cell(cells)
+        )
         has_numbers = table is not None and table.columns.has_numbers
         is_sure = has_numbers or (is_inside and noise is None)
-        if table is not None and cells and wrong is None and is_sure:
+        if table is not None and cells and invalid_cell is None and is_sure:
             table.rows.append(Row(self.file, number, cells))
         elif number in self._failed:
             rule = f"the tool failed: {line.strip()}"
@@ -214,9 +216,9 @@ class _Reader:
             self.failures.append(problem(self.file, place, None, rule, remedy))
         elif noise is not None and not (is_inside and noise.kind == WORDS):
             self._pass_over(number, line, noise)
-        elif wrong is not None and cells:
+        elif invalid_cell is not None and cells:
             row = Row(self.file, number, cells)
-            self.problems.append(row.problem(*wrong))
+            self.problems.append(row.problem(*invalid_cell))
         else:
             self._refuse(number, line, table if is_inside else None)
 
@@ -236,7 +238,7 @@ class _Reader:
         else:
             rule = "the line is no part of a table"
         place = f"line {number}"
-        remedy = "mend the line, or remove it"
+        remedy = "correct the line, or remove it"
         self.problems.append(problem(self.file, place, line, rule, remedy))
 
     def notes(self, tables: tuple[Table, ...]) -> Iterator[str]:

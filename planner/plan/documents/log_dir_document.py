@@ -109,7 +109,7 @@ def read_moves_inside(folder: Path) -> tuple[int, int]:
     except (OSError, ValueError, KeyError, csv.Error) as error:
         rule = f"the table must be as it was written: {error}"
         problem = InputProblem(
-            file=str(path), place="", value="", rule=rule, remedy="make the plan anew"
+            file=str(path), place="", value="", rule=rule, remedy="make the plan again"
         )
         msg = f"{path} cannot be read"
         raise BadInputError(msg, [problem]) from error

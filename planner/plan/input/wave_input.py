@@ -80,7 +80,7 @@ def read_waves(folder: Path) -> WavesInput | None:
     path = folder / DOCUMENT_NAME
     if not path.exists():
         return None
-    document = read_json(path, remedy="write the plan anew")
+    document = read_json(path, remedy="write the plan again")
     try:
         record = WavesRecord.model_validate(document)
     except ValidationError as error:
@@ -115,7 +115,7 @@ def _refusal(path: Path, error: ValidationError) -> BadInputError:
             place=".".join(map(str, one["loc"])),
             value="",
             rule=one["msg"],
-            remedy="write the plan anew",
+            remedy="write the plan again",
         )
         for one in error.errors(include_url=False)
     ]

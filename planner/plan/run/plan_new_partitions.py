@@ -27,7 +27,7 @@ from planner.kafka_files.reassignment_file import (
 )
 from planner.options.plan_request import Wishes, read_request
 from planner.plan.documents.cluster_fingerprint import fingerprint
-from planner.plan.documents.infeasibility import saying_what_helps
+from planner.plan.documents.infeasibility import with_remedies
 from planner.plan.documents.plan_document import (
     Plan,
     make_plan,
@@ -126,16 +126,20 @@ def make_new(
     grown = asked.grown
     goal, settings = request.plan.goal, wishes.settings
     stage("placing new partitions")
-    because = None
+    infeasible_set = None
     if asked.lists is None:
         placed = place_new(goal, grown, settings)
-        because = explain_new(goal, grown, settings, placed)
-        placed = saying_what_helps(placed, because)
+        infeasible_set = explain_new(goal, grown, settings, placed)
+        placed = with_remedies(placed, infeasible_set)
     else:
         placed = place_by_hand(goal, grown, asked.lists, settings)
     document = wishes.document | asked.document
     plan = make_plan(
-        goal, placed, taken_at=taken_at, settings=document, because=because
+        goal,
+        placed,
+        taken_at=taken_at,
+        settings=document,
+        infeasible_set=infeasible_set,
     )
     return PlannedNew(
         before=state,

@@ -249,8 +249,8 @@ def _lacking_lines(plan: Plan) -> Iterator[str]:
     rest = len(messages) - MOST_SHORTFALLS
     if rest > 0:
         yield from labelled(" lacks", f"and {rest} more, in plan.json")
-    if plan.because is not None:
-        yield from labelled(" reason", reason_text(plan.placed, plan.because))
+    if plan.infeasible_set is not None:
+        yield from labelled(" reason", reason_text(plan.placed, plan.infeasible_set))
 
 
 def _whom(plan: Plan) -> str:

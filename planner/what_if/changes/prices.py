@@ -1,4 +1,4 @@
-"""What a cluster costs, where a scenarios file tells prices."""
+"""Costs of a cluster by the prices of a scenarios file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,22 +25,22 @@ GB = 1e9
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Prices:
     """
-    What things cost.
+    Prices of brokers, cross-rack traffic and remote storage.
 
     Parameters
     ----------
     types
-        A broker of each type, for one span of time.
+        Price of a broker of each type for one period.
     broker
-        A broker of no type; `None` where nobody says.
+        Price of a broker without a type for one period, or `None`.
     cross_rack_gb
-        A GB that goes from one rack to another, or `None`.
+        Price of a GB that is sent between racks, or `None`.
     remote_gb
-        A GB in remote storage for one span of time, or `None`.
+        Price of a GB in remote storage for one period, or `None`.
     per
-        The span: hour, day, month or year.
+        The period: ``hour``, ``day``, ``month`` or ``year``.
     currency
-        As people write it; may be empty.
+        Name or symbol of the currency; may be empty.
     """
 
     types: Mapping[str, float]
@@ -52,7 +52,7 @@ class Prices:
 
     @property
     def has_brokers(self) -> bool:
-        """Whether brokers have prices."""
+        """Whether any broker has a price."""
         return bool(self.types) or self.broker is not None
 
 
@@ -63,16 +63,16 @@ def read_prices(
     names: NameReader,
 ) -> tuple[Prices | None, dict[int, str]]:
     """
-    Return prices, and the types of today's brokers by id; every problem is kept.
+    Return prices, and the types of today's brokers by id; collect every problem.
 
     Parameters
     ----------
     record, types
-        As the file has them.
+        Records of the file.
     state
-        The cluster today.
+        Today's cluster.
     names
-        Looks names up, and keeps problems.
+        Reader of names, which collects problems.
     """
     of_broker: dict[int, str] = {}
     for at, each in enumerate(types):
@@ -88,14 +88,14 @@ def read_prices(
             of_broker |= dict.fromkeys(ids, each.name)
     if record is None and not types:
         return None, {}
-    told = record or PricesRecord()
+    prices_record = record or PricesRecord()
     prices = Prices(
         types={each.name: each.price for each in types},
-        broker=told.broker,
-        cross_rack_gb=told.cross_rack_gb,
-        remote_gb=told.remote_gb,
-        per=told.per,
-        currency=told.currency,
+        broker=prices_record.broker,
+        cross_rack_gb=prices_record.cross_rack_gb,
+        remote_gb=prices_record.remote_gb,
+        per=prices_record.per,
+        currency=prices_record.currency,
     )
     _refuse_unpriced(prices, of_broker, state, names)
     return prices, of_broker
@@ -113,10 +113,10 @@ def _refuse_unpriced(
 
 def costs_document(outcome: Outcome, prices: Prices | None) -> dict[str, Any] | None:
     """
-    Return what a cluster costs for one span of time, and its copies once.
+    Return the costs of a cluster for one period, and the one-time costs of copies.
 
-    `None` where no prices are told; a part is null where its price is not told, or what
-    it is for is not known.
+    The result is `None` without prices. A part is null where its price is not given or
+    its amount is unknown.
     """
     if prices is None:
         return None
@@ -137,7 +137,7 @@ def costs_document(outcome: Outcome, prices: Prices | None) -> dict[str, Any] | 
         **{name: None if v is None else rounded(v) for name, v in parts.items()},
         "total": rounded(float(np.sum(known))) if known else None,
         "copying": rounded(crossed / GB * per_gb)
-        if per_gb is not None and outcome.is_copying_told
+        if per_gb is not None and outcome.is_copying_known
         else None,
     }
 

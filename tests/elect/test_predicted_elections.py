@@ -8,8 +8,8 @@ from planner.kafka.actions.elections import (
     ElectionType,
     Outcome,
     Seen,
-    foresee,
-    foresee_all,
+    predict_election,
+    predict_elections,
 )
 from planner.kafka.read.log_dirs import Partition
 
@@ -88,7 +88,7 @@ def seen(leader: int | None, replicas: Iterable[int], **lists: Iterable[int]) ->
 def test_a_preferred_election_is_foreseen(
     partition: Seen, outcome: Outcome, new_leader: int | None, words: str
 ):
-    found = foresee(partition, PREFERRED)
+    found = predict_election(partition, PREFERRED)
 
     assert (found.outcome, found.new_leader) == (outcome, new_leader)
     assert words in found.message
@@ -139,7 +139,7 @@ def test_a_preferred_election_is_foreseen(
 def test_an_unclean_election_is_foreseen(
     partition: Seen, outcome: Outcome, new_leader: int | None, is_unclean: bool
 ):
-    found = foresee(partition, UNCLEAN)
+    found = predict_election(partition, UNCLEAN)
 
     assert (found.outcome, found.new_leader) == (outcome, new_leader)
     assert found.is_unclean is is_unclean
@@ -191,7 +191,7 @@ def elect_uncleanly(one: Seen, kind: ElectionType) -> int | None:
 
 @given(partitions())
 def test_whom_a_preferred_election_names_the_controller_elects(one: Seen):
-    found = foresee(one, PREFERRED)
+    found = predict_election(one, PREFERRED)
 
     if found.outcome is Outcome.PREFERRED_NOT_AVAILABLE:
         assert elect_cleanly(one, PREFERRED) != one.replicas[0]
@@ -202,7 +202,7 @@ def test_whom_a_preferred_election_names_the_controller_elects(one: Seen):
 
 @given(partitions())
 def test_a_preferred_election_never_loses_a_record(one: Seen):
-    found = foresee(one, PREFERRED)
+    found = predict_election(one, PREFERRED)
 
     if found.outcome is Outcome.TO_ELECT:
         assert found.new_leader in set(one.isr or one.elr) - set(one.offline)
@@ -210,7 +210,7 @@ def test_a_preferred_election_never_loses_a_record(one: Seen):
 
 @given(partitions())
 def test_whom_an_unclean_election_names_the_controller_elects(one: Seen):
-    found = foresee(one, UNCLEAN)
+    found = predict_election(one, UNCLEAN)
 
     if one.leader is not None:
         assert found.outcome is Outcome.HAS_LEADER
@@ -222,7 +222,7 @@ def test_whom_an_unclean_election_names_the_controller_elects(one: Seen):
 
 @given(partitions())
 def test_what_is_called_clean_has_every_record(one: Seen):
-    found = foresee(one, UNCLEAN)
+    found = predict_election(one, UNCLEAN)
 
     if found.outcome is Outcome.TO_ELECT:
         complete = set(one.isr or one.elr) - set(one.offline)
@@ -233,12 +233,12 @@ def test_partitions_come_as_asked_for_and_unknown_ones_are_told():
     known = {NAME: seen(2, [1, 2])}
     wanted = [Partition("u", 3), NAME]
 
-    found = foresee_all(known, wanted, PREFERRED)
+    found = predict_elections(known, wanted, PREFERRED)
 
     assert [one.name for one in found] == wanted
     outcomes = [one.outcome for one in found]
     assert outcomes == [Outcome.UNKNOWN_PARTITION, Outcome.TO_ELECT]
-    assert [one.name for one in foresee_all(known, None, PREFERRED)] == [NAME]
+    assert [one.name for one in predict_elections(known, None, PREFERRED)] == [NAME]
 
 
 def test_a_description_without_elr_or_leader_is_read():

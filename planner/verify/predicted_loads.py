@@ -1,4 +1,4 @@
-"""What a plan foretold of the brokers' loads, against what is measured now."""
+"""Loads of brokers: predicted by a plan, and measured now."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +12,7 @@ from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from planner.text.format import bytes_text
 
 LEAST_KNOWN_FRACTION = 0.95
-"""A resource known for fewer partitions is not balanced, so not compared either."""
+"""Least fraction of partitions with a known load for a resource to be compared."""
 
 UNITS = {"disk": " bytes", "in": " bytes/s", "out": " bytes/s", "cpu": " cores"}
 
@@ -20,18 +20,18 @@ UNITS = {"disk": " bytes", "in": " bytes/s", "out": " bytes/s", "cpu": " cores"}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadComparison:
     """
-    One resource: all brokers together, and the broker that is furthest off.
+    Predicted and measured load of one resource: the sums, and the worst broker.
 
     Parameters
     ----------
     resource
-        Its name.
+        Name of the resource.
     predicted, measured
-        Sum over the brokers that the plan speaks of.
+        Loads summed over the brokers in the plan's prediction.
     broker
-        Id of the broker whose load differs most from what was foretold.
+        Id of the broker whose load differs most from the prediction.
     broker_predicted, broker_measured
-        Its loads.
+        Loads of this broker.
     """
 
     resource: str
@@ -61,21 +61,21 @@ class LoadComparison:
         return f"{amount:,.6g}{unit}"
 
     def to_dict(self) -> dict[str, object]:
-        """Return the comparison as it stands in `--format json`."""
+        """Return the comparison in the document of `--format json`."""
         return asdict(self)
 
 
 def compare_loads(state: ClusterState, after: object) -> list[LoadComparison]:
     """
-    Compare the loads that a plan foretold with those of the cluster now.
+    Compare the loads that a plan predicted with those of the cluster now.
 
     Parameters
     ----------
     state
         The cluster now; its current leaders count.
     after
-        `after` of plan.json: a score, whose `by_broker` is read. Anything else, or a
-        resource that either side does not know, gives no comparison.
+        Field `after` of plan.json: a score, whose `by_broker` is read. Any other value,
+        or a resource unknown on either side, gives no comparison.
     """
     predicted = _predicted(after)
     measured = _measured(state) if predicted else {}
