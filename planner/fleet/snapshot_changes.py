@@ -1,7 +1,7 @@
 """
-What moved between two snapshots of a cluster, and what became of a plan in between.
+Changes between two snapshots of a cluster, and the progress of plans between them.
 
-Nothing here needs Spark.
+The module works without Spark.
 """
 
 import json
@@ -52,8 +52,8 @@ SCHEMA = pa.schema(
     ]
 )
 """
-A row per partition that changed, and one without a topic for all together. `reason`:
-why nothing is known, where a snapshot could not be read.
+Columns of a table of changes: a row per changed partition, and one without a topic for
+the totals. `reason` is set if a snapshot could not be read.
 """
 DRIFT_SCHEMA = pa.schema(
     [
@@ -74,24 +74,24 @@ DRIFT_SCHEMA = pa.schema(
         ("request_hash", pa.string()),
     ]
 )
-"""The columns of a table of plans held against later snapshots."""
+"""Columns of a table of plans compared with later snapshots."""
 
 
 def change_table(before: Tables, after: Tables, *, taken_before: int) -> ArrowTable:
     """
-    Return what changed from one snapshot of a cluster to the next.
+    Return the changes from one snapshot of a cluster to the next.
 
-    A copy is a replica on a broker that had none of the partition; its bytes are the
-    size of the partition before, or now where that was unknown; none where storage is
-    shared. A topic made anew, by its id, is gone and new. A leader that is not said is
-    the first replica.
+    A copy is a replica on a broker that had no replica of the partition. Its bytes are
+    the size of the partition before, or else after; 0 if the topic has shared storage.
+    A topic that was recreated, with another id, counts as gone and as new. An unknown
+    leader counts as the first replica.
 
     Parameters
     ----------
     before, after
-        The tables of the snapshots by name.
+        Tables of the two snapshots by name.
     taken_before
-        When the first was taken, in microseconds since 1970.
+        Time of the first snapshot in microseconds since 1970.
 
     Returns
     -------
@@ -120,14 +120,14 @@ def change_table(before: Tables, after: Tables, *, taken_before: int) -> ArrowTa
 
 def lost_change(taken_before: int, reason: str) -> ArrowTable:
     """
-    Return the row of two snapshots of which a file cannot be read.
+    Return the row of two snapshots with a file that cannot be read.
 
     Parameters
     ----------
     taken_before
-        When the first was taken, in microseconds since 1970.
+        Time of the first snapshot in microseconds since 1970.
     reason
-        Which file, and why.
+        Name of the file, and the error.
     """
     row = {"before": _moment(taken_before), "reason": reason}
     return pa.Table.from_pylist([row], schema=_without(SCHEMA))
@@ -143,13 +143,13 @@ def _without(schema: Any, *names: str) -> Any:  # noqa: ANN401 - Arrow schemas
 
 
 def _set_sizes(before: ArrowTable, after: ArrowTable) -> tuple[int, int]:
-    """Return how many brokers are gone, and how many are new."""
+    """Return the number of brokers that are gone, and of new ones."""
     old, new = (set(table.column("id").to_pylist()) for table in (before, after))
     return len(old - new), len(new - old)
 
 
 class _Pairs:
-    """Partitions that both snapshots have, row by row."""
+    """Partitions that both snapshots have, as pairs of rows."""
 
     def __init__(self, before: Tables, after: Tables) -> None:
         self.old, self.new = before["partitions"], after["partitions"]
@@ -169,7 +169,7 @@ class _Pairs:
         return self.new.column("topic").take(pa.array(self.new_row))
 
     def _replicas(self, table: ArrowTable, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the brokers of replicas, and the pair that each is of."""
+        """Return the broker and the pair of each replica."""
         listed = Rows.of_ids(table.column("replicas").take(pa.array(rows)))
         return listed.values.astype(np.int64), listed.row_idx
 
@@ -178,7 +178,7 @@ class _Pairs:
         return counted
 
     def columns(self) -> dict[str, Ints]:
-        """Return per pair what changed."""
+        """Return the counts of changes, each a column over pairs."""
         copies = self._counted(self.new_pair, self.is_copied)
         dropped = self._counted(self.old_pair, self.is_dropped)
         size = self._sizes()
@@ -209,7 +209,7 @@ class _Pairs:
         return size
 
     def _log_dir_moves(self) -> Ints:
-        """Count replicas that lie in another log dir of their broker."""
+        """Count, per pair, replicas in another log dir of the same broker."""
         old, new = (
             self._paths(table, rows, key)
             for table, rows, key in (
@@ -229,7 +229,7 @@ class _Pairs:
         return self._counted(self.new_pair, flags)
 
     def _paths(self, table: ArrowTable, rows: Ints, key: Ints) -> Any:  # noqa: ANN401 - Arrow strings
-        """Return the log dir of each replica, null where nobody says."""
+        """Return the log dir of each replica; null if unknown."""
         listed = Rows.from_arrow(table.column("log_dirs").take(pa.array(rows)))
         ids = Rows.of_ids(table.column("replicas").take(pa.array(rows)))
         slot = np.arange(len(key)) - ids.start[:-1][ids.row_idx]
@@ -238,7 +238,7 @@ class _Pairs:
         return listed.values.take(pa.array(at, pa.int64(), mask=~is_said))
 
     def detail(self, columns: Mapping[str, Ints]) -> ArrowTable:
-        """Return a row per partition that changed."""
+        """Return a row per changed partition."""
         rows = np.nonzero(self.is_changed)[0]
         named = {
             "topic": self._topics().take(pa.array(rows)),
@@ -260,7 +260,7 @@ class _Pairs:
 
 
 def _matched(old: ArrowTable, new: ArrowTable) -> tuple[Ints, Ints]:
-    """Return the rows of partitions that both have, in the order of the new."""
+    """Return the rows of partitions in both tables, in the order of the new table."""
     numbered = [
         table.select(list(_KEY)).append_column(name, pa.array(np.arange(len(table))))
         for table, name in ((old, "old"), (new, "new"))
@@ -277,7 +277,7 @@ def _shared_topics(topics: ArrowTable) -> ArrowTable:
 def _is_same_topic(
     before: ArrowTable, after: ArrowTable, names: ArrowTable
 ) -> BoolArray:
-    """Return true for topics that have not been made anew in between."""
+    """Return true for partitions whose topic was not recreated in between."""
     old, new = (
         dict(zip(*(table.column(c).to_pylist() for c in _NAMES), strict=True))
         for table in (before, after)
@@ -309,7 +309,7 @@ def _leaders(table: ArrowTable, rows: Ints) -> Ints:
 
 
 def _lists(key: Ints, pair: Ints, flags: BoolArray, rows: Ints) -> ArrowTable:
-    """Return the brokers of some pairs' flagged replicas, as lists."""
+    """Return the brokers of flagged replicas as one list per chosen pair."""
     chosen = flags & np.isin(pair, rows)
     lengths = np.bincount(pair[chosen], minlength=int(pair.max(initial=-1)) + 1)[rows]
     start = np.zeros(len(rows) + 1, dtype=np.int32)
@@ -327,7 +327,7 @@ def drift_rows(
     flaw: str = "",
 ) -> Iterator[dict[str, Any]]:
     """
-    Yield, for each plan of a cluster, what has become of it by a later snapshot.
+    Yield a row with the progress of each plan of a cluster by a later snapshot.
 
     Parameters
     ----------
@@ -335,11 +335,11 @@ def drift_rows(
         Rows of a table of plans: `request`, `request_hash`, `plan`, `files`,
         `fingerprint`.
     tables, header
-        The later snapshot.
+        Tables and header of the later snapshot.
     planned_at
-        When the snapshot was taken that was planned on, in microseconds since 1970.
+        Time of the planned snapshot in microseconds since 1970.
     flaw
-        Why the later snapshot cannot be read; empty: it can.
+        Reason why the later snapshot cannot be read; empty if it can.
     """
     state, reason = (None, flaw) if flaw else _state(tables, header)
     moment = _moment(planned_at)
@@ -359,7 +359,7 @@ def drift_rows(
 
 
 def _state(tables: Tables, header: Mapping[str, Any]) -> tuple[Any, str]:
-    """Return a cluster, or why it is none."""
+    """Return a cluster and an empty reason; or `None` and the reason."""
     from planner.snapshot import Snapshot
 
     try:

@@ -1,9 +1,9 @@
 """
-One dump as one snapshot, with what is refused of it.
+Conversion of one dump to one snapshot and its rejects.
 
-Tables of rates are read row by row. Whatever else is wrong refuses the dump: a cluster
-of which a row is missing would look emptier than it is. A file that is none of those
-that are known is left out, and said.
+In tables of rates, single rows may be rejected. Any other problem rejects the dump,
+because a cluster with missing rows would look emptier than it is. A file of unknown
+kind is left out, with a reject.
 """
 
 import tempfile
@@ -39,14 +39,14 @@ _HEADER = "snapshot.json"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """
-    What one dump came to.
+    Result of reading one dump.
 
     Parameters
     ----------
     snapshot
-        The cluster, named and dated; `None` where the dump is refused.
+        Snapshot with its id and its time; `None` if the dump is rejected.
     rejects
-        What is not in it, and why.
+        Parts of the dump that the snapshot lacks, with reasons.
     """
 
     snapshot: "Snapshot | None"
@@ -57,16 +57,16 @@ def read_dump(
     dump: Dump, contents: Mapping[str, bytes], *, allow_partial: bool = False
 ) -> Reading:
     """
-    Read a dump; nothing that is wrong with it raises.
+    Read a dump; its problems become rejects, not exceptions.
 
     Parameters
     ----------
     dump
         The dump.
     contents
-        Its files by name.
+        Contents of the files by name.
     allow_partial
-        Whether to go on where files hide something from each other.
+        Whether to continue if files show only a part of the cluster.
     """
     sorted_out = _sort_out(dump, contents)
     try:
@@ -85,7 +85,7 @@ def _reading(snapshot: "Snapshot | None", rejects: Iterable[Reject]) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class _SortedOut:
-    """The files of a dump by what they are."""
+    """Files of a dump by their kinds."""
 
     folders: list[str] = field(default_factory=list)
     by_kind: dict[str, dict[str, bytes]] = field(default_factory=dict)
@@ -118,7 +118,7 @@ def _sort_out(dump: Dump, contents: Mapping[str, bytes]) -> _SortedOut:
 
 
 def _snapshot_folders(contents: Mapping[str, bytes]) -> list[str]:
-    """Return the folders that are snapshots in Parquet."""
+    """Return the folders that contain a snapshot in Parquet."""
     headers = [PurePosixPath(name) for name in contents if name.endswith(f"/{_HEADER}")]
     return sorted(
         str(path.parent)
@@ -149,7 +149,7 @@ def _problem(file: str, rule: str, remedy: str, place: str = "") -> InputProblem
 
 
 def _placed(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
-    """Return what the files say of where replicas are, and of brokers and sizes."""
+    """Return the snapshot without the rates of tables: placement, brokers and sizes."""
     whole = [*found.folders, *found.of(SNAPSHOT)]
     if not whole:
         return _joined(dump, found, allow_partial=allow_partial)
@@ -164,7 +164,7 @@ def _placed(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot"
 
 
 def _require_one(dump: Dump, whole: Sequence[str], found: _SortedOut) -> None:
-    """Refuse a dump that says twice where the replicas are."""
+    """Reject a dump with two placements."""
     others = [name for kind in PLACEMENTS for name in found.of(kind)]
     if len(whole) + len(others) > 1:
         rule = "one snapshot alone may say where the replicas are"
@@ -182,7 +182,7 @@ def _require_one(dump: Dump, whole: Sequence[str], found: _SortedOut) -> None:
 
 
 def _from_folder(folder: str, contents: Mapping[str, bytes]) -> "Snapshot":
-    """Read a snapshot in Parquet, whose reader wants files of this machine."""
+    """Read a snapshot in Parquet through a temporary folder; its reader needs paths."""
     from planner.snapshot import read_snapshot
 
     with tempfile.TemporaryDirectory() as place:
@@ -203,7 +203,7 @@ def _from_folder(folder: str, contents: Mapping[str, bytes]) -> "Snapshot":
 
 
 def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
-    """Join what Kafka's tools and others printed, rates apart."""
+    """Merge the outputs of tools, except tables of rates, into a snapshot."""
     from planner.snapshot.importers import merge
     from planner.snapshot.importers.cruise_control.cruise_control_folder import (
         read_answers,
@@ -246,7 +246,7 @@ def _one(read: "Reader", name: str, data: bytes) -> list[Source]:
 
 
 def _named(dump: Dump, snapshot: "Snapshot") -> "Snapshot":
-    """Give a snapshot the name and the time of its folders where it has none."""
+    """Set a missing id and time of a snapshot from the names of the folders."""
     named = replace(
         snapshot,
         cluster_id=snapshot.cluster_id or dump.cluster_id,
