@@ -36,15 +36,15 @@ def tables_of(state: ClusterState, min_isr: str = "1") -> dict[str, ArrowTable]:
     """
     Build the tables of a cluster.
 
-    Leaders and ISR are always written. Unknown values, and member lists without a
-    replica, are left out.
+    Leaders and ISR are always written. Unknown values and empty lists of replicas are
+    left out.
 
     Parameters
     ----------
     state
         The cluster.
     min_isr
-        min.insync.replicas of topics without their own; other values are written.
+        Default of min.insync.replicas; topics with another value get their own config.
     """
     return {
         "brokers": _brokers(state.brokers),

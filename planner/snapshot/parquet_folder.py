@@ -1,9 +1,9 @@
 """
 Snapshots as a folder of Parquet files.
 
-`snapshot.json` has the header; each table is a file of its name, or a folder of that
-name with part files, as Spark writes it, which may be in folders named for a column, as
-``topic=orders/``.
+`snapshot.json` has the header. Each table is a file with the table's name, or a folder
+with that name and part files, as Spark writes it. Part files may be in folders named
+for a column, such as ``topic=orders/``.
 """
 
 import json
@@ -37,7 +37,7 @@ _REMEDY = "write the folder anew with 'kafka-planner snapshot convert'"
 
 
 def is_hidden(path: Path) -> bool:
-    """Return whether a file is one that writers leave beside data: _SUCCESS, .crc."""
+    """Return whether writers leave such a file beside data, as _SUCCESS or .crc."""
     return path.name.startswith((".", "_"))
 
 
@@ -48,9 +48,9 @@ def read_folder(folder: Path) -> "Snapshot":
     Raises
     ------
     BadInputError
-        If the folder is not a snapshot; names every problem.
+        If the folder is not a snapshot, with every problem.
     OSError
-        If it cannot be read.
+        If the folder cannot be read.
     """
     from planner.snapshot.snapshot_document import Snapshot
 

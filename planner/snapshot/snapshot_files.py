@@ -38,7 +38,7 @@ def read_snapshot(path: Path) -> "Snapshot":
     Raises
     ------
     BadInputError
-        If it is not a snapshot; names every problem.
+        If the path is not a snapshot, with every problem.
     """
     stage(f"reading {path}")
     try:
@@ -71,13 +71,13 @@ def write_snapshot(snapshot: "Snapshot", path: Path) -> None:
     snapshot
         The snapshot.
     path
-        A name in ``.json`` or ``.json.gz``, else a folder for Parquet. An earlier
-        snapshot in its place is replaced, anything else is not.
+        Path with the suffix ``.json`` or ``.json.gz``, else a folder for Parquet. A
+        snapshot at the path is replaced; anything else is an error.
 
     Raises
     ------
     BadInputError
-        If something else is in its place, or the path cannot be written.
+        If the path is not a snapshot, or cannot be written.
     """
     check_output(path)
     stage(f"writing {path}")
@@ -95,12 +95,12 @@ def write_snapshot(snapshot: "Snapshot", path: Path) -> None:
 
 def check_output(path: Path) -> None:
     """
-    Check that a snapshot may be written to a place, before any work is done.
+    Check that a snapshot may be written to a path, before any work is done.
 
     Raises
     ------
     BadInputError
-        If something other than a snapshot is there, or one of the other kind.
+        If the path exists and is not a snapshot of the same kind.
     """
     wants_file = path.name.endswith(_SUFFIXES)
     try:

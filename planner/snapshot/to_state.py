@@ -52,17 +52,17 @@ if TYPE_CHECKING:
 _DIR_COLUMNS = ("log_dirs", "future_log_dirs")
 """Columns of partitions that name log dirs."""
 _NO_CONFIGS: Mapping[str, str] = {}
-"""Shared by topics without configs; a plain dict, since proxies cannot be pickled."""
+"""Configs of topics without any; a plain dict, since proxies cannot be pickled."""
 
 
 def state_of(snapshot: "Snapshot") -> ClusterState:
     """
     Build the cluster of a snapshot.
 
-    Absent values get the defaults of the model: a broker without a rack or a host has
-    one of its own; an absent ISR is the live replicas; an absent leader is the first
-    live replica in the ISR; a log dir that only replicas name, on a broker that lists
-    none, is online and of unknown size.
+    Absent values get the defaults of the model. A broker without a rack or a host gets
+    its own. An absent ISR is all live replicas, and an absent leader the first live
+    replica in the ISR. A log dir that only replicas name, on a broker that lists none,
+    is online and of unknown size.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def state_of(snapshot: "Snapshot") -> ClusterState:
 
 def bare_state_of(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
     """
-    Build a cluster of brokers and log dirs alone, as `state_of` would.
+    Build a cluster of brokers and log dirs without topics, as `state_of` does.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def _flags(members: Rows, rows: Rows) -> BoolArray:
 
 
 def _spread(rows: Rows, values: npt.NDArray[Any], replicas: Rows) -> npt.NDArray[Any]:
-    """Align a column that has one element per replica or no list at all."""
+    """Align a column of optional lists, with one element per replica, to replicas."""
     if len(values) == len(replicas.values):
         return values
     spread = np.full(len(replicas.values), UNKNOWN, dtype=values.dtype)

@@ -16,6 +16,7 @@ FINISHED = (
     *("planner/options", "planner/kafka/auth", "planner/kafka/client"),
     *("planner/kafka/read", "planner/kafka/groups", "planner/kafka/consumer"),
     *("planner/plan/folder", "planner/plan/run", "planner/plan/screen"),
+    *("planner/snapshot", "planner/fleet"),
 )
 """Packages and modules whose docstrings and comments are held to the rules."""
 FIRST_WORDS = {

@@ -43,7 +43,7 @@ class Targets(Protocol):
 
     @property
     def log_dirs(self) -> Sequence[Sequence[str | None] | None]:
-        """Path per replica, `None` for any; `None` where an entry gives none."""
+        """Path per replica of each entry, `None` for any; or `None` without paths."""
 
 
 def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snapshot:
@@ -68,7 +68,7 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     Raises
     ------
     BadInputError
-        If the plan does not fit the snapshot; names every problem.
+        If the plan does not fit the snapshot, with every problem.
     """
     at = fitting_rows(snapshot, plan, file)
     table = snapshot.partitions
@@ -93,7 +93,7 @@ def fitting_rows(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
     Raises
     ------
     BadInputError
-        If the plan does not fit the snapshot; names every problem.
+        If the plan does not fit the snapshot, with every problem.
     """
     rows = _rows_of(snapshot, plan)
     problems = list(_problems(snapshot, plan, rows, file))
@@ -105,7 +105,7 @@ def fitting_rows(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
 
 
 def put_back(kept: ArrowTable, changed: ArrowTable, at: RowArray) -> ArrowTable:
-    """Return all rows in order, with changed rows inserted at their places."""
+    """Return all rows in order, with changed rows inserted at their positions."""
     is_kept = np.ones(len(kept) + len(at), dtype=np.bool_)
     is_kept[at] = False
     order = np.argsort(np.concatenate([np.flatnonzero(is_kept), at]), kind="stable")
@@ -161,7 +161,7 @@ def _dir_keys(state: ClusterState) -> list[tuple[int, str]]:
 
 
 def _dir_rows(snapshot: Snapshot, state: ClusterState) -> list[int]:
-    """Return the model's row of each log dir of the snapshot."""
+    """Return the row in the state of each log dir of the snapshot."""
     row_of = {key: row for row, key in enumerate(_dir_keys(state))}
     listed = _columns(snapshot.log_dirs, "broker_id", "path")
     return [row_of[key] for key in zip(*listed, strict=True)]
@@ -281,7 +281,7 @@ class Serving:
 
 
 def serving_of(snapshot: Snapshot, at: RowArray) -> Serving:
-    """Return which brokers can serve the partitions in some rows."""
+    """Return the brokers that can serve the partitions in some rows."""
     state = snapshot.to_state()
     is_offline, start = state.is_offline, state.replicas.start
     ids = state.brokers.ids[state.replicas.broker_idx]
@@ -364,7 +364,7 @@ def dirs_after(
     target: list[int],
     wanted: Sequence[str | None] | None,
 ) -> list[str | None] | None:
-    """Return the log dir of each replica: the wanted one, else the present one."""
+    """Return the log dir of each replica: the wanted one, else the current one."""
     if dirs is None and wanted is None:
         return None
     kept = dict(zip(before, dirs or [None] * len(before), strict=True))
@@ -381,7 +381,7 @@ def bytes_after(
     target: list[int],
     size_bytes: int | None,
 ) -> list[int | None] | None:
-    """Return the bytes of each replica: its own; of new ones the partition's."""
+    """Return the bytes of each replica; new replicas have the partition's size."""
     if own is None:
         return None
     kept = dict(zip(before, own, strict=True))

@@ -1,4 +1,4 @@
-"""Snapshot while the copies of a plan run, to determine the effect of failures."""
+"""Snapshot during the copies of a plan, to determine the effect of failures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ def start_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     Raises
     ------
     BadInputError
-        If the plan does not fit the snapshot; names every problem.
+        If the plan does not fit the snapshot, with every problem.
     """
     at = fitting_rows(snapshot, plan, file)
     table = snapshot.partitions

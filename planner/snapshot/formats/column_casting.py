@@ -34,7 +34,7 @@ _WORDS = {
 
 
 class ColumnTypeError(TypeError):
-    """A column has a type that cannot be cast to the one wanted."""
+    """A column has a type that cannot be cast to the canonical type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def _cast_whole(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
 
 
 def _at_most(array: ArrowArray, high: ArrowArray) -> ArrowArray:
-    """Compare with a limit that no float is rounded up to: 2^63 is too large."""
+    """Return whether numbers are at most a limit; a float of 2^63 exceeds 2^63 - 1."""
     if pa.types.is_decimal(array.type):
         return pc.less_equal(array, high)
     return pc.less(array, float(high.as_py() + 1))

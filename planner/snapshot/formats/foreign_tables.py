@@ -43,7 +43,7 @@ class Casting:
         Whether the required columns exist, so that rows can be checked against each
         other.
     unused
-        Columns that no snapshot has, as ``brokers.parquet: column team``.
+        Columns that no snapshot has, such as ``brokers.parquet: column team``.
     """
 
     tables: Mapping[str, ArrowTable]

@@ -43,7 +43,7 @@ class ParsedDocument:
     tables
         The Arrow tables by name.
     places
-        Places of their rows in the document.
+        Places of the tables' rows in the document.
     problems
         Every rejected value; rejected values are left out of the tables.
     is_complete

@@ -48,7 +48,7 @@ def parse_json(data: bytes, *, file: str) -> Any:  # noqa: ANN401 - any JSON val
     Raises
     ------
     BadInputError
-        If it is not JSON in UTF-8, or an object has a key twice.
+        If the file is not JSON in UTF-8, or an object has a duplicate key.
     """
     from pydantic_core import from_json
 
@@ -112,7 +112,7 @@ def _count_parsed(value: object) -> int:
 
 
 def _refuse_double_keys(text: bytes, file: str) -> None:
-    """Parse again to find duplicate keys, which were only suspected."""
+    """Parse with a hook that finds duplicate keys, and reject the file if any."""
     problems = []
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def write_json(snapshot: "Snapshot", path: Path) -> None:
     """
     Write a snapshot as JSON, gzipped if the name ends in ``.gz``.
 
-    One line for each broker and each partition, so that versions can be compared.
+    Each broker and each partition has its own line, so that files can be compared.
     """
     with path.open("wb") as file, no_garbage_collection():
         if path.suffix != ".gz":

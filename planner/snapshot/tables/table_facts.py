@@ -37,7 +37,7 @@ class Facts:
     tables: Mapping[str, ArrowTable]
 
     def column(self, table: str, name: str) -> ArrowArray:
-        """Return a column as one Arrow array."""
+        """Return a column of a table as one Arrow array."""
         return as_array(self.tables[table].column(name))
 
     def numbers(self, table: str, name: str) -> npt.NDArray[Any]:
