@@ -26,7 +26,7 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
 
-WIDEST_GROUP_ROWS = 500_000
+MAX_GROUP_ROWS = 500_000
 
 
 def append(snapshot: "Snapshot", store: Store) -> bool:
@@ -111,14 +111,14 @@ def _require_names(snapshot: "Snapshot") -> None:
             file="snapshot",
             place=name,
             value="",
-            rule=f"a snapshot of a fleet must say its {name}",
-            remedy=f"write {name} into the snapshot",
+            rule=f"a snapshot of a fleet must have {name}",
+            remedy=f"set {name} in the snapshot",
         )
         for name in ("cluster_id", "taken_at")
         if not getattr(snapshot, name)
     ]
     if problems:
-        msg = "the snapshot has no name in a fleet"
+        msg = "the snapshot has no cluster or time"
         raise BadInputError(msg, problems)
 
 
@@ -126,9 +126,7 @@ def _parquet(table: ArrowTable) -> bytes:
     from pyarrow import parquet
 
     sink = io.BytesIO()
-    parquet.write_table(
-        table, sink, compression="zstd", row_group_size=WIDEST_GROUP_ROWS
-    )
+    parquet.write_table(table, sink, compression="zstd", row_group_size=MAX_GROUP_ROWS)
     return sink.getvalue()
 
 

@@ -95,7 +95,7 @@ def read_header(folder: Path) -> dict[str, Any]:
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        rule = f"a snapshot folder must hold {HEADER_FILE}: {error}"
+        rule = f"a snapshot folder must contain {HEADER_FILE}: {error}"
         raise refuse(str(folder), [problem(str(folder), "", None, rule)]) from error
     header, problems = validate_header(document, file=str(path))
     if problems:

@@ -57,7 +57,7 @@ SCHEMA = pa.schema(
 """The columns of a table of plans."""
 
 
-class Asked(Protocol):
+class FleetRequest(Protocol):
     """Request to every cluster of a fleet: a plan, or a scenario."""
 
     @property
@@ -134,13 +134,13 @@ class NamedRequest:
 
         planned = make(snapshot.to_state(), self.request, taken_at=snapshot.taken_at)
         plan, findings = planned.plan, planned.findings
-        lacks = [
+        missing = [
             str(shortfall_document(plan.placed, each)["message"])
             for each in plan.placed.solution.shortfalls
         ]
         return {
             "status": str(plan.status),
-            "reason": reason_of(lacks, findings),
+            "reason": reason_of(missing, findings),
             **plan_columns(plan, findings),
         }
 
@@ -178,7 +178,7 @@ def read_requests(text: str, *, file: str) -> list[NamedRequest]:
     found = [_request(each, f"[{n}]", problems) for n, each in enumerate(listed)]
     names = [named.name for named in found if named is not None]
     problems += [
-        ("name", name, "a name must stand once")
+        ("name", name, "a name must occur once")
         for name in sorted(set(names))
         if names.count(name) > 1
     ]
@@ -235,7 +235,7 @@ def _refusal(file: str, problems: Iterable[tuple[str, str, str]]) -> BadInputErr
         )
         for place, value, rule in problems
     ]
-    return BadInputError(f"{file} is no list of requests", found)
+    return BadInputError(f"{file} is not a list of requests", found)
 
 
 def _request(
@@ -273,7 +273,7 @@ def _default(option: "Field[Any]") -> Any:  # noqa: ANN401 - of any option
 def plan_row(
     tables: Mapping[str, ArrowTable],
     header: Mapping[str, Any],
-    asked: Asked,
+    request: FleetRequest,
 ) -> dict[str, Any]:
     """
     Return the row of one cluster; any error becomes the reason of the row.
@@ -284,7 +284,7 @@ def plan_row(
         Tables of the snapshot by name.
     header
         Header of the snapshot.
-    asked
+    request
         The request.
 
     Returns
@@ -293,10 +293,10 @@ def plan_row(
     """
     from planner.snapshot import Snapshot
 
-    row = _asked(asked)
+    row = _request_columns(request)
     began = time.perf_counter()
     try:
-        row |= asked.answer(Snapshot.from_tables(tables, header))
+        row |= request.answer(Snapshot.from_tables(tables, header))
     except BadInputError as error:
         reason = "; ".join([error.message, *map(str, error.problems[:20])])
         row |= {"status": REFUSED, "reason": reason}
@@ -306,26 +306,26 @@ def plan_row(
     return row | {"total_s": time.perf_counter() - began}
 
 
-def lost_row(asked: Asked, reason: str) -> dict[str, Any]:
+def unreadable_row(request: FleetRequest, reason: str) -> dict[str, Any]:
     """
     Return the row of a cluster with a file that cannot be read.
 
     Parameters
     ----------
-    asked
+    request
         The request.
     reason
         Name of the file, and the error.
     """
-    row = _asked(asked)
+    row = _request_columns(request)
     return row | {"status": FAILED, "reason": reason, "total_s": 0.0}
 
 
-def _asked(asked: Asked) -> dict[str, Any]:
+def _request_columns(request: FleetRequest) -> dict[str, Any]:
     return {
-        "request": asked.name,
-        "request_hash": asked.hash,
-        "goal": asked.goal,
+        "request": request.name,
+        "request_hash": request.hash,
+        "goal": request.goal,
     }
 
 
@@ -358,7 +358,7 @@ def _proven(certificate: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def reason_of(lacks: Sequence[str], findings: Iterable["Finding"]) -> str | None:
+def reason_of(missing: Sequence[str], findings: Iterable["Finding"]) -> str | None:
     """Return missing quantities and findings of the checker as text; `None`: none."""
     wrong = [str(found.message) for found in findings if found.is_wrong]
-    return "; ".join([*lacks[:20], *wrong[:20]]) or None
+    return "; ".join([*missing[:20], *wrong[:20]]) or None

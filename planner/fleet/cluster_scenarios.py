@@ -76,13 +76,13 @@ class FleetScenario:
     text: str = field(init=False)
 
     def __post_init__(self) -> None:
-        told = {
+        content = {
             "steps": [_step_document(step) for step in self.steps],
             "shared": {part: self.document.get(part) for part in SHARED},
             "request": asdict(self.request),
             "growth": self.growth,
         }
-        object.__setattr__(self, "text", json.dumps(told, sort_keys=True))
+        object.__setattr__(self, "text", json.dumps(content, sort_keys=True))
 
     @property
     def name(self) -> str:
@@ -132,15 +132,15 @@ def _step_document(step: "Scenario") -> dict[str, Any]:
 
 
 def _columns(played: Played) -> dict[str, Any]:
-    told, plan = played.document, played.plan
-    lacks = [] if told["holds"] else list(reasons_of(told))
+    outcome, plan = played.document, played.plan
+    missing = [] if outcome["holds"] else list(reasons_of(outcome))
     return {
-        "status": told["status"],
-        "reason": reason_of(lacks, played.findings),
-        "sweep": told["sweep"],
-        "then": told["then"],
-        "holds": told["holds"],
-        "answer": json.dumps(told),
+        "status": outcome["status"],
+        "reason": reason_of(missing, played.findings),
+        "sweep": outcome["sweep"],
+        "then": outcome["then"],
+        "holds": outcome["holds"],
+        "answer": json.dumps(outcome),
         **({} if plan is None else plan_columns(plan, played.findings)),
     }
 

@@ -17,7 +17,7 @@ _FILE = re.compile(r"file:(//)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class FolderCheck:
     """
     A folder that a command reads.
 
@@ -55,29 +55,29 @@ class Given:
         )
 
 
-def fleet_at(path: str) -> Given:
+def fleet_check(path: str) -> FolderCheck:
     """Return the check of a fleet's folder."""
-    return Given(
+    return FolderCheck(
         path=path,
         inside="commits",
-        rule="a fleet folder must hold its commit markers",
+        rule="a fleet folder must contain commit markers",
         remedy="write it with 'kafka-planner snapshot convert SNAP --fleet …'",
     )
 
 
-def dumps_at(path: str) -> Given:
+def dumps_check(path: str) -> FolderCheck:
     """Return the check of a folder of raw dumps."""
-    return Given(
+    return FolderCheck(
         path=path,
         inside="",
         rule="must be a folder",
-        remedy="name the folder that has CLUSTER/TIME/files",
+        remedy="give the folder that contains CLUSTER/TIME/files",
     )
 
 
-def written_at(path: str | None, table: str, command: str) -> Given:
+def results_check(path: str | None, table: str, command: str) -> FolderCheck:
     """Return the check of a folder of results of another command."""
-    return Given(
+    return FolderCheck(
         path=path,
         inside=table,
         rule=f"must be a folder of {table}",
@@ -141,8 +141,8 @@ def schema_problem(place: str) -> InputProblem | None:
         file=place,
         place="",
         value=name,
-        rule="must be the name of a schema of a catalog",
-        remedy="write table:CATALOG.SCHEMA; quote odd names as `my schema`",
+        rule="must name a schema of a catalog",
+        remedy="write table:CATALOG.SCHEMA; quote other names, as `my schema`",
     )
 
 
@@ -171,7 +171,7 @@ def is_folder_here(path: str) -> bool:
     return _here(path) is not None
 
 
-def require(places: Iterable[Given]) -> None:
+def require_folders(checks: Iterable[FolderCheck]) -> None:
     """
     Reject local folders that are missing, or that lack a required folder.
 
@@ -180,7 +180,9 @@ def require(places: Iterable[Given]) -> None:
     BadInputError
         With every such folder.
     """
-    found: Sequence[InputProblem] = [p for p in (g.problem() for g in places) if p]
+    found: Sequence[InputProblem] = [
+        p for p in (check.problem() for check in checks) if p
+    ]
     if found:
         paths = " and ".join(problem.file for problem in found)
         msg = f"cannot read {paths}"

@@ -116,7 +116,7 @@ def read_fleet_prices(path: Path) -> FleetPrices:
             f"clusters[{at}].cluster",
             each.cluster,
             f"must be a regular expression: {reason}",
-            "correct it; it matches whole ids",
+            "correct it; it matches complete ids",
         )
         for at, each in enumerate(record.clusters)
         if (reason := _why_no_pattern(each.cluster))
@@ -149,5 +149,5 @@ def _why_no_pattern(text: str | None) -> str:
 
 def _refused(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     plural = "" if len(problems) == 1 else "s"
-    message = f"{file} is no list of prices: {len(problems)} problem{plural}"
+    message = f"{file} is not a list of prices: {len(problems)} problem{plural}"
     return BadInputError(message, problems)

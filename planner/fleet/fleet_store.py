@@ -33,7 +33,7 @@ class FileSink(Protocol):
         ...
 
 
-class HeldFiles:
+class MemoryFiles:
     """Files in memory, by name."""
 
     def __init__(self) -> None:
@@ -174,9 +174,9 @@ class Store:
 
     def _refusal(self, error: Exception) -> BadInputError:
         reason = getattr(error, "strerror", None) or str(error)
-        remedy = "check the path, and the rights to it"
+        remedy = "check the path, and the permissions on it"
         if self.folder.startswith("hdfs:"):
-            remedy += "; JAVA_HOME, HADOOP_HOME and CLASSPATH must lead to libhdfs"
+            remedy += "; JAVA_HOME, HADOOP_HOME and CLASSPATH must point to libhdfs"
         found = InputProblem(
             file=self.folder,
             place="",

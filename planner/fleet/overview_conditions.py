@@ -26,7 +26,7 @@ FIGURES = (
 
 _OF_SCORES = {
     **{
-        name: "ask for it with 'fleet score --fail-on'"
+        name: "use 'fleet score --fail-on' for it"
         for name in NAMES
         if name.partition(".")[0] in set(map(str, RESOURCES))
     },

@@ -118,7 +118,7 @@ def change_table(before: Tables, after: Tables, *, taken_before: int) -> ArrowTa
     )
 
 
-def lost_change(taken_before: int, reason: str) -> ArrowTable:
+def unreadable_change(taken_before: int, reason: str) -> ArrowTable:
     """
     Return the row of two snapshots with a file that cannot be read.
 
@@ -234,8 +234,8 @@ class _Pairs:
         ids = Rows.of_ids(table.column("replicas").take(pa.array(rows)))
         slot = np.arange(len(key)) - ids.start[:-1][ids.row_idx]
         at = listed.start[:-1][ids.row_idx] + slot
-        is_said = slot < listed.lengths[ids.row_idx]
-        return listed.values.take(pa.array(at, pa.int64(), mask=~is_said))
+        is_known = slot < listed.lengths[ids.row_idx]
+        return listed.values.take(pa.array(at, pa.int64(), mask=~is_known))
 
     def detail(self, columns: Mapping[str, Ints]) -> ArrowTable:
         """Return a row per changed partition."""
@@ -282,12 +282,12 @@ def _is_same_topic(
         dict(zip(*(table.column(c).to_pylist() for c in _NAMES), strict=True))
         for table in (before, after)
     )
-    anew = [
+    recreated = [
         name
         for name, topic_id in new.items()
         if topic_id and old.get(name) and old[name] != topic_id
     ]
-    found = pc.is_in(names, value_set=pa.array(anew, pa.string()))
+    found = pc.is_in(names, value_set=pa.array(recreated, pa.string()))
     same: BoolArray = ~found.to_numpy()
     return same
 
@@ -301,9 +301,9 @@ def _firsts(table: ArrowTable, rows: Ints) -> Ints:
 
 
 def _leaders(table: ArrowTable, rows: Ints) -> Ints:
-    said = table.column("leader").take(pa.array(rows))
+    listed = table.column("leader").take(pa.array(rows))
     leaders: Ints = pc.coalesce(
-        said.cast(pa.int64()), pa.array(_firsts(table, rows))
+        listed.cast(pa.int64()), pa.array(_firsts(table, rows))
     ).to_numpy()
     return leaders
 
@@ -374,14 +374,14 @@ def _drift(state: Any, plan: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN4
     from planner.verify import verify
     from planner.verify.foretold_loads import compare_loads
 
-    asked, before = (
+    targets, before = (
         parse_reassignment(json.loads(text), file=name)
         for name, text in plan["files"]
         if name in {"reassignment.json", "rollback.json"}
     )
     document = json.loads(plan["plan"])
     known = lists_before(before, document, place="plan.json, not_in_rollback")
-    found = verify(state, asked, rollback=known)
+    found = verify(state, targets, rollback=known)
     compared = compare_loads(state, document["after"])
     return {
         "status": found.overall.value,

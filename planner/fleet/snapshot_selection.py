@@ -55,13 +55,13 @@ class SnapshotSelection:
 
     def takes(self, cluster_id: str | None, micros: int) -> bool:
         """Return whether a snapshot is selected, by cluster and microseconds."""
-        return self.takes_cluster(cluster_id) and self.takes_time(micros)
+        return self.selects_cluster(cluster_id) and self.selects_time(micros)
 
-    def takes_cluster(self, cluster_id: str | None) -> bool:
+    def selects_cluster(self, cluster_id: str | None) -> bool:
         """Return whether the id of a cluster matches."""
         return self.cluster is None or bool(self.cluster.fullmatch(cluster_id or ""))
 
-    def takes_time(self, micros: int) -> bool:
+    def selects_time(self, micros: int) -> bool:
         """Return whether a time in microseconds since 1970 is in the span."""
         is_late = self.since is None or micros >= self.since
         return is_late and (self.until is None or micros < self.until)
@@ -81,9 +81,9 @@ class SnapshotSelection:
             If `known` has ids, and none of them matches.
         """
         names = sorted({name for name in known if name is not None})
-        found = [name for name in names if self.takes_cluster(name)]
+        found = [name for name in names if self.selects_cluster(name)]
         if names and not found and self.cluster is not None:
-            rule, remedy = "must match a cluster's whole id", near(self._text, names)
+            rule, remedy = "must match a cluster's complete id", near(self._text, names)
             raise _refused([_problem("--cluster", self._text, rule, remedy)])
         return found
 
@@ -169,7 +169,7 @@ def _pattern(text: str | None, problems: list[InputProblem]) -> re.Pattern[str] 
         return re.compile(text)
     except re.error as error:
         rule = f"must be a regular expression: {error}"
-        remedy = "correct it; it matches whole ids"
+        remedy = "correct it; it matches complete ids"
         problems.append(_problem("--cluster", text, rule, remedy))
         return None
 

@@ -190,8 +190,8 @@ class Snapshot:
         """
         from planner.snapshot.from_state import header_of, min_isr_in, tables_of
 
-        said = header_of(state, header)
-        return cls.from_tables(tables_of(state, min_isr_in(said)), said, file=file)
+        full = header_of(state, header)
+        return cls.from_tables(tables_of(state, min_isr_in(full)), full, file=file)
 
     def with_state(self, state: "ClusterState", *, has_lost: bool = False) -> Self:
         """
@@ -205,10 +205,10 @@ class Snapshot:
             Whether brokers or racks are lost. The remaining controllers are then
             unknown, and the quorum is left out, as for a broker missing from `state`.
         """
-        said, ids = self.header(), self.brokers.column("id").to_pylist()
+        header, ids = self.header(), self.brokers.column("id").to_pylist()
         if has_lost or set(ids) - set(state.brokers.ids.tolist()):
-            said.pop("controllers", None)
-        return self.from_state(state, said)
+            header.pop("controllers", None)
+        return self.from_state(state, header)
 
     @classmethod
     def _checked(
@@ -233,7 +233,7 @@ class Snapshot:
 
     def header(self) -> dict[str, Any]:
         """Return the header, as in the files."""
-        said = {
+        values = {
             "cluster_id": self.cluster_id,
             "taken_at": self.taken_at,
             "kafka_version": self.kafka_version,
@@ -245,7 +245,7 @@ class Snapshot:
         lists = {"configs", "features", "controllers"}
         return {
             key: value
-            for key, value in said.items()
+            for key, value in values.items()
             if value is not None and (value or key not in lists)
         }
 

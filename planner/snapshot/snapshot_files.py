@@ -57,8 +57,8 @@ def _read_file(path: Path) -> "Snapshot":
 
     file = str(path)
     if path.suffix == ".parquet":
-        rule = "a snapshot of Parquet is a folder of files"
-        raise refuse(file, [problem(file, "", None, rule, "name the folder")])
+        rule = "a snapshot in Parquet must be a folder, not one file"
+        raise refuse(file, [problem(file, "", None, rule, "give the folder")])
     return Snapshot.from_document(parse_json(path.read_bytes(), file=file), file=file)
 
 
@@ -88,7 +88,7 @@ def write_snapshot(snapshot: "Snapshot", path: Path) -> None:
             _write_folder(snapshot, path)
     except OSError as error:
         rule = f"the snapshot cannot be written: {_reason(error)}"
-        found = problem(str(path), "", None, rule, "name another place with -o")
+        found = problem(str(path), "", None, rule, "give another path with -o")
         msg = f"cannot write {path}"
         raise BadInputError(msg, [found]) from error
 
@@ -108,8 +108,8 @@ def check_output(path: Path) -> None:
             return
         rule = "the output exists and is not a snapshot of this kind"
     except (OSError, ValueError) as error:
-        rule = f"the output cannot be looked at: {_reason(error)}"
-    remedy = "remove it, or name another place with -o"
+        rule = f"the output cannot be checked: {_reason(error)}"
+    remedy = "remove it, or give another path with -o"
     found = problem(str(path), "", None, rule, remedy)
     msg = f"will not write {path}"
     raise BadInputError(msg, [found])

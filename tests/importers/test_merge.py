@@ -321,7 +321,7 @@ def test_what_is_unknown_is_said():
         ),
         pytest.param(
             [topics(("1", "1,2", "1,3"))],
-            ("topics.txt: line 2, isr of a-0", "within the replicas"),
+            ("topics.txt: line 2, isr of a-0", "among the replicas"),
             id="isr-without-a-replica",
         ),
         pytest.param(
@@ -387,7 +387,7 @@ def test_what_is_unknown_is_said():
         ),
         pytest.param(
             [assignment([1, 2]), table("id,disk", "1,4EB", "2,4EB")],
-            ("all files: brokers, disk_bytes", "under 2^62"),
+            ("all files: brokers, disk_bytes", "below 2^62"),
             id="too-much-disk",
         ),
     ],

@@ -13,7 +13,7 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Decision:
     """
     Decision on one dump that was read.
 
@@ -69,7 +69,7 @@ class Claims:
         before = (self._receipts.get(dump) for dump in dumps)
         return any(receipt is not None and receipt.rejects for receipt in before)
 
-    def settle(self, receipts: Iterable[Receipt]) -> list[Settled]:
+    def settle(self, receipts: Iterable[Receipt]) -> list[Decision]:
         """
         Decide on dumps that were read, by their receipts.
 
@@ -78,21 +78,21 @@ class Claims:
         """
         return [self._settle(r) for r in sorted(receipts, key=lambda r: r.dump)]
 
-    def _settle(self, receipt: Receipt) -> Settled:
+    def _settle(self, receipt: Receipt) -> Decision:
         key, content = receipt.key, receipt.content
-        settled = Settled(receipt=receipt)
+        settled = Decision(receipt=receipt)
         if key is not None and content is not None:
             first = self._holder.setdefault(key, receipt.dump)
             if first != receipt.dump:
-                settled = _doubled(receipt, first)
+                settled = _reject_duplicate(receipt, first)
             elif self._known.get(key) != content:
                 self._known[key] = content
-                settled = Settled(receipt=receipt, is_new=True)
+                settled = Decision(receipt=receipt, is_new=True)
         self._receipts[receipt.dump] = settled.receipt
         return settled
 
 
-def _doubled(receipt: Receipt, first: str) -> Settled:
+def _reject_duplicate(receipt: Receipt, first: str) -> Decision:
     """Reject a dump with the cluster and time of another dump."""
     rule = f"another dump has this cluster and time: {first}"
     moment = datetime.fromisoformat(str(receipt.taken_at))
@@ -104,12 +104,12 @@ def _doubled(receipt: Receipt, first: str) -> Settled:
         rejects=receipt.rejects + 1,
     )
     table = reject_table(
-        [dump_refused(receipt.dump, rule, "remove one of both")],
+        [dump_refused(receipt.dump, rule, "remove one of the two")],
         dump=receipt.dump,
         cluster_id=receipt.cluster_id,
         taken_at=moment,
     )
-    return Settled(receipt=refused, reject=table)
+    return Decision(receipt=refused, reject=table)
 
 
 def dump_refused(dump: str, rule: str, remedy: str) -> Reject:

@@ -29,7 +29,7 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class IngestedDump:
     """
     A dump that was read, its rows written and not yet visible.
 
@@ -95,14 +95,14 @@ def _refusal(folder: str, reason: str) -> BadInputError:
         place="",
         value="",
         rule=f"must be a folder of dumps: {reason}",
-        remedy="name the folder that holds CLUSTER/TIME/files",
+        remedy="give the folder that contains CLUSTER/TIME/files",
     )
-    return BadInputError(f"{folder} holds no dumps", [problem])
+    return BadInputError(f"{folder} has no dumps", [problem])
 
 
-def take(
+def ingest_dump(
     dump: Dump, source: Store, target: FileSink, *, allow_partial: bool = False
-) -> Taken:
+) -> IngestedDump:
     """
     Read one dump, and write its rows and its rejects; any error becomes a reject.
 
@@ -120,8 +120,8 @@ def take(
     reading, is_final = _read(dump, source, allow_partial=allow_partial)
     snapshot = reading.snapshot
     commit = None if snapshot is None else stage(snapshot, target)
-    said = dump if snapshot is None else snapshot
-    _write_rejects(target, dump.name, reading.rejects, said.cluster_id, said.taken_at)
+    key = dump if snapshot is None else snapshot
+    _write_rejects(target, dump.name, reading.rejects, key.cluster_id, key.taken_at)
     receipt = Receipt(
         dump=dump.name,
         signature=dump.signature if is_final else "",
@@ -131,10 +131,10 @@ def take(
         rejects=len(reading.rejects),
     )
     if commit is None:
-        return Taken(receipt=receipt, files={}, name="")
-    ((key, content),) = commit.snapshots.items()
-    named = replace(receipt, cluster_id=key[0], taken_at=key[1], content=content)
-    return Taken(receipt=named, files=commit.files, name=commit.name)
+        return IngestedDump(receipt=receipt, files={}, name="")
+    ((name, content),) = commit.snapshots.items()
+    named = replace(receipt, cluster_id=name[0], taken_at=name[1], content=content)
+    return IngestedDump(receipt=named, files=commit.files, name=commit.name)
 
 
 def _read(dump: Dump, source: Store, *, allow_partial: bool) -> tuple[Reading, bool]:
@@ -143,13 +143,13 @@ def _read(dump: Dump, source: Store, *, allow_partial: bool) -> tuple[Reading, b
         contents = {file.name: source.read(file.name) for file in dump.files}
     except OSError as error:
         rule = f"the files must be readable: {error.strerror or error}"
-        reject = dump_refused(dump.name, rule, "it is tried again by the next run")
+        reject = dump_refused(dump.name, rule, "run fleet ingest again")
         return Reading(snapshot=None, rejects=(reject,)), False
     try:
         return read_dump(dump, contents, allow_partial=allow_partial), True
     except Exception as error:  # one dump must not stop the others
         rule = f"the dump could not be read: {type(error).__name__}: {error}"
-        reject = dump_refused(dump.name, rule, "see to the dump, or remove it")
+        reject = dump_refused(dump.name, rule, "correct the dump, or remove it")
         return Reading(snapshot=None, rejects=(reject,)), True
 
 
@@ -206,7 +206,7 @@ class Intake:
         """Return the dumps that are new, or that changed since they were ingested."""
         return self._claims.new(dumps)
 
-    def settle(self, taken: Iterable[Taken]) -> list[Receipt]:
+    def settle(self, taken: Iterable[IngestedDump]) -> list[Receipt]:
         """
         Make the rows of dumps visible, and write their receipts.
 

@@ -68,15 +68,15 @@ def read_dump(
     allow_partial
         Whether to continue if files show only a part of the cluster.
     """
-    sorted_out = _sort_out(dump, contents)
+    files = _files_by_kind(dump, contents)
     try:
-        snapshot = _placed(dump, sorted_out, allow_partial=allow_partial)
+        snapshot = _without_rates(dump, files, allow_partial=allow_partial)
         snapshot = _named(dump, snapshot)
     except BadInputError as error:
         refused = rejects_of(Scope.SNAPSHOT, error.problems)
-        return _reading(None, [*sorted_out.rejects, *refused])
-    snapshot, unused = with_rates(snapshot, sorted_out.rates)
-    return _reading(snapshot, [*sorted_out.rejects, *unused])
+        return _reading(None, [*files.rejects, *refused])
+    snapshot, unused = with_rates(snapshot, files.rates)
+    return _reading(snapshot, [*files.rejects, *unused])
 
 
 def _reading(snapshot: "Snapshot | None", rejects: Iterable[Reject]) -> Reading:
@@ -84,7 +84,7 @@ def _reading(snapshot: "Snapshot | None", rejects: Iterable[Reject]) -> Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _SortedOut:
+class _FilesByKind:
     """Files of a dump by their kinds."""
 
     folders: list[str] = field(default_factory=list)
@@ -97,8 +97,8 @@ class _SortedOut:
         return self.by_kind.get(kind, {})
 
 
-def _sort_out(dump: Dump, contents: Mapping[str, bytes]) -> _SortedOut:
-    found = _SortedOut(contents=dict(contents))
+def _files_by_kind(dump: Dump, contents: Mapping[str, bytes]) -> _FilesByKind:
+    found = _FilesByKind(contents=dict(contents))
     found.folders.extend(_snapshot_folders(contents))
     inside = tuple(f"{folder}/" for folder in found.folders)
     for name in sorted(contents):
@@ -136,7 +136,7 @@ def _unknown(name: str, data: bytes) -> Reject:
 
     found = recognise(head_of(data))
     hint = f"this looks like {found.words}" if found else ""
-    rule = "the file must be one of those that are known: see docs/fleets.md"
+    rule = "the file must be of a known kind: see docs/fleets.md"
     if not data:
         rule = "the file must not be empty"
     return Reject(
@@ -148,33 +148,35 @@ def _problem(file: str, rule: str, remedy: str, place: str = "") -> InputProblem
     return InputProblem(file=file, place=place, value="", rule=rule, remedy=remedy)
 
 
-def _placed(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
+def _without_rates(
+    dump: Dump, found: _FilesByKind, *, allow_partial: bool
+) -> "Snapshot":
     """Return the snapshot without the rates of tables: placement, brokers and sizes."""
-    whole = [*found.folders, *found.of(SNAPSHOT)]
-    if not whole:
-        return _joined(dump, found, allow_partial=allow_partial)
-    _require_one(dump, whole, found)
+    snapshots = [*found.folders, *found.of(SNAPSHOT)]
+    if not snapshots:
+        return _merged(dump, found, allow_partial=allow_partial)
+    _require_one(dump, snapshots, found)
     if found.folders:
-        return _from_folder(whole[0], found.contents)
+        return _from_folder(snapshots[0], found.contents)
     from planner.snapshot import Snapshot
     from planner.snapshot.formats.json_file import parse_json
 
-    document = parse_json(found.contents[whole[0]], file=whole[0])
-    return Snapshot.from_document(document, file=whole[0])
+    document = parse_json(found.contents[snapshots[0]], file=snapshots[0])
+    return Snapshot.from_document(document, file=snapshots[0])
 
 
-def _require_one(dump: Dump, whole: Sequence[str], found: _SortedOut) -> None:
+def _require_one(dump: Dump, snapshots: Sequence[str], found: _FilesByKind) -> None:
     """Reject a dump with two placements."""
     others = [name for kind in PLACEMENTS for name in found.of(kind)]
-    if len(whole) + len(others) > 1:
-        rule = "one snapshot alone may say where the replicas are"
-        remedy = "give each time a folder of its own"
-        problems = [_problem(name, rule, remedy) for name in (*whole, *others)]
-        msg = f"{dump.name} holds several snapshots"
+    if len(snapshots) + len(others) > 1:
+        rule = "only one file may list the replicas of the partitions"
+        remedy = "put each snapshot into a folder of its own time"
+        problems = [_problem(name, rule, remedy) for name in (*snapshots, *others)]
+        msg = f"{dump.name} has several snapshots"
         raise BadInputError(msg, problems)
     for kind, files in found.by_kind.items():
         if kind != SNAPSHOT:
-            rule = f"a snapshot says all that {kind} would; only rates may add to it"
+            rule = f"a snapshot needs no {kind} file; only rates may be added to it"
             found.rejects.extend(
                 Reject(scope=Scope.FILE, problem=_problem(name, rule, "leave it out"))
                 for name in files
@@ -202,7 +204,7 @@ def _from_folder(folder: str, contents: Mapping[str, bytes]) -> "Snapshot":
             raise BadInputError(msg, problems) from error
 
 
-def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
+def _merged(dump: Dump, found: _FilesByKind, *, allow_partial: bool) -> "Snapshot":
     """Merge the outputs of tools, except tables of rates, into a snapshot."""
     from planner.snapshot.importers import merge
     from planner.snapshot.importers.cruise_control.cruise_control_folder import (
@@ -211,9 +213,9 @@ def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot"
     from planner.snapshot.importers.importer_registry import IMPORTERS
 
     if not any(found.of(kind) for kind in PLACEMENTS):
-        rule = "a file must say where the replicas are"
-        remedy = "dump kafka-topics --describe, or a snapshot, beside the others"
-        msg = f"{dump.name} holds no placement"
+        rule = "one file must list the replicas of the partitions"
+        remedy = "add the output of kafka-topics --describe, or a snapshot"
+        msg = f"{dump.name} has no placement"
         raise BadInputError(msg, [_problem(dump.name, rule, remedy)])
     sources: list[Source] = []
     problems: list[InputProblem] = []
@@ -230,7 +232,7 @@ def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot"
             except BadInputError as error:
                 problems += error.problems
     if problems:
-        msg = f"{dump.name} cannot be read whole"
+        msg = f"{dump.name} has invalid files"
         raise BadInputError(msg, problems)
     imported = merge(sources, allow_partial=allow_partial)
     found.rejects.extend(
@@ -255,16 +257,16 @@ def _named(dump: Dump, snapshot: "Snapshot") -> "Snapshot":
     problems = [
         _problem(
             dump.name,
-            f"a dump must tell its {what}",
-            f"name the folder {example}, or write it into a snapshot",
+            f"a dump must have a {what}",
+            f"name the folder {example}, or add a snapshot that has it",
         )
-        for what, said, example in (
+        for what, value, example in (
             ("cluster", named.cluster_id, "CLUSTER/2026-11-21T08:00:00Z"),
             ("time", named.taken_at, "CLUSTER/2026-11-21T08:00:00Z"),
         )
-        if not said
+        if not value
     ]
     if problems:
-        msg = f"{dump.name} has no name in a fleet"
+        msg = f"{dump.name} has no cluster or time"
         raise BadInputError(msg, problems)
     return named

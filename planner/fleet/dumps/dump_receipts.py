@@ -62,10 +62,10 @@ def read_receipts(store: Store) -> dict[str, Receipt]:
                 file=f"{store.folder}/{name}",
                 place="",
                 value="",
-                rule="must be receipts of dumps, a JSON object in each line",
+                rule="must be receipts of dumps, one JSON object per line",
                 remedy="remove it: its dumps are then read again",
             )
-            msg = f"{store.folder}/{name} holds no receipts"
+            msg = f"{store.folder}/{name} is not a file of receipts"
             raise BadInputError(msg, [problem]) from error
         receipts |= {receipt.dump: receipt for receipt in found}
     return receipts

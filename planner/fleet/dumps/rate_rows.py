@@ -104,12 +104,12 @@ def with_rates(
     )
     row_of = {key: row for row, key in enumerate(keys)}
     rejects: list[Reject] = []
-    told: dict[str, list[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for file, rows in files.items():
         for name in rows.values:
-            told.setdefault(name, table.column(name).to_pylist())
-        rejects += _tell(told, row_of, rows, file)
-    for name, values in told.items():
+            columns.setdefault(name, table.column(name).to_pylist())
+        rejects += _fill_columns(columns, row_of, rows, file)
+    for name, values in columns.items():
         column = pa.array(values, _TYPES[name])
         table = table.set_column(table.schema.get_field_index(name), name, column)
     rates = dict(snapshot.rates or {})
@@ -117,8 +117,8 @@ def with_rates(
     return replace(snapshot, partitions=table, rates=rates), rejects
 
 
-def _tell(
-    told: Mapping[str, list[Any]],
+def _fill_columns(
+    columns: Mapping[str, list[Any]],
     row_of: Mapping[tuple[str, int], int],
     rows: PartitionColumns,
     file: str,
@@ -130,27 +130,27 @@ def _tell(
         row = row_of.get(key)
         reason = "" if row is not None else _UNKNOWN
         if row in seen:
-            reason = "a partition must stand once"
+            reason = "a partition must occur once"
         if not reason and row is not None:
             seen.add(row)
-            reason = _fill(told, rows, at, row)
+            reason = _fill(columns, rows, at, row)
         if reason:
             rejects.append(_reject(file, rows.place_of(at), key, reason))
     return rejects
 
 
 def _fill(
-    told: Mapping[str, list[Any]], rows: PartitionColumns, at: int, row: int
+    columns: Mapping[str, list[Any]], rows: PartitionColumns, at: int, row: int
 ) -> str:
     """Fill the cells of one partition; return the contradiction, empty if none."""
-    said = {name: values[at] for name, values in rows.values.items()}
-    for name, value in said.items():
-        known = told[name][row]
+    measured = {name: values[at] for name, values in rows.values.items()}
+    for name, value in measured.items():
+        known = columns[name][row]
         if None not in {known, value} and known != value and name != "size_bytes":
-            return f"{name} must agree with what is known already: {known}"
-    for name, value in said.items():
-        if told[name][row] is None:
-            told[name][row] = value
+            return f"{name} must agree with an earlier value: {known}"
+    for name, value in measured.items():
+        if columns[name][row] is None:
+            columns[name][row] = value
     return ""
 
 
@@ -160,6 +160,6 @@ def _reject(file: str, place: str, key: tuple[str, int], reason: str) -> Reject:
         place=place,
         value=f"{key[0]}-{key[1]}",
         rule=reason,
-        remedy="take the rates at the time of the dump",
+        remedy="measure the rates at the time of the dump",
     )
     return Reject(scope=Scope.ROW, problem=problem)

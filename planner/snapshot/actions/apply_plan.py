@@ -23,7 +23,7 @@ from planner.snapshot.to_state import first_in_rows
 Key = tuple[str, int]
 RowArray = npt.NDArray[np.int64]
 _LIVE = ("alive", "new", "demoted")
-_DONE = ("adding_replicas", "removing_replicas", "elr", "last_known_elr")
+_CLEARED = ("adding_replicas", "removing_replicas", "elr", "last_known_elr")
 
 
 class Targets(Protocol):
@@ -70,12 +70,12 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     BadInputError
         If the plan does not fit the snapshot, with every problem.
     """
-    at = fitting_rows(snapshot, plan, file)
+    at = rows_of_plan(snapshot, plan, file)
     table = snapshot.partitions
     chosen = chosen_dirs(snapshot, plan)
     planned = _planned(table.take(pa.array(at)), plan, serving_of(snapshot, at), chosen)
     kept = _led_by_first(without_rows(table, at), live_ids(snapshot))
-    applied = replace(snapshot, partitions=put_back(kept, planned, at))
+    applied = replace(snapshot, partitions=insert_rows(kept, planned, at))
     return _with_free_space(snapshot, applied)
 
 
@@ -86,7 +86,7 @@ def without_rows(table: ArrowTable, at: RowArray) -> ArrowTable:
     return table.filter(pa.array(is_kept))
 
 
-def fitting_rows(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
+def rows_of_plan(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
     """
     Return the row of the partition of each entry of a plan.
 
@@ -104,7 +104,7 @@ def fitting_rows(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
     return np.array([row for row in rows if row is not None], dtype=np.int64)
 
 
-def put_back(kept: ArrowTable, changed: ArrowTable, at: RowArray) -> ArrowTable:
+def insert_rows(kept: ArrowTable, changed: ArrowTable, at: RowArray) -> ArrowTable:
     """Return all rows in order, with changed rows inserted at their positions."""
     is_kept = np.ones(len(kept) + len(at), dtype=np.bool_)
     is_kept[at] = False
@@ -171,11 +171,13 @@ def _rows_of(snapshot: Snapshot, plan: Targets) -> list[int | None]:
     """Return the row of each entry of a plan, `None` if there is none."""
     known = set(snapshot.topics.column("topic").to_pylist()).intersection(plan.topics)
     topics = as_array(snapshot.partitions.column("topic"))
-    is_near = pc.is_in(topics, value_set=pa.array(sorted(known), pa.string()))
-    near = np.flatnonzero(is_near.to_numpy(zero_copy_only=False))
-    table = snapshot.partitions.select(["topic", "partition"]).take(pa.array(near))
+    is_known_topic = pc.is_in(topics, value_set=pa.array(sorted(known), pa.string()))
+    candidates = np.flatnonzero(is_known_topic.to_numpy(zero_copy_only=False))
+    table = snapshot.partitions.select(["topic", "partition"]).take(
+        pa.array(candidates)
+    )
     names = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    row_of: Mapping[Key, int] = dict(zip(names, near.tolist(), strict=True))
+    row_of: Mapping[Key, int] = dict(zip(names, candidates.tolist(), strict=True))
     return [row_of.get(key) for key in zip(plan.topics, plan.partitions, strict=True)]
 
 
@@ -204,12 +206,12 @@ def _problems(
                 file, place, f"{key[0]}-{key[1]}", rule, "take a new snapshot"
             )
         if key in seen:
-            yield problem(file, place, None, "a partition must stand once")
+            yield problem(file, place, None, "a partition must occur once")
         seen.add(key)
         for value, rule in _target_problems(
             plan.replicas[index], plan.log_dirs[index], known, dirs_of
         ):
-            yield problem(file, place, value, rule, "mend the plan")
+            yield problem(file, place, value, rule, "correct the plan")
 
 
 def _target_problems(
@@ -223,11 +225,11 @@ def _target_problems(
     for broker in sorted({b for b in replicas if b not in known}):
         yield broker, f"broker {broker} must be in the snapshot"
     for broker in sorted({b for b in replicas if replicas.count(b) > 1}):
-        yield broker, f"broker {broker} must stand in the replicas once"
+        yield broker, f"broker {broker} must occur once in the replicas"
     if log_dirs is None:
         return
     if len(log_dirs) != len(replicas):
-        yield len(log_dirs), f"there must be {len(replicas)} log dirs, one per replica"
+        yield len(log_dirs), f"must have {len(replicas)} log dirs, one per replica"
         return
     for broker, path in zip(replicas, log_dirs, strict=True):
         if path is not None and broker in dirs_of and path not in dirs_of[broker]:
@@ -331,7 +333,7 @@ def _planned(
         None if each is None else [broker for broker in each if broker in target]
         for each, target in zip(columns["offline_replicas"], targets, strict=True)
     ]
-    for name in _DONE:
+    for name in _CLEARED:
         columns[name] = [None if each is None else [] for each in columns[name]]
     columns["future_log_dirs"] = [
         None if each is None else [None] * len(target)

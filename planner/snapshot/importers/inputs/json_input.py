@@ -143,8 +143,8 @@ def _parse(text: str, refusal: Refusal) -> Any:  # noqa: ANN401 - any JSON value
 
     with no_garbage_collection():
         document = from_json(text, allow_inf_nan=False)
-    if _has_double_keys(text, document):
-        _refuse_double_keys(text, refusal)
+    if _has_duplicate_keys(text, document):
+        _refuse_duplicate_keys(text, refusal)
     return document
 
 
@@ -160,7 +160,7 @@ def _not_json(text: str, message: str, first_line: int) -> tuple[str, str, str]:
     return place, "must be JSON", ""
 
 
-def _has_double_keys(text: str, document: object) -> bool:
+def _has_duplicate_keys(text: str, document: object) -> bool:
     """Return whether parsing may have lost keys; never a wrong `False`."""
     squeezed = text.encode().translate(None, b" \t\r\n")
     return squeezed.count(b'":') != _count_keys(document)
@@ -178,18 +178,18 @@ def _count_keys(value: object) -> int:
     return total
 
 
-def _refuse_double_keys(text: str, refusal: Refusal) -> None:
-    num_doubled = 0
+def _refuse_duplicate_keys(text: str, refusal: Refusal) -> None:
+    num_repeated = 0
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal num_doubled
+        nonlocal num_repeated
         parsed = dict(pairs)
-        num_doubled += len(parsed) != len(pairs)
+        num_repeated += len(parsed) != len(pairs)
         return parsed
 
     json.loads(text, object_pairs_hook=look)
-    if num_doubled:
-        rule = f"keys of an object must be unique; {num_doubled} objects repeat a key"
+    if num_repeated:
+        rule = f"keys of an object must be unique; {num_repeated} objects repeat a key"
         refusal.add("", rule, "remove the repeated keys")
 
 
