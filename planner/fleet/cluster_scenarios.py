@@ -109,7 +109,7 @@ class FleetScenario:
             If the scenario does not fit the cluster.
         """
         state = snapshot.to_state()
-        wishes = read_wishes(self.request, state)
+        options = read_wishes(self.request, state)
         file = understand(
             self.document,
             snapshot,
@@ -118,7 +118,7 @@ class FleetScenario:
             growth=None if self.growth is None else parse_growth(self.growth),
             wanted=self.name,
         )
-        player = Player(snapshot, state, file, wishes)
+        player = Player(snapshot, state, file, options)
         return _columns(player.played(*file.scenarios))
 
 

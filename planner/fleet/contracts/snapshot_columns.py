@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 Meaning = tuple[str, str, str]
 """Meaning, unit, and reason for nulls; an empty unit is none, an empty reason never."""
-UNKNOWN = "not measured, or not said"
+UNKNOWN = "not measured, or not given"
 KEY: Mapping[str, Meaning] = {
     "cluster_id": ("Cluster of the snapshot.", "", ""),
     "taken_at": ("Time of the snapshot, UTC.", "", ""),
