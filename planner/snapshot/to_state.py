@@ -52,17 +52,17 @@ from planner.snapshot.tables.table_rows import Rows, as_array, find_in_rows
 _DIR_COLUMNS = ("log_dirs", "future_log_dirs")
 """Columns of partitions that name log dirs."""
 _NO_CONFIGS: Mapping[str, str] = {}
-"""Shared by topics without configs; a plain dict, since proxies cannot be pickled."""
+"""Configs of topics without any; a plain dict, since proxies cannot be pickled."""
 
 
 def state_of(facts: Facts, cluster_id: str | None = None) -> ClusterState:
     """
     Build the cluster of a snapshot.
 
-    Absent values get the defaults of the model: a broker without a rack or a host has
-    one of its own; an absent ISR is the live replicas; an absent leader is the first
-    live replica in the ISR; a log dir that only replicas name, on a broker that lists
-    none, is online and of unknown size.
+    Absent values get the defaults of the model. A broker without a rack or a host gets
+    its own. An absent ISR is all live replicas, and an absent leader the first live
+    replica in the ISR. A log dir that only replicas name, on a broker that lists none,
+    is online and of unknown size.
 
     Parameters
     ----------
@@ -98,25 +98,25 @@ def state_of(facts: Facts, cluster_id: str | None = None) -> ClusterState:
     )
 
 
-def bare_state_of(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
+def brokers_state_of(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
     """
-    Build a cluster of brokers and log dirs alone, as `state_of` would.
+    Build a cluster of brokers and log dirs without topics, as `state_of` does.
 
     Parameters
     ----------
     brokers, log_dirs
         Tables of a snapshot, with rows in canonical order.
     """
-    nothing = _of_nothing()
+    empty = _empty_state()
     facts = Facts({}, (), {"brokers": brokers, "log_dirs": log_dirs})
     found = _brokers(brokers, dir_totals(facts, facts.broker_ids))
     none = Rows.of_ids(pa.array([], pa.list_(pa.int32())))
-    dirs = _Dirs(log_dirs, found, {}, none, nothing.replicas.broker_idx)
-    return replace(nothing, brokers=found, log_dirs=dirs.log_dirs())
+    dirs = _Dirs(log_dirs, found, {}, none, empty.replicas.broker_idx)
+    return replace(empty, brokers=found, log_dirs=dirs.log_dirs())
 
 
 @cache
-def _of_nothing() -> ClusterState:
+def _empty_state() -> ClusterState:
     """Return an empty cluster, cached since its partitions take most of the time."""
     return state_of(Facts({}, (), {table.name: table.empty() for table in TABLES}))
 
@@ -146,7 +146,7 @@ def _codes(column: ArrowArray, names: tuple[str, ...], absent: int) -> CodeArray
     return codes.fill_null(absent).to_numpy(zero_copy_only=False).astype(np.int8)  # type: ignore[no-any-return]
 
 
-def _own_where_none(column: ArrowArray) -> tuple[IndexArray, tuple[str | None, ...]]:
+def _codes_or_own(column: ArrowArray) -> tuple[IndexArray, tuple[str | None, ...]]:
     """Return codes and sorted names; each null gets a name of its own at the end."""
     values = as_array(column)
     names = pa.array(sorted(values.drop_null().unique().to_pylist()), pa.string())
@@ -160,8 +160,8 @@ def _own_where_none(column: ArrowArray) -> tuple[IndexArray, tuple[str | None, .
 
 
 def _brokers(table: ArrowTable, dir_bytes: npt.NDArray[np.int64]) -> Brokers:
-    rack_idx, racks = _own_where_none(table.column("rack"))
-    host_idx, hosts = _own_where_none(table.column("host"))
+    rack_idx, racks = _codes_or_own(table.column("rack"))
+    host_idx, hosts = _codes_or_own(table.column("host"))
     sets = as_array(table.column("broker_set"))
     set_names = sorted(sets.drop_null().unique().to_pylist())
     set_idx = pc.index_in(sets, value_set=pa.array(set_names, pa.string()))
@@ -324,7 +324,7 @@ def _flags(members: Rows, rows: Rows) -> BoolArray:
 
 
 def _spread(rows: Rows, values: npt.NDArray[Any], replicas: Rows) -> npt.NDArray[Any]:
-    """Align a column that has one element per replica or no list at all."""
+    """Align a column of optional lists, with one element per replica, to replicas."""
     if len(values) == len(replicas.values):
         return values
     spread = np.full(len(replicas.values), UNKNOWN, dtype=values.dtype)

@@ -53,7 +53,7 @@ def test_the_last_tasks_are_small(pieces):
 
 @pytest.mark.parametrize("is_compacted", [False, True])
 def test_a_snapshot_is_read_as_it_was_written(tmp_path, monkeypatch, is_compacted):
-    monkeypatch.setattr("planner.fleet.append.WIDEST_GROUP_ROWS", 17)
+    monkeypatch.setattr("planner.fleet.append.MAX_GROUP_ROWS", 17)
     store = Store(str(tmp_path))
     written = [snapshot("a", TIME), snapshot("b", TIME), skewed_snapshot()]
     for each in written:

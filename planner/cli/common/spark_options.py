@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from planner.fleet.fleet_places import Given
+    from planner.fleet.fleet_places import FolderCheck
 
 MOST_NAMED = 5
 INDENT = "  "
@@ -56,7 +56,7 @@ def session_of(
     conf: Sequence[str] | None,
     *,
     in_python: bool = False,
-    reads: Sequence["Given"] = (),
+    reads: Sequence["FolderCheck"] = (),
     writes: str = "",
 ) -> "SparkSession":
     """
@@ -79,13 +79,13 @@ def session_of(
         If a setting is none, a folder is not there, a schema has no name, or Spark or
         Java is not there.
     """
-    from planner.fleet.fleet_places import is_local, require, require_schema
+    from planner.fleet.fleet_places import is_local, require_folders, require_schema
     from planner.spark.session import parse_conf, start_session
 
     asked = parse_conf(conf or [])
     require_schema(writes)
     if is_local(master, asked):
-        require(reads)
+        require_folders(reads)
     return start_session(master=master, conf=asked, in_python=in_python)
 
 

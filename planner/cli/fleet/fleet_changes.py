@@ -60,14 +60,14 @@ def changes(
 
     Example: kafka-planner fleet changes fleet -o changes --plans plans
     """
-    from planner.fleet.fleet_places import fleet_at, written_at
+    from planner.fleet.fleet_places import fleet_check, results_check
     from planner.fleet.snapshot_selection import read_selection
 
     selection = read_selection(since, until, cluster)
     session = session_of(
         master,
         conf,
-        reads=[fleet_at(fleet), written_at(plans, "plans", "plan")],
+        reads=[fleet_check(fleet), results_check(plans, "plans", "plan")],
         writes=output,
     )
     from planner.spark.reports.fleet_changes import changes_folder

@@ -78,7 +78,7 @@ def score(
 
     Example: kafka-planner fleet score fleet -o scores
     """
-    from planner.fleet.fleet_places import fleet_at, is_folder_here
+    from planner.fleet.fleet_places import fleet_check, is_folder_here
     from planner.fleet.snapshot_selection import read_selection
     from planner.score import ScoreRequest
     from planner.score.fail_on import parse_conditions
@@ -88,7 +88,7 @@ def score(
     selection = read_selection(since, until, cluster)
     is_here = is_folder_here(fleet) and is_folder_here(output)
     session = session_of(
-        master, conf, in_python=is_here, reads=[fleet_at(fleet)], writes=output
+        master, conf, in_python=is_here, reads=[fleet_check(fleet)], writes=output
     )
     from planner.spark.command import score_folder
     from planner.spark.output.latest_scores import latest_scores

@@ -54,9 +54,9 @@ def ingest(
 
     Example: kafka-planner fleet ingest dumps -o fleet
     """
-    from planner.fleet.fleet_places import dumps_at, schema_of
+    from planner.fleet.fleet_places import dumps_check, schema_of
 
-    session = session_of(master, conf, reads=[dumps_at(folder)], writes=output)
+    session = session_of(master, conf, reads=[dumps_check(folder)], writes=output)
     from planner.spark.ingest.dump_ingest import ingest_dumps, ingested_document
 
     done = ingest_dumps(

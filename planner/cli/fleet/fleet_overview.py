@@ -87,7 +87,7 @@ def overview(
 
     Example: kafka-planner fleet overview fleet -o overview --trends trends
     """
-    from planner.fleet.fleet_places import fleet_at, written_at
+    from planner.fleet.fleet_places import fleet_check, results_check
     from planner.fleet.fleet_prices import read_fleet_prices
     from planner.fleet.overview_conditions import figures_of, overview_conditions
     from planner.fleet.snapshot_selection import read_selection
@@ -112,9 +112,9 @@ def overview(
         master,
         conf,
         reads=[
-            fleet_at(fleet),
-            written_at(trends, "trends", "trends"),
-            written_at(changes, "changes", "changes"),
+            fleet_check(fleet),
+            results_check(trends, "trends", "trends"),
+            results_check(changes, "changes", "changes"),
         ],
         writes=output,
     )

@@ -25,7 +25,7 @@ from planner.cli.plan.plan_options import RequestOptions, with_request_options
 from planner.cli.plan.request_options import plan_request
 
 if TYPE_CHECKING:
-    from planner.fleet.cluster_plans import Asked, NamedRequest
+    from planner.fleet.cluster_plans import FleetRequest, NamedRequest
     from planner.spark.reports.fleet_plans import FleetPlanned
 
 MOST_ROWS = 50
@@ -99,11 +99,11 @@ def plan(
 
     Example: kafka-planner fleet plan fleet -o plans --band 0.05
     """
-    from planner.fleet.fleet_places import fleet_at
+    from planner.fleet.fleet_places import fleet_check
     from planner.fleet.snapshot_selection import read_selection
 
     options = {**asked.given, "with_log_dirs": with_log_dirs}
-    wanted: Sequence[Asked]
+    wanted: Sequence[FleetRequest]
     if scenarios is None:
         if asked.sources.get("growth") == "COMMANDLINE" and growth is not None:
             refuse_option("--growth", growth, "must be given with --scenarios alone")
@@ -112,7 +112,7 @@ def plan(
         wanted = read_scenarios(scenarios, growth, options, asked.sources)
     selection = read_selection(since, until, cluster)
     session = session_of(
-        master, conf, in_python=True, reads=[fleet_at(fleet)], writes=output
+        master, conf, in_python=True, reads=[fleet_check(fleet)], writes=output
     )
     from planner.spark.reports.fleet_plans import PLANS, SCENARIOS, plan_folder
 

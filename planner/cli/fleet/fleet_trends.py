@@ -50,12 +50,12 @@ def trends(
 
     Example: kafka-planner fleet trends scores -o trends
     """
-    from planner.fleet.fleet_places import written_at
+    from planner.fleet.fleet_places import results_check
     from planner.fleet.snapshot_selection import read_selection
 
     selection = read_selection(since, until, cluster)
     session = session_of(
-        master, conf, reads=[written_at(scores, "scores", "score")], writes=output
+        master, conf, reads=[results_check(scores, "scores", "score")], writes=output
     )
     from planner.spark.reports.fleet_trends import trends_folder
 

@@ -22,8 +22,8 @@ def with_chosen_dirs(
     """
     Return the log dirs of a plan, with those that brokers are certain to choose.
 
-    A log dir stays `None` if the choice depends on the order of creation, on a tie, or
-    on a replica in an unknown log dir.
+    A log dir stays `None` if the broker's choice depends on the order of creation, on a
+    tie, or on a replica in an unknown log dir.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ def with_chosen_dirs(
     log_dirs
         Path per replica, `None` for any; `None` if an entry gives none.
     listed
-        Broker id and path of the log dirs that brokers list. A broker with another
-        known log dir has log dirs that are not all known.
+        Broker id and path of the log dirs that brokers list. If replicas name another
+        log dir of a broker, its list is incomplete, and the choice stays unknown.
     """
     entries = _Entries(state, keys, replicas, log_dirs)
     copies = list(entries.unnamed())
@@ -59,7 +59,7 @@ def with_chosen_dirs(
 
 
 class _Entries:
-    """Entries of a plan, with the present replicas of their partitions."""
+    """Entries of a plan, with the current replicas of their partitions."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class _Entries:
         self.rows = [row_of[key] for key in keys]
 
     def _before(self, entry: int) -> dict[int, int]:
-        """Return the log dir of each replica of an entry now, by broker id."""
+        """Return the current log dir of each replica of an entry, by broker id."""
         rows = range(*self.state.replicas.start[self.rows[entry] :][:2].tolist())
         held = self.state.replicas
         return {

@@ -45,7 +45,7 @@ class ParsedDocument:
     tables
         The Arrow tables by name.
     places
-        Places of their rows in the document.
+        Places of the tables' rows in the document.
     problems
         Every rejected value; rejected values are left out of the tables.
     is_complete
@@ -153,7 +153,7 @@ def _parsed(
 def _not_unicode(value: object, place: Place, file: str) -> list[InputProblem]:
     """Return problems for strings with lone surrogates; JSON parsers reject these."""
     if isinstance(value, str) and not is_unicode(value):
-        rule, remedy = "must be valid Unicode", "mend the lone surrogates"
+        rule, remedy = "must be valid Unicode", "remove the lone surrogates"
         return [problem(file, place_text(place), value, rule, remedy)]
     if isinstance(value, dict):
         members = [((*place, k), v) for k, v in value.items()]
@@ -267,24 +267,24 @@ def _as_problem(error: Mapping[str, Any], at: Place, file: str) -> InputProblem:
 
 _RULES: dict[str, tuple[str, str]] = {
     "missing": ("the key is required", "add it"),
-    "extra_forbidden": ("unknown key", f"remove it, or mend its name; {SEE_SCHEMA}"),
+    "extra_forbidden": ("unknown key", f"remove it, or correct its name; {SEE_SCHEMA}"),
     "int_type": ("must be an integer", ""),
-    "float_type": ("must be a number", "null says unknown"),
-    "finite_number": ("must be a finite number", "null says unknown"),
+    "float_type": ("must be a number", "write null if it is unknown"),
+    "finite_number": ("must be a finite number", "write null if it is unknown"),
     "string_type": ("must be a string", ""),
     "string_too_short": ("must not be empty", ""),
     "bool_type": ("must be true or false", ""),
     "list_type": ("must be a list", SEE_SCHEMA),
     "dict_type": ("must be an object", SEE_SCHEMA),
     "invalid_key": ("a key must be a string", ""),
-    "greater_than_equal": ("must be at least {ge}", "null says unknown"),
+    "greater_than_equal": ("must be at least {ge}", "write null if it is unknown"),
     "less_than_equal": ("must be at most {le}", ""),
     "literal_error": ("must be {expected}", ""),
     "value_error": ("{error}", "write ISO 8601, as in 2026-11-21T08:00:00Z"),
 }
 _REMEDIES: dict[str, str] = {
-    "format": "this is a file of another kind",
-    "version": "the file is of another version of kafka-planner",
+    "format": "give a snapshot; this file has another format",
+    "version": "use the release of kafka-planner that wrote the file",
 }
 
 

@@ -48,7 +48,7 @@ def parse_json(data: bytes, *, file: str) -> Any:  # noqa: ANN401 - any JSON val
     Raises
     ------
     BadInputError
-        If it is not JSON in UTF-8, or an object has a key twice.
+        If the file is not JSON in UTF-8, or an object has a duplicate key.
     """
     from pydantic_core import from_json
 
@@ -59,7 +59,7 @@ def parse_json(data: bytes, *, file: str) -> Any:  # noqa: ANN401 - any JSON val
     except ValueError as error:
         raise _syntax_error(text, str(error), file) from error
     if _count_keys(text) != _count_parsed(document):
-        _refuse_double_keys(text, file)
+        _refuse_duplicate_keys(text, file)
     return document
 
 
@@ -69,9 +69,9 @@ def _unpack(data: bytes, file: str) -> bytes:
     try:
         return gzip.decompress(data)
     except (EOFError, OSError, zlib.error) as error:
-        rule = f"the file must be whole gzip: {error}"
+        rule = f"the file must be complete gzip: {error}"
         raise refuse(
-            file, [problem(file, "", None, rule, "write or copy it anew")]
+            file, [problem(file, "", None, rule, "write or copy it again")]
         ) from error
 
 
@@ -86,7 +86,7 @@ def _syntax_error(text: bytes, message: str, file: str) -> BadInputError:
     except UnicodeDecodeError as error:
         rule = f"the file must be UTF-8: {error.reason} at byte {error.start}"
         return refuse(file, [problem(file, "", None, rule, "convert it to UTF-8")])
-    remedy = "mend it, or write it anew with 'kafka-planner snapshot'"
+    remedy = "correct it, or write it again with 'kafka-planner snapshot'"
     return refuse(file, [problem(file, place, None, f"not JSON: {what}", remedy)])
 
 
@@ -111,19 +111,21 @@ def _count_parsed(value: object) -> int:
     return total
 
 
-def _refuse_double_keys(text: bytes, file: str) -> None:
-    """Parse again to find duplicate keys, which were only suspected."""
+def _refuse_duplicate_keys(text: bytes, file: str) -> None:
+    """Parse with a hook that finds duplicate keys, and reject the file if any."""
     problems = []
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         parsed = dict(pairs)
         if len(parsed) != len(pairs):
             keys = [key for key, _ in pairs]
-            again = sorted({key for key in keys if keys.count(key) > 1})
+            repeated = sorted({key for key in keys if keys.count(key) > 1})
             name = next((parsed[k] for k in ("name", "id", "path") if k in parsed), "")
             place = f"object {name}" if isinstance(name, str | int) and name else ""
-            rule = "an object must have a key once"
-            problems.append(problem(file, place, again, rule, "remove the second one"))
+            rule = "keys of an object must be unique"
+            problems.append(
+                problem(file, place, repeated, rule, "remove the second one")
+            )
         return parsed
 
     json.loads(text, object_pairs_hook=look)
@@ -135,7 +137,7 @@ def write_json(header: Mapping[str, Any], tables: Tables, path: Path) -> None:
     """
     Write a snapshot as JSON, gzipped if the name ends in ``.gz``.
 
-    One line for each broker and each partition, so that versions can be compared.
+    Each broker and each partition has its own line, so that files can be compared.
     """
     with path.open("wb") as file, no_garbage_collection():
         if path.suffix != ".gz":

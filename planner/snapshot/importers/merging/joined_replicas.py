@@ -23,7 +23,7 @@ Paths = npt.NDArray[np.object_]
 
 
 @dataclass(slots=True)
-class Strays:
+class StrayReplicas:
     """
     Contents of log dirs that belong to no replica.
 
@@ -31,13 +31,13 @@ class Strays:
     ----------
     unknown_names
         ``topic-partition`` of partitions that no metadata lists.
-    num_left, left_bytes
+    num_stray, stray_bytes
         Number and bytes of copies on brokers that hold no replica of the partition.
     """
 
-    unknown_names: list[str] = field(default_factory=list)
-    num_left: int = 0
-    left_bytes: int = 0
+    unknown_partitions: list[str] = field(default_factory=list)
+    num_stray: int = 0
+    stray_bytes: int = 0
 
 
 class ReplicaDirs:
@@ -52,7 +52,7 @@ class ReplicaDirs:
 
     def __init__(self, ledger: PartitionLedger) -> None:
         self.ledger = ledger
-        lists = ledger.told("replicas")
+        lists = ledger.column("replicas")
         lengths = np.array([len(ids) for ids in lists], dtype=np.int64)
         self.start: IntArray = np.concatenate([[0], np.cumsum(lengths)])
         flat = [broker for ids in lists for broker in ids]
@@ -62,15 +62,15 @@ class ReplicaDirs:
         self.future_paths: Paths = np.full(len(flat), None, dtype=object)
         self.size_bytes: IntArray = np.full(len(flat), _NONE, dtype=np.int64)
         self.problems: list[InputProblem] = []
-        self.strays = Strays()
+        self.strays = StrayReplicas()
         key = self.row * _WIDTH + self.broker
         self._order = np.argsort(key, kind="stable")
         self._key = key[self._order]
         self._sources: list[Source] = []
-        self._told_by: IntArray = np.full(len(flat), _NONE, dtype=np.int64)
-        self._take_named()
+        self._source_idx: IntArray = np.full(len(flat), _NONE, dtype=np.int64)
+        self._set_listed_paths()
 
-    def _take_named(self) -> None:
+    def _set_listed_paths(self) -> None:
         """Set the log dirs that placement files name themselves."""
         for row, paths in enumerate(self.ledger.columns.get("log_dirs", ())):
             low, high = int(self.start[row]), int(self.start[row + 1])
@@ -86,9 +86,9 @@ class ReplicaDirs:
         size = np.array(replicas.size_bytes, dtype=np.int64)
         is_future = np.array(replicas.is_future, dtype=bool)
         is_left = np.less(slot, 0) & (row >= 0)
-        self.strays.num_left += int(is_left.sum())
-        self.strays.left_bytes += int(size[is_left].sum())
-        self._refuse_doubles(source, replicas, slot, is_future)
+        self.strays.num_stray += int(is_left.sum())
+        self.strays.stray_bytes += int(size[is_left].sum())
+        self._refuse_duplicates(source, replicas, slot, is_future)
         self._set_paths(replicas, slot, ~is_future, self.paths)
         self._set_paths(replicas, slot, is_future, self.future_paths)
         is_current = (slot >= 0) & ~is_future
@@ -103,7 +103,7 @@ class ReplicaDirs:
             topic, _, partition = name.rpartition("-")
             row = self.ledger.row_of.get((topic, int(partition)), _NONE)
             if row == _NONE:
-                self.strays.unknown_names.append(name)
+                self.strays.unknown_partitions.append(name)
             rows.append(row)
         codes = encoded.indices.to_numpy(zero_copy_only=False)
         found: IntArray = np.array([*rows, _NONE], dtype=np.int64)[codes]
@@ -119,7 +119,7 @@ class ReplicaDirs:
         )
         return slot
 
-    def _refuse_doubles(
+    def _refuse_duplicates(
         self,
         source: Source,
         replicas: ReplicaColumns,
@@ -132,14 +132,14 @@ class ReplicaDirs:
         _, first = np.unique(slot[rows], return_index=True)
         for at in np.setdiff1d(np.arange(len(rows)), first).tolist():
             name, broker = replicas.names[rows[at]], replicas.brokers[rows[at]]
-            rule = f"{name} must lie in one log dir of broker {broker}, not in two"
+            rule = f"{name} must be in one log dir of broker {broker}, not in two"
             self.problems.append(
                 InputProblem(
                     file=source.file,
                     place=f"broker {broker}",
                     value="",
                     rule=rule,
-                    remedy="two outputs were joined; take it anew",
+                    remedy="two outputs were joined: take the output again",
                 )
             )
 
@@ -148,20 +148,20 @@ class ReplicaDirs:
     ) -> None:
         rows = np.flatnonzero((slot >= 0) & mask)
         here = slot[rows]
-        told = np.array(replicas.paths, dtype=object)[rows]
+        listed = np.array(replicas.paths, dtype=object)[rows]
         is_known = np.not_equal(paths[here], np.array(None, dtype=object))
-        for at in np.flatnonzero(is_known & (paths[here] != told)).tolist():
-            self._contradict(replicas, int(rows[at]), int(here[at]))
-        paths[here] = np.where(is_known, paths[here], told)
-        self._told_by[here[~is_known]] = len(self._sources) - 1
+        for at in np.flatnonzero(is_known & (paths[here] != listed)).tolist():
+            self._add_contradiction(replicas, int(rows[at]), int(here[at]))
+        paths[here] = np.where(is_known, paths[here], listed)
+        self._source_idx[here[~is_known]] = len(self._sources) - 1
 
-    def _contradict(self, replicas: ReplicaColumns, row: int, slot: int) -> None:
+    def _add_contradiction(self, replicas: ReplicaColumns, row: int, slot: int) -> None:
         place = f"broker {replicas.brokers[row]}"
-        told_by = int(self._told_by[slot])
+        source_idx = int(self._source_idx[slot])
         first = (
             self.ledger.origin(int(self.row[slot]), "log_dirs")
-            if told_by == _NONE
-            else Origin(self._sources[told_by].file, place)
+            if source_idx == _NONE
+            else Origin(self._sources[source_idx].file, place)
         )
         second = Origin(self._sources[-1].file, place)
         what = f"log dir of {replicas.names[row]}"
@@ -206,11 +206,11 @@ class ReplicaDirs:
 
     def _leaders(self) -> IntArray:
         """Return ``(P,)`` the id of the leader; if unknown, of the first replica."""
-        told, replicas = self.ledger.told("leader"), self.ledger.told("replicas")
+        leaders, replicas = self.ledger.column("leader"), self.ledger.column("replicas")
         return np.array(
             [
                 (ids[0] if ids else _NONE) if leader is None else leader
-                for leader, ids in zip(told, replicas, strict=True)
+                for leader, ids in zip(leaders, replicas, strict=True)
             ],
             dtype=np.int64,
         )

@@ -26,7 +26,7 @@ from planner.snapshot.checks.broker_checks import (
     BROKER_CHECKS,
     TOPIC_CHECKS,
     TOPIC_ONCE,
-    too_much,
+    overflow_findings,
 )
 from planner.snapshot.checks.partition_checks import PARTITION_ONCE
 from planner.snapshot.checks.record_checks import findings
@@ -167,7 +167,7 @@ def _in_sums(counts: ArrowTable) -> Iterator[Row]:
             rule = f"{name} is too much to add up"
             yield row_of("partitions", name, f"{whole:.3g}", rule)
     for name in TOTALS:
-        found = too_much("partitions", name, _whole(counts, f"total_{name}"))
+        found = overflow_findings("partitions", name, _whole(counts, f"total_{name}"))
         yield from rows_of_findings(found, {})
 
 
