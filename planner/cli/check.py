@@ -63,7 +63,7 @@ def check(
     verbose: Verbose = False,
 ) -> None:
     """
-    Check a plan before it runs, by code that shares nothing with the solver.
+    Check a plan before it runs, by code independent of the solver.
 
     Exits 0 if the plan breaks no rule, 3 if it does; what was wrong before and is none
     of the plan's making is listed too, and does not count.

@@ -31,10 +31,10 @@ def demo(
     verbose: Verbose = False,
 ) -> None:
     """
-    Show the main job on a bundled cluster: score, plan, check, verify.
+    Score, plan, check and verify on a bundled cluster.
 
-    Three brokers have just been added to "orders-eu"; broker 4 is too full. Touches no
-    Kafka and writes nothing but the plan folder.
+    Three brokers have just been added to "orders-eu"; broker 4 is too full. No Kafka
+    is contacted, and only the plan folder is written.
 
     Example: kafka-planner demo -o demo-plan
     """

@@ -51,11 +51,12 @@ ElectionFile = Annotated[
     ),
 ]
 Topic = Annotated[
-    str | None, typer.Option("--topic", metavar="T", help="One partition: its topic.")
+    str | None,
+    typer.Option("--topic", metavar="T", help="Topic of one partition."),
 ]
 PartitionNumber = Annotated[
     int | None,
-    typer.Option("--partition", metavar="N", min=0, help="… and its number."),
+    typer.Option("--partition", metavar="N", min=0, help="Number of that partition."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, it is shown only.")]
 
@@ -77,7 +78,7 @@ def elect(
     verbose: Verbose = False,
 ) -> None:
     """
-    Elect leaders on a running cluster; shows what would happen, and does it with --yes.
+    Elect leaders on a running cluster; without --yes, a preview.
 
     Exits 0 if every partition is led as asked for, or would be; 3 if some cannot be.
     An unclean election loses records: each loss is listed.

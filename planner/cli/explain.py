@@ -80,7 +80,7 @@ def explain(
     verbose: Verbose = False,
 ) -> None:
     """
-    Say why each move of a plan is made, and what would be worse without it.
+    Explain each move of a plan, and what would be worse without it.
 
     A plan folder holds what this takes. Any other reassignment file needs --snapshot,
     and is explained as a rebalance with the default bands would see it.

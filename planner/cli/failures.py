@@ -100,7 +100,7 @@ def failures(
     verbose: Verbose = False,
 ) -> None:
     """
-    Lose every broker, log dir and rack in turn; or say what exactly is lost.
+    Simulate the loss of each broker, log dir and rack.
 
     Exits 0 if everything goes on (any one broker and any one rack; or the loss that
     is named), 3 if not.

@@ -77,7 +77,7 @@ def generate(
     quiet: Quiet = False,
 ) -> None:
     """
-    Propose a new assignment of topics to brokers, by the fewest moves.
+    Propose a new assignment of topics, by the fewest moves.
 
     Counts become as even as racks allow, from where the replicas are. Prints the
     current and the proposed assignment like kafka-reassign-partitions --generate;

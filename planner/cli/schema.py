@@ -16,7 +16,7 @@ def schema(
     output_format: Format = OutputFormat.TEXT,
 ) -> None:
     """
-    Print the JSON Schema of a document that kafka-planner reads or writes.
+    Print the JSON Schema of a document that is read or written.
 
     Example: kafka-planner schema snapshot
     """

@@ -89,7 +89,7 @@ def score(
     verbose: Verbose = False,
 ) -> None:
     """
-    Score clusters as they are: balance, broken rules, hot spots, the least to move.
+    Score clusters: balance, broken rules, hot spots, least to move.
 
     Needs no JVM without --spark. Exits 3 where a condition of --fail-on holds. Of
     several snapshots json is a list.

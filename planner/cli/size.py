@@ -88,7 +88,7 @@ def size(
     verbose: Verbose = False,
 ) -> None:
     """
-    Say how many brokers a cluster needs, what proves it, and how long they will do.
+    Find how many brokers a cluster needs, for how long, with a proof.
 
     Exits 0 with an answer, 4 where no brokers were found that carry the load.
 

@@ -59,7 +59,7 @@ def status(
     verbose: Verbose = False,
 ) -> None:
     """
-    Show what is wrong with a cluster now, by name, and the commands that help.
+    List what is wrong with a cluster now, and the commands that help.
 
     Brokers, log dirs, partitions without a leader or a source, reassignments,
     throttles, controllers. Exits 0 if nothing is wrong, 3 if something is.

@@ -53,7 +53,7 @@ def verify(
     verbose: Verbose = False,
 ) -> None:
     """
-    Compare a cluster with a plan: what is done, what cannot finish, what is left.
+    Compare a cluster with a plan: what is done, stuck and left.
 
     Exits 0 only if it is completed, no throttle is left and every log dir is as
     planned; else 3. Changes nothing, throttles included.

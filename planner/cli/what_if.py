@@ -95,7 +95,7 @@ def what_if(
     verbose: Verbose = False,
 ) -> None:
     """
-    Play scenarios on a cluster and lay them beside today.
+    Plan scenarios of a cluster, and compare them with today.
 
     Exits 0 if every scenario holds, 3 if some does not, 4 if some plan cannot meet
     the hard rules.

@@ -53,7 +53,7 @@ def changes(
     quiet: Quiet = False,
 ) -> None:
     """
-    Compare each snapshot of a cluster with the one before: what moved, how many bytes.
+    Compare each snapshot of a cluster with the one before.
 
     Exits 3 where one could not be read; the column reason says why. With --plans also
     where the last snapshot differs from a plan.
@@ -147,4 +147,4 @@ def print_drift(rows: list[dict[str, Any]]) -> None:
 
 def add_to(fleet_app: typer.Typer) -> None:
     """Add `changes` to the commands below `fleet`."""
-    fleet_app.command("changes")(changes)
+    fleet_app.command("changes", rich_help_panel="Report")(changes)

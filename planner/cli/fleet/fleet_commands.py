@@ -27,7 +27,7 @@ app = typer.Typer(
     name="fleet",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="The snapshots of many clusters: taken in, scored, planned, on Spark.",
+    help="Ingest, score and plan the snapshots of many clusters on Spark.",
 )
 
 Fleet = Annotated[
@@ -51,7 +51,7 @@ All = Annotated[
 ]
 
 
-@app.command()
+@app.command(rich_help_panel="Score and plan")
 def score(
     fleet: Fleet,
     *,
@@ -69,7 +69,7 @@ def score(
     quiet: Quiet = False,
 ) -> None:
     """
-    Score every snapshot of a fleet that has no scores yet; every level, as a table.
+    Score every snapshot of a fleet that has no scores yet.
 
     Exits 3 where a snapshot could not be scored, and problems/ says why; or where a
     condition of --fail-on holds, or cannot be judged, of the last snapshot of a
@@ -139,7 +139,7 @@ def _print_end(found: "FleetScored", output: str) -> None:
         print_words(f"nothing new: {output} has the scores of {clusters:,} clusters")
 
 
-@app.command()
+@app.command(rich_help_panel="Store")
 def compact(
     fleet: Annotated[str, typer.Argument(metavar="FLEET", help="Fleet folder.")],
     *,
@@ -147,7 +147,7 @@ def compact(
     quiet: Quiet = False,
 ) -> None:
     """
-    Put the rows of each day into one file per table, and remove what is left over.
+    Join the rows of each day in one file per table.
 
     Those who read meanwhile see every row once. Nobody may append meanwhile. No JVM.
 

@@ -36,7 +36,7 @@ def ingest(
             "-o",
             "--output",
             metavar="FLEET",
-            help="Fleet folder: a path, s3://…, gs://…, hdfs://…; or "
+            help="Fleet folder: a path, or a URL of s3, gs or hdfs; or "
             "table:CATALOG.SCHEMA.",
         ),
     ],
@@ -47,7 +47,7 @@ def ingest(
     quiet: Quiet = False,
 ) -> None:
     """
-    Take raw dumps into a fleet; those taken in before are not read again.
+    Read raw dumps into a fleet, each dump once.
 
     What is refused goes to the fleet's rejects/ table with its reason; then the exit
     code is 3.
@@ -82,4 +82,4 @@ def ingest(
 
 def add_to(fleet_app: typer.Typer) -> None:
     """Add `ingest` to the commands below `fleet`."""
-    fleet_app.command("ingest")(ingest)
+    fleet_app.command("ingest", rich_help_panel="Store")(ingest)

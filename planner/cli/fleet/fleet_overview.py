@@ -80,7 +80,7 @@ def overview(
     quiet: Quiet = False,
 ) -> None:
     """
-    Say of every cluster what to fix first, what it allows, and what it costs.
+    List for every cluster what to fix first, and what it costs.
 
     Of its last snapshot. Exits 3 where one could not be looked at, or a condition of
     --fail-on holds, or cannot be judged.
@@ -202,4 +202,4 @@ def facts_of_row(row: dict[str, Any]) -> ClusterFacts:
 
 def add_to(fleet_app: typer.Typer) -> None:
     """Add `overview` to the commands below `fleet`."""
-    fleet_app.command("overview")(overview)
+    fleet_app.command("overview", rich_help_panel="Report")(overview)

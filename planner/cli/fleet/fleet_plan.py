@@ -91,7 +91,7 @@ def plan(
     asked: RequestOptions,
 ) -> None:
     """
-    Plan every cluster of a fleet; what has been planned there already is skipped.
+    Plan every cluster of a fleet that is not planned yet.
 
     Exits 4 where a cluster's hard rules cannot all be met, 3 where one could not be
     planned, a plan has findings or a scenario does not hold; the column reason says
@@ -212,4 +212,4 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
 
 def add_to(fleet_app: typer.Typer) -> None:
     """Add `plan` to the commands below `fleet`."""
-    fleet_app.command("plan")(plan)
+    fleet_app.command("plan", rich_help_panel="Score and plan")(plan)

@@ -44,7 +44,7 @@ def trends(
     quiet: Quiet = False,
 ) -> None:
     """
-    Say what grows how fast, in how many days it is full, and how balance changed.
+    Compute growth, days until brokers are full, and balance.
 
     Of every cluster, rack, broker, log dir and topic, from all times that were scored.
 
@@ -103,4 +103,4 @@ def days_text(row: dict[str, Any], name: str) -> str:
 
 def add_to(fleet_app: typer.Typer) -> None:
     """Add `trends` to the commands below `fleet`."""
-    fleet_app.command("trends")(trends)
+    fleet_app.command("trends", rich_help_panel="Report")(trends)

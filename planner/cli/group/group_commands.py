@@ -29,7 +29,7 @@ app = typer.Typer(
     name="group",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Look at consumer groups, and assign their partitions.",
+    help="Show consumer groups, assign their partitions, set their offsets.",
 )
 
 Texts = Annotated[
@@ -86,7 +86,7 @@ def assign(
     source: Source,
 ) -> None:
     """
-    Assign the partitions of a group to its members; nothing is changed anywhere.
+    Assign the partitions of a group to its members; changes nothing.
 
     Exits 0, or 3 if the assignment breaks a rule: Kafka's own assignors can.
 
@@ -126,7 +126,7 @@ def import_group(
     source: Source,
 ) -> None:
     """
-    Write a group file from what kafka-consumer-groups printed, or from a cluster.
+    Write a group file from Kafka's tool or from a cluster.
 
     Give any of --describe, --describe --members --verbose and --describe --state; which
     is which is seen from their headings. Or --bootstrap-server and --group.

@@ -106,7 +106,7 @@ def offsets(
     verbose: Verbose = False,
 ) -> None:
     """
-    Show a group's offsets, or set them on a cluster: nothing without --execute --yes.
+    Show a group's offsets; set them with --execute --yes.
 
     Options and results are those of kafka-consumer-groups --reset-offsets. Exits 3 if
     an offset was refused, or is another when it is read back.

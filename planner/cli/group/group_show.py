@@ -49,7 +49,7 @@ def show(
     source: Source,
 ) -> None:
     """
-    Show a group: who reads what, how far behind it is, and what would help.
+    Show members, lag and problems of a group.
 
     With --bootstrap-server alone, the groups of the cluster are listed.
 

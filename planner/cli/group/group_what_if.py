@@ -37,7 +37,7 @@ def what_if(
     source: Source,
 ) -> None:
     """
-    Play events on a simulated clock: what is revoked, what stands still, what piles up.
+    Simulate events of a group: what is revoked, stalls and piles up.
 
     Exits 0, or 3 if an assignment breaks a rule: Kafka's own assignors can.
 

@@ -23,7 +23,7 @@ SOURCES = {
 app = typer.Typer(
     name="config",
     no_args_is_help=True,
-    help="The options of plans: what holds and why, and a file to keep them in.",
+    help="Show the options of plans, and write a file to keep them in.",
 )
 
 
@@ -37,7 +37,7 @@ def show(
     options: PlanOptions,
 ) -> None:
     """
-    Show the options of a plan as they hold here, and where each came from.
+    Show the options of a plan, and where each came from.
 
     Exits 2 with everything that is wrong with the file or the options.
 
@@ -177,7 +177,7 @@ def init(
     quiet: Quiet = False,
 ) -> None:
     """
-    Write a planner.toml in which every option stands as a comment.
+    Write a planner.toml that has every option as a comment.
 
     Exits 2 if something stands there already.
 

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="plan",
     no_args_is_help=True,
-    help="Plan where replicas go: the fewest bytes for balanced brokers, with a proof.",
+    help="Plan where replicas go, by the fewest bytes, with a proof.",
 )
 
 
-@app.command("rebalance")
+@app.command("rebalance", rich_help_panel="Balance")
 @with_plan_options
 def rebalance(
     snapshot: SnapshotArgument,
@@ -49,9 +49,10 @@ def rebalance(
     options: PlanOptions,
 ) -> None:
     """
-    Bring every broker into its band with the fewest bytes; empty dead brokers.
+    Balance all brokers by the fewest bytes.
 
-    Exits 0 if all hard rules hold afterwards, 4 if not (the best plan is given).
+    Every broker is brought into its band, and dead brokers are emptied. Exits 0 if all
+    hard rules hold afterwards, 4 if not (the best plan is given).
 
     Example: kafka-planner plan rebalance prod.json --band 0.05 -o plan
     """
@@ -59,7 +60,7 @@ def rebalance(
     run_plan("rebalance", snapshot, options, own)
 
 
-@app.command("add-brokers")
+@app.command("add-brokers", rich_help_panel="Change brokers")
 @with_plan_options
 def add_brokers(
     snapshot: SnapshotArgument,
@@ -71,10 +72,11 @@ def add_brokers(
     options: PlanOptions,
 ) -> None:
     """
-    Fill new brokers: those of state `new`, or those of --broker-list.
+    Move replicas to new brokers.
 
-    Copies go only onto the new brokers; leadership may change anywhere. Brokers that
-    do not exist yet: --new-broker id=7,rack=c,like=3.
+    New brokers are those of state `new`, or those of --broker-list. Replicas are copied
+    to new brokers only; leadership may change anywhere. Brokers that do not exist yet:
+    --new-broker id=7,rack=c,like=3.
 
     Example: kafka-planner plan add-brokers prod.json --broker-list 10-12 -o plan
     """
@@ -87,7 +89,7 @@ def add_brokers(
     run_plan("add-brokers", snapshot, options, own)
 
 
-@app.command("remove-brokers")
+@app.command("remove-brokers", rich_help_panel="Change brokers")
 @with_plan_options
 def remove_brokers(
     snapshot: SnapshotArgument,
@@ -98,9 +100,9 @@ def remove_brokers(
     options: PlanOptions,
 ) -> None:
     """
-    Empty brokers: only their replicas move, to where the bands want them.
+    Empty brokers; only their replicas move.
 
-    Exits 4 where no legal place is left for some replica, and says what is missing.
+    Exits 4 where a replica has no legal place, and prints what is missing.
 
     Example: kafka-planner plan remove-brokers prod.json --broker-list 4 -o plan
     """
@@ -122,7 +124,7 @@ OrderFollowers = Annotated[
 ]
 
 
-@app.command("leaders")
+@app.command("leaders", rich_help_panel="Balance")
 @with_plan_options
 def leaders(
     snapshot: SnapshotArgument,
@@ -131,9 +133,10 @@ def leaders(
     options: PlanOptions,
 ) -> None:
     """
-    Share leadership out by the order of replicas alone; nothing is copied.
+    Balance leaders by reordering replica lists.
 
-    Counts as even as can be by the fewest changes, proven; then bytes out, in band.
+    Nothing is copied. Numbers of leaders are as even as possible by the fewest changes,
+    which is proven; then bytes out are brought into their bands.
 
     Example: kafka-planner plan leaders prod.json --order-followers -o plan
     """
@@ -157,15 +160,16 @@ Empty = Annotated[
 ]
 
 
-@app.command("log-dirs")
+@app.command("log-dirs", rich_help_panel="Balance")
 @with_plan_options
 def log_dirs(
     snapshot: SnapshotArgument, *, empty: Empty = None, options: PlanOptions
 ) -> None:
     """
-    Balance log dirs inside their brokers, and empty those that are to be removed.
+    Balance log dirs inside their brokers.
 
-    No replica changes its broker. Exits 4 where a log dir cannot be emptied.
+    Log dirs of --empty are emptied. No replica changes its broker. Exits 4 where a log
+    dir cannot be emptied.
 
     Example: kafka-planner plan log-dirs prod.json --empty 3:/data/d1 -o plan
     """

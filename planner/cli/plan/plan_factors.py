@@ -35,9 +35,10 @@ def set_replication_factor(
     options: PlanOptions,
 ) -> None:
     """
-    Add copies, or drop some; no copy that exists moves.
+    Add or remove replicas; those kept stay in place.
 
-    New ones go where bands and racks want them; the last copy in sync is never dropped.
+    Added replicas follow bands and racks. The last in-sync replica of a partition is
+    never removed.
 
     Example: kafka-planner plan set-replication-factor prod.json --topics
     "orders[.].*" --replication-factor 3 -o plan
@@ -54,4 +55,5 @@ def set_replication_factor(
 
 def add_to(plan_app: typer.Typer) -> None:
     """Add the command to those below `plan`."""
-    plan_app.command("set-replication-factor")(set_replication_factor)
+    name, panel = "set-replication-factor", "Change topics"
+    plan_app.command(name, rich_help_panel=panel)(set_replication_factor)

@@ -37,10 +37,11 @@ def fix(
     options: PlanOptions,
 ) -> None:
     """
-    Mend offline replicas, dead log dirs, crowded racks and factors, by fewest copies.
+    Repair replicas, log dirs, racks and factors.
 
-    Exits 4 where something cannot be mended, and says what is missing; 3 where
-    replicas on fenced brokers are left alone, because these may come back.
+    Offline replicas, failed log dirs, crowded racks and wrong replication factors are
+    repaired by the fewest copies. Exits 4 where a repair is impossible, and prints what
+    is missing; 3 where replicas stay on fenced brokers, which may come back.
 
     Example: kafka-planner plan fix prod.json --only offline -o plan
     """
@@ -57,4 +58,4 @@ def fix(
 
 def add_to(plan_app: typer.Typer) -> None:
     """Add the command to those below `plan`."""
-    plan_app.command("fix")(fix)
+    plan_app.command("fix", rich_help_panel="Repair")(fix)

@@ -107,9 +107,10 @@ def new_topic(
     options: PlanOptions,
 ) -> None:
     """
-    Place a new topic by load, capacity and racks, or by hand; nothing else moves.
+    Place a new topic by load, capacity and racks.
 
-    --topic names it. Writes what kafka-topics --create takes, or creates it itself.
+    --topic is its name. Nothing else moves. Writes the replica assignment for
+    kafka-topics --create, or creates the topic with --apply --yes.
 
     Example: kafka-planner plan new-topic prod.json --topic orders --partitions 24
     --replication-factor 3 --in-bytes-per-s 20MB/s -o plan
@@ -137,10 +138,11 @@ def add_partitions(
     options: PlanOptions,
 ) -> None:
     """
-    Place more partitions of a topic; those that exist stay, but keys may go elsewhere.
+    Place additional partitions of a topic.
 
-    --topic names it, --partitions says how many it shall have. What the new ones will
-    carry is the mean of those that exist, unless it is said.
+    --topic is its name, --partitions its number of partitions afterwards. Existing
+    partitions stay, but keys may map to others. A new partition is assumed to carry the
+    mean of the existing ones, unless options give its load.
 
     Example: kafka-planner plan add-partitions prod.json --topic orders --partitions 48
     -o plan
@@ -370,5 +372,5 @@ def _verdict(planned: "PlannedNew") -> str:
 
 def add_to(plan_app: typer.Typer) -> None:
     """Add the commands to those below `plan`."""
-    plan_app.command("new-topic")(new_topic)
-    plan_app.command("add-partitions")(add_partitions)
+    plan_app.command("new-topic", rich_help_panel="Change topics")(new_topic)
+    plan_app.command("add-partitions", rich_help_panel="Change topics")(add_partitions)

@@ -142,7 +142,7 @@ EvenPositions = Annotated[
     bool,
     typer.Option(
         "--even-positions/--no-even-positions",
-        help="Brokers stand first, second, … in lists equally often; soft.",
+        help="Brokers are equally often first, second and so on in lists; soft.",
     ),
 ]
 SpreadTopics = Annotated[
@@ -191,10 +191,10 @@ Soft = Annotated[
     typer.Option(
         "--soft",
         metavar="RULE",
-        help="A rule that gives way where a plan cannot keep all: rack, capacity, "
-        "host, max-replicas, broker-set, topics-apart, topics-together, "
-        "locality-scoped, max-moves, max-bytes, ... Repeatable, the first gives way "
-        "first.",
+        help="Rule to relax where a plan cannot keep all: rack, capacity, host, "
+        "max-replicas, broker-set, topics-apart, topics-together, locality-scoped, "
+        "max-moves, max-bytes, max-cross-rack-bytes. Repeatable: the first one is "
+        "relaxed first.",
     ),
 ]
 Hard = Annotated[
@@ -202,8 +202,9 @@ Hard = Annotated[
     typer.Option(
         "--hard",
         metavar="GOAL",
-        help="A goal without which there is no plan (exit 4): bands, band-disk, "
-        "leader-in, spread-topics, min-topic-leaders, ... Repeatable.",
+        help="Goal to enforce, or else no plan (exit 4): bands, band-disk, "
+        "potential-out, leader-in, spread-topics, spread-topic-leaders, "
+        "min-topic-leaders, even-positions. Repeatable.",
     ),
 ]
 CpuWeight = Annotated[

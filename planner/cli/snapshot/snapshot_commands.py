@@ -26,7 +26,7 @@ FleetOutput = Annotated[
     typer.Option(
         "--fleet",
         metavar="FOLDER",
-        help="Append it to a fleet folder instead: a path, s3://…, gs://…, hdfs://…",
+        help="Fleet folder to append to instead: a path, or a URL of s3, gs or hdfs.",
     ),
 ]
 
@@ -36,18 +36,18 @@ app = typer.Typer(
     name="snapshot",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Take, look at and convert snapshots of clusters.",
+    help="Take, show and convert snapshots of clusters.",
 )
 
 
-@app.command()
+@app.command(rich_help_panel="Look")
 def show(
     snapshot: SnapshotArgument,
     *,
     output_format: Format = OutputFormat.TEXT,
 ) -> None:
     """
-    Show what a snapshot holds: brokers, racks, topics, sizes, rates, health.
+    Show brokers, topics, sizes, rates and health of a snapshot.
 
     Example: kafka-planner snapshot show prod.json
     """
@@ -66,7 +66,7 @@ def show(
         typer.echo("\n".join([*head, *_screen(summary)]))
 
 
-@app.command()
+@app.command(rich_help_panel="Convert")
 def convert(
     snapshot: SnapshotArgument,
     *,
@@ -76,7 +76,9 @@ def convert(
     quiet: Quiet = False,
 ) -> None:
     """
-    Write a snapshot in another form, by the suffix of the output; or to a fleet.
+    Write a snapshot in another format, or to a fleet.
+
+    The suffix of the output selects the format.
 
     Example: kafka-planner snapshot convert prod.json -o prod
     """
@@ -116,7 +118,7 @@ Started = Annotated[
 ]
 
 
-@app.command()
+@app.command(rich_help_panel="Convert")
 def apply(
     plan: PlanArgument,
     snapshot: SnapshotArgument,
@@ -127,7 +129,7 @@ def apply(
     quiet: Quiet = False,
 ) -> None:
     """
-    Write the snapshot that a plan leads to; no cluster is touched.
+    Write the snapshot that a plan leads to; no cluster is changed.
 
     Example: kafka-planner snapshot apply plan prod.json -o after.json
     """
@@ -144,7 +146,7 @@ def apply(
     _write(after, output, output_format, quiet=quiet)
 
 
-@app.command()
+@app.command(rich_help_panel="Convert")
 def anonymize(
     snapshot: SnapshotArgument,
     *,
@@ -153,7 +155,7 @@ def anonymize(
     quiet: Quiet = False,
 ) -> None:
     """
-    Write a snapshot of the same shape whose names are hashes, to be shared.
+    Write a snapshot with hashes for names, to be shared.
 
     Example: kafka-planner snapshot anonymize prod.json -o to-share.json
     """

@@ -145,4 +145,4 @@ def _sentence(summary: dict[str, Any]) -> str:
 
 def add_to(snapshot_app: typer.Typer) -> None:
     """Add `live` to the commands below `snapshot`."""
-    snapshot_app.command("live")(live)
+    snapshot_app.command("live", rich_help_panel="Take")(live)

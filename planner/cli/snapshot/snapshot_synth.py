@@ -96,7 +96,7 @@ def synth(
     quiet: Quiet = False,
 ) -> None:
     """
-    Write a synthetic cluster, and say what is to be done with it.
+    Write a synthetic cluster, and print the plan command for it.
 
     Example: kafka-planner snapshot synth --family a --size M -o synthetic.json
     """
@@ -180,4 +180,4 @@ def _words(said: dict[str, Any]) -> list[str]:
 
 def add_to(snapshot_app: typer.Typer) -> None:
     """Add `synth` to the commands below `snapshot`."""
-    snapshot_app.command("synth")(synth)
+    snapshot_app.command("synth", rich_help_panel="Take")(synth)
