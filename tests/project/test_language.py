@@ -16,6 +16,10 @@ FINISHED = (
     *("planner/options", "planner/kafka/auth", "planner/kafka/client"),
     *("planner/kafka/read", "planner/kafka/groups", "planner/kafka/consumer"),
     *("planner/plan/folder", "planner/plan/run", "planner/plan/screen"),
+    *("planner/cli", "planner/api", "planner/demo"),
+    *("planner/__init__.py", "planner/errors.py", "planner/schema.py"),
+    *("planner/progress.py", "planner/process.py", "planner/version.py"),
+    *("planner/kept_configs.py", "planner/kafka_commands.py", "planner/throttles.py"),
 )
 """Packages and modules whose docstrings and comments are held to the rules."""
 FIRST_WORDS = {

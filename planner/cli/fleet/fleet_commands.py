@@ -1,4 +1,4 @@
-"""`fleet …`: the snapshots of many clusters, as tables that Spark reads."""
+"""`fleet`: snapshots of many clusters, as tables for Spark."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,11 +43,11 @@ Output = Annotated[
         "-o",
         "--output",
         metavar="PLACE",
-        help="Where scores and problems go: a folder, or table:CATALOG.SCHEMA.",
+        help="Destination of scores and problems: a folder, or table:CATALOG.SCHEMA.",
     ),
 ]
 All = Annotated[
-    bool, typer.Option("--all", help="Score anew what has scores there already.")
+    bool, typer.Option("--all", help="Score again what has scores already.")
 ]
 
 
@@ -71,10 +71,10 @@ def score(
     """
     Score every snapshot of a fleet that has no scores yet.
 
-    Exits 3 where a snapshot could not be scored, and problems/ says why; or where a
-    condition of --fail-on holds, or cannot be judged, of the last snapshot of a
-    cluster, scored now or before. One that may be loaded in part is scored, and a
-    warning in problems/.
+    Scores of every level are written as tables. Exits 3 if a snapshot cannot be scored
+    (problems/ has the cause), or if a condition of --fail-on holds or is unknown for
+    the last snapshot of a cluster. An incomplete snapshot is scored, with a warning in
+    problems/.
 
     Example: kafka-planner fleet score fleet -o scores
     """
@@ -123,7 +123,7 @@ def _document(found: "FleetScored") -> dict[str, Any]:
 
 
 def _print_screen(found: "FleetScored", latest: list[dict[str, Any]]) -> None:
-    """Print the last snapshot of each cluster, the worst first, and what is wrong."""
+    """Print the last snapshot of each cluster, the worst first, and problems."""
     facts = sorted(map(facts_of_score, latest), key=lambda each: each.rank())
     print_lines(facts)
     print_incomplete(found.documents)
@@ -149,20 +149,21 @@ def compact(
     """
     Join the rows of each day in one file per table.
 
-    Those who read meanwhile see every row once. Nobody may append meanwhile. No JVM.
+    Left-over files are removed. Concurrent readers see every row once; do not append
+    at the same time. Needs no JVM.
 
     Example: kafka-planner fleet compact fleet
     """
-    from planner.fleet.append import compact as put_together
+    from planner.fleet.append import compact as compact_store
     from planner.fleet.fleet_store import Store
 
-    done = put_together(Store(fleet))
-    said: dict[str, Any] = {
+    done = compact_store(Store(fleet))
+    counts: dict[str, Any] = {
         "files_before": done.before,
         "files_after": done.after,
         "files_removed": done.removed,
     }
     if output_format is OutputFormat.JSON:
-        print_json({"fleet": fleet, **said})
+        print_json({"fleet": fleet, **counts})
     elif not quiet:
         print_words(f"{fleet}: {done.before} files before, {done.after} now")

@@ -15,7 +15,7 @@ AllowPartial = Annotated[
     bool,
     typer.Option(
         "--allow-partial",
-        help="Go on where files of a dump hide something from each other.",
+        help="Accept files of a dump that lack entries of each other.",
     ),
 ]
 
@@ -25,7 +25,7 @@ def ingest(
         str,
         typer.Argument(
             metavar="FOLDER",
-            help="Dumps as CLUSTER/TIME/files: snapshots, what Kafka's tools printed, "
+            help="Dumps as CLUSTER/TIME/files: snapshots, outputs of Kafka's tools, "
             "rates in CSV or Parquet.",
         ),
     ],
@@ -49,8 +49,8 @@ def ingest(
     """
     Read raw dumps into a fleet, each dump once.
 
-    What is refused goes to the fleet's rejects/ table with its reason; then the exit
-    code is 3.
+    Refused rows are written to the table rejects/ of the fleet, with their reasons.
+    Exits 3 if a row is refused.
 
     Example: kafka-planner fleet ingest dumps -o fleet
     """
@@ -72,14 +72,14 @@ def ingest(
     else:
         typer.echo(
             f"{done.found:,} dumps, {len(done.receipts):,} new: "
-            f"{document['snapshots']:,} snapshots taken in, {done.refused:,} refused"
+            f"{document['snapshots']:,} snapshots read, {done.refused:,} refused"
         )
         if done.rejects:
             place = f"{output}{'.' if schema_of(output) else '/'}rejects"
-            typer.echo(f"{done.rejects:,} rows in {place} say why")
+            typer.echo(f"{done.rejects:,} rows in {place} have the reasons")
     raise typer.Exit(ExitCode.FINDINGS if done.rejects else ExitCode.OK)
 
 
 def add_to(fleet_app: typer.Typer) -> None:
-    """Add `ingest` to the commands below `fleet`."""
+    """Add `ingest` to the commands of `fleet`."""
     fleet_app.command("ingest", rich_help_panel="Store")(ingest)

@@ -1,4 +1,4 @@
-"""`plan replace-broker` and `plan demote`: about single brokers and log dirs."""
+"""`plan replace-broker` and `plan demote`: single brokers and log dirs."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ OldBroker = Annotated[
 ]
 Successor = Annotated[
     list[str] | None,
-    typer.Option("--with", metavar="ID", help="Broker that takes its place."),
+    typer.Option("--with", metavar="ID", help="Broker that replaces it."),
 ]
 LogDirs = Annotated[
     list[str] | None,
@@ -85,6 +85,6 @@ def demote(
 
 
 def add_to(plan_app: typer.Typer) -> None:
-    """Add the commands to those below `plan`."""
+    """Add the commands to those of `plan`."""
     plan_app.command("replace-broker", rich_help_panel="Change brokers")(replace_broker)
     plan_app.command("demote", rich_help_panel="Change brokers")(demote)

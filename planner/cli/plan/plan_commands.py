@@ -1,4 +1,4 @@
-"""`plan`: one command for each operation."""
+"""`plan`: one command per operation."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -118,8 +118,8 @@ OrderFollowers = Annotated[
     bool,
     typer.Option(
         "--order-followers/--no-order-followers",
-        help="Also reorder lists whose leader stays, so that leaders stay even when "
-        "a broker or a rack is lost.",
+        help="Also reorder lists whose leader stays, to keep leaders even after the "
+        "loss of a broker or a rack.",
     ),
 ]
 
@@ -154,7 +154,7 @@ Empty = Annotated[
     typer.Option(
         "--empty",
         metavar="BROKER:PATH",
-        help="Log dir that shall hold nothing: 3:/data/d1, or of several brokers "
+        help="Log dir to empty: 3:/data/d1, or of several brokers "
         "1-4:/logs/kafka-log{broker}. Repeatable.",
     ),
 ]
@@ -190,11 +190,11 @@ def run_plan(
     goal
         Name of the operation.
     snapshot
-        The snapshot's file or folder.
+        File or folder of the snapshot.
     options
-        What was given for the options that all plans share.
+        Values of the options that all plans share.
     own
-        What was given for those of this operation, by the names of `PlanRequest`.
+        Values of the options of this operation, by the names of `PlanRequest`.
     """
     from planner.plan.documents.cluster_fingerprint import fingerprint_ahead
     from planner.plan.folder.plan_folder import write_plan
@@ -238,7 +238,7 @@ def run_plan(
 def _read_inputs(
     snapshot: Path, options: PlanOptions, request: "PlanRequest"
 ) -> "tuple[Snapshot, ClusterState]":
-    """Read the cluster; tell of everything that is wrong with it and the options."""
+    """Read the cluster; raise every problem of it and of the options."""
     from planner.cli.common.snapshot_reading import load_search_for, read_snapshot
     from planner.plan.folder.plan_folder import check_plan_output
 
@@ -261,12 +261,12 @@ def check_options(
     options: PlanOptions, request: "PlanRequest", state: "ClusterState | None"
 ) -> None:
     """
-    Refuse options that are wrong, for a cluster or for any.
+    Refuse options that are wrong for this cluster or for every cluster.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong, named by where it came from.
+        If options are wrong; names each by its source.
     """
     from planner.options.plan_request import check_request
 
@@ -275,7 +275,7 @@ def check_options(
 
 
 def exit_code(planned: "Planned") -> ExitCode:
-    """Return 0 where all hard rules hold, 4 where not, 3 where the checker objects."""
+    """Return 0 if all hard rules hold, 4 if not, 3 if the checker has findings."""
     if planned.plan.status in {"partial", "infeasible"}:
         return ExitCode.INFEASIBLE
     is_done = planned.is_ok and not planned.plan.leaves_offline

@@ -1,4 +1,4 @@
-"""`plan fix`: mend what is broken, and nothing else."""
+"""`plan fix`: repair broken placements, and change nothing else."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ Lost = Annotated[
     typer.Option(
         "--lost",
         metavar="IDS",
-        help="Brokers that are not live and are taken as gone for good.",
+        help="Brokers that are not live and will not come back.",
     ),
 ]
 
@@ -57,5 +57,5 @@ def fix(
 
 
 def add_to(plan_app: typer.Typer) -> None:
-    """Add the command to those below `plan`."""
+    """Add the command to those of `plan`."""
     plan_app.command("fix", rich_help_panel="Repair")(fix)

@@ -1,4 +1,4 @@
-"""Options of plans that their requests have by the same names."""
+"""Options of plans that are fields of requests, by the same names."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Prefer(StrEnum):
-    """What counts when a plan is made."""
+    """Objective of a plan besides balance."""
 
     BYTES = "bytes"
     MOVES = "moves"
 
 
 class Effort(StrEnum):
-    """How much work the search may do."""
+    """Amount of work of the search."""
 
     QUICK = "quick"
     NORMAL = "normal"
@@ -28,7 +28,7 @@ class Effort(StrEnum):
 
 
 class CopyOrder(StrEnum):
-    """Which copies go first."""
+    """Order of the copies."""
 
     SHORTEST = "shortest"
     UNDER_REPLICATED = "under-replicated"
@@ -135,7 +135,9 @@ DeadlineOption = Annotated[
         help="End the search by then; another run may find another plan.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed of the search's random numbers.")
+]
 Waves = Annotated[
     bool,
     typer.Option(
@@ -210,12 +212,12 @@ def request_options(
     bandwidth: Bandwidth = None,
     order: WaveOrder = None,
 ) -> dict[str, Any]:
-    """Gather the options that all plans share, by the names of `PlanRequest`."""
+    """Return the options that all plans share, by the names of `PlanRequest`."""
     return dict(locals())
 
 
 def plan_request(goal: str, given: dict[str, Any]) -> "PlanRequest":
-    """Return a request of what the command line gave, by the names of its fields."""
+    """Return the request of values that have the names of its fields."""
     from planner.options.operation_options import OWN_NAMES, OwnOptions
     from planner.options.plan_request import PlanRequest
     from planner.options.rule_options import RULE_NAMES, rule_request

@@ -1,4 +1,4 @@
-"""Options of plans about their rules."""
+"""Options of plans that set rules."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -10,7 +10,7 @@ from planner.cli.common.fractions import fraction
 
 
 class RackRule(StrEnum):
-    """How many replicas of a partition a rack may hold."""
+    """Limit on the replicas of a partition in a rack."""
 
     DISTRIBUTION = "distribution"
     STRICT = "strict"
@@ -246,7 +246,7 @@ def rule_options(
     hard: Hard = None,
     cpu_weight: CpuWeight = None,
 ) -> dict[str, Any]:
-    """Gather the options about rules; its signature is their list."""
+    """Return the options of rules; the signature lists them."""
     return dict(locals())
 
 
@@ -259,10 +259,11 @@ def without_overruled(
     Parameters
     ----------
     given
-        What `rule_options` gathered.
+        Values of `rule_options`.
     sources
-        Where each came from. The line goes before the environment, which goes before
-        the file; what is named as both by one of them stays for the reader to refuse.
+        Source of each value. The line precedes the environment, and the environment
+        precedes the file; a rule that one source names as both is kept, and refused by
+        the reader.
     """
     rank = {"COMMANDLINE": 2, "ENVIRONMENT": 1}
     soft, hard = (rank.get(sources.get(name, ""), 0) for name in ("soft", "hard"))

@@ -1,4 +1,4 @@
-"""`snapshot …`: look at snapshots, and turn them into others."""
+"""`snapshot`: show snapshots, and convert them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +31,7 @@ FleetOutput = Annotated[
 ]
 
 MOST_MIXED = 5
-"""Topics of mixed replication factors that are shown; the rest is counted."""
+"""Topics of mixed replication factors to list; the others are counted."""
 app = typer.Typer(
     name="snapshot",
     no_args_is_help=True,
@@ -86,7 +86,7 @@ def convert(
     from planner.snapshot import check_output
 
     if (output is None) == (fleet is None):
-        msg = "give one of --output and --fleet"
+        msg = "give exactly one of --output and --fleet"
         raise typer.BadParameter(msg)
     if output is not None:
         check_output(output)
@@ -113,7 +113,7 @@ def _append(
 Started = Annotated[
     bool,
     typer.Option(
-        "--started/--done", help="While its copies run: nothing new is in sync yet."
+        "--started/--done", help="As while copies run: no new replica is in sync yet."
     ),
 ]
 
@@ -181,8 +181,8 @@ def _write(
     if output_format is OutputFormat.JSON:
         print_json({"snapshot": str(output), **counts})
     elif not quiet:
-        said = ", ".join(f"{count} {what}" for what, count in counts.items())
-        print_words(f"wrote {output}: {said}")
+        counted = ", ".join(f"{count} {what}" for what, count in counts.items())
+        print_words(f"wrote {output}: {counted}")
 
 
 def _screen(summary: dict[str, Any]) -> Iterator[str]:

@@ -318,5 +318,5 @@ def _print_result(
 
 
 def add_to(snapshot_app: typer.Typer) -> None:
-    """Add `import` to the commands below `snapshot`."""
+    """Add `import` to the commands of `snapshot`."""
     snapshot_app.command("import", rich_help_panel="Take")(import_files)
