@@ -77,7 +77,7 @@ def test_quiet_says_nothing(capsys, tmp_path: Path):
         ),
         pytest.param(["--size", "XXL"], "--size", id="size"),
         pytest.param(
-            ["--brokers", "3", "--racks", "4"], "at least --racks 4", id="racks"
+            ["--brokers", "3", "--racks", "4"], "at least --racks", id="racks"
         ),
         pytest.param(["--racks", "2"], "--racks", id="too-few-racks"),
         pytest.param(["--band", "-1"], "--band", id="band"),
