@@ -216,3 +216,19 @@ def test_no_library_of_frames_is_loaded_for_a_pipe():
     )
 
     assert done.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.parametrize(
+    ("name", "usage"),
+    [
+        ("", "COMMAND [OPTIONS]"),
+        ("status", "status [SNAP] [OPTIONS]"),
+        ("score", "score SNAP... [OPTIONS]"),
+        ("what-if", "what-if SNAP SCENARIOS [OPTIONS]"),
+        ("group import", "group import [TEXT...] [OPTIONS]"),
+    ],
+)
+def test_the_usage_names_arguments_before_options(name, usage, capsys):
+    first = help_of(name, capsys).splitlines()[0]
+
+    assert first == f"Usage: kafka-planner {usage}"

@@ -10,13 +10,15 @@ from collections.abc import Iterable
 from typing import Any
 
 START = "Start here"
+TAKE = "Take"
+STORE = "Store"
 LOOK = "Look"
 PLAN = "Plan"
 RUN = "Run"
 GROUPS = "Groups"
 FLEETS = "Fleets"
-COMMAND_PANELS = (START, PLAN, LOOK, RUN, GROUPS, FLEETS)
-"""Panels of the first help, in order; other groups show theirs as registered."""
+COMMAND_PANELS = (START, TAKE, STORE, PLAN, LOOK, RUN, GROUPS, FLEETS)
+"""Panels of commands in the order of the help; others follow as registered."""
 MANY_COMMANDS = 5
 """Commands above which each command of a group names a panel."""
 

@@ -63,12 +63,26 @@ def has_frames(stream: TextIO) -> bool:
 
 def _usage(command: Any, context: Any, width: int) -> Iterator[str]:  # noqa: ANN401
     """Yield the usage: arguments first, as examples have them, then options."""
-    options, *pieces = command.collect_usage_pieces(context)
-    words = [piece.replace("{", "").replace("}", "") for piece in pieces]
+    words = [_usage_of(one) for one in command.params if _is_argument(one)]
     if not _is_single(command):
         words = ["COMMAND"]
-    text = " ".join(["Usage:", context.command_path, *words, options])
+    text = " ".join(["Usage:", context.command_path, *words, "[OPTIONS]"])
     yield from textwrap.wrap(text, width, subsequent_indent=" " * 7)
+
+
+def _usage_of(argument: Any) -> str:  # noqa: ANN401 - a Click argument
+    name = _name_of(argument)
+    return name if argument.required else f"[{name}]"
+
+
+def _name_of(argument: Any) -> str:  # noqa: ANN401 - a Click argument
+    """Return the name of an argument as the help shows it, as ``SNAP...``."""
+    name = (argument.metavar or argument.name.upper()).strip("[].")
+    return name if argument.nargs == 1 else f"{name}..."
+
+
+def _is_argument(parameter: Any) -> bool:  # noqa: ANN401 - a Click parameter
+    return bool(parameter.param_type_name == "argument")
 
 
 def _description(command: Any, width: int) -> Iterator[str]:  # noqa: ANN401
@@ -89,9 +103,12 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
 def _panels(command: Any, context: Any) -> Iterator[tuple[str, list[Row]]]:  # noqa: ANN401
     """Yield the panels of a command: arguments, subcommands, and options."""
     parameters = command.get_params(context)
-    arguments = [one for one in parameters if one.param_type_name == "argument"]
-    options = [one for one in parameters if one.param_type_name == "option"]
-    yield "Arguments", _parameter_rows(arguments, context)
+    arguments = [one for one in parameters if _is_argument(one)]
+    options = [one for one in parameters if not _is_argument(one)]
+    texts = _parameter_rows(arguments, context)
+    names = map(_name_of, arguments)
+    rows = [(name, text) for name, (_, text) in zip(names, texts, strict=True)]
+    yield "Arguments", rows
     yield from _command_panels(getattr(command, "commands", {}))
     for panel, members in options_by_panel(options, "Options").items():
         yield panel, _parameter_rows(members, context)

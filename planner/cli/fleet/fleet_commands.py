@@ -6,6 +6,7 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.help_panels import STORE
 from planner.cli.common.output import MAX_PROBLEMS_SHOWN, print_json, print_words
 from planner.cli.common.spark_options import (
     Cluster,
@@ -139,7 +140,7 @@ def _print_end(found: "FleetScored", output: str) -> None:
         print_words(f"nothing new: {output} has the scores of {clusters:,} clusters")
 
 
-@app.command(rich_help_panel="Store")
+@app.command(rich_help_panel=STORE)
 def compact(
     fleet: Annotated[str, typer.Argument(metavar="FLEET", help="Fleet folder.")],
     *,

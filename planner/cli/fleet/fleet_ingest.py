@@ -7,6 +7,7 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.help_panels import STORE
 from planner.cli.common.output import print_json
 from planner.cli.common.spark_options import Conf, Master, session_of
 from planner.progress import stage
@@ -82,4 +83,4 @@ def ingest(
 
 def add_to(fleet_app: typer.Typer) -> None:
     """Add `ingest` to the commands of `fleet`."""
-    fleet_app.command("ingest", rich_help_panel="Store")(ingest)
+    fleet_app.command("ingest", rich_help_panel=STORE)(ingest)

@@ -16,6 +16,7 @@ from planner.cli.common.common_options import (
     SnapshotArgument,
     SnapshotOutput,
 )
+from planner.cli.common.help_panels import LOOK
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ app = typer.Typer(
 )
 
 
-@app.command(rich_help_panel="Look")
+@app.command(rich_help_panel=LOOK)
 def show(
     snapshot: SnapshotArgument,
     *,

@@ -13,6 +13,7 @@ from planner.cli.common.common_options import (
     Quiet,
 )
 from planner.cli.common.fractions import fraction
+from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -319,4 +320,4 @@ def _print_result(
 
 def add_to(snapshot_app: typer.Typer) -> None:
     """Add `import` to the commands of `snapshot`."""
-    snapshot_app.command("import", rich_help_panel="Take")(import_files)
+    snapshot_app.command("import", rich_help_panel=TAKE)(import_files)

@@ -14,6 +14,7 @@ from planner.cli.common.common_options import (
     Quiet,
     SnapshotOutput,
 )
+from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -145,4 +146,4 @@ def _sentence(summary: dict[str, Any]) -> str:
 
 def add_to(snapshot_app: typer.Typer) -> None:
     """Add `live` to the commands of `snapshot`."""
-    snapshot_app.command("live", rich_help_panel="Take")(live)
+    snapshot_app.command("live", rich_help_panel=TAKE)(live)

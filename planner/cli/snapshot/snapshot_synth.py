@@ -13,6 +13,7 @@ from planner.cli.common.common_options import (
     SnapshotOutput,
 )
 from planner.cli.common.fractions import fraction
+from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -194,4 +195,4 @@ def _words(document: dict[str, Any]) -> list[str]:
 
 def add_to(snapshot_app: typer.Typer) -> None:
     """Add `synth` to the commands of `snapshot`."""
-    snapshot_app.command("synth", rich_help_panel="Take")(synth)
+    snapshot_app.command("synth", rich_help_panel=TAKE)(synth)
