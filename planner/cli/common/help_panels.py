@@ -32,12 +32,15 @@ OPTION_PANELS = {
         *("--sample-seconds", "--allow-partial"),
     ),
     "Snapshots": ("--all", "--since", "--until", "--cluster"),
-    "Topics and brokers": (
+    "Topics": (
         *("--topic", "--topics", "--exclude-topics", "--keep-topics"),
-        *("--keep-leaders", "--destination-broker-list"),
-        *("--exclude-brokers-for-replicas", "--exclude-brokers-for-leaders"),
+        "--keep-leaders",
     ),
-    "Balance and capacity": (
+    "Brokers": (
+        *("--destination-broker-list", "--exclude-brokers-for-replicas"),
+        "--exclude-brokers-for-leaders",
+    ),
+    "Balance": (
         *("--band", "--resources", "--topic-slack", "--low-utilization"),
         *("--capacity-threshold", "--host-capacity-threshold", "--cpu-weight"),
     ),
@@ -51,7 +54,7 @@ OPTION_PANELS = {
         *("--spread-topic-leaders", "--spread-band", "--spread-gap"),
         *("--min-topic-leaders", "--hard"),
     ),
-    "Caps and costs of moves": (
+    "Copies": (
         *("--max-moves", "--max-bytes", "--max-cross-rack-bytes", "--prefer"),
         *("--move-cost-bytes", "--transient-disk"),
     ),
