@@ -32,7 +32,7 @@ Scope = Literal["broker", "cluster", "topic"]
 
 class Throttle(NamedTuple):
     """
-    One limit on copies that is set.
+    A limit on copies that is set.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def removals(throttles: Iterable[Throttle], connection: str = ANY_SERVER) -> lis
     throttles
         The throttles; those of one place need not be neighbours.
     connection
-        Options of Kafka's tools that reach the cluster.
+        Connection options of Kafka's tools.
     """
     ordered = sorted(throttles, key=_place_key)
     return [

@@ -1,4 +1,4 @@
-"""`score`: how balanced clusters are, what is wrong with them, what is hot."""
+"""`score`: balance, violations and hot spots of clusters."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -31,7 +31,7 @@ Resources = Annotated[
     typer.Option(
         "--resources",
         metavar="LIST",
-        help="What counts for the least bytes to move; by default all that is known.",
+        help="Resources of the least bytes to move; by default all known ones.",
     ),
 ]
 Output = Annotated[
@@ -40,12 +40,12 @@ Output = Annotated[
         "-o",
         "--output",
         metavar="FOLDER",
-        help="Write the scores as Parquet tables, every level, into a folder.",
+        help="Folder for the scores of every level as Parquet tables.",
     ),
 ]
 Spark = Annotated[
     bool,
-    typer.Option("--spark", help="On Spark, for snapshots too large for one process."),
+    typer.Option("--spark", help="Use Spark, for snapshots too large for one process."),
 ]
 
 
@@ -65,10 +65,10 @@ def score(
     verbose: Verbose = False,
 ) -> None:
     """
-    Score clusters as they are: balance, broken rules, hot spots, the least to move.
+    Score clusters: balance, broken rules, hot spots, least to move.
 
-    Needs no JVM without --spark. Exits 3 where a condition of --fail-on holds. Of
-    several snapshots json is a list.
+    Needs no JVM without --spark. Exits 3 if a condition of --fail-on holds. The JSON of
+    several snapshots is a list.
 
     Example: kafka-planner score prod.json --fail-on 'disk.max_use>0.85'
     """
@@ -110,7 +110,7 @@ def _on_spark(
     *,
     is_json: bool,
 ) -> list[dict[str, Any]]:
-    """Score and write; return the documents."""
+    """Score on Spark and write the tables; return the documents."""
     from planner.spark.command import score_snapshots
     from planner.spark.output.score_tables import write_scores
 
@@ -132,7 +132,7 @@ def _in_memory(
     output: str | None,
     is_json: bool,
 ) -> list[dict[str, Any]]:
-    """Score, write and print; return the documents where somebody asks for them."""
+    """Score, write and print; return the documents if they are needed."""
     from planner.score.score_tables import check_output, write_tables
 
     if output is not None:
@@ -153,7 +153,7 @@ def _in_memory(
 def _score_all(
     inputs: Gatherer, snapshots: list[Path], request: "ScoreRequest"
 ) -> list["Scored"]:
-    """Score one snapshot after the other."""
+    """Score the snapshots one by one."""
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.score import score_snapshot
 
@@ -172,7 +172,7 @@ def _documents(
     scored: list["Scored"],
     conditions: dict[str, "Condition"],
 ) -> list[dict[str, Any]]:
-    """Return what json prints, conditions judged."""
+    """Return the JSON documents, with answers to the conditions."""
     from planner.score import score_document
 
     documents = [score_document(each) for each in scored]
@@ -186,7 +186,7 @@ def _judge(
     names: list[str],
     conditions: dict[str, "Condition"],
 ) -> None:
-    """Put the answers to conditions into the documents."""
+    """Add the answers to conditions to the documents."""
     from planner.score.fail_on import evaluate
 
     for name, document in zip(names, documents, strict=True):
@@ -208,6 +208,6 @@ def _print_screens(
             typer.echo(line)
         answers = documents[number]["fail_on"] if documents else ()
         for answer in answers:
-            said = "holds" if answer["holds"] else "does not hold"
-            for line in labelled("Fail on", f"{answer['condition']}: {said}"):
+            verdict = "holds" if answer["holds"] else "does not hold"
+            for line in labelled("Fail on", f"{answer['condition']}: {verdict}"):
                 typer.echo(line)

@@ -1,4 +1,4 @@
-"""`what-if`: scenarios beside today."""
+"""`what-if`: scenarios of a cluster, compared with today."""
 
 import os
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.growth_option import read_growth_option
 from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json
-from planner.cli.common.replay_options import options_again
+from planner.cli.common.replay_options import replay_options
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
@@ -31,7 +31,7 @@ ScenariosArgument = Annotated[
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--scenario", metavar="NAME", help="Only this one. Repeatable."),
+    typer.Option("--scenario", metavar="NAME", help="Only this scenario. Repeatable."),
 ]
 Output = Annotated[
     Path | None,
@@ -39,25 +39,33 @@ Output = Annotated[
         "-o",
         "--output",
         metavar="FOLDER",
-        help="Write the plan of each scenario, and the cluster it is for.",
+        help="Folder for the plan of each scenario, and its cluster.",
     ),
 ]
 Band = Annotated[
     list[str] | None,
-    typer.Option("--band", metavar="[RESOURCE=]FRACTION", help="Default 0.10."),
+    typer.Option(
+        "--band",
+        metavar="[RESOURCE=]FRACTION",
+        help="Width of the bands. Default 0.10.",
+    ),
 ]
 Resources = Annotated[
     str | None,
-    typer.Option("--resources", metavar="NAMES", help="Which to balance: disk,in."),
+    typer.Option("--resources", metavar="NAMES", help="Resources to balance: disk,in."),
 ]
 Bandwidth = Annotated[
     str,
-    typer.Option("--bandwidth", metavar="RATE", help="What a broker may copy."),
+    typer.Option(
+        "--bandwidth",
+        metavar="RATE",
+        help="Rate at which a broker may copy.",
+    ),
 ]
 GrowthOption = Annotated[
     str | None,
     typer.Option(
-        "--growth", metavar="RATE", help="How topics grow: 5%/month, 0.3/year."
+        "--growth", metavar="RATE", help="Growth of topics: 5%/month, 0.3/year."
     ),
 ]
 TrendsOption = Annotated[
@@ -67,12 +75,22 @@ TrendsOption = Annotated[
     ),
 ]
 EffortOption = Annotated[
-    str, typer.Option("--effort", help="quick, normal, thorough or exact plans.")
+    str,
+    typer.Option(
+        "--effort",
+        help="Work of the search: quick, normal, thorough or exact.",
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed of the search's random numbers.")
+]
 Jobs = Annotated[
     int,
-    typer.Option("--jobs", min=0, help="Processes; 0: one per core. Same answer."),
+    typer.Option(
+        "--jobs",
+        min=0,
+        help="Processes; 0: one per core. The answer is the same.",
+    ),
 ]
 
 
@@ -97,10 +115,10 @@ def what_if(
     verbose: Verbose = False,
 ) -> None:
     """
-    Play scenarios on a cluster and lay them beside today.
+    Plan scenarios of a cluster, and compare them with today.
 
-    Exits 0 if every scenario holds, 3 if some does not, 4 if some plan cannot meet
-    the hard rules.
+    Exits 0 if every scenario holds, 3 if one does not, 4 if a plan cannot meet the hard
+    rules.
 
     Example: kafka-planner what-if prod.json scenarios.toml --growth 5%/month
     """
@@ -139,7 +157,7 @@ def what_if(
 
         print_json(to_document(found, now=datetime.now(UTC)))
     else:
-        words = [str(snapshot), str(scenarios), *options_again(context)]
+        words = [str(snapshot), str(scenarios), *replay_options(context)]
         _print_screen(found, words)
     raise typer.Exit(exit_code(found))
 
@@ -152,7 +170,7 @@ def _print_screen(found: "WhatIf", words: list[str]) -> None:
 
 
 def exit_code(found: "WhatIf") -> ExitCode:
-    """Return 0 where all holds, 4 where a plan breaks a hard rule, else 3."""
+    """Return 0 if every scenario holds, 4 if a plan breaks a hard rule, else 3."""
     if any(row["status"] in {"partial", "infeasible"} for row in found.scenarios):
         return ExitCode.INFEASIBLE
     is_fine = all(row["holds"] for row in found.scenarios)
@@ -161,12 +179,12 @@ def exit_code(found: "WhatIf") -> ExitCode:
 
 def read_effort(text: str) -> str:
     """
-    Return how much work plans may take.
+    Return the effort of the search.
 
     Raises
     ------
     BadInputError
-        If it is none of the three.
+        If there is no such effort.
     """
     from placement.core.model.search_budget import EFFORTS
 
@@ -179,12 +197,12 @@ def growth_of(
     growth: str | None, trends: Path | None, snapshot: "Snapshot"
 ) -> "Rates | dict[str, Rates] | None":
     """
-    Return growth that all topics share, or that of each.
+    Return the growth of all topics, or of each topic.
 
     Raises
     ------
     BadInputError
-        If the option says none, or the trends are none; or both are given.
+        If the option or the trends cannot be read, or both are given.
     """
     from planner.what_if.growth_trends import read_trends
 

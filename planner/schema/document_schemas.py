@@ -1,4 +1,4 @@
-"""The JSON Schema of every document, by name."""
+"""JSON Schemas of all documents, by name."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -148,7 +148,7 @@ SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
     "waves": partial(_document, "waves"),
     "what-if": _what_if,
 }
-"""Each loads what it needs when it is asked for."""
+"""Functions that load the libraries of a schema when it is requested."""
 
 
 def json_schema(name: str) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def json_schema(name: str) -> dict[str, Any]:
     Raises
     ------
     KeyError
-        If there is no document of that name.
+        If there is no document with this name.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

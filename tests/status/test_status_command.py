@@ -329,7 +329,7 @@ def test_it_wants_one_place_to_look(capsys, tmp_path):
     outcome = run(capsys, "status")
 
     assert outcome.code == 2
-    assert "exactly one of them says where to look" in outcome.err
+    assert "exactly one of the two must be given" in outcome.err
     both = run(capsys, "status", SNAPSHOT_FILE, "--bootstrap-server", "h:1")
     assert both.code == 2
 

@@ -1,7 +1,7 @@
 """
 Runs of kernels on the memory of one problem, compiled or not.
 
-The state of a search lies in two flat arrays. A run has a limit in steps, and is cut
+The state of a search is two flat arrays. A run has a limit in steps, and is cut
 into blocks only where there is a deadline.
 """
 

@@ -1,4 +1,4 @@
-"""`fleet plan`: every cluster of a fleet planned by the same core, inside Spark."""
+"""`fleet plan`: plans of every cluster of a fleet, computed on Spark."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,11 +41,11 @@ def plan(
             "-o",
             "--output",
             metavar="PLACE",
-            help="Where plans go: a folder, or table:CATALOG.SCHEMA.",
+            help="Destination of plans: a folder, or table:CATALOG.SCHEMA.",
         ),
     ],
     goal: Annotated[
-        str, typer.Option("--goal", metavar="GOAL", help="Which operation to plan.")
+        str, typer.Option("--goal", metavar="GOAL", help="Operation to plan.")
     ] = "rebalance",
     sweep: Annotated[
         Path | None,
@@ -53,7 +53,7 @@ def plan(
             "--sweep",
             metavar="FILE",
             help="JSON list of requests, each planned for every cluster, instead of "
-            "the options here.",
+            "these options.",
         ),
     ] = None,
     scenarios: Annotated[
@@ -61,8 +61,8 @@ def plan(
         typer.Option(
             "--scenarios",
             metavar="FILE",
-            help="Scenarios as of 'what-if', TOML: each is played on every cluster, "
-            "and its cluster planned, instead.",
+            help="Scenarios of 'what-if', TOML; each is planned for every cluster "
+            "instead.",
         ),
     ] = None,
     growth: Annotated[
@@ -70,15 +70,18 @@ def plan(
         typer.Option(
             "--growth",
             metavar="RATE",
-            help="With --scenarios: how topics grow: 5%/month, 0.3/year.",
+            help="Growth of topics, with --scenarios: 5%/month, 0.3/year.",
         ),
     ] = None,
     history: Annotated[
         bool,
-        typer.Option("--history", help="Every snapshot, not only each cluster's last."),
+        typer.Option(
+            "--history",
+            help="Plan every snapshot, not only the last of each cluster.",
+        ),
     ] = False,
     plan_all: Annotated[
-        bool, typer.Option("--all", help="Plan anew what has been planned there.")
+        bool, typer.Option("--all", help="Plan again what is planned already.")
     ] = False,
     with_log_dirs: WithLogDirs = None,
     since: Since = None,
@@ -91,11 +94,11 @@ def plan(
     asked: RequestOptions,
 ) -> None:
     """
-    Plan every cluster of a fleet; what has been planned there already is skipped.
+    Plan every cluster of a fleet that is not planned yet.
 
-    Exits 4 where a cluster's hard rules cannot all be met, 3 where one could not be
-    planned, a plan has findings or a scenario does not hold; the column reason says
-    why.
+    Exits 4 if the hard rules of a cluster cannot all be met, 3 if a cluster cannot be
+    planned, a plan has findings or a scenario does not hold; the column reason has the
+    cause.
 
     Example: kafka-planner fleet plan fleet -o plans --band 0.05
     """
@@ -145,17 +148,17 @@ def _print_screen(
         typer.echo(f"… and {len(done.rows) - MOST_ROWS} more; --format json has all")
     if not quiet:
         what = "scenarios" if is_played else "plans"
-        made, there = f"{len(done.rows):,} {what}", f"{done.skipped:,} were there"
+        made, there = f"{len(done.rows):,} {what}", f"{done.skipped:,} already there"
         words = f"wrote {output}: {made}, {there}"
         if not done.rows:
-            words = f"nothing new: {output} has the {done.skipped:,} {what}"
+            words = f"nothing new: {output} contains the {done.skipped:,} {what}"
         print_words(words)
 
 
 def _requests(
     goal: str, options: dict[str, Any], sweep: Path | None
 ) -> list["NamedRequest"]:
-    """Return what is asked of every cluster; options are read before Spark starts."""
+    """Return the requests for every cluster; options are read before Spark starts."""
     from planner.fleet.cluster_plans import (
         NamedRequest,
         check_requests,
@@ -183,7 +186,7 @@ def _exit_code(rows: list[dict[str, Any]]) -> ExitCode:
 
 
 def print_rows(rows: list[dict[str, Any]]) -> None:
-    """Print a line per plan: those without one first, then those that move most."""
+    """Print a line per cluster: those without a plan first, then by bytes."""
     ranked = sorted(rows, key=_rank)
     head = ("Cluster", "request", "status", "copies", "bytes", "least")
     shown = ranked[:MOST_ROWS]
@@ -211,5 +214,5 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def add_to(fleet_app: typer.Typer) -> None:
-    """Add `plan` to the commands below `fleet`."""
-    fleet_app.command("plan")(plan)
+    """Add `plan` to the commands of `fleet`."""
+    fleet_app.command("plan", rich_help_panel="Score and plan")(plan)
