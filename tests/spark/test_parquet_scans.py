@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as T  # noqa: N812
 
 from planner.spark.io.fleet_opening import fleet_of_snapshots
 from planner.spark.io.parquet_scans import plain_scan
@@ -234,6 +235,15 @@ def of_the_second_version(table, folder):
         spark.conf.unset("spark.sql.sources.useV1SourceList")
 
 
+def with_field_ids(table, folder):
+    fields = [
+        T.StructField(field.name, field.dataType, metadata={"parquet.field.id": n})
+        for n, field in enumerate(table.schema)
+    ]
+    reader = table.sparkSession.read.schema(T.StructType(fields))
+    return reader.parquet(str(folder))
+
+
 MORE = {
     "filter": lambda table, _: table.where("partition < 3"),
     "filter of the key": lambda table, _: table.where("cluster_id = 'small'"),
@@ -254,6 +264,7 @@ MORE = {
     "path": at_an_odd_path,
     "default": with_a_default,
     "second version": of_the_second_version,
+    "field ids": with_field_ids,
     "option": with_an_option,
 }
 """Tables that are more than their files."""
@@ -279,7 +290,7 @@ def test_cached_tables_are_left_to_spark(spark, folder):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("spark.sql.parquet.fieldId.read.enabled", "true"),
+        ("spark.sql.parquet.int96TimestampConversion", "true"),
         ("spark.sql.files.ignoreCorruptFiles", "true"),
         ("spark.sql.files.maxPartitionBytes", "10g"),
         ("parquet.crypto.factory.class", "org.example.Keys"),

@@ -3,9 +3,10 @@ Tables of Spark that are plain scans of Parquet files.
 
 A task that reads such files itself takes a third of the time that Spark takes to decode
 the rows and hand them over. A scan is plain if the physical plan reads whole files of
-Spark's own Parquet format and at most selects, renames and adds constants: no filter,
-no partition column, no other table format (Delta Lake and Iceberg have deleted rows and
-renamed columns), no extension that replaces the scan. Any other table is left to Spark.
+Spark's own Parquet format, or of a Delta table that any reader of Parquet can read, and
+at most selects, renames and adds constants: no filter, no partition column, no other
+table format (Iceberg has deleted rows and renamed columns), no extension that replaces
+the scan. Any other table is left to Spark.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,17 +35,23 @@ _INDEXES = {
     "org.apache.spark.sql.execution.datasources.InMemoryFileIndex",
     "org.apache.spark.sql.execution.datasources.CatalogFileIndex",
 }
+_DELTA = "org.apache.spark.sql.delta.DeltaParquetFileFormat"
+_DELTA_INDEX = "org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex"
+_DELTA_FEATURES = {"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
+"""Features of Delta's protocol for readers that do not concern the rows of a file."""
 _OPTIONS = {"path", "paths", "basepath", "mergeschema", "serialization.format"}
 """Options of a scan that do not affect the rows of the files that it lists."""
 _TURNED_OFF = (
     "spark.sql.files.ignoreCorruptFiles",
     "spark.sql.files.ignoreMissingFiles",
-    "spark.sql.parquet.fieldId.read.enabled",
     "spark.sql.parquet.int96TimestampConversion",
 )
 _ENCRYPTION = "parquet.crypto.factory.class"
-_DEFAULT = "EXISTS_DEFAULT"
-"""Metadata of a column whose value in older files is not null."""
+_METADATA = ("EXISTS_DEFAULT", "parquet.field.id")
+"""
+Metadata of columns whose value in older files is not null, or that files have under
+another name.
+"""
 _SPECIAL = frozenset("%{}[]*?\\^")
 """Characters of a path that URIs encode, or that Spark expands."""
 
@@ -136,14 +143,38 @@ def _is_plain(scan: Any) -> bool:  # noqa: ANN401 - a physical plan
     read = {each.name() for each in _each(scan.output())}
     options = relation.options().keys().mkString("\n").lower().split("\n")
     return (
-        _class_of(relation.fileFormat()) == _PARQUET
-        and _class_of(relation.location()) in _INDEXES
+        (_is_of_spark(relation) or _is_of_delta(relation))
         and scan.dataFilters().isEmpty()
         and scan.partitionFilters().isEmpty()
         and {*filter(None, options)} <= _OPTIONS
-        and _DEFAULT not in relation.dataSchema().json()
+        and not any(key in relation.dataSchema().json() for key in _METADATA)
         and read <= in_files
         and "." not in "".join(read)
+    )
+
+
+def _is_of_spark(relation: Any) -> bool:  # noqa: ANN401 - an object of Java
+    is_parquet = _class_of(relation.fileFormat()) == _PARQUET
+    return is_parquet and _class_of(relation.location()) in _INDEXES
+
+
+def _is_of_delta(relation: Any) -> bool:  # noqa: ANN401 - an object of Java
+    """
+    Return whether the rows of a Delta table are exactly those of its files.
+
+    Deletion vectors and renamed columns are features of the protocol that a reader must
+    support.
+    """
+    if _class_of(relation.fileFormat()) != _DELTA:
+        return False
+    protocol = relation.fileFormat().protocol()
+    features = protocol.readerFeatures()
+    names = "" if features.isEmpty() else features.get().mkString(" ")
+    return (
+        _class_of(relation.location()) == _DELTA_INDEX
+        and protocol.minReaderVersion() in {1, 3}
+        and {*names.split()} <= _DELTA_FEATURES
+        and relation.fileFormat().columnMappingMode().name() == "none"
     )
 
 
