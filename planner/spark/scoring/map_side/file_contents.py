@@ -9,8 +9,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -66,8 +64,9 @@ def file_contents(table: DataFrame) -> FileContents | None:
         files = reader.option("recursiveFileLookup", "true").load(list(scan.paths))
         sizes = files.agg(F.count("path"), F.max("length"), F.sum("length"))
         ((count, largest, total),) = sizes.collect()
-    except (PySparkException, Py4JError):
-        # Files that are gone, or that may be read as a table alone.
+    except Exception:
+        # Files that are gone, or that may be read only as a table: errors of any kind,
+        # also of py4j. Spark reads the table, or reports the error.
         return None
     if count != len(scan.paths) or largest > MOST_BYTES:
         # Other files than Spark listed before, or too large a file.
