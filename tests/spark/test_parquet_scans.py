@@ -320,6 +320,24 @@ def test_a_file_that_is_no_parquet_is_named(spark, fleet, folder):
         scored(replace(fleet, partitions=table))
 
 
+def test_files_that_lack_a_column_have_nulls_in_it(
+    spark, fleet, folder, decoded, monkeypatch
+):
+    whole, place = as_they_are(spark, folder), f"{folder}-lacking"
+    whole.write.mode("overwrite").parquet(place)
+    whole.drop("taken_at").write.mode("append").parquet(place)
+    table = replace(fleet, partitions=spark.read.schema(whole.schema).parquet(place))
+
+    scores, problems = scored(table)
+    assert decoded
+    monkeypatch.setattr(f"{MODULE}.plain_scan", lambda _: None)
+    by_spark, same_problems = scored(table)
+
+    assert problems
+    assert sorted(map(str, problems)) == sorted(map(str, same_problems))
+    assert differences(by_spark, scores) == []
+
+
 def test_columns_that_differ_in_case_alone_are_refused_as_by_spark(
     spark, fleet, folder
 ):

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import UnreadableFileError
 from planner.snapshot.tables.snapshot_columns import ArrowTable
-from planner.spark.io.fleet_files import KEY, ROW_BYTES, naming, read_columns
+from planner.spark.io.fleet_files import KEY, ROW_BYTES, TIME, naming, read_columns
 from planner.spark.io.parquet_scans import MOST_BYTES, ParquetScan, plain_scan
 from planner.spark.scoring.map_side.partition_batches import each_snapshot
 from planner.spark.scoring.map_side.row_sums import CHUNK_ROWS
@@ -142,15 +142,16 @@ def _keyed(
         name, micros = (scan.constants[name] for name in KEY)
         yield (name, micros), rows
         return
+    for name, kind in zip(KEY, (pa.string(), TIME), strict=True):
+        if name not in rows.column_names:
+            rows = rows.append_column(name, pa.nulls(len(rows), kind))
     if not _has_key(rows.schema):
-        reason = f"it must have the columns {KEY[0]} and {KEY[1]}, a text and a time"
+        reason = f"its columns {KEY[0]} and {KEY[1]} must be a text and a time"
         raise UnreadableFileError(path, reason)
     yield from each_snapshot(rows)
 
 
 def _has_key(schema: pa.Schema) -> bool:
-    if not {*schema.names} >= {*KEY}:
-        return False
     name, moment = (schema.field(each).type for each in KEY)
     if pa.types.is_dictionary(name):
         name = name.value_type
