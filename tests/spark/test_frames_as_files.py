@@ -15,7 +15,9 @@ from planner.snapshot import Snapshot
 from planner.spark.common.problem_rows import ERROR, PROBLEM
 from planner.spark.io.fleet_opening import open_fleet
 from planner.spark.io.fleet_tables import Fleet
+from planner.spark.io.parquet_scans import plain_scan
 from planner.spark.scoring.fleet_scores import score_fleet
+from planner.spark.scoring.map_side.partition_batches import columns_read
 from support.scores import by_place, differences
 from support.snapshots import documents
 from support.spark import tamed
@@ -109,6 +111,16 @@ def as_frames(spark, fleet):
     return Fleet(**frames)
 
 
+def as_scans(spark, fleet, folder):
+    """Write tables whose files Spark lists, and tasks decode."""
+    for name, table in as_frames(spark, fleet).tables().items():
+        known = [name for name, kind in table.dtypes if kind != "void"]
+        table.select(known).repartition(3).write.parquet(str(folder / name))
+    frames = {name: spark.read.parquet(str(folder / name)) for name in TABLE_NAMES}
+    assert plain_scan(columns_read(Fleet(**frames).canonical())) is not None
+    return Fleet(**frames)
+
+
 def scored(fleet):
     found = score_fleet(fleet)
     try:
@@ -127,10 +139,13 @@ def rows_of(problems):
 def test_frames_are_scored_and_refused_as_files(spark, tmp_path):
     fleet = drawn()
 
-    of_files, files_problems = scored(as_files(spark, fleet, tmp_path))
+    of_files, files_problems = scored(as_files(spark, fleet, tmp_path / "files"))
     of_frames, problems = scored(as_frames(spark, fleet))
+    of_scans, scans_problems = scored(as_scans(spark, fleet, tmp_path / "scans"))
 
     assert rows_of(problems) == rows_of(files_problems)
+    assert rows_of(scans_problems) == rows_of(files_problems)
     refused = {row["cluster_id"] for row in problems if row["severity"] == ERROR}
     assert COUNT / 10 < len(refused) < COUNT * 9 / 10
     assert differences(of_files, of_frames) == []
+    assert differences(of_files, of_scans) == []

@@ -16,6 +16,8 @@ Broken = Mapping[str, str]
 _FILE = re.compile(
     r"\[((?:FAILED_READ_FILE|PATH_NOT_FOUND)[.\w]*)\][^\n]*?(\w+:/\S*\.parquet)"
 )
+_IN_TASK = re.compile(r"UnreadableFileError: (cannot read (\w+:/\S*\.parquet): [^\n]*)")
+"""Error of a task that decodes a file itself."""
 _PARTS = 3
 """Parts of a file's path in the fleet: ``partitions/date=2026-11-21/….parquet``."""
 _CAUSE = re.compile(r"Caused by: [\w.$]+: ([^\n]+)")
@@ -45,11 +47,17 @@ def around_broken(run: Callable[[Broken], T]) -> T:
 def unreadable(error: Exception) -> tuple[str, str] | None:
     """Return the file that an error of Spark names and the reason; `None` without."""
     text = str(error)
+    if in_task := _IN_TASK.search(text):
+        return _inside(in_task[2]), in_task[1]
     found = _FILE.search(text)
     if found is None:
         return None
     condition, path = found[1], found[2]
     causes = _CAUSE.findall(text)
     reason = causes[-1].strip() if causes else condition
-    inside = "/".join(path.split("/")[-_PARTS:])
-    return inside, f"cannot read {path}: {reason}"
+    return _inside(path), f"cannot read {path}: {reason}"
+
+
+def _inside(path: str) -> str:
+    """Return the path of a file in its fleet."""
+    return "/".join(path.split("/")[-_PARTS:])

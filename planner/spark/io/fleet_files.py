@@ -121,7 +121,7 @@ class FleetFiles:
         """Yield the rows of a table that are in no file, as `read_file` does."""
         if name in self.given:
             given = self.given[name]
-            found = _selected(given, kinds)
+            found = selected_columns(given, kinds)
             for column in KEY:
                 found = found.append_column(column, given.column(column))
             yield found
@@ -168,9 +168,9 @@ def read_file(file: TableFile, kinds: Mapping[str, Any]) -> Iterator[ArrowTable]
 
 
 @contextmanager
-def naming(file: TableFile) -> Iterator[None]:
+def naming(path: str) -> Iterator[None]:
     """
-    Add the file's path to errors of reading it.
+    Add a file's path to errors of reading it.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def naming(file: TableFile) -> Iterator[None]:
     except (OSError, pa.ArrowException) as error:
         # The first line of a message has the reason.
         reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
-        raise UnreadableFileError(file.path, reason) from error
+        raise UnreadableFileError(path, reason) from error
 
 
 def sizes_of(path: str) -> tuple[int, tuple[int, ...]]:
@@ -268,7 +268,7 @@ def _read(
     coded: Collection[str],
     rows: int | None,
 ) -> Iterator[ArrowTable]:
-    with naming(file):
+    with naming(file.path):
         yield from _opened(file, group, kinds, coded, rows)
 
 
@@ -279,30 +279,69 @@ def _opened(
     coded: Collection[str],
     rows: int | None,
 ) -> Iterator[ArrowTable]:
-    from pyarrow import parquet
-
     store = Store(file.root)
     also = () if file.key is not None else KEY
+    groups = None if group is None else [group]
     with store.files.open_input_file(store.path(file.name)) as opened:
-        texts = {*coded, *also[:1]}
-        footer = parquet.read_metadata(opened) if texts else None
-        paths = _coded(footer, texts) if texts else None
-        reader = parquet.ParquetFile(opened, metadata=footer, read_dictionary=paths)
-        known = set(reader.schema_arrow.names)
-        wanted = [name for name in (*also, *kinds) if name in known]
-        groups = list(range(reader.num_row_groups)) if group is None else [group]
-        how = {"columns": wanted, "use_threads": False}
-        tables: Iterable[ArrowTable]
-        if rows is None:
-            tables = [reader.read_row_groups(groups, **how)]
-        else:
-            batches = reader.iter_batches(rows, row_groups=groups, **how)
-            tables = (pa.Table.from_batches([batch]) for batch in batches)
-        for table in tables:
-            found = _selected(table, kinds)
+        named = {name: name for name in (*also, *kinds)}
+        for table in read_columns(opened, named, {*coded, *also[:1]}, groups, rows):
+            found = selected_columns(table, kinds)
             for name in also:
                 found = found.append_column(name, table.column(name))
             yield _shown(found, file)
+
+
+def read_columns(
+    opened: Any,  # noqa: ANN401 - a file or a buffer of Arrow
+    named: Mapping[str, str],
+    coded: Collection[str],
+    groups: Sequence[int] | None = None,
+    rows: int | None = None,
+    footer: Any = None,  # noqa: ANN401 - metadata of Parquet
+) -> Iterator[ArrowTable]:
+    """
+    Yield columns of a Parquet file; those that it lacks are left out.
+
+    Parameters
+    ----------
+    opened
+        The file.
+    named
+        Names of the columns in the file, by the names that they get.
+    coded
+        Columns of texts, or lists of texts, in the file that are read
+        dictionary-encoded.
+    groups
+        Row groups; `None`: all of them.
+    rows
+        Most rows of a table; `None`: one table.
+    footer
+        Metadata of the file, if it was read before.
+    """
+    from pyarrow import parquet
+
+    if coded and footer is None:
+        footer = parquet.read_metadata(opened)
+    paths = _coded(footer, coded) if coded else None
+    reader = parquet.ParquetFile(
+        opened,
+        metadata=footer,
+        read_dictionary=paths,
+        coerce_int96_timestamp_unit="us",
+    )
+    known = set(reader.schema_arrow.names)
+    wanted = {name: own for name, own in named.items() if own in known}
+    if groups is None:
+        groups = range(reader.num_row_groups)
+    how = {"columns": [*wanted.values()], "use_threads": False}
+    tables: Iterable[ArrowTable]
+    if rows is None:
+        tables = [reader.read_row_groups(list(groups), **how)]
+    else:
+        batches = reader.iter_batches(rows, row_groups=list(groups), **how)
+        tables = (pa.Table.from_batches([batch]) for batch in batches)
+    for table in tables:
+        yield table.select([*wanted.values()]).rename_columns([*wanted])
 
 
 def _coded(footer: Any, wanted: Collection[str]) -> list[str]:  # noqa: ANN401 - a footer
@@ -316,7 +355,7 @@ def _coded(footer: Any, wanted: Collection[str]) -> list[str]:  # noqa: ANN401 -
     ]
 
 
-def _selected(table: ArrowTable, kinds: Mapping[str, Any]) -> ArrowTable:
+def selected_columns(table: ArrowTable, kinds: Mapping[str, Any]) -> ArrowTable:
     """Return the wanted columns in the types that they have."""
     names = set(table.column_names)
     nothing = pa.nulls(len(table))

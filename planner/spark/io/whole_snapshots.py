@@ -128,7 +128,10 @@ def _footer(file: TableFile) -> Any:  # noqa: ANN401 - pyarrow's
     from pyarrow import parquet
 
     store = Store(file.root)
-    with naming(file), store.files.open_input_file(store.path(file.name)) as opened:
+    with (
+        naming(file.path),
+        store.files.open_input_file(store.path(file.name)) as opened,
+    ):
         return parquet.read_metadata(opened)
 
 

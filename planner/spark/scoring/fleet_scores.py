@@ -13,8 +13,8 @@ from planner.spark.common.task_packing import shuffled_tasks
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_opening import open_fleet
 from planner.spark.io.fleet_tables import Fleet
-from planner.spark.scoring.broadcast.broadcast_tables import grounds_of
-from planner.spark.scoring.map_side.map_partitions import partial_sums
+from planner.spark.scoring.broadcast.broadcast_tables import Grounds, grounds_of
+from planner.spark.scoring.map_side.map_partitions import contents_of, partial_sums
 from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
 from planner.spark.scoring.reduce_side.reduce_snapshots import (
     COMPLETE,
@@ -142,21 +142,23 @@ def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     spark = tables.session
     grounds = grounds_of(tables)
     settings = settings or ScoreSettings.defaults()
-    partial = partial_sums(spark, tables, grounds, whole_judge(grounds, settings))
-    together = brought_together(partial, _tasks(tables))
-    judge = judging(grounds, settings)
-    return FleetScores(judged=together.mapInArrow(judge, _as_spark(PARCELS)))
+    contents = contents_of(tables, grounds)
+    if contents is not None:
+        grounds = grounds.with_partitions(contents.rows)
+    judge = whole_judge(grounds, settings)
+    partial = partial_sums(spark, tables, grounds, judge, contents)
+    together = brought_together(partial, _tasks(spark, grounds))
+    judged = together.mapInArrow(judging(grounds, settings), _as_spark(PARCELS))
+    return FleetScores(judged=judged)
 
 
-def _tasks(fleet: Fleet) -> int | None:
-    """Return the number of tasks for the partitions; `None` if unknown."""
-    if fleet.files is None:
+def _tasks(spark: SparkSession, grounds: Grounds) -> int | None:
+    """Return the number of tasks for the partial sums; `None` if rows are unknown."""
+    if not grounds.partitions:
         return None
-    files = fleet.files.tables.get("partitions", ())
-    rows = sum(file.rows for file in files)
-    snapshots = {key for file in files for key in file.snapshots}
-    most = shuffled_tasks(fleet.session)
-    return min(1 + rows // TASK_ROWS + len(snapshots) // TASK_SNAPSHOTS, most)
+    rows, snapshots = sum(grounds.partitions.values()), len(grounds.partitions)
+    wanted = 1 + rows // TASK_ROWS + snapshots // TASK_SNAPSHOTS
+    return min(wanted, shuffled_tasks(spark))
 
 
 def brought_together(partial: DataFrame, tasks: int | None) -> DataFrame:

@@ -2,10 +2,10 @@
 
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 import numpy as np
@@ -122,6 +122,11 @@ class Grounds:
         """Return the buckets of a snapshot's topics."""
         brokers = self.rows["brokers"].get(key, (0, 0))[1]
         return buckets_for(brokers, self.partitions.get(key, 0))
+
+    def with_partitions(self, rows: int) -> Self:
+        """Return the data with `rows` partitions, taken to be equally many of each."""
+        each = rows // max(len(self.keys), 1)
+        return replace(self, partitions=dict.fromkeys(self.keys, each))
 
     @cached_property
     def keys(self) -> list[Key]:

@@ -7,7 +7,7 @@ settings of all topics of a fleet.
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,7 +26,7 @@ from planner.spark.common.cell_casts import cast_cells
 from planner.spark.common.problem_rows import FOUND
 from planner.spark.io.fleet_files import KEY, FleetFiles
 from planner.spark.io.picked_columns import config_of
-from planner.spark.io.snapshot_keys import Key
+from planner.spark.io.snapshot_keys import Key, by_key
 from planner.spark.io.whole_snapshots import SnapshotReader
 
 SAID = pa.schema(
@@ -37,6 +37,8 @@ BESIDE = {name: f"said_{name}" for name in SAID.names if name != "topic"}
 """Columns of settings joined to partitions."""
 MOST_BROADCAST = 1_000_000
 """Largest number of topics with settings that is broadcast, in some 100 MB."""
+MOST_COLLECTED = 100_000
+"""Largest number of topics with settings that the driver collects, in some 10 MB."""
 SNAPSHOTS_KEPT = 8
 _KINDS = {"topic": pa.string(), "storage": pa.string(), "configs": STRING_MAP}
 _COLUMNS = tuple(column for column in TOPICS.columns if column.name in _KINDS)
@@ -108,6 +110,39 @@ def with_said(partitions: DataFrame, settings: DataFrame, count: int) -> DataFra
     own["topic"] = partitions["topic"].cast("string")
     is_its = [own[name] == once[alias] for name, alias in theirs.items()]
     return partitions.join(once, is_its, "left").drop(*theirs.values())
+
+
+class CollectedSettings:
+    """
+    Settings of few topics, collected by the driver and sent to every task.
+
+    Parameters
+    ----------
+    settings
+        Rows of `saying`.
+    """
+
+    def __init__(self, settings: ArrowTable) -> None:
+        self._settings = settings
+
+    @classmethod
+    def of(cls, topics: DataFrame) -> Self:
+        """Collect the settings of a canonical table of topics."""
+        return cls(saying(topics).toArrow())
+
+    def __call__(self, key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
+        """Return the settings of all topics of a snapshot that have any."""
+        return self._by_key.get(key, SAID.empty_table()), FOUND.empty_table()
+
+    @cached_property
+    def _by_key(self) -> dict[Key, ArrowTable]:
+        known = self._settings.filter(pc.is_valid(self._settings.column("topic")))
+        ordered = known.sort_by([(name, "ascending") for name in KEY])
+        columns = ["topic", *BESIDE.values()]
+        return {
+            key: rows.select(columns).rename_columns(SAID.names).combine_chunks()
+            for key, rows in by_key(ordered.combine_chunks())
+        }
 
 
 class SaidInFiles:

@@ -2,24 +2,40 @@
 Partial sums of a fleet's partitions, computed in the tasks that read them.
 
 Each task returns sums whose size grows with brokers, log dirs and topics. Tasks read
-tables on this machine's file system themselves, column by column; other tables come
-from Spark as Arrow.
+tables on this machine's file system themselves, column by column. Of other tables Spark
+hands over whole files if a table is a plain scan of Parquet, else rows as Arrow.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.snapshot.tables.snapshot_columns import TOPICS
+from planner.snapshot.tables.snapshot_columns import TOPICS, ArrowTable
 from planner.spark.common.python_workers import settle
 from planner.spark.common.task_packing import cores_of
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_tables import Fleet
+from planner.spark.io.snapshot_keys import Key
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
-from planner.spark.scoring.broadcast.topic_settings import Said
+from planner.spark.scoring.broadcast.topic_settings import (
+    MOST_COLLECTED,
+    CollectedSettings,
+    Said,
+    nothing_said,
+)
+from planner.spark.scoring.map_side.file_contents import (
+    FileContents,
+    file_contents,
+    partitions_in,
+)
 from planner.spark.scoring.map_side.file_tasks import Judge, read_tasks, reader
-from planner.spark.scoring.map_side.partition_batches import handed, received
+from planner.spark.scoring.map_side.partition_batches import (
+    columns_read,
+    handed,
+    received,
+)
 from planner.spark.scoring.map_side.row_sums import CHUNK_ROWS, Adding, listed
 from planner.spark.scoring.shuffle.shuffle_rows import (
     SCHEMA,
@@ -31,7 +47,11 @@ from planner.spark.scoring.shuffle.shuffle_rows import (
 
 
 def partial_sums(
-    spark: SparkSession, fleet: Fleet, grounds: Grounds, judge: Judge
+    spark: SparkSession,
+    fleet: Fleet,
+    grounds: Grounds,
+    judge: Judge,
+    contents: FileContents | None = None,
 ) -> DataFrame:
     """
     Sum partitions, task by task.
@@ -46,6 +66,8 @@ def partial_sums(
         Brokers and log dirs of the snapshots.
     judge
         Scores the snapshots that are entirely in one task.
+    contents
+        Result of `contents_of`.
 
     Returns
     -------
@@ -57,8 +79,8 @@ def partial_sums(
 
     schema = from_arrow_schema(SCHEMA)
     if fleet.files is None:
-        partitions, said = handed(fleet, grounds.num_saying)
-        rows = partitions.mapInArrow(_adder(grounds, said), schema)
+        read, add = _reading(fleet, grounds, contents)
+        rows = read.mapInArrow(add, schema)
         topics = fleet.topics.select(*KEY, *TOPICS.schema.names)
         named = topics.mapInArrow(_lister(grounds), schema)
         nothing = spark.range(0, 1, 1, 1)
@@ -67,6 +89,25 @@ def partial_sums(
     # A row for each task, and nothing to shuffle.
     numbers = spark.range(0, len(tasks), 1, len(tasks))
     return numbers.mapInArrow(reader(grounds, tasks, judge), schema)
+
+
+def contents_of(fleet: Fleet, grounds: Grounds) -> FileContents | None:
+    """Return the files of canonical tables, if tasks can decode them themselves."""
+    if fleet.files is not None or grounds.num_saying > MOST_COLLECTED:
+        return None
+    return file_contents(columns_read(fleet))
+
+
+def _reading(
+    fleet: Fleet, grounds: Grounds, contents: FileContents | None
+) -> tuple[DataFrame, Callable[[Batches], Batches]]:
+    """Return what Spark reads of the partitions, and the function that sums it."""
+    if contents is None:
+        rows, said = handed(columns_read(fleet), fleet.topics, grounds.num_saying)
+        return rows, _adder(grounds, said, partial(received, enough=CHUNK_ROWS // 2))
+    said = CollectedSettings.of(fleet.topics) if grounds.num_saying else nothing_said
+    decode = partial(partitions_in, scan=contents.scan)
+    return contents.files, _adder(grounds, said, decode)
 
 
 def _seeder(grounds: Grounds) -> Callable[[Batches], Batches]:
@@ -85,15 +126,19 @@ def _lister(grounds: Grounds) -> Callable[[Batches], Batches]:
     return list_topics
 
 
-def _adder(grounds: Grounds, said: Said) -> Callable[[Batches], Batches]:
+def _adder(
+    grounds: Grounds,
+    said: Said,
+    rows_in: Callable[[Batches], Iterator[tuple[Key, ArrowTable]]],
+) -> Callable[[Batches], Batches]:
+    def added(batches: Batches) -> Parcels:
+        adding = Adding(grounds, said)
+        for key, rows in rows_in(batches):
+            yield from adding.take(key, rows)
+        yield from adding.end()
+
     def add(batches: Batches) -> Batches:
-        yield from sent(_added(batches, Adding(grounds, said)))
+        yield from sent(added(batches))
         settle("add")
 
     return add
-
-
-def _added(batches: Batches, adding: Adding) -> Parcels:
-    for key, rows in received(batches, CHUNK_ROWS // 2):
-        yield from adding.take(key, rows)
-    yield from adding.end()

@@ -26,14 +26,34 @@ _MOST_BATCHES = 10_000
 """Largest number of batches that are processed together, however few rows they have."""
 
 
-def handed(fleet: Fleet, num_saying: int) -> tuple[DataFrame, Said]:
+def columns_read(fleet: Fleet) -> DataFrame:
     """
-    Return the partitions of a fleet in the columns that tasks receive.
+    Return the columns of partitions that tasks read.
 
     Parameters
     ----------
     fleet
         Canonical tables.
+    """
+    # Absent columns are left out: Spark sums the bytes of all columns after every
+    # row, also of null columns. The cast adds them.
+    kinds = dict(fleet.partitions.dtypes)
+    known = [name for name in READ if name == "topic" or kinds[name] != "void"]
+    return fleet.partitions.select(*KEY, *known)
+
+
+def handed(
+    partitions: DataFrame, topics: DataFrame, num_saying: int
+) -> tuple[DataFrame, Said]:
+    """
+    Return partitions with the settings of their topics, as Spark hands them over.
+
+    Parameters
+    ----------
+    partitions
+        Result of `columns_read`.
+    topics
+        The canonical table.
     num_saying
         Number of topics with settings of their own.
 
@@ -41,16 +61,9 @@ def handed(fleet: Fleet, num_saying: int) -> tuple[DataFrame, Said]:
     -------
     Input of `received`, and the function that extracts the topic settings from it.
     """
-    # Absent columns are left out: Spark sums the bytes of all columns after every
-    # row, also of null columns. The cast adds them.
-    kinds = dict(fleet.partitions.dtypes)
-    known = [name for name in READ if name == "topic" or kinds[name] != "void"]
-    partitions = fleet.partitions.select(*KEY, *known)
-    said: Said = nothing_said
-    if num_saying:
-        partitions = with_said(partitions, saying(fleet.topics), num_saying)
-        said = said_beside
-    return partitions, said
+    if not num_saying:
+        return partitions, nothing_said
+    return with_said(partitions, saying(topics), num_saying), said_beside
 
 
 def received(batches: Batches, enough: int) -> Iterator[tuple[Key, ArrowTable]]:
@@ -65,24 +78,28 @@ def received(batches: Batches, enough: int) -> Iterator[tuple[Key, ArrowTable]]:
         Rows that are processed together: each call costs as much as some thousand rows.
     """
     for some in gathered(batches, len, enough=enough, most=_MOST_BATCHES):
-        rows = pa.Table.from_batches(some).combine_chunks()
-        yield from by_key(_sorted(rows))
+        yield from each_snapshot(pa.Table.from_batches(some).combine_chunks())
 
 
-def _sorted(rows: ArrowTable) -> ArrowTable:
-    """Sort rows by snapshot if those of a snapshot are not adjacent."""
-    codes = _codes(rows)
-    num_runs = 1 + np.count_nonzero(codes[1:] != codes[:-1]) if len(codes) else 0
-    if num_runs <= len(np.unique(codes)):
-        return rows
-    return rows.take(pa.array(np.argsort(codes, kind="stable")))
+def each_snapshot(rows: ArrowTable) -> Iterator[tuple[Key, ArrowTable]]:
+    """Yield the rows of each snapshot together, wherever they are in a table."""
+    if not len(rows):
+        return
+    name, micros = _codes(rows), micros_of(rows)
+    is_new = (name[1:] != name[:-1]) | (micros[1:] != micros[:-1])
+    starts = np.append(0, np.nonzero(is_new)[0] + 1)
+    runs = {*zip(name[starts].tolist(), micros[starts].tolist(), strict=True)}
+    if len(runs) < len(starts):
+        order = np.lexsort((name, micros))
+        rows = rows.take(pa.array(order))
+    yield from by_key(rows)
 
 
-def _codes(rows: ArrowTable) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return ``(N,)`` numbers that are equal for rows of one snapshot."""
-    names = as_array(rows.column("cluster_id")).dictionary_encode()
-    name = names.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    _, moment = np.unique(micros_of(rows), return_inverse=True)
-    codes: np.ndarray[tuple[int], np.dtype[np.int64]]
-    codes = moment.astype(np.int64) * (len(names.dictionary) + 1) + name
+def _codes(rows: ArrowTable) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """Return ``(N,)`` numbers that are equal for rows of one cluster."""
+    names = as_array(rows.column(KEY[0]))
+    if not pa.types.is_dictionary(names.type):
+        names = names.dictionary_encode()
+    codes: np.ndarray[tuple[int], np.dtype[np.int32]]
+    codes = names.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     return codes

@@ -1,0 +1,230 @@
+"""
+Tables of Spark that are plain scans of Parquet files.
+
+A task that reads such files itself takes a third of the time that Spark takes to decode
+the rows and hand them over. A scan is plain if the physical plan reads whole files of
+Spark's own Parquet format, or of a Delta table that any reader of Parquet can read, and
+at most selects, renames and adds constants: no filter, no partition column, no other
+table format (Iceberg has deleted rows and renamed columns), no extension that replaces
+the scan. Any other table is left to Spark.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from planner.spark.io.fleet_files import KEY
+from planner.spark.io.picked_columns import is_case_sensitive
+
+MOST_FILES = 10_000
+MOST_BYTES = 1 << 26
+"""Largest file: a task has the whole content of its files in memory."""
+MOST_TASK_BYTES = 1 << 28
+"""Largest setting of the bytes of a task: all its files may be in one batch."""
+_SCAN = "org.apache.spark.sql.execution.FileSourceScanExec"
+_PROJECT = "org.apache.spark.sql.execution.ProjectExec"
+_PARQUET = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
+_COLUMN = "org.apache.spark.sql.catalyst.expressions.AttributeReference"
+_ALIAS = "org.apache.spark.sql.catalyst.expressions.Alias"
+_CONSTANT = "org.apache.spark.sql.catalyst.expressions.Literal"
+_TEXTS = ("string", "array<string>")
+_INDEXES = {
+    "org.apache.spark.sql.execution.datasources.InMemoryFileIndex",
+    "org.apache.spark.sql.execution.datasources.CatalogFileIndex",
+}
+_DELTA = "org.apache.spark.sql.delta.DeltaParquetFileFormat"
+_DELTA_INDEX = "org.apache.spark.sql.delta.stats.PreparedDeltaFileIndex"
+_DELTA_FEATURES = {"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"}
+"""Features of Delta's protocol for readers that do not concern the rows of a file."""
+_OPTIONS = {"path", "paths", "basepath", "mergeschema", "serialization.format"}
+"""Options of a scan that do not affect the rows of the files that it lists."""
+_TURNED_OFF = (
+    "spark.sql.files.ignoreCorruptFiles",
+    "spark.sql.files.ignoreMissingFiles",
+    "spark.sql.parquet.int96TimestampConversion",
+)
+_ENCRYPTION = "parquet.crypto.factory.class"
+_METADATA = ("EXISTS_DEFAULT", "parquet.field.id")
+"""
+Metadata of columns whose value in older files is not null, or that files have under
+another name.
+"""
+_SPECIAL = frozenset("%{}[]*?\\^")
+"""Characters of a path that URIs encode, or that Spark expands."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParquetScan:
+    """
+    Plain scan of Parquet files.
+
+    Parameters
+    ----------
+    paths
+        The files, as Spark names them.
+    columns
+        Names of the columns in the files, by name in the table.
+    texts
+        Columns of `columns` that are texts, or lists of texts.
+    constants
+        Values of the columns of `KEY` that are constants: text, and microseconds.
+    is_case_sensitive
+        Whether column names of the files are case-sensitive.
+    """
+
+    paths: tuple[str, ...]
+    columns: Mapping[str, str]
+    texts: frozenset[str]
+    constants: Mapping[str, Any]
+    is_case_sensitive: bool
+
+
+def plain_scan(table: DataFrame) -> ParquetScan | None:
+    """
+    Return the scan that a table is, or `None` if it is more than a plain scan.
+
+    Parameters
+    ----------
+    table
+        A table with the columns `KEY`. Its plan is made, and nothing of it is run.
+    """
+    plan = getattr(table, "_jdf", None)
+    if plan is None:
+        # Spark Connect shows no plan.
+        return None
+    try:
+        return _scan_of(table.sparkSession, plan.queryExecution().sparkPlan())
+    except Exception:
+        # A Spark whose plans look different. The class of its errors is one of py4j,
+        # which a client of Spark Connect lacks.
+        return None
+
+
+def _scan_of(spark: SparkSession, plan: Any) -> ParquetScan | None:  # noqa: ANN401
+    project = plan if _class_of(plan) == _PROJECT else None
+    scan = plan if project is None else project.child()
+    if not _is_plain(scan) or not _may_read(spark):
+        return None
+    fields = {_id_of(each): each for each in _each(scan.output())}
+    given = scan.output() if project is None else project.projectList()
+    columns: dict[str, Any] = {}
+    constants: dict[str, Any] = {}
+    for expression in _each(given):
+        name, value = expression.name(), _value_of(expression)
+        if _class_of(value) == _COLUMN:
+            columns[name] = fields[_id_of(value)]
+        elif _class_of(value) == _CONSTANT and name in KEY:
+            constants[name] = _constant(value)
+        else:
+            return None
+    paths = tuple(scan.relation().location().inputFiles())
+    kinds = {name: _type_of(field) for name, field in columns.items()}
+    if not _are_readable(paths) or not _has_key(kinds, constants):
+        return None
+    return ParquetScan(
+        paths=paths,
+        columns={name: field.name() for name, field in columns.items()},
+        texts=frozenset(name for name, kind in kinds.items() if kind in _TEXTS),
+        constants=constants,
+        is_case_sensitive=is_case_sensitive(spark),
+    )
+
+
+def _is_plain(scan: Any) -> bool:  # noqa: ANN401 - a physical plan
+    if _class_of(scan) != _SCAN:
+        return False
+    relation = scan.relation()
+    in_files = {*relation.dataSchema().fieldNames()}
+    in_files -= {*relation.partitionSchema().fieldNames()}
+    read = {each.name() for each in _each(scan.output())}
+    options = relation.options().keys().mkString("\n").lower().split("\n")
+    return (
+        (_is_of_spark(relation) or _is_of_delta(relation))
+        and scan.dataFilters().isEmpty()
+        and scan.partitionFilters().isEmpty()
+        and {*filter(None, options)} <= _OPTIONS
+        and not any(key in relation.dataSchema().json() for key in _METADATA)
+        and read <= in_files
+        and "." not in "".join(read)
+    )
+
+
+def _is_of_spark(relation: Any) -> bool:  # noqa: ANN401 - an object of Java
+    is_parquet = _class_of(relation.fileFormat()) == _PARQUET
+    return is_parquet and _class_of(relation.location()) in _INDEXES
+
+
+def _is_of_delta(relation: Any) -> bool:  # noqa: ANN401 - an object of Java
+    """
+    Return whether the rows of a Delta table are exactly those of its files.
+
+    Deletion vectors and renamed columns are features of the protocol that a reader must
+    support.
+    """
+    if _class_of(relation.fileFormat()) != _DELTA:
+        return False
+    protocol = relation.fileFormat().protocol()
+    features = protocol.readerFeatures()
+    names = "" if features.isEmpty() else features.get().mkString(" ")
+    return (
+        _class_of(relation.location()) == _DELTA_INDEX
+        and protocol.minReaderVersion() in {1, 3}
+        and {*names.split()} <= _DELTA_FEATURES
+        and relation.fileFormat().columnMappingMode().name() == "none"
+    )
+
+
+def _may_read(spark: SparkSession) -> bool:
+    """Return whether no setting of the session changes what a scan reads."""
+    state = spark._jsparkSession.sessionState()  # noqa: SLF001 - the only way to it
+    flags = [str(spark.conf.get(name, "false")).lower() for name in _TURNED_OFF]
+    return (
+        set(flags) == {"false"}
+        and state.newHadoopConf().get(_ENCRYPTION) is None
+        and state.conf().filesMaxPartitionBytes() <= MOST_TASK_BYTES
+    )
+
+
+def _has_key(kinds: Mapping[str, str], constants: Mapping[str, Any]) -> bool:
+    """Return whether the key is a text and a time, both constants or both columns."""
+    if constants:
+        return {*constants} == {*KEY}
+    return [kinds.get(name) for name in KEY] == ["string", "timestamp"]
+
+
+def _are_readable(paths: tuple[str, ...]) -> bool:
+    is_plain = not _SPECIAL.intersection("".join(paths))
+    return 0 < len(paths) == len({*paths}) <= MOST_FILES and is_plain
+
+
+def _value_of(expression: Any) -> Any:  # noqa: ANN401 - an expression
+    is_alias = _class_of(expression) == _ALIAS
+    return expression.child() if is_alias else expression
+
+
+def _constant(literal: Any) -> Any:  # noqa: ANN401 - a literal
+    value, kind = literal.value(), _type_of(literal)
+    if kind == "string":
+        return None if value is None else value.toString()
+    if kind != "timestamp" or value is None:
+        msg = f"a constant of type {kind}"
+        raise AttributeError(msg)
+    return int(value)
+
+
+def _class_of(thing: Any) -> str:  # noqa: ANN401 - an object of Java
+    return str(thing.getClass().getName())
+
+
+def _type_of(expression: Any) -> str:  # noqa: ANN401 - an expression
+    return str(expression.dataType().simpleString())
+
+
+def _id_of(column: Any) -> int:  # noqa: ANN401 - an expression
+    return int(column.exprId().id())
+
+
+def _each(sequence: Any) -> Iterator[Any]:  # noqa: ANN401 - a sequence of Scala
+    return (sequence.apply(n) for n in range(sequence.size()))
