@@ -39,6 +39,8 @@ class ConfigOption:
         What holds where it is not given.
     choices
         Its words, where it takes one of few.
+    example
+        A value as TOML; empty: the default.
     """
 
     name: str
@@ -47,6 +49,7 @@ class ConfigOption:
     help: str
     default: Any
     choices: tuple[str, ...] = ()
+    example: str = ""
 
     def read(self, value: Any) -> Any:  # noqa: ANN401 - any value of TOML
         """

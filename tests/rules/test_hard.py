@@ -14,7 +14,7 @@ from placement.model.load import RESOURCES, Resource
 from placement.operations import Rebalance
 from placement.planning.elastic.hard_goals import missed_goals
 from placement.planning.plan import plan
-from planner.cli.plan.rule_options import without_overruled
+from planner.cli.plan.plan_options import without_overruled
 from planner.errors import BadInputError
 from planner.options.operation_options import OwnOptions
 from planner.options.plan_request import PlanRequest, read_request

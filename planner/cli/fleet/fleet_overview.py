@@ -26,8 +26,7 @@ from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_costs import cost_lines, print_cluster_costs
 from planner.cli.fleet.fleet_fail_on import judged, print_failing
 from planner.cli.fleet.fleet_lines import ClusterFacts, print_lines, print_wrapped
-from planner.cli.plan.request_options import Band
-from planner.cli.score import FailOn
+from planner.cli.score import Band, FailOn
 from planner.fleet.overview_costs import fleet_costs
 
 MUCH_ESTIMATED = 0.5

@@ -20,8 +20,11 @@ from planner.cli.common.spark_options import (
 )
 from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_scenarios import print_scenarios, read_scenarios
-from planner.cli.plan.plan_options import RequestOptions, with_request_options
-from planner.cli.plan.request_options import plan_request
+from planner.cli.plan.plan_options import (
+    RequestOptions,
+    plan_request,
+    with_request_options,
+)
 from planner.cli.what_if import refuse_option
 
 if TYPE_CHECKING:

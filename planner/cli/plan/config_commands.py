@@ -10,7 +10,7 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.output import print_json, print_words
-from planner.cli.plan.plan_options import PlanOptions, with_plan_options
+from planner.cli.plan.plan_options import CommandOptions, with_plan_options
 from planner.errors import BadInputError, InputProblem
 
 SOURCES = {
@@ -28,13 +28,13 @@ app = typer.Typer(
 
 
 @app.command("show")
-@with_plan_options
+@with_plan_options(None)
 def show(
     *,
     operation: Annotated[
         str, typer.Option("--operation", metavar="NAME", help="Of which `plan`.")
     ] = "rebalance",
-    options: PlanOptions,
+    options: CommandOptions,
 ) -> None:
     """
     Show the options of a plan as they hold here, and where each came from.
@@ -59,7 +59,7 @@ def show(
         typer.echo("\n".join(_table(rows)))
 
 
-def _effective(operation: str, options: PlanOptions) -> list[dict[str, Any]]:
+def _effective(operation: str, options: CommandOptions) -> list[dict[str, Any]]:
     """Return each option with its value, its source, and the place of that."""
     from planner.cli.plan.config_options import plan_operations
 
@@ -119,13 +119,13 @@ def _default(name: str, declared: object) -> object:
     return declared
 
 
-def _check(operation: str, rows: list[dict[str, Any]], options: PlanOptions) -> None:
+def _check(operation: str, rows: list[dict[str, Any]], options: CommandOptions) -> None:
     """Refuse what no cluster could make right."""
     from dataclasses import fields, replace
 
     from planner.cli.common.input_problems import Gatherer
-    from planner.cli.plan.plan_commands import check_options
-    from planner.cli.plan.request_options import plan_request
+    from planner.cli.plan.plan_options import plan_request
+    from planner.cli.plan.run_plan import check_options
     from planner.options.plan_request import PlanRequest
     from planner.options.rule_options import RULE_NAMES
 

@@ -10,6 +10,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from typer.models import OptionInfo
 
 from planner.config.config_option import ConfigOption, Kind
+from planner.options.declared.plan_options import OPTIONS
 
 NOT_CONFIGURED = {
     *("output", "output_format", "quiet", "verbose", "config", "yes"),
@@ -64,6 +65,7 @@ def _option(name: str, hint: object, default: object) -> ConfigOption:
         help=info.help or "",
         default=default.value if isinstance(default, Enum) else default,
         choices=tuple(choices),
+        example=OPTIONS[name].option.example if name in OPTIONS else "",
     )
 
 

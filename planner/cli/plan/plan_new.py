@@ -15,7 +15,7 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import notes_unless, print_json, print_words
-from planner.cli.plan.plan_options import PlanOptions, with_plan_options
+from planner.cli.plan.plan_options import CommandOptions, with_plan_options
 from planner.cli.snapshot.snapshot_live import Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 
@@ -86,7 +86,7 @@ Yes = Annotated[
 ]
 
 
-@with_plan_options
+@with_plan_options("new-topic")
 def new_topic(
     snapshot: SnapshotArgument,
     *,
@@ -104,7 +104,7 @@ def new_topic(
     validate_only: ValidateOnly = False,
     apply: Apply = False,
     yes: Yes = False,
-    options: PlanOptions,
+    options: CommandOptions,
 ) -> None:
     """
     Place a new topic by load, capacity and racks, or by hand; nothing else moves.
@@ -118,7 +118,7 @@ def new_topic(
     _run("new-topic", snapshot, options, given)
 
 
-@with_plan_options
+@with_plan_options("add-partitions")
 def add_partitions(
     snapshot: SnapshotArgument,
     *,
@@ -134,7 +134,7 @@ def add_partitions(
     validate_only: ValidateOnly = False,
     apply: Apply = False,
     yes: Yes = False,
-    options: PlanOptions,
+    options: CommandOptions,
 ) -> None:
     """
     Place more partitions of a topic; those that exist stay, but keys may go elsewhere.
@@ -161,11 +161,11 @@ OWN = (
 
 
 def _run(
-    goal: str, snapshot: Path, options: PlanOptions, given: dict[str, Any]
+    goal: str, snapshot: Path, options: CommandOptions, given: dict[str, Any]
 ) -> NoReturn:
     """Read, plan, check, write, try or do, print, exit."""
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.cli.plan.request_options import plan_request
+    from planner.cli.plan.plan_options import plan_request
     from planner.plan.folder.plan_folder import check_plan_output
     from planner.plan.run.new_partitions_request import NewRequest
     from planner.plan.run.plan_new_partitions import (
@@ -184,7 +184,7 @@ def _run(
     read = inputs.read(lambda: read_snapshot(snapshot))
     client = inputs.read(lambda: _client(given, quiet=options.quiet))
     request = NewRequest(
-        plan=plan_request(goal, dict(options.given)),
+        plan=plan_request(goal, options.given),
         cluster_configs={} if read is None else read.configs,
         **{name: given[name] for name in OWN if given.get(name) is not None},
     )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,12 +17,18 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.shared_options import declare, parameters_of
-from planner.cli.plan.request_options import request_options
-from planner.cli.plan.rule_options import rule_options, without_overruled
+from planner.cli.plan.declared_options import (
+    gatherer_of,
+    own_names,
+    rule_options,
+    shared_options,
+)
 from planner.errors import BadInputError, InputProblem
+from planner.options.declared.plan_options import OPTIONS, RULE_NAMES
 
 if TYPE_CHECKING:
     from planner.config.config_file import Config
+    from planner.options.plan_request import PlanRequest
 
 CONFIG_KEY = "planner.config"
 
@@ -56,24 +63,6 @@ ConfigFile = Annotated[
         help="planner.toml: options that the line and the environment do not give.",
     ),
 ]
-BrokerList = Annotated[
-    str | None,
-    typer.Option("--broker-list", metavar="IDS", help="Broker ids: 1,2,5-9."),
-]
-NewBrokers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--new-broker",
-        metavar="id=N,rack=R,like=M",
-        help="A broker that does not exist yet. Repeatable.",
-    ),
-]
-RebalanceToo = Annotated[
-    bool,
-    typer.Option(
-        "--rebalance/--no-rebalance", help="Also move what the operation need not."
-    ),
-]
 TradeOffOption = Annotated[
     bool,
     typer.Option(
@@ -84,9 +73,9 @@ TradeOffOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlanOptions:
+class CommandOptions:
     """
-    What was given for the options that all plans share.
+    Options of a plan as a command got them.
 
     Parameters
     ----------
@@ -97,7 +86,7 @@ class PlanOptions:
     quiet
         Whether nothing is said on stderr.
     given
-        The others by their names, which are those of `PlanRequest`.
+        The others by their names, which are those of `planner.options`.
     shows_trade_off
         Whether the same plan within caps is shown too.
     sources
@@ -169,44 +158,48 @@ def _shown(
     return dict(locals())
 
 
-_GATHERERS = (_written, request_options, _shown, rule_options)
-
-
-def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:
+def with_plan_options(
+    operation: str | None,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """
-    Give a command the options that all plans share.
+    Add the options of a plan to a command.
 
     Parameters
     ----------
-    command
-        Takes them as its last parameter, ``options``; what it declares before it
-        stays its own.
+    operation
+        Name of the operation, whose own options come first; `None`: none of its own.
 
     Returns
     -------
-    What the command line calls, and reads the options from.
+    Decorator of a command that takes them as its last parameter, ``options``.
     """
-    of_each = [parameters_of(gatherer) for gatherer in _GATHERERS]
+    own = gatherer_of(own_names(operation) if operation else ())
+    gatherers = (own, _written, shared_options, _shown, rule_options)
 
-    @wraps(command)
-    def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
-        written, asked, shown, rules = (
-            {name: given.pop(name) for name in names} for names in of_each
-        )
-        sources = sources_of(context)
-        options = PlanOptions(
-            written["output"],
-            shown["output_format"],
-            shown["quiet"],
-            {**asked, **without_overruled(rules, sources)},
-            shows_trade_off=shown["trade_off"],
-            sources=sources,
-            operation=context.command.name,
-            config=context.meta.get(CONFIG_KEY),
-        )
-        command(**given, options=options)
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        of_each = [parameters_of(gatherer) for gatherer in gatherers]
 
-    return declare(call, command, *_GATHERERS, instead_of="options")
+        @wraps(command)
+        def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401
+            own, written, asked, shown, rules = (
+                {name: given.pop(name) for name in names} for names in of_each
+            )
+            sources = sources_of(context)
+            options = CommandOptions(
+                written["output"],
+                shown["output_format"],
+                shown["quiet"],
+                {**own, **asked, **without_overruled(rules, sources)},
+                shows_trade_off=shown["trade_off"],
+                sources=sources,
+                operation=context.command.name,
+                config=context.meta.get(CONFIG_KEY),
+            )
+            command(**given, options=options)
+
+        return declare(call, command, *gatherers, instead_of="options")
+
+    return decorated
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -239,7 +232,7 @@ def with_request_options(command: Callable[..., None]) -> Callable[..., None]:
     -------
     What the command line calls.
     """
-    of_requests = parameters_of(request_options)
+    of_requests = parameters_of(shared_options)
     about_rules = parameters_of(rule_options)
 
     @wraps(command)
@@ -252,10 +245,64 @@ def with_request_options(command: Callable[..., None]) -> Callable[..., None]:
         options = {**asked, **without_overruled(rules, sources)}
         command(**given, asked=RequestOptions(given=options, sources=sources))
 
-    return declare(call, command, request_options, rule_options, instead_of="asked")
+    return declare(call, command, shared_options, rule_options, instead_of="asked")
 
 
 def sources_of(context: typer.Context) -> dict[str, str]:
     """Return where the value of each parameter came from."""
     found = {name: context.get_parameter_source(name) for name in context.params}
     return {name: source.name for name, source in found.items() if source is not None}
+
+
+def without_overruled(
+    given: dict[str, Any], sources: Mapping[str, str]
+) -> dict[str, Any]:
+    """
+    Return options in which no rule is both soft and hard by different sources.
+
+    Parameters
+    ----------
+    given
+        Options of rules by name.
+    sources
+        Where each came from. The line goes before the environment, which goes before
+        the file; what is named as both by one of them stays for the reader to refuse.
+    """
+    rank = {"COMMANDLINE": 2, "ENVIRONMENT": 1}
+    soft, hard = (rank.get(sources.get(name, ""), 0) for name in ("soft", "hard"))
+    if soft == hard or not given["soft"] or not given["hard"]:
+        return given
+    from placement.draft.soft_rules import HARD, SOFT
+
+    weak, strong = ("soft", "hard") if hard > soft else ("hard", "soft")
+    members = {**SOFT, **HARD}
+    taken = {one for name in given[strong] for one in members.get(name, (name,))}
+    kept = []
+    for name in given[weak]:
+        rest = [one for one in members.get(name, (name,)) if one not in taken]
+        kept += [name] if len(rest) == len(members.get(name, (name,))) else rest
+    return {**given, weak: kept}
+
+
+# Texts of these options are repeated on the command line.
+_LISTS = frozenset(name for name, each in OPTIONS.items() if each.option.takes is list)
+
+
+def plan_request(goal: str, options: Mapping[str, Any]) -> "PlanRequest":
+    """Return the request that the options of a command make, by their names."""
+    from planner.options.operation_options import OWN_NAMES, OwnOptions
+    from planner.options.plan_request import PlanRequest
+    from planner.options.rule_options import RuleRequest
+
+    given = {name: _plain(name, value) for name, value in options.items()}
+    own = {name: given.pop(name) for name in OWN_NAMES & given.keys()}
+    rules = {name: given.pop(name) for name in RULE_NAMES & given.keys()}
+    return PlanRequest(
+        goal=goal, own=OwnOptions(**own), rules=RuleRequest(**rules), **given
+    )
+
+
+def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - of any type
+    if isinstance(value, StrEnum):
+        return str(value)
+    return tuple(value or ()) if name in _LISTS else value

@@ -1,0 +1,137 @@
+"""Options of single operations."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from planner.options.declared.operation_readers import (
+    read_defects,
+    read_factor_file,
+    read_log_dirs,
+)
+from planner.options.declared.option import Option, Panel, Saved
+from planner.options.declared.savers import (
+    by_factor,
+    dir_texts,
+    sorted_ids,
+    sorted_if_any,
+    texts_if_any,
+)
+from planner.options.declared.types import BrokerId
+from planner.options.declared.value_readers import read_broker_lists, read_brokers
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperationOptions:
+    """Options that single operations have."""
+
+    broker: Annotated[
+        tuple[BrokerId, ...],
+        Option(
+            help="Broker to replace. Repeatable.",
+            metavar="ID",
+            takes=list,
+            read=read_broker_lists,
+            example="[3]",
+            operations=("replace-broker",),
+            panel=Panel.OPERATION,
+            saved=Saved.OWN,
+        ),
+    ] = ()
+    with_broker: Annotated[
+        tuple[BrokerId, ...],
+        Option(
+            help="Broker that takes its place.",
+            flag="--with",
+            metavar="ID",
+            takes=list,
+            read=read_broker_lists,
+            example="[9]",
+            operations=("replace-broker",),
+            panel=Panel.OPERATION,
+            saved=Saved.OWN,
+        ),
+    ] = ()
+    log_dirs: Annotated[
+        tuple[tuple[BrokerId, str], ...],
+        Option(
+            help="Single log dirs: 4:/data/d1. {broker} stands for the id. Repeatable.",
+            metavar="IDS:PATH",
+            takes=list,
+            read=read_log_dirs,
+            example='["4:/data/d1"]',
+            operations=("demote",),
+            panel=Panel.OPERATION,
+            saved=Saved.OWN,
+            save=dir_texts,
+        ),
+    ] = ()
+    replication_factor: Annotated[
+        int | None,
+        Option(
+            help="Copies that each partition gets.",
+            metavar="N",
+            example="3",
+            operations=("set-replication-factor",),
+            panel=Panel.OPERATION,
+            saved=Saved.OWN,
+        ),
+    ] = None
+    replication_factors: Annotated[
+        tuple[tuple[int, str], ...],
+        Option(
+            help="Factors and the topics that get them, as TOML or JSON.",
+            metavar="FILE",
+            takes=Path,
+            read=read_factor_file,
+            example='"factors.toml"',
+            operations=("set-replication-factor",),
+            panel=Panel.OPERATION,
+            saved=Saved.OWN,
+            save=by_factor,
+        ),
+    ] = ()
+    only: Annotated[
+        tuple[str, ...],
+        Option(
+            help="Only offline, racks, log-dirs or replication-factor. Repeatable.",
+            metavar="WHAT",
+            takes=list,
+            read=read_defects,
+            example='["offline", "racks"]',
+            operations=("fix",),
+            panel=Panel.OPERATION,
+            saved=Saved.OWN,
+            save=sorted_if_any,
+        ),
+    ] = ()
+    lost: Annotated[
+        tuple[BrokerId, ...] | None,
+        Option(
+            help="Brokers that are not live and are taken as gone for good.",
+            metavar="IDS",
+            takes=str,
+            read=read_brokers,
+            example='"3"',
+            operations=("fix",),
+            panel=Panel.OPERATION,
+            saved=Saved.OWN,
+            save=sorted_ids,
+        ),
+    ] = None
+    new_broker: Annotated[
+        tuple[str, ...],
+        Option(
+            help="A broker that does not exist yet. Repeatable.",
+            metavar="id=N,rack=R,like=M",
+            takes=list,
+            example='["id=7,rack=c,like=3"]',
+            operations=(
+                "add-brokers",
+                "replace-broker",
+            ),
+            panel=Panel.OPERATION,
+            saved=Saved.GIVEN,
+            save=texts_if_any,
+        ),
+    ] = ()
