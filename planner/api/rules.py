@@ -1,10 +1,9 @@
 """Rules of plans from Python, with the names of the command's options."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 
-from planner.options.broker_sets import OFF
-from planner.options.rule_options import RULE_NAMES, RuleRequest
+from planner.options.declared.types import Preset, RackRule
 
 
 class RuleOptions(TypedDict, total=False):
@@ -62,8 +61,8 @@ class RuleOptions(TypedDict, total=False):
         nobody measured it.
     """
 
-    rules: Literal["cruise-control"]
-    rack_rule: Literal["distribution", "strict", "off"]
+    rules: Preset
+    rack_rule: RackRule
     rack_map: Mapping[str, str]
     broker_set: Mapping[str, str] | Literal["off"]
     topics_apart: Sequence[str]
@@ -87,19 +86,3 @@ class RuleOptions(TypedDict, total=False):
     soft: Sequence[str]
     hard: Sequence[str]
     cpu_weight: Mapping[str, float]
-
-
-def rules_of(options: Mapping[str, Any]) -> RuleRequest:
-    """Return the rules among options, as the command would have read them."""
-    given: dict[str, Any] = {
-        name: _texts(value) if isinstance(value, Mapping) else value
-        for name, value in options.items()
-        if name in RULE_NAMES
-    }
-    if given.get("broker_set") == OFF:
-        given["broker_set"] = (OFF,)
-    return RuleRequest(**given)
-
-
-def _texts(pairs: Mapping[str, object]) -> tuple[str, ...]:
-    return tuple(f"{name}={value}" for name, value in pairs.items())

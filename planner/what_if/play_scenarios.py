@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,9 @@ from placement.scenarios.scenario_outcome import (
 )
 from planner.errors import BadInputError
 from planner.failures.controller_majority import Voter, voters_of
-from planner.options.broker_sets import OFF
-from planner.options.option_reader import OptionReader
-from planner.options.plan_request import PlanRequest, Wishes, read_request
-from planner.options.rule_options import RuleRequest
+from planner.options.cluster_options import Wishes, read_options
+from planner.options.declared.rule_readers import SETS_OFF
+from planner.options.plan_request import read_values
 from planner.plan.documents.plan_document import Plan, make_plan
 from planner.plan.run.make_plan import check_plan
 from planner.progress import stage
@@ -129,26 +128,13 @@ def read_wishes(request: WhatIfRequest, state: ClusterState) -> WhatIfWishes:
     BadInputError
         With every option that is wrong.
     """
-    reader = OptionReader(state)
-    bandwidth = reader.rate("--bandwidth", request.bandwidth)
-    problems = list(reader.problems)
-    plan_request = PlanRequest(
-        goal="what-if",
-        band=request.band,
-        capacity_threshold=request.capacity_threshold,
-        resources=request.resources,
-        effort=request.effort,
-        seed=request.seed,
-        # Sets are of the cluster as it is; scenarios have other brokers and topics.
-        rules=RuleRequest(broker_set=(OFF,)),
-    )
-    try:
-        wishes = read_request(plan_request, state)
-    except BadInputError as error:
-        raise BadInputError(error.message, [*problems, *error.problems]) from error
-    if problems or not bandwidth:
-        msg = "bad options"
-        raise BadInputError(msg, problems)
+    # Sets are of the cluster as it is; scenarios have other brokers and topics.
+    given = {**asdict(request), "broker_set": SETS_OFF}
+    options, problems = read_values(given)
+    plan = replace(options, bandwidth=None)
+    wishes = read_options(plan, state, problems=problems)
+    bandwidth = options.bandwidth
+    assert bandwidth is not None  # noqa: S101 - given, and refused if it is wrong
     return WhatIfWishes(request=request, plan=wishes, bandwidth_bytes_per_s=bandwidth)
 
 

@@ -22,7 +22,6 @@ from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_scenarios import print_scenarios, read_scenarios
 from planner.cli.plan.plan_options import (
     RequestOptions,
-    plan_request,
     with_request_options,
 )
 from planner.cli.what_if import refuse_option
@@ -163,16 +162,16 @@ def _requests(
         NamedRequest,
         check_requests,
         read_requests,
-        without_files,
     )
+    from planner.options.plan_request import PlanRequest
     from planner.snapshot.importers.inputs.foreign_files import read_bytes
 
-    requests = [NamedRequest(name=goal, request=plan_request(goal, options))]
+    requests = [NamedRequest(name=goal, request=PlanRequest(goal, **options))]
     if sweep is not None:
         text = read_bytes(sweep).decode("utf-8", errors="replace")
         requests = read_requests(text, file=str(sweep))
     check_requests(requests)
-    return [without_files(named) for named in requests]
+    return requests
 
 
 def _exit_code(rows: list[dict[str, Any]]) -> ExitCode:

@@ -165,7 +165,7 @@ def _run(
 ) -> NoReturn:
     """Read, plan, check, write, try or do, print, exit."""
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.cli.plan.plan_options import plan_request
+    from planner.options.plan_request import PlanRequest
     from planner.plan.folder.plan_folder import check_plan_output
     from planner.plan.run.new_partitions_request import NewRequest
     from planner.plan.run.plan_new_partitions import (
@@ -184,7 +184,7 @@ def _run(
     read = inputs.read(lambda: read_snapshot(snapshot))
     client = inputs.read(lambda: _client(given, quiet=options.quiet))
     request = NewRequest(
-        plan=plan_request(goal, options.given),
+        plan=PlanRequest(goal, **options.given),
         cluster_configs={} if read is None else read.configs,
         **{name: given[name] for name in OWN if given.get(name) is not None},
     )

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,11 +23,9 @@ from planner.cli.plan.declared_options import (
     shared_options,
 )
 from planner.errors import BadInputError, InputProblem
-from planner.options.declared.plan_options import OPTIONS, RULE_NAMES
 
 if TYPE_CHECKING:
     from planner.config.config_file import Config
-    from planner.options.plan_request import PlanRequest
 
 CONFIG_KEY = "planner.config"
 
@@ -282,27 +279,3 @@ def without_overruled(
         rest = [one for one in members.get(name, (name,)) if one not in taken]
         kept += [name] if len(rest) == len(members.get(name, (name,))) else rest
     return {**given, weak: kept}
-
-
-# Texts of these options are repeated on the command line.
-_LISTS = frozenset(name for name, each in OPTIONS.items() if each.option.takes is list)
-
-
-def plan_request(goal: str, options: Mapping[str, Any]) -> "PlanRequest":
-    """Return the request that the options of a command make, by their names."""
-    from planner.options.operation_options import OWN_NAMES, OwnOptions
-    from planner.options.plan_request import PlanRequest
-    from planner.options.rule_options import RuleRequest
-
-    given = {name: _plain(name, value) for name, value in options.items()}
-    own = {name: given.pop(name) for name in OWN_NAMES & given.keys()}
-    rules = {name: given.pop(name) for name in RULE_NAMES & given.keys()}
-    return PlanRequest(
-        goal=goal, own=OwnOptions(**own), rules=RuleRequest(**rules), **given
-    )
-
-
-def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - of any type
-    if isinstance(value, StrEnum):
-        return str(value)
-    return tuple(value or ()) if name in _LISTS else value

@@ -11,7 +11,7 @@ from planner.cli.common.common_options import OutputFormat
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
-from planner.cli.plan.plan_options import CommandOptions, plan_request
+from planner.cli.plan.plan_options import CommandOptions
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
@@ -34,13 +34,14 @@ def run_plan(goal: str, snapshot: Path, options: CommandOptions) -> NoReturn:
     options
         Options as the command got them.
     """
+    from planner.options.plan_request import PlanRequest
     from planner.plan.documents.cluster_fingerprint import fingerprint_ahead
     from planner.plan.folder.plan_folder import write_plan
     from planner.plan.run.make_plan import make
     from planner.status.status_lines import head_of
 
     output = options.output
-    request = plan_request(goal, options.given)
+    request = PlanRequest(goal, **options.given)
     began = time.perf_counter()
     read, state = _read_inputs(snapshot, options, request)
     was_read = time.perf_counter()
@@ -106,7 +107,7 @@ def check_options(
     BadInputError
         With every option that is wrong, named by where it came from.
     """
-    from planner.options.plan_request import check_request
+    from planner.options.cluster_options import check_request
 
     with options.named_by_source():
         check_request(request, state)

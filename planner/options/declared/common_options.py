@@ -49,7 +49,6 @@ class CommonOptions:
             read=read_bands,
             example="{ all = 0.10, disk = 0.05 }",
             panel=Panel.BALANCE,
-            is_required=True,
         ),
     ] = field(default_factory=dict)
     resources: Annotated[
@@ -62,7 +61,6 @@ class CommonOptions:
             read=read_resources,
             example='["disk", "in", "out", "replicas", "leaders"]',
             panel=Panel.BALANCE,
-            is_required=True,
         ),
     ] = None
     capacity_threshold: Annotated[
@@ -74,7 +72,6 @@ class CommonOptions:
             read=read_fractions,
             example="{ disk = 0.8, in = 0.8, out = 0.8, cpu = 0.7 }",
             panel=Panel.BALANCE,
-            is_required=True,
         ),
     ] = field(default_factory=dict)
     broker_list: Annotated[
@@ -91,7 +88,6 @@ class CommonOptions:
                 "demote",
             ),
             panel=Panel.BROKERS,
-            is_required=True,
             save=sorted_ids,
         ),
     ] = None
@@ -104,7 +100,6 @@ class CommonOptions:
             read=read_brokers,
             example='"1-6"',
             panel=Panel.BROKERS,
-            is_required=True,
             save=sorted_ids,
         ),
     ] = None
@@ -117,7 +112,6 @@ class CommonOptions:
             read=read_brokers,
             example="[4]",
             panel=Panel.BROKERS,
-            is_required=True,
             save=sorted_ids,
         ),
     ] = None
@@ -130,7 +124,6 @@ class CommonOptions:
             read=read_brokers,
             example="[4]",
             panel=Panel.BROKERS,
-            is_required=True,
             save=sorted_ids,
         ),
     ] = None
@@ -167,6 +160,7 @@ class CommonOptions:
             example="true",
             operations=NAME_LOG_DIRS,
             panel=Panel.OPERATION,
+            sets="names_log_dirs",
             saved=Saved.GIVEN,
         ),
     ] = None
@@ -178,7 +172,6 @@ class CommonOptions:
             takes=list,
             example='["orders", "payments"]',
             panel=Panel.TOPICS,
-            is_required=True,
             save=sorted_texts,
         ),
     ] = ()
@@ -190,7 +183,6 @@ class CommonOptions:
             read=read_pattern,
             example='"(orders|payments)[.].*"',
             panel=Panel.TOPICS,
-            is_required=True,
         ),
     ] = None
     exclude_topics: Annotated[
@@ -201,7 +193,6 @@ class CommonOptions:
             read=read_pattern,
             example='["__.*", "dev[.].*"]',
             panel=Panel.TOPICS,
-            is_required=True,
         ),
     ] = None
     max_moves: Annotated[
@@ -212,6 +203,7 @@ class CommonOptions:
             read=read_count,
             example="500",
             panel=Panel.COPIES,
+            sets="max_moves",
         ),
     ] = None
     max_bytes: Annotated[
@@ -223,6 +215,7 @@ class CommonOptions:
             read=read_size,
             example='"2TB"',
             panel=Panel.COPIES,
+            sets="max_bytes",
         ),
     ] = None
     max_cross_rack_bytes: Annotated[
@@ -234,6 +227,7 @@ class CommonOptions:
             read=read_size,
             example='"500GB"',
             panel=Panel.COPIES,
+            sets="max_cross_rack_bytes",
         ),
     ] = None
     prefer: Annotated[
@@ -261,7 +255,7 @@ class CommonOptions:
             help="Also move what the operation need not.",
             operations=MOVE_THE_REST,
             panel=Panel.OPERATION,
-            is_required=True,
+            sets="frees_the_rest",
         ),
     ] = False
     topic_slack: Annotated[
@@ -271,6 +265,7 @@ class CommonOptions:
             metavar="N",
             at_least=0,
             panel=Panel.COPIES,
+            sets="topic_slack",
             absent=None,
         ),
     ] = 2
@@ -279,6 +274,7 @@ class CommonOptions:
         Option(
             help="Count what leaves a disk there too until all is copied.",
             panel=Panel.COPIES,
+            sets="is_disk_transient",
         ),
     ] = False
     deadline: Annotated[
@@ -289,6 +285,7 @@ class CommonOptions:
             read=read_seconds,
             example="60",
             panel=Panel.SEARCH,
+            sets="deadline_s",
         ),
     ] = None
     effort: Annotated[
@@ -296,7 +293,7 @@ class CommonOptions:
         Option(
             help="How much work the search may do.",
             panel=Panel.SEARCH,
-            is_required=True,
+            sets="effort",
         ),
     ] = "normal"
     seed: Annotated[
@@ -304,6 +301,6 @@ class CommonOptions:
         Option(
             help="Of the search's random numbers.",
             panel=Panel.SEARCH,
-            is_required=True,
+            sets="seed",
         ),
     ] = 1

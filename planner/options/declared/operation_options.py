@@ -78,7 +78,7 @@ class OperationOptions:
         ),
     ] = None
     replication_factors: Annotated[
-        tuple[tuple[int, str], ...],
+        tuple[tuple[int, str], ...] | None,
         Option(
             help="Factors and the topics that get them, as TOML or JSON.",
             metavar="FILE",
@@ -90,7 +90,7 @@ class OperationOptions:
             saved=Saved.OWN,
             save=by_factor,
         ),
-    ] = ()
+    ] = None
     only: Annotated[
         tuple[str, ...],
         Option(

@@ -103,13 +103,13 @@ class Option:
         Names of the operations that have the option; empty: all.
     panel
         Title of its group in help and docs.
+    sets
+        Field of the settings of a plan, or of waves, that takes the value as it is.
     saved, saved_as
         Plans that record it in plan.json, and its key there; `None`: the name.
     save
         Converts its value to JSON; the annotation of its result is the type of the key
         in the schema.
-    is_required
-        Whether the schema of plan.json requires the key; not for options added later.
     absent
         Value where plan.json lacks the key; `UNCHANGED`: the default.
     """
@@ -123,10 +123,10 @@ class Option:
     example: str = ""
     operations: tuple[str, ...] = ()
     panel: Panel
+    sets: str | None = None
     saved: Saved = Saved.ALWAYS
     saved_as: str | None = None
     save: Callable[[Any], Any] | None = None
-    is_required: bool = False
     absent: object = UNCHANGED
 
 
@@ -176,10 +176,18 @@ class DeclaredOption:
         if self.option.read is not None:
             return self.option.read(value, problems)
         if self.words:
-            return str(value)
+            return self._word(str(value), problems)
         if get_origin(self.type) is tuple and isinstance(value, Sequence):
             return tuple(value)
         return value
+
+    def _word(self, word: str, problems: Problems) -> str:
+        """Return one of the words; the default if there is no such word."""
+        if word in self.words:
+            return word
+        remedy = f"write {self.words[0]}"
+        problems.refuse(word, f"must be one of {', '.join(self.words)}", remedy)
+        return str(self.default)
 
 
 @cache

@@ -14,7 +14,12 @@ from planner.options.declared.rule_readers import (
     read_spread_band,
     read_topic_leaders,
 )
-from planner.options.declared.savers import gap_text, pair_texts, sorted_texts
+from planner.options.declared.savers import (
+    gap_text,
+    pair_texts,
+    rule_or_default,
+    sorted_texts,
+)
 from planner.options.declared.types import Fractions, Preset, RackRule
 from planner.options.declared.value_readers import (
     read_count,
@@ -34,7 +39,6 @@ class RuleOptions:
             help="The default goals of another tool, with its limits.",
             example='"cruise-control"',
             panel=Panel.RULES,
-            is_required=True,
         ),
     ] = None
     rack_rule: Annotated[
@@ -43,7 +47,7 @@ class RuleOptions:
             help="As even as racks allow (default), one replica per rack, or none.",
             example='"strict"',
             panel=Panel.RULES,
-            is_required=True,
+            save=rule_or_default,
         ),
     ] = None
     rack_map: Annotated[
@@ -55,7 +59,6 @@ class RuleOptions:
             read=read_rack_map,
             example='{ "us-east-1a" = "a", "us-east-1b" = "b" }',
             panel=Panel.RULES,
-            is_required=True,
         ),
     ] = field(default_factory=dict)
     broker_set: Annotated[
@@ -70,7 +73,6 @@ class RuleOptions:
             example='["orders.*=gold", ".*=silver"]',
             panel=Panel.RULES,
             saved_as="broker_sets",
-            is_required=True,
         ),
     ] = None
     topics_apart: Annotated[
@@ -104,7 +106,6 @@ class RuleOptions:
             read=read_pattern,
             example='["__.*"]',
             panel=Panel.RULES,
-            is_required=True,
         ),
     ] = None
     keep_leaders: Annotated[
@@ -122,7 +123,6 @@ class RuleOptions:
         Option(
             help="Replicas stay in their racks.",
             panel=Panel.RULES,
-            is_required=True,
         ),
     ] = False
     only_over_threshold: Annotated[
@@ -130,7 +130,6 @@ class RuleOptions:
         Option(
             help="Relieve brokers over a capacity threshold, and do no more.",
             panel=Panel.RULES,
-            is_required=True,
         ),
     ] = False
     only_trades: Annotated[
@@ -161,7 +160,6 @@ class RuleOptions:
             read=read_fractions,
             example="{ disk = 0.2 }",
             panel=Panel.RULES,
-            is_required=True,
         ),
     ] = field(default_factory=dict)
     max_replicas_per_broker: Annotated[
@@ -172,7 +170,7 @@ class RuleOptions:
             read=read_count,
             example="4000",
             panel=Panel.RULES,
-            is_required=True,
+            sets="max_replicas",
         ),
     ] = None
     potential_out: Annotated[
@@ -180,7 +178,6 @@ class RuleOptions:
         Option(
             help="Keep out under its threshold if a broker led all it holds; soft.",
             panel=Panel.RULES,
-            is_required=True,
         ),
     ] = False
     leader_in: Annotated[
@@ -188,7 +185,6 @@ class RuleOptions:
         Option(
             help="Keep what producers write to leaders near its mean; soft.",
             panel=Panel.RULES,
-            is_required=True,
         ),
     ] = False
     even_positions: Annotated[
@@ -207,7 +203,6 @@ class RuleOptions:
             read=read_pattern,
             example='"orders[.].*"',
             panel=Panel.RULES,
-            is_required=True,
         ),
     ] = None
     spread_topic_leaders: Annotated[
@@ -221,7 +216,7 @@ class RuleOptions:
         ),
     ] = None
     spread_band: Annotated[
-        float | None,
+        float,
         Option(
             help="How far from its mean a topic's number may be.  [default: 1.8]",
             metavar="FRACTION",
@@ -253,7 +248,6 @@ class RuleOptions:
             read=read_topic_leaders,
             example='{ "__consumer_offsets" = 1 }',
             panel=Panel.RULES,
-            is_required=True,
             save=pair_texts,
         ),
     ] = ()
@@ -295,6 +289,5 @@ class RuleOptions:
             example="{ leader_in = 0.02, leader_out = 0.01, follower_in = 0.01 }",
             panel=Panel.RULES,
             saved_as="cpu_weights",
-            is_required=True,
         ),
     ] = field(default_factory=dict)

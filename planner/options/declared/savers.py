@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from planner.options.declared.types import BrokerId
+from planner.options.declared.types import BrokerId, RackRule
 
 
 def sorted_ids(ids: Iterable[int] | None) -> list[BrokerId] | None:
@@ -45,9 +45,16 @@ def dir_texts(dirs: Iterable[tuple[int, str]]) -> list[str] | None:
     return sorted(f"{broker}:{path}" for broker, path in dirs) or None
 
 
-def by_factor(factors: Iterable[tuple[int, str]]) -> dict[str, list[str]] | None:
+def by_factor(
+    factors: Iterable[tuple[int, str]] | None,
+) -> dict[str, list[str]] | None:
     """Return regular expressions by replication factor; `None` if there is none."""
     found: dict[str, list[str]] = {}
-    for number, pattern in factors:
+    for number, pattern in factors or ():
         found.setdefault(str(number), []).append(pattern)
     return found or None
+
+
+def rule_or_default(rule: RackRule | None) -> RackRule:
+    """Return the rack rule that holds."""
+    return rule or "distribution"

@@ -27,6 +27,7 @@ class WaveOptions:
             read=read_cap,
             example="5",
             panel=Panel.WAVES,
+            sets="max_in",
             saved=Saved.IN_WAVES,
         ),
     ] = None
@@ -38,6 +39,7 @@ class WaveOptions:
             read=read_cap,
             example="5",
             panel=Panel.WAVES,
+            sets="max_out",
             saved=Saved.IN_WAVES,
         ),
     ] = None
@@ -49,6 +51,7 @@ class WaveOptions:
             read=read_cap,
             example="8",
             panel=Panel.WAVES,
+            sets="max_shared",
             saved=Saved.IN_WAVES,
         ),
     ] = None
@@ -60,6 +63,7 @@ class WaveOptions:
             read=read_cap,
             example="1",
             panel=Panel.WAVES,
+            sets="max_per_partition",
             saved=Saved.IN_WAVES,
         ),
     ] = None
@@ -72,6 +76,8 @@ class WaveOptions:
             read=read_rate,
             example='"50MB/s"',
             panel=Panel.WAVES,
+            sets="bandwidth_bytes_per_s",
+            saved_as="bandwidth_bytes_per_s",
             saved=Saved.IN_WAVES,
         ),
     ] = None
@@ -82,6 +88,7 @@ class WaveOptions:
             read=read_order,
             example='"shortest"',
             panel=Panel.WAVES,
+            sets="order",
             saved=Saved.IN_WAVES,
         ),
     ] = None

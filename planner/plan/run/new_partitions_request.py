@@ -31,6 +31,7 @@ from placement.planning.new_partitions.plan_new_partitions import (
     with_new_topic,
 )
 from placement.scenarios.changes.replica_filling import open_brokers
+from planner.options.declared.value_readers import read_rate, read_size
 from planner.options.option_reader import OptionReader
 from planner.options.plan_request import PlanRequest
 from planner.options.topic_configs import (
@@ -135,7 +136,7 @@ class Asked:
         self.reader.refuse(option, value, str(error), _REMEDIES[option])
 
     def _topic(self) -> str:
-        named = tuple(self.request.plan.topic)
+        named = self.request.plan.options.topic
         if len(named) != 1:
             rule = "one topic must be named"
             self.reader.refuse("--topic", ",".join(named) or "nothing", rule, "name it")
@@ -169,9 +170,9 @@ class Asked:
 
     def _expected(self) -> Expected:
         request, reader = self.request, self.reader
-        inbound = reader.rate("--in-bytes-per-s", request.in_bytes_per_s)
-        outbound = reader.rate("--out-bytes-per-s", request.out_bytes_per_s)
-        size = reader.bytes_of("--size-bytes", request.size_bytes)
+        inbound = reader.read("--in-bytes-per-s", read_rate, request.in_bytes_per_s)
+        outbound = reader.read("--out-bytes-per-s", read_rate, request.out_bytes_per_s)
+        size = reader.read("--size-bytes", read_size, request.size_bytes)
         for problem in topic_config_problems(request.topic_config):
             reader.refuse(OPTION, *problem)
         configs = parse_topic_configs(request.topic_config)

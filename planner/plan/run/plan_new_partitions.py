@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from placement.planning.new_partitions.plan_new_partitions import (
 from placement.planning.result import PlannedPlacement
 from placement.score import score_placement
 from planner.errors import BadInputError, InputProblem
-from planner.options.plan_request import Wishes, read_request
+from planner.options.cluster_options import Wishes, read_request
 from planner.plan.documents.cluster_fingerprint import fingerprint
 from planner.plan.documents.infeasibility import saying_what_helps
 from planner.plan.documents.plan_document import (
@@ -181,8 +181,8 @@ def _wishes(request: NewRequest, to_be: ClusterState) -> Wishes:
 
     The rule `locality_scoped` is left out: new replicas have no rack to stay in.
     """
-    rules = replace(request.plan.rules, locality_scoped=False)
-    return read_request(replace(request.plan, topic=(), rules=rules), to_be)
+    plan = request.plan.changed(topic=(), locality_scoped=False)
+    return read_request(plan, to_be)
 
 
 def new_document(planned: PlannedNew) -> dict[str, Any]:

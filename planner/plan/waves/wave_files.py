@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -251,17 +250,3 @@ def election_files(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
             pairs = [key_of(waves.state, p) for p in step.elects]
             name = f"{FOLDER}/election-{step.number:03d}.json"
             yield name, format_election(pairs) + "\n"
-
-
-def settings_document(settings: WaveSettings | None) -> dict[str, Any] | None:
-    """Return the settings of the waves for plan.json."""
-    if settings is None:
-        return None
-    return {
-        "max_moves_in": settings.max_in,
-        "max_moves_out": settings.max_out,
-        "max_moves_per_broker": settings.max_shared,
-        "max_moves_per_partition": settings.max_per_partition,
-        "bandwidth_bytes_per_s": settings.bandwidth_bytes_per_s,
-        "order": str(settings.order),
-    }
