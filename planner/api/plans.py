@@ -1,12 +1,14 @@
 """Plans from Python: one function per operation, with the options of the command."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any, Unpack
 
 from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
 from planner.api.rules import RuleOptions
-from planner.options.declared.types import CopyOrder, Effort, Prefer
+from planner.options.declared.common_options import CommonKeywords
+from planner.options.declared.plan_options import keyword_lines
+from planner.options.declared.wave_options import WaveKeywords
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make
 from planner.snapshot import Snapshot
@@ -15,87 +17,17 @@ RENAMED = {"destination_brokers": "destination_broker_list"}
 """Declared names of options that are called otherwise in Python."""
 
 
-class PlanOptions(RuleOptions, total=False):
+class PlanOptions(RuleOptions, WaveKeywords, CommonKeywords, total=False):
     """
-    Options of every plan, all of which may be left out; `RuleOptions` are some too.
+    Options of every plan as keywords, all of which may be left out.
 
-    Typed keywords: as many functions as there are operations take the same ones.
-
-    Parameters
-    ----------
-    band
-        How far from its share a broker may be, as a fraction: of every resource, or
-        by resource. 0.10 where left out.
-    resources
-        Which to balance: ``disk``, ``in``, ``out``, ``cpu``, ``replicas``,
-        ``leaders``. All that are known where left out.
-    capacity_threshold
-        Fraction of a capacity that no broker may exceed, by resource.
-    topic
-        Names of the only topics that may move.
-    topics, exclude_topics
-        Regular expressions, matching whole names, of those that may or may not.
-    destination_brokers
-        Ids of the only brokers that get replicas.
-    exclude_brokers_for_replicas, exclude_brokers_for_leaders
-        Ids of brokers that get none.
-    max_moves, max_bytes, max_cross_rack_bytes
-        Caps on the copies, on their bytes, and on the bytes that are copied to another
-        rack than the leader's.
-    prefer
-        ``bytes``: the fewest bytes. ``moves``: few moves as well.
-    move_cost_bytes
-        Price of a move on top of its bytes.
-    effort
-        How much work the search may do.
-    seed
-        Of its random numbers.
-    topic_slack
-        Replicas of a topic above a broker's share of it that may come there without
-        need; `None`: any.
-    transient_disk
-        Whether what leaves a disk counts there until all is copied.
-    deadline
-        Seconds after which the search ends with what it has.
-    waves
-        Whether the plan is cut into waves; any of the next options asks for it too.
-    max_moves_in, max_moves_out, max_moves_per_broker
-        Copies that a broker gets, sends, and both together, in a wave: 5, 5 and any
-        number where left out.
-    max_moves_per_partition
-        Replicas that a partition gets in a wave: 1 where left out.
-    bandwidth
-        Bytes/s that a broker may copy at most, in and out; 50,000,000 where left out.
-    order
-        Which copies go first.
+    They mean what they mean on the command line; amounts are in bytes and bytes/s.
     """
 
-    band: float | Mapping[str, float]
-    resources: Sequence[str]
-    capacity_threshold: Mapping[str, float]
-    topic: Sequence[str]
-    topics: str
-    exclude_topics: str
     destination_brokers: Iterable[int]
-    exclude_brokers_for_replicas: Iterable[int]
-    exclude_brokers_for_leaders: Iterable[int]
-    max_moves: int
-    max_bytes: int
-    max_cross_rack_bytes: int
-    prefer: Prefer
-    move_cost_bytes: int
-    effort: Effort
-    seed: int
-    topic_slack: int | None
-    transient_disk: bool
-    deadline: float
-    waves: bool
-    max_moves_in: int
-    max_moves_out: int
-    max_moves_per_broker: int
-    max_moves_per_partition: int
-    bandwidth: int
-    order: CopyOrder
+
+
+PlanOptions.__doc__ = f"{PlanOptions.__doc__}\n{keyword_lines(PlanOptions, RENAMED)}"
 
 
 def rebalance(

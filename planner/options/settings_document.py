@@ -54,6 +54,7 @@ def _is_saved(declared: DeclaredOption, operation: str | None, value: object) ->
         Saved.OWN: declared.is_of(operation or ""),
         Saved.GIVEN: value not in (None, ()),
         Saved.IN_WAVES: False,
+        Saved.NEVER: False,
     }[declared.option.saved]
 
 

@@ -14,7 +14,6 @@ from planner.options.declared.plan_options import OPTIONS
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.run.make_plan import OPERATIONS
-from planner.plan.run.new_partitions_request import NewRequest
 from support.clusters import clusters
 
 SOFT = (
@@ -85,11 +84,10 @@ RATES = st.sampled_from([None, None, "20", "60", "200"])
 
 @dataclass(frozen=True)
 class Drawn:
-    """A cluster, and what is wished for it; new partitions in more words."""
+    """A cluster, and what is asked of it."""
 
     state: ClusterState
     request: PlanRequest
-    new: NewRequest | None = None
 
     def __repr__(self) -> str:
         told = [
@@ -98,7 +96,6 @@ class Drawn:
             if getattr(self.request.options, name) != declared.default
         ]
         told = [f"goal={self.request.goal!r}", *told]
-        told += [] if self.new is None else [f"new={self.new!r}"]
         return f"Drawn({', '.join(told)}, state={self.state!r})"
 
 
@@ -173,16 +170,11 @@ def _new(
     names = state.topics.names
     is_more = goal == ADD_PARTITIONS and names
     topic = draw(st.sampled_from(names)) if is_more else "t9"
-    options = shared_options(draw, goal, state)
-    request = PlanRequest(
-        goal=goal,
-        effort=effort,
-        topic=(topic,),
-        exclude_brokers_for_replicas=draw(_few(state)),
-        exclude_brokers_for_leaders=draw(_few(state)),
-        **rules,
-        **options,
-    )
+    shared = {
+        **shared_options(draw, goal, state),
+        "exclude_brokers_for_replicas": draw(_few(state)),
+        "exclude_brokers_for_leaders": draw(_few(state)),
+    }
     there = sum(names[t] == topic for t in state.partitions.topic_idx.tolist())
     factor = draw(st.integers(1, min(4, state.num_brokers)))
     count = draw(st.integers(1, 6))
@@ -190,16 +182,20 @@ def _new(
     if draw(st.integers(0, 4)) == 4:
         by_hand = _by_hand(draw, state, topic, count, factor)
     is_whole = by_hand is not None and goal == NEW_TOPIC
-    new = NewRequest(
-        plan=request,
+    request = PlanRequest(
+        goal=goal,
+        effort=effort,
+        topic=(topic,),
         partitions=None if is_whole else there + count,
         replication_factor=None if is_whole or is_more else factor,
         in_bytes_per_s=draw(RATES),
         out_bytes_per_s=draw(RATES),
         size_bytes=draw(RATES),
         replica_assignment=by_hand,
+        **shared,
+        **rules,
     )
-    return Drawn(state, request, new)
+    return Drawn(state, request)
 
 
 def _by_hand(draw, state: ClusterState, topic: str, count: int, factor: int) -> str:

@@ -15,6 +15,7 @@ from placement.model.cluster import ABSENT, ClusterState
 from planner.errors import BadInputError
 from planner.options.cluster_options import read_request
 from planner.options.plan_request import PlanRequest
+from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.run.make_plan import Planned, make, rules_of
 
 MET = {"optimal", "feasible", "nothing-to-do"}
@@ -44,7 +45,7 @@ def judge(case: Drawn) -> str:
     AssertionError
         With what is wrong.
     """
-    if case.new is not None:
+    if case.request.goal in {NEW_TOPIC, ADD_PARTITIONS}:
         return judge_new(case)
     try:
         made = make(case.state, case.request)

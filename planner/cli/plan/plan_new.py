@@ -28,52 +28,6 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 8
 
-Partitions = Annotated[
-    int | None,
-    typer.Option("--partitions", metavar="N", help="How many the topic shall have."),
-]
-Factor = Annotated[
-    int | None,
-    typer.Option("--replication-factor", metavar="N", help="Copies of each partition."),
-]
-InRate = Annotated[
-    str | None,
-    typer.Option(
-        "--in-bytes-per-s",
-        metavar="RATE",
-        help="What producers will write to the whole topic: 5MB/s.",
-    ),
-]
-OutRate = Annotated[
-    str | None,
-    typer.Option(
-        "--out-bytes-per-s",
-        metavar="RATE",
-        help="What consumers will read from the whole topic.",
-    ),
-]
-SizeBytes = Annotated[
-    str | None,
-    typer.Option(
-        "--size-bytes", metavar="SIZE", help="One copy of the whole topic, when full."
-    ),
-]
-Assignment = Annotated[
-    str | None,
-    typer.Option(
-        "--replica-assignment",
-        metavar="LISTS",
-        help="Placed by hand, as Kafka's tool takes it: 0:1,1:0,0:1.",
-    ),
-]
-TopicConfig = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--topic-config",
-        metavar="KEY=VALUE",
-        help="A config of the new topic: min.insync.replicas=2; repeatable.",
-    ),
-]
 ValidateOnly = Annotated[
     bool,
     typer.Option("--validate-only", help="Ask the cluster whether it would do it."),
@@ -90,13 +44,6 @@ Yes = Annotated[
 def new_topic(
     snapshot: SnapshotArgument,
     *,
-    partitions: Partitions = None,
-    replication_factor: Factor = None,
-    in_bytes_per_s: InRate = None,
-    out_bytes_per_s: OutRate = None,
-    size_bytes: SizeBytes = None,
-    replica_assignment: Assignment = None,
-    topic_config: TopicConfig = None,
     bootstrap_server: BootstrapServer = None,
     command_config: CommandConfig = None,
     resolve: Resolve = None,
@@ -122,11 +69,6 @@ def new_topic(
 def add_partitions(
     snapshot: SnapshotArgument,
     *,
-    partitions: Partitions = None,
-    in_bytes_per_s: InRate = None,
-    out_bytes_per_s: OutRate = None,
-    size_bytes: SizeBytes = None,
-    replica_assignment: Assignment = None,
     bootstrap_server: BootstrapServer = None,
     command_config: CommandConfig = None,
     resolve: Resolve = None,
@@ -149,17 +91,6 @@ def add_partitions(
     _run("add-partitions", snapshot, options, given)
 
 
-OWN = (
-    "partitions",
-    "replication_factor",
-    "in_bytes_per_s",
-    "out_bytes_per_s",
-    "size_bytes",
-    "replica_assignment",
-    "topic_config",
-)
-
-
 def _run(
     goal: str, snapshot: Path, options: CommandOptions, given: dict[str, Any]
 ) -> NoReturn:
@@ -167,7 +98,6 @@ def _run(
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.options.plan_request import PlanRequest
     from planner.plan.folder.plan_folder import check_plan_output
-    from planner.plan.run.new_partitions_request import NewRequest
     from planner.plan.run.plan_new_partitions import (
         make_new,
         read_new_request,
@@ -183,19 +113,18 @@ def _run(
         inputs.read(lambda: check_plan_output(output))
     read = inputs.read(lambda: read_snapshot(snapshot))
     client = inputs.read(lambda: _client(given, quiet=options.quiet))
-    request = NewRequest(
-        plan=PlanRequest(goal, **options.given),
-        cluster_configs={} if read is None else read.configs,
-        **{name: given[name] for name in OWN if given.get(name) is not None},
-    )
+    request = PlanRequest(goal, **options.given)
+    configs = {} if read is None else read.configs
     if read is not None and inputs.has_problems:
         state = read.to_state()
-        inputs.read(lambda: read_new_request(state, request))
+        inputs.read(lambda: read_new_request(state, request, configs))
     inputs.raise_problems()
     assert read is not None  # noqa: S101 - else there were problems
     was_read = time.perf_counter()
     with options.named_by_source():
-        planned = make_new(read.to_state(), request, taken_at=read.taken_at)
+        planned = make_new(
+            read.to_state(), request, cluster_configs=configs, taken_at=read.taken_at
+        )
     was_planned = time.perf_counter()
     files = [] if output is None else write_new(planned, output)
     done = _live(planned, client, given) if client is not None else None

@@ -1,7 +1,8 @@
 """Options of every plan: balance, brokers, topics, caps and the search."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from planner.options.declared.option import Option, Panel, Saved
 from planner.options.declared.savers import amount_if_any, sorted_ids, sorted_texts
@@ -304,3 +305,26 @@ class CommonOptions:
             sets="seed",
         ),
     ] = 1
+
+
+class CommonKeywords(TypedDict, total=False):
+    """The same options as keywords of Python, but for those of single operations."""
+
+    band: float | Mapping[str, float]
+    resources: Sequence[str]
+    capacity_threshold: Mapping[str, float]
+    topic: Sequence[str]
+    topics: str
+    exclude_topics: str
+    exclude_brokers_for_replicas: Iterable[int]
+    exclude_brokers_for_leaders: Iterable[int]
+    max_moves: int
+    max_bytes: int
+    max_cross_rack_bytes: int
+    prefer: Prefer
+    move_cost_bytes: int
+    effort: Effort
+    seed: int
+    topic_slack: int | None
+    transient_disk: bool
+    deadline: float

@@ -72,7 +72,7 @@ class OperationOptions:
             help="Copies that each partition gets.",
             metavar="N",
             example="3",
-            operations=("set-replication-factor",),
+            operations=("set-replication-factor", "new-topic"),
             panel=Panel.OPERATION,
             saved=Saved.OWN,
         ),

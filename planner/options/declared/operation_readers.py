@@ -1,13 +1,14 @@
 """Readers of the options of single operations, from texts or typed values."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 
 from planner.errors import BadInputError
 from planner.options.declared.broker_lists import parse_broker_list
 from planner.options.declared.option import Problems
+from planner.options.topic_configs import parse_topic_configs, topic_config_problems
 
 LOG_DIR = re.compile(r"(?P<brokers>[\d,\s-]+):(?P<path>/.*)")
 """Brokers, a colon, an absolute path."""
@@ -63,3 +64,14 @@ def read_defects(value: Iterable[str], problems: Problems) -> tuple[str, ...]:
         if word not in set(Defect):
             problems.refuse(word, "must name what can be mended", f"one of {known}")
     return tuple(word for word in words if word in set(Defect))
+
+
+def read_topic_configs(
+    value: Mapping[str, str] | Iterable[str], problems: Problems
+) -> dict[str, str]:
+    """Return topic configs by name."""
+    pairs = value.items() if isinstance(value, Mapping) else None
+    texts = list(value) if pairs is None else [f"{key}={text}" for key, text in pairs]
+    for problem in topic_config_problems(texts):
+        problems.refuse(*problem)
+    return parse_topic_configs(texts)

@@ -40,6 +40,7 @@ class Saved(Enum):
     OWN = "plans of the operations that have the option"
     GIVEN = "plans that the option was given for"
     IN_WAVES = "plans with waves, inside `waves`"
+    NEVER = "no plan: what came of it is recorded instead"
 
 
 class Problems:

@@ -1,7 +1,8 @@
 """Options of optional rules and goals (docs/rules.md)."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal, TypedDict
 
 from planner.options.declared.option import Option, Panel
 from planner.options.declared.rule_readers import (
@@ -291,3 +292,33 @@ class RuleOptions:
             saved_as="cpu_weights",
         ),
     ] = field(default_factory=dict)
+
+
+class RuleKeywords(TypedDict, total=False):
+    """The same options as keywords of Python."""
+
+    rules: Preset
+    rack_rule: RackRule
+    rack_map: Mapping[str, str]
+    broker_set: Mapping[str, str] | Literal["off"]
+    topics_apart: Sequence[str]
+    topics_together: Sequence[str]
+    keep_topics: str
+    keep_leaders: str
+    locality_scoped: bool
+    only_over_threshold: bool
+    only_trades: bool
+    host_capacity_threshold: Mapping[str, float]
+    low_utilization: Mapping[str, float]
+    max_replicas_per_broker: int
+    potential_out: bool
+    leader_in: bool
+    even_positions: bool
+    spread_topics: str
+    spread_topic_leaders: str
+    spread_band: float
+    spread_gap: str
+    min_topic_leaders: Mapping[str, int]
+    soft: Sequence[str]
+    hard: Sequence[str]
+    cpu_weight: Mapping[str, float]

@@ -1,7 +1,7 @@
 """Options of waves."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypedDict
 
 from planner.options.declared.option import Option, Panel, Saved
 from planner.options.declared.types import CopyOrder
@@ -92,3 +92,15 @@ class WaveOptions:
             saved=Saved.IN_WAVES,
         ),
     ] = None
+
+
+class WaveKeywords(TypedDict, total=False):
+    """The same options as keywords of Python."""
+
+    waves: bool
+    max_moves_in: int
+    max_moves_out: int
+    max_moves_per_broker: int
+    max_moves_per_partition: int
+    bandwidth: int
+    order: CopyOrder

@@ -40,7 +40,7 @@ def wave_fields() -> type[BaseModel]:
 
 def _options() -> Iterator[tuple[str, Any]]:
     for name, declared in OPTIONS.items():
-        if declared.option.saved is not Saved.IN_WAVES:
+        if declared.option.saved not in {Saved.IN_WAVES, Saved.NEVER}:
             yield declared.option.saved_as or name, _field(declared)
 
 

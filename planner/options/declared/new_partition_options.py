@@ -1,0 +1,85 @@
+"""Options of new topics and of more partitions."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from planner.options.declared.operation_readers import read_topic_configs
+from planner.options.declared.option import Option, Panel, Saved
+from planner.options.declared.value_readers import read_rate, read_size
+
+BOTH = ("new-topic", "add-partitions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewPartitionOptions:
+    """Options of new partitions; their plans record what came of them."""
+
+    partitions: Annotated[
+        int | None,
+        Option(
+            help="How many the topic shall have.",
+            metavar="N",
+            operations=BOTH,
+            panel=Panel.OPERATION,
+            saved=Saved.NEVER,
+        ),
+    ] = None
+    in_bytes_per_s: Annotated[
+        int | None,
+        Option(
+            help="What producers will write to the whole topic: 5MB/s.",
+            metavar="RATE",
+            takes=str,
+            read=read_rate,
+            operations=BOTH,
+            panel=Panel.OPERATION,
+            saved=Saved.NEVER,
+        ),
+    ] = None
+    out_bytes_per_s: Annotated[
+        int | None,
+        Option(
+            help="What consumers will read from the whole topic.",
+            metavar="RATE",
+            takes=str,
+            read=read_rate,
+            operations=BOTH,
+            panel=Panel.OPERATION,
+            saved=Saved.NEVER,
+        ),
+    ] = None
+    size_bytes: Annotated[
+        int | None,
+        Option(
+            help="One copy of the whole topic, when full.",
+            metavar="SIZE",
+            takes=str,
+            read=read_size,
+            operations=BOTH,
+            panel=Panel.OPERATION,
+            saved=Saved.NEVER,
+        ),
+    ] = None
+    replica_assignment: Annotated[
+        str | None,
+        Option(
+            help="Placed by hand, as Kafka's tool takes it: 0:1,1:0,0:1.",
+            metavar="LISTS",
+            operations=BOTH,
+            panel=Panel.OPERATION,
+            saved=Saved.NEVER,
+        ),
+    ] = None
+    topic_config: Annotated[
+        dict[str, str],
+        Option(
+            help="A config of the new topic: min.insync.replicas=2; repeatable.",
+            metavar="KEY=VALUE",
+            takes=list,
+            read=read_topic_configs,
+            example='{ "min.insync.replicas" = "2" }',
+            operations=("new-topic",),
+            panel=Panel.OPERATION,
+            saved=Saved.NEVER,
+        ),
+    ] = field(default_factory=dict)
