@@ -20,7 +20,10 @@ def wave_settings(
     options: PlanOptions, thresholds: Mapping[Resource, float]
 ) -> WaveSettings | None:
     """Return the settings of waves; `None` if no option asks for waves."""
-    values = {option.sets: getattr(options, name) for name, option in _DECLARED.items()}
+    values = {
+        option.sets or name: getattr(options, name)
+        for name, option in _DECLARED.items()
+    }
     given = {name: value for name, value in values.items() if value is not None}
     if not given and not options.waves:
         return None

@@ -1,6 +1,7 @@
 """Options of new topics and of more partitions."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated
 
 from planner.options.declared.operation_readers import read_topic_configs
@@ -9,65 +10,37 @@ from planner.options.declared.value_readers import read_rate, read_size
 
 BOTH = ("new-topic", "add-partitions")
 
+_new = partial(Option, panel=Panel.OPERATION, saved=Saved.NEVER, operations=BOTH)
+_rate = partial(_new, metavar="RATE", takes=str, read=read_rate)
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewPartitionOptions:
     """Options of new partitions; their plans record what came of them."""
 
     partitions: Annotated[
-        int | None,
-        Option(
-            help="How many the topic shall have.",
-            metavar="N",
-            operations=BOTH,
-            panel=Panel.OPERATION,
-            saved=Saved.NEVER,
-        ),
+        int | None, _new(help="How many the topic shall have.", metavar="N")
     ] = None
     in_bytes_per_s: Annotated[
-        int | None,
-        Option(
-            help="What producers will write to the whole topic: 5MB/s.",
-            metavar="RATE",
-            takes=str,
-            read=read_rate,
-            operations=BOTH,
-            panel=Panel.OPERATION,
-            saved=Saved.NEVER,
-        ),
+        int | None, _rate(help="What producers will write to the whole topic: 5MB/s.")
     ] = None
     out_bytes_per_s: Annotated[
-        int | None,
-        Option(
-            help="What consumers will read from the whole topic.",
-            metavar="RATE",
-            takes=str,
-            read=read_rate,
-            operations=BOTH,
-            panel=Panel.OPERATION,
-            saved=Saved.NEVER,
-        ),
+        int | None, _rate(help="What consumers will read from the whole topic.")
     ] = None
     size_bytes: Annotated[
         int | None,
-        Option(
+        _new(
             help="One copy of the whole topic, when full.",
             metavar="SIZE",
             takes=str,
             read=read_size,
-            operations=BOTH,
-            panel=Panel.OPERATION,
-            saved=Saved.NEVER,
         ),
     ] = None
     replica_assignment: Annotated[
         str | None,
-        Option(
+        _new(
             help="Placed by hand, as Kafka's tool takes it: 0:1,1:0,0:1.",
             metavar="LISTS",
-            operations=BOTH,
-            panel=Panel.OPERATION,
-            saved=Saved.NEVER,
         ),
     ] = None
     topic_config: Annotated[

@@ -1,6 +1,7 @@
 """Options of single operations."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +21,8 @@ from planner.options.declared.savers import (
 from planner.options.declared.types import BrokerId
 from planner.options.declared.value_readers import read_broker_lists, read_brokers
 
+_own = partial(Option, panel=Panel.OPERATION, saved=Saved.OWN)
+
 
 @dataclass(frozen=True, kw_only=True)
 class OperationOptions:
@@ -27,20 +30,18 @@ class OperationOptions:
 
     broker: Annotated[
         tuple[BrokerId, ...],
-        Option(
+        _own(
             help="Broker to replace. Repeatable.",
             metavar="ID",
             takes=list,
             read=read_broker_lists,
             example="[3]",
             operations=("replace-broker",),
-            panel=Panel.OPERATION,
-            saved=Saved.OWN,
         ),
     ] = ()
     with_broker: Annotated[
         tuple[BrokerId, ...],
-        Option(
+        _own(
             help="Broker that takes its place.",
             flag="--with",
             metavar="ID",
@@ -48,74 +49,62 @@ class OperationOptions:
             read=read_broker_lists,
             example="[9]",
             operations=("replace-broker",),
-            panel=Panel.OPERATION,
-            saved=Saved.OWN,
         ),
     ] = ()
     log_dirs: Annotated[
         tuple[tuple[BrokerId, str], ...],
-        Option(
+        _own(
             help="Single log dirs: 4:/data/d1. {broker} stands for the id. Repeatable.",
             metavar="IDS:PATH",
             takes=list,
             read=read_log_dirs,
             example='["4:/data/d1"]',
             operations=("demote",),
-            panel=Panel.OPERATION,
-            saved=Saved.OWN,
             save=dir_texts,
         ),
     ] = ()
     replication_factor: Annotated[
         int | None,
-        Option(
+        _own(
             help="Copies that each partition gets.",
             metavar="N",
             example="3",
             operations=("set-replication-factor", "new-topic"),
-            panel=Panel.OPERATION,
-            saved=Saved.OWN,
         ),
     ] = None
     replication_factors: Annotated[
         tuple[tuple[int, str], ...] | None,
-        Option(
+        _own(
             help="Factors and the topics that get them, as TOML or JSON.",
             metavar="FILE",
             takes=Path,
             read=read_factor_file,
             example='"factors.toml"',
             operations=("set-replication-factor",),
-            panel=Panel.OPERATION,
-            saved=Saved.OWN,
             save=by_factor,
         ),
     ] = None
     only: Annotated[
         tuple[str, ...],
-        Option(
+        _own(
             help="Only offline, racks, log-dirs or replication-factor. Repeatable.",
             metavar="WHAT",
             takes=list,
             read=read_defects,
             example='["offline", "racks"]',
             operations=("fix",),
-            panel=Panel.OPERATION,
-            saved=Saved.OWN,
             save=sorted_if_any,
         ),
     ] = ()
     lost: Annotated[
         tuple[BrokerId, ...] | None,
-        Option(
+        _own(
             help="Brokers that are not live and are taken as gone for good.",
             metavar="IDS",
             takes=str,
             read=read_brokers,
             example='"3"',
             operations=("fix",),
-            panel=Panel.OPERATION,
-            saved=Saved.OWN,
             save=sorted_ids,
         ),
     ] = None
@@ -126,10 +115,7 @@ class OperationOptions:
             metavar="id=N,rack=R,like=M",
             takes=list,
             example='["id=7,rack=c,like=3"]',
-            operations=(
-                "add-brokers",
-                "replace-broker",
-            ),
+            operations=("add-brokers", "replace-broker"),
             panel=Panel.OPERATION,
             saved=Saved.GIVEN,
             save=texts_if_any,

@@ -1,11 +1,15 @@
 """Options of waves."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, TypedDict
 
 from planner.options.declared.option import Option, Panel, Saved
 from planner.options.declared.types import CopyOrder
 from planner.options.declared.value_readers import read_cap, read_order, read_rate
+
+_wave = partial(Option, panel=Panel.WAVES, saved=Saved.IN_WAVES)
+_cap = partial(_wave, at_least=1, read=read_cap)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,81 +19,52 @@ class WaveOptions:
     waves: Annotated[
         bool,
         Option(
-            help="Also cut the plan into waves that are safe each.",
-            panel=Panel.WAVES,
+            help="Also cut the plan into waves that are safe each.", panel=Panel.WAVES
         ),
     ] = False
     max_moves_in: Annotated[
         int | None,
-        Option(
-            help="Copies a broker gets in a wave: 5.",
-            at_least=1,
-            read=read_cap,
-            example="5",
-            panel=Panel.WAVES,
-            sets="max_in",
-            saved=Saved.IN_WAVES,
-        ),
+        _cap(help="Copies a broker gets in a wave: 5.", example="5", sets="max_in"),
     ] = None
     max_moves_out: Annotated[
         int | None,
-        Option(
-            help="Copies a broker sends in a wave: 5.",
-            at_least=1,
-            read=read_cap,
-            example="5",
-            panel=Panel.WAVES,
-            sets="max_out",
-            saved=Saved.IN_WAVES,
-        ),
+        _cap(help="Copies a broker sends in a wave: 5.", example="5", sets="max_out"),
     ] = None
     max_moves_per_broker: Annotated[
         int | None,
-        Option(
+        _cap(
             help="Copies in and out of a broker together.",
-            at_least=1,
-            read=read_cap,
             example="8",
-            panel=Panel.WAVES,
             sets="max_shared",
-            saved=Saved.IN_WAVES,
         ),
     ] = None
     max_moves_per_partition: Annotated[
         int | None,
-        Option(
+        _cap(
             help="Replicas a partition gets in a wave: 1.",
-            at_least=1,
-            read=read_cap,
             example="1",
-            panel=Panel.WAVES,
             sets="max_per_partition",
-            saved=Saved.IN_WAVES,
         ),
     ] = None
     bandwidth: Annotated[
         int | None,
-        Option(
+        _wave(
             help="What a broker may copy: 50MB/s, by default.",
             metavar="RATE",
             takes=str,
             read=read_rate,
             example='"50MB/s"',
-            panel=Panel.WAVES,
             sets="bandwidth_bytes_per_s",
             saved_as="bandwidth_bytes_per_s",
-            saved=Saved.IN_WAVES,
         ),
     ] = None
     order: Annotated[
         CopyOrder | None,
-        Option(
+        _wave(
             help="Which copies go first, where caps allow a choice.",
             read=read_order,
             example='"shortest"',
-            panel=Panel.WAVES,
             sets="order",
-            saved=Saved.IN_WAVES,
         ),
     ] = None
 
