@@ -269,6 +269,19 @@ def test_sweeps_that_are_none_are_refused(text, said):
     assert said in " ".join(map(str, refused.value.problems))
 
 
+def test_a_sweep_may_group_rules_and_the_options_of_an_operation():
+    text = """[{"name": "a", "goal": "replace-broker", "max_bytes": "2kB",
+        "rules": {"rules": "cruise-control", "soft": ["rack"]},
+        "own": {"broker": ["1"], "with_broker": ["2"]}}]"""
+
+    (named,) = read_requests(text, file="s.json")
+
+    assert named.request == PlanRequest(
+        "replace-broker", max_bytes=2000, rules="cruise-control", soft=("rack",),
+        broker=(1,), with_broker=(2,),
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "options",
     [

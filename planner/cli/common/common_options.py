@@ -71,11 +71,3 @@ CommandConfig = Annotated[
         help="Properties of a Java client: SASL, SSL, timeouts.",
     ),
 ]
-WithLogDirs = Annotated[
-    bool | None,
-    typer.Option(
-        "--with-log-dirs/--no-with-log-dirs",
-        help="Also name the log dir of each copy, and balance log dirs where copies "
-        "may come; by default only where the broker's own choice would overfill one.",
-    ),
-]

@@ -1,12 +1,12 @@
 """`fleet plan`: every cluster of a fleet planned by the same core, inside Spark."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.common.common_options import Format, OutputFormat, Quiet, WithLogDirs
+from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json, print_words
 from planner.cli.common.spark_options import (
@@ -82,7 +82,6 @@ def plan(
     plan_all: Annotated[
         bool, typer.Option("--all", help="Plan anew what has been planned there.")
     ] = False,
-    with_log_dirs: WithLogDirs = None,
     since: Since = None,
     until: Until = None,
     cluster: Cluster = None,
@@ -104,7 +103,7 @@ def plan(
     from planner.fleet.fleet_places import fleet_at
     from planner.fleet.snapshot_selection import read_selection
 
-    options = {**asked.given, "with_log_dirs": with_log_dirs}
+    options = asked.given
     wanted: Sequence[Asked]
     if scenarios is None:
         if asked.sources.get("growth") == "COMMANDLINE" and growth is not None:
@@ -155,7 +154,7 @@ def _print_screen(
 
 
 def _requests(
-    goal: str, options: dict[str, Any], sweep: Path | None
+    goal: str, options: Mapping[str, Any], sweep: Path | None
 ) -> list["NamedRequest"]:
     """Return what is asked of every cluster; options are read before Spark starts."""
     from planner.fleet.cluster_plans import (

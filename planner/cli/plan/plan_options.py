@@ -229,20 +229,19 @@ def with_request_options(command: Callable[..., None]) -> Callable[..., None]:
     -------
     What the command line calls.
     """
-    of_requests = parameters_of(shared_options)
-    about_rules = parameters_of(rule_options)
+    gatherers = (gatherer_of(["with_log_dirs"]), shared_options, rule_options)
+    of_each = [parameters_of(gatherer) for gatherer in gatherers]
 
     @wraps(command)
     def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
-        asked, rules = (
-            {name: given.pop(name) for name in names}
-            for names in (of_requests, about_rules)
+        own, asked, rules = (
+            {name: given.pop(name) for name in names} for names in of_each
         )
         sources = sources_of(context)
-        options = {**asked, **without_overruled(rules, sources)}
+        options = {**own, **asked, **without_overruled(rules, sources)}
         command(**given, asked=RequestOptions(given=options, sources=sources))
 
-    return declare(call, command, shared_options, rule_options, instead_of="asked")
+    return declare(call, command, *gatherers, instead_of="asked")
 
 
 def sources_of(context: typer.Context) -> dict[str, str]:
