@@ -12,6 +12,7 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
 from planner.cli.common.spark_options import Conf, Master, print_clusters, session_of
+from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,31 +32,6 @@ FailOn = Annotated[
         "--fail-on",
         metavar="CONDITION",
         help="Exit 3 where it holds: 'disk.max_use>0.85 or rack>0'. Repeatable.",
-    ),
-]
-Band = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--band",
-        metavar="[RESOURCE=]FRACTION",
-        help="Width of the bands; by default 0.10. Repeatable.",
-    ),
-]
-Resources = Annotated[
-    str | None,
-    typer.Option(
-        "--resources",
-        metavar="LIST",
-        help="What counts for the least bytes to move; by default all that is known.",
-    ),
-]
-CapacityThreshold = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--capacity-threshold",
-        metavar="RESOURCE=FRACTION",
-        help="Fraction of a capacity that a broker may use; by default 0.8, cpu 0.7. "
-        "Repeatable.",
     ),
 ]
 Output = Annotated[

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from planner.cli.common.common_options import (
-    CapacityThreshold,
     Format,
     OutputFormat,
     Quiet,
@@ -18,6 +17,7 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
 from planner.cli.common.replay_options import options_again
+from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
@@ -39,14 +39,6 @@ Output = Annotated[
         metavar="FOLDER",
         help="Write the plan of each scenario, and the cluster it is for.",
     ),
-]
-Band = Annotated[
-    list[str] | None,
-    typer.Option("--band", metavar="[RESOURCE=]FRACTION", help="Default 0.10."),
-]
-Resources = Annotated[
-    str | None,
-    typer.Option("--resources", metavar="NAMES", help="Which to balance: disk,in."),
 ]
 Bandwidth = Annotated[
     str,

@@ -49,14 +49,6 @@ OptionalSnapshotOutput = Annotated[
         help="Snapshot to write: .json, .json.gz, or a folder for Parquet.",
     ),
 ]
-CapacityThreshold = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--capacity-threshold",
-        metavar="RESOURCE=FRACTION",
-        help="Fraction of a capacity no broker may exceed. Default 0.8, cpu 0.7.",
-    ),
-]
 BootstrapServer = Annotated[
     str | None,
     typer.Option(

@@ -18,7 +18,8 @@ from planner.cli.common.spark_options import (
 )
 from planner.cli.fleet.fleet_fail_on import NOT_ON_SPARK, judged, print_failing
 from planner.cli.fleet.fleet_lines import facts_of_score, print_lines
-from planner.cli.score import Band, CapacityThreshold, FailOn
+from planner.cli.plan.declared_options import Band, CapacityThreshold
+from planner.cli.score import FailOn
 
 if TYPE_CHECKING:
     from planner.spark.command import FleetScored

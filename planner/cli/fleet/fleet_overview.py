@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from planner.cli.common.common_options import (
-    CapacityThreshold,
     Format,
     OutputFormat,
     Quiet,
@@ -26,7 +25,8 @@ from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_costs import cost_lines, print_cluster_costs
 from planner.cli.fleet.fleet_fail_on import judged, print_failing
 from planner.cli.fleet.fleet_lines import ClusterFacts, print_lines, print_wrapped
-from planner.cli.score import Band, FailOn
+from planner.cli.plan.declared_options import Band, CapacityThreshold
+from planner.cli.score import FailOn
 from planner.fleet.overview_costs import fleet_costs
 
 MUCH_ESTIMATED = 0.5

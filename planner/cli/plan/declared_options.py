@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from inspect import Parameter, Signature
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -103,3 +103,12 @@ shared_options = gatherer_of(
     if not each.option.operations and name not in RULE_NAMES
 )
 rule_options = gatherer_of(name for name in OPTIONS if name in RULE_NAMES)
+
+if TYPE_CHECKING:
+    Band = list[str] | None
+    CapacityThreshold = list[str] | None
+    Resources = str | None
+else:
+    Band = _annotation(OPTIONS["band"])
+    CapacityThreshold = _annotation(OPTIONS["capacity_threshold"])
+    Resources = _annotation(OPTIONS["resources"])
