@@ -1,11 +1,10 @@
 """Problems of the options of a plan, and look-ups in its cluster."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
-from planner.options.declared.option import Problems, Reader
+from planner.options.declared.option import Problems
 from planner.options.declared.plan_options import OPTIONS
 
 _PLACES = {declared.flag: n for n, declared in enumerate(OPTIONS.values())}
@@ -48,15 +47,6 @@ class OptionReader:
             msg = "bad options"
             known = sorted(self.problems, key=lambda p: _PLACES.get(p.place, -1))
             raise BadInputError(msg, known)
-
-    def read(self, option: str, reader: Reader, value: object) -> Any:  # noqa: ANN401
-        """Return the value of an option of other commands; `None` if not given."""
-        if value is None:
-            return None
-        problems = Problems(option)
-        found = reader(value, problems)
-        self.problems += problems.found
-        return found
 
     def look_up_brokers(self, option: str, ids: Sequence[int] | None) -> None:
         """Record the brokers of a list that the cluster does not have."""

@@ -1,8 +1,9 @@
 """The declared options agree with the domain, the Python API and the docs."""
 
+import json
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import get_args
 
 import pytest
@@ -89,6 +90,19 @@ def test_a_default_is_read_as_it_is(name):
 def test_texts_and_typed_values_are_read_alike(texts, typed):
     assert read_values(texts) == read_values(typed)
     assert read_values(texts)[1] == ()
+
+
+def test_typed_options_are_read_as_they_are():
+    options, _ = read_values({
+        "band": 0.2, "resources": "disk,in", "broker_list": "1-3", "order": "small",
+        "rack_map": ["a=b"], "min_topic_leaders": ["t=1"], "log_dirs": ["1:/d"],
+        "cpu_weight": ["leader_in=1"], "topic_config": ["a=b"], "lost": "7",
+    })  # fmt: skip
+
+    as_json = json.loads(json.dumps(asdict(options)))
+
+    assert read_values(asdict(options)) == (options, ())
+    assert read_values(as_json) == (options, ())
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,11 @@ def read_log_dirs(
     """Return broker ids and paths of ``BROKERS:PATH`` texts, each once."""
     found: dict[tuple[int, str], None] = {}
     for one in value:
-        named = _named_dirs(one, problems) if isinstance(one, str) else [one]
-        found |= dict.fromkeys(named)
+        if isinstance(one, str):
+            found |= dict.fromkeys(_named_dirs(one, problems))
+        else:
+            broker, path = one
+            found[broker, path] = None
     return tuple(found)
 
 

@@ -137,16 +137,12 @@ def read_gap(value: str | Sequence[int], problems: Problems) -> tuple[int, int]:
 
 
 def read_topic_leaders(
-    value: Mapping[str, int] | Iterable[str], problems: Problems
+    value: Mapping[str, int] | Iterable[str | tuple[str, int]], problems: Problems
 ) -> tuple[tuple[str, int], ...]:
     """Return patterns of topics, and the least number of leaders of each per broker."""
-    texts = (
-        [f"{regex}={number}" for regex, number in value.items()]
-        if isinstance(value, Mapping)
-        else value
-    )
     found = []
-    for text in texts:
+    for one in value.items() if isinstance(value, Mapping) else value:
+        text = one if isinstance(one, str) else f"{one[0]}={one[1]}"
         regex, _, number = text.rpartition("=")
         if not regex or not number.isdecimal() or not 0 < int(number) < MOST_LEADERS:
             rule = f"must be REGEX=N, N from 1 to {MOST_LEADERS - 1}"
