@@ -97,12 +97,16 @@ def _flags(declared: DeclaredOption) -> str:
     return declared.flag
 
 
-shared_options = gatherer_of(
+RULES = tuple(name for name in OPTIONS if name in RULE_NAMES)
+"""Names of the options of rules."""
+SHARED = tuple(
     name
     for name, each in OPTIONS.items()
     if not each.option.operations and name not in RULE_NAMES
 )
-rule_options = gatherer_of(name for name in OPTIONS if name in RULE_NAMES)
+"""Names of the other options of every operation."""
+rule_options = gatherer_of(RULES)
+shared_options = gatherer_of(SHARED)
 
 if TYPE_CHECKING:
     Band = list[str] | None

@@ -60,13 +60,8 @@ ConfigFile = Annotated[
         help="planner.toml: options that the line and the environment do not give.",
     ),
 ]
-TradeOffOption = Annotated[
-    bool,
-    typer.Option(
-        "--trade-off",
-        help="Also say what fewer bytes would leave out of band; plans a dozen times.",
-    ),
-]
+TRADE_OFF = "Also say what fewer bytes would leave out of band; plans a dozen times."
+TradeOffOption = Annotated[bool, typer.Option("--trade-off", help=TRADE_OFF)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
