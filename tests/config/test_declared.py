@@ -109,6 +109,7 @@ def test_typed_options_are_read_as_they_are():
     ("given", "value", "rule"),
     [
         ({"band": {"disk": 20}}, "disk=20", "must be a fraction from 0 to 10"),
+        ({"band": {"disk": None}}, "disk=None", "must be a fraction from 0 to 10"),
         ({"broker_list": [1, 1]}, "1,1", "must name each broker once"),
         ({"max_bytes": -1}, "-1", "must be bytes, such as 500GB, 2TiB or 1000000"),
         ({"bandwidth": 0}, "0", "must be above 0"),
@@ -120,6 +121,13 @@ def test_typed_values_are_checked_as_texts_are(given, value, rule):
     _, [problem] = read_values(given)
 
     assert (problem.value, problem.rule) == (value, rule)
+
+
+def test_whole_numbers_are_fractions_too():
+    options, _ = read_values({"band": 1, "capacity_threshold": {"disk": 1}})
+
+    assert json.dumps(options.capacity_threshold) == '{"disk": 1.0}'
+    assert {repr(band) for band in options.band.values()} == {"1.0"}
 
 
 def test_an_option_that_does_not_exist_is_refused():

@@ -104,7 +104,7 @@ def _are_sides(text: str, problems: Problems) -> bool:
 
 def read_spread_band(value: str | float, problems: Problems) -> float:
     """Return the allowed difference from the mean, as a fraction of the mean."""
-    number = parse_fraction(value) if isinstance(value, str) else value
+    number = parse_fraction(value) if isinstance(value, str) else float(value)
     if not 0 < number <= MOST_BAND:
         rule = f"must be a fraction of the mean above 0, {MOST_BAND:g} at most"
         problems.refuse(value, rule, "write 0.5 for ± 50 %")
@@ -189,7 +189,7 @@ def _weights(
     """Yield the text, the name and the cores of each weight; `None`: no cores."""
     if isinstance(value, Mapping):
         for name, cores in value.items():
-            yield f"{name}={cores}", _underlined(name), _checked(cores)
+            yield f"{name}={cores}", _underlined(name), _cores(cores)
         return
     for text in value:
         name, _, number = text.partition("=")
@@ -200,12 +200,9 @@ def _underlined(name: str) -> str:
     return name.strip().replace("-", "_")
 
 
-def _cores(text: str) -> float | None:
+def _cores(value: str | float) -> float | None:
     try:
-        return _checked(float(text))
-    except ValueError:
+        cores = float(value)
+    except (TypeError, ValueError):
         return None
-
-
-def _checked(cores: float) -> float | None:
     return cores if math.isfinite(cores) and cores >= 0 else None

@@ -166,19 +166,20 @@ def read_fractions(value: Fractions, problems: Problems) -> dict[str, float]:
 def _fractions(value: Fractions) -> Iterator[tuple[str, str, float | None]]:
     """Yield the text, the name and the number of each fraction; `None`: no number."""
     if isinstance(value, Mapping):
-        yield from ((f"{name}={one!r}", name, one) for name, one in value.items())
+        for name, one in value.items():
+            yield f"{name}={one!r}", name, _number(one)
     elif isinstance(value, int | float):
-        yield repr(value), "", value
+        yield repr(value), "", _number(value)
     else:
-        for text in value:
+        for text in (value,) if isinstance(value, str) else value:
             name, _, number = text.rpartition("=")
             yield text, name, _number(number)
 
 
-def _number(text: str) -> float | None:
+def _number(value: str | float) -> float | None:
     try:
-        return parse_fraction(text)
-    except ValueError:
+        return parse_fraction(value) if isinstance(value, str) else float(value)
+    except (TypeError, ValueError):
         return None
 
 
