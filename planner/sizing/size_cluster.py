@@ -24,6 +24,7 @@ from placement.sizing.demand.broker_demand import Wanted
 from placement.sizing.demand.topic_growth import DAYS_PER_MONTH
 from planner.errors import BadInputError
 from planner.failures.failure_request import election_rules
+from planner.options.declared.value_readers import GivenFractions
 from planner.plan.kafka_files.reassignment_columns import listing
 from planner.progress import stage
 from planner.snapshot import Snapshot
@@ -52,7 +53,7 @@ class SizeRequest:
     Parameters
     ----------
     capacity_threshold
-        ``RESOURCE=FRACTION`` texts.
+        ``RESOURCE=FRACTION`` texts, or fractions by resource.
     survives
         Some of ``broker`` and ``rack``, joined by commas; ``both``, or ``nothing``.
     like
@@ -67,7 +68,7 @@ class SizeRequest:
         Of the plans and their figures.
     """
 
-    capacity_threshold: Sequence[str] = ()
+    capacity_threshold: GivenFractions = ()
     survives: str = "broker,rack"
     like: int | None = None
     months: float = 0.0

@@ -27,6 +27,7 @@ from planner.errors import BadInputError
 from planner.failures.controller_majority import Voter, voters_of
 from planner.options.cluster_options import Wishes, read_options
 from planner.options.declared.rule_readers import SETS_OFF
+from planner.options.declared.value_readers import GivenFractions
 from planner.options.plan_request import read_values
 from planner.plan.documents.plan_document import Plan, make_plan
 from planner.plan.run.make_plan import check_plan
@@ -51,19 +52,20 @@ class WhatIfRequest:
     Parameters
     ----------
     band, capacity_threshold
-        ``RESOURCE=FRACTION`` texts.
+        ``RESOURCE=FRACTION`` texts, or fractions by resource; a band may also be a
+        fraction for all.
     resources
         Names joined by commas, or `None`.
     bandwidth
-        What a broker copies, such as ``50MB/s``.
+        What a broker copies: bytes/s, or a text such as ``50MB/s``.
     effort, seed
         Of the plans.
     """
 
-    band: Sequence[str] = ()
-    capacity_threshold: Sequence[str] = ()
+    band: GivenFractions = ()
+    capacity_threshold: GivenFractions = ()
     resources: str | None = None
-    bandwidth: str = DEFAULT_BANDWIDTH
+    bandwidth: str | int = DEFAULT_BANDWIDTH
     effort: str = "normal"
     seed: int = 1
 

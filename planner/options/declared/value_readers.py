@@ -129,11 +129,11 @@ def _refuse_resource(name: str, problems: Problems) -> None:
     problems.refuse(name, "must name a resource", f"one of {known}")
 
 
-Fractions = float | Mapping[str, float] | Sequence[str]
+GivenFractions = float | Mapping[str, float] | Sequence[str]
 """A fraction for all resources, fractions by resource, or texts of the two."""
 
 
-def read_bands(value: Fractions, problems: Problems) -> dict[str, float]:
+def read_bands(value: GivenFractions, problems: Problems) -> dict[str, float]:
     """Return fractions by resource; one without a name stands for all others."""
     for_all: dict[str, float] = {}
     named: dict[str, float] = {}
@@ -150,7 +150,7 @@ def read_bands(value: Fractions, problems: Problems) -> dict[str, float]:
     return for_all | named
 
 
-def read_fractions(value: Fractions, problems: Problems) -> dict[str, float]:
+def read_fractions(value: GivenFractions, problems: Problems) -> dict[str, float]:
     """Return fractions above 0 up to 1 by resource, of those that have capacities."""
     found: dict[str, float] = {}
     for text, name, fraction in _fractions(value):
@@ -163,7 +163,7 @@ def read_fractions(value: Fractions, problems: Problems) -> dict[str, float]:
     return found
 
 
-def _fractions(value: Fractions) -> Iterator[tuple[str, str, float | None]]:
+def _fractions(value: GivenFractions) -> Iterator[tuple[str, str, float | None]]:
     """Yield the text, the name and the number of each fraction; `None`: no number."""
     if isinstance(value, Mapping):
         for name, one in value.items():
