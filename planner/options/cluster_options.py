@@ -17,19 +17,13 @@ from planner.errors import InputProblem
 from planner.options.chosen_rules import ChosenRules, chosen_rules, preset_band
 from planner.options.declared.option import Saved
 from planner.options.declared.plan_options import OPTIONS, PlanOptions
+from planner.options.declared.value_readers import read_brokers
 from planner.options.new_brokers import NewBroker, read_new_brokers, with_new_brokers
 from planner.options.operation_checks import check_operation
 from planner.options.option_reader import OptionReader
 from planner.options.plan_request import PlanRequest
 from planner.options.settings_document import options_document
 from planner.options.wave_options import wave_settings
-
-BROKER_LISTS = (
-    "broker_list",
-    "destination_broker_list",
-    "exclude_brokers_for_replicas",
-    "exclude_brokers_for_leaders",
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -143,8 +137,9 @@ def _checked(
     arrivals = read_new_brokers(reader, options.new_broker)
     if reader.state is not None:
         reader.state = with_new_brokers(reader.state, arrivals)
-    for name in BROKER_LISTS:
-        reader.look_up_brokers(OPTIONS[name].flag, getattr(options, name))
+    for name, declared in OPTIONS.items():
+        if declared.option.read is read_brokers:
+            reader.look_up_brokers(declared.flag, getattr(options, name))
     check_operation(reader, operation, options)
     rules = chosen_rules(reader, options)
     reader.look_up_topics(options.topic)

@@ -50,7 +50,6 @@ def _refuse_off(reader: OptionReader, news: Sequence[int]) -> None:
 def _lost(reader: OptionReader, options: PlanOptions) -> None:
     """Reject brokers that are treated as lost but are live."""
     ids = options.lost or ()
-    reader.look_up_brokers("--lost", ids)
     if reader.state is None:
         return
     brokers = reader.state.brokers
