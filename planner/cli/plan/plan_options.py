@@ -60,7 +60,7 @@ ConfigFile = Annotated[
         help="planner.toml: options that the line and the environment do not give.",
     ),
 ]
-TRADE_OFF = "Also say what fewer bytes would leave out of band; plans a dozen times."
+TRADE_OFF = "Also show the distance from the bands by bytes; plans a dozen times."
 TradeOffOption = Annotated[bool, typer.Option("--trade-off", help=TRADE_OFF)]
 
 

@@ -61,7 +61,7 @@ class CommonOptions:
     band: Annotated[
         Fractions,
         _balance(
-            help="How far from its share a broker may be: 0.10, disk=0.05. Repeatable.",
+            help="Distance of a broker from its share: 0.10, disk=0.05. Repeatable.",
             metavar="[RESOURCE=]FRACTION",
             takes=list,
             read=read_bands,
@@ -71,8 +71,8 @@ class CommonOptions:
     resources: Annotated[
         tuple[ResourceName, ...] | None,
         _balance(
-            help="Which to balance: disk,in,out,cpu,replicas,leaders. Default: "
-            "all known.",
+            help="Resources to balance: disk,in,out,cpu,replicas,leaders. "
+            "Default: all known.",
             metavar="NAMES",
             takes=str,
             read=read_resources,
@@ -99,21 +99,21 @@ class CommonOptions:
     ] = None
     destination_broker_list: Annotated[
         tuple[BrokerId, ...] | None,
-        _brokers(help="Only these get replicas.", example='"1-6"'),
+        _brokers(help="Only these receive replicas.", example='"1-6"'),
     ] = None
     exclude_brokers_for_replicas: Annotated[
         tuple[BrokerId, ...] | None,
-        _brokers(help="These get no replicas.", example="[4]"),
+        _brokers(help="These receive no replicas.", example="[4]"),
     ] = None
     exclude_brokers_for_leaders: Annotated[
         tuple[BrokerId, ...] | None,
-        _brokers(help="These get no leaders.", example="[4]"),
+        _brokers(help="These receive no leaders.", example="[4]"),
     ] = None
     order_followers: Annotated[
         bool,
         _operation(
-            help="Also reorder lists whose leader stays, so that leaders stay "
-            "even when a broker or a rack is lost.",
+            help="Also reorder lists whose leader stays, to keep leaders even "
+            "after the loss of a broker or a rack.",
             operations=("leaders",),
             saved=Saved.OWN,
         ),
@@ -121,8 +121,8 @@ class CommonOptions:
     empty: Annotated[
         tuple[str, ...],
         _operation(
-            help="Log dir that shall hold nothing: 3:/data/d1, or of several "
-            "brokers 1-4:/logs/kafka-log{broker}. Repeatable.",
+            help="Log dir to empty: 3:/data/d1, or of several brokers "
+            "1-4:/logs/kafka-log{broker}. Repeatable.",
             metavar="BROKER:PATH",
             takes=list,
             example='["3:/data/d1"]',
@@ -134,8 +134,8 @@ class CommonOptions:
     with_log_dirs: Annotated[
         bool | None,
         _operation(
-            help="Also name the log dir of each copy, and balance log dirs where "
-            "copies may come; by default only where the broker's own choice "
+            help="Also choose the log dir of each copy, and balance log dirs of "
+            "receiving brokers; by default only where the broker's choice "
             "would overfill one.",
             example="true",
             operations=NAME_LOG_DIRS,
@@ -161,12 +161,14 @@ class CommonOptions:
     ] = None
     exclude_topics: Annotated[
         str | None,
-        _topic_pattern(help="Topics left as they are.", example='["__.*", "dev[.].*"]'),
+        _topic_pattern(
+            help="Topics that stay as they are.", example='["__.*", "dev[.].*"]'
+        ),
     ] = None
     max_moves: Annotated[
         int | None,
         _copies(
-            help="Copy at most so many replicas.",
+            help="Most replicas to copy.",
             metavar="N",
             read=read_count,
             example="500",
@@ -175,23 +177,23 @@ class CommonOptions:
     ] = None
     max_bytes: Annotated[
         int | None,
-        _size(help="Copy at most so much: 2TB.", example='"2TB"', sets="max_bytes"),
+        _size(help="Most bytes to copy: 2TB.", example='"2TB"', sets="max_bytes"),
     ] = None
     max_cross_rack_bytes: Annotated[
         int | None,
         _size(
-            help="Copy at most so much to another rack than the leader's: 500GB.",
+            help="Most bytes to copy to another rack than the leader's: 500GB.",
             example='"500GB"',
             sets="max_cross_rack_bytes",
         ),
     ] = None
-    prefer: Annotated[Prefer, _copies(help="Fewest bytes, or few moves as well.")] = (
+    prefer: Annotated[Prefer, _copies(help="Fewest bytes, or also few moves.")] = (
         "bytes"
     )
     move_cost_bytes: Annotated[
         int | None,
         _size(
-            help="Price of a move, on top of its bytes.",
+            help="Price of a move, besides its bytes.",
             example='"1GB"',
             save=amount_if_any,
         ),
@@ -199,7 +201,7 @@ class CommonOptions:
     rebalance: Annotated[
         bool,
         _operation(
-            help="Also move what the operation need not.",
+            help="Also balance the other replicas.",
             operations=MOVE_THE_REST,
             sets="frees_the_rest",
         ),
@@ -207,7 +209,7 @@ class CommonOptions:
     topic_slack: Annotated[
         int | None,
         _copies(
-            help="Replicas of a topic above a broker's share of it that are no harm.",
+            help="Replicas of a topic above the share of a broker that are accepted.",
             metavar="N",
             at_least=0,
             sets="topic_slack",
@@ -217,14 +219,14 @@ class CommonOptions:
     transient_disk: Annotated[
         bool,
         _copies(
-            help="Count what leaves a disk there too until all is copied.",
+            help="Count replicas that leave a disk there until all copies are done.",
             sets="is_disk_transient",
         ),
     ] = False
     deadline: Annotated[
         float | None,
         _search(
-            help="End the search by then; another run may find another plan.",
+            help="Time limit of the search; the plan may differ between runs.",
             metavar="SECONDS",
             read=read_seconds,
             example="60",
@@ -232,10 +234,10 @@ class CommonOptions:
         ),
     ] = None
     effort: Annotated[
-        Effort, _search(help="How much work the search may do.", sets="effort")
+        Effort, _search(help="Amount of work of the search.", sets="effort")
     ] = "normal"
     seed: Annotated[
-        int, _search(help="Of the search's random numbers.", sets="seed")
+        int, _search(help="Seed of the search's random numbers.", sets="seed")
     ] = 1
 
 

@@ -19,18 +19,18 @@ class NewPartitionOptions:
     """Options of new partitions; their plans record what came of them."""
 
     partitions: Annotated[
-        int | None, _new(help="How many the topic shall have.", metavar="N")
+        int | None, _new(help="Partitions of the topic afterwards.", metavar="N")
     ] = None
     in_bytes_per_s: Annotated[
-        int | None, _rate(help="What producers will write to the whole topic: 5MB/s.")
+        int | None, _rate(help="Rate of producers for the whole topic: 5MB/s.")
     ] = None
     out_bytes_per_s: Annotated[
-        int | None, _rate(help="What consumers will read from the whole topic.")
+        int | None, _rate(help="Rate of consumers for the whole topic.")
     ] = None
     size_bytes: Annotated[
         int | None,
         _new(
-            help="One copy of the whole topic, when full.",
+            help="Size of one replica of the whole topic, when full.",
             metavar="SIZE",
             takes=str,
             read=read_size,
@@ -39,7 +39,7 @@ class NewPartitionOptions:
     replica_assignment: Annotated[
         str | None,
         _new(
-            help="Placed by hand, as Kafka's tool takes it: 0:1,1:0,0:1.",
+            help="Replica lists in the format of Kafka's tool: 0:1,1:0,0:1.",
             metavar="LISTS",
         ),
     ] = None

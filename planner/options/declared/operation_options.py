@@ -42,7 +42,7 @@ class OperationOptions:
     with_broker: Annotated[
         tuple[BrokerId, ...],
         _own(
-            help="Broker that takes its place.",
+            help="Broker that replaces it.",
             flag="--with",
             metavar="ID",
             takes=list,
@@ -66,7 +66,7 @@ class OperationOptions:
     replication_factor: Annotated[
         int | None,
         _own(
-            help="Copies that each partition gets.",
+            help="Replicas of each partition.",
             metavar="N",
             example="3",
             operations=("set-replication-factor", "new-topic"),
@@ -75,7 +75,7 @@ class OperationOptions:
     replication_factors: Annotated[
         tuple[tuple[int, str], ...] | None,
         _own(
-            help="Factors and the topics that get them, as TOML or JSON.",
+            help="Factors and their topics, as TOML or JSON.",
             metavar="FILE",
             takes=Path,
             read=read_factor_file,
@@ -99,7 +99,7 @@ class OperationOptions:
     lost: Annotated[
         tuple[BrokerId, ...] | None,
         _own(
-            help="Brokers that are not live and are taken as gone for good.",
+            help="Brokers that are not live and will not come back.",
             metavar="IDS",
             takes=str,
             read=read_brokers,

@@ -44,7 +44,7 @@ class RuleOptions:
     rules: Annotated[
         Preset | None,
         _rule(
-            help="The default goals of another tool, with its limits.",
+            help="Preset: default goals and limits of another tool.",
             example='"cruise-control"',
         ),
     ] = None
@@ -59,7 +59,7 @@ class RuleOptions:
     rack_map: Annotated[
         dict[str, str],
         _rule(
-            help="Take a rack for another; or a file of such lines. Repeatable.",
+            help="Replace a rack by another; or a file of such lines. Repeatable.",
             metavar="FROM=TO|FILE",
             takes=list,
             read=read_rack_map,
@@ -69,9 +69,8 @@ class RuleOptions:
     broker_set: Annotated[
         dict[str, str] | None,
         _rule(
-            help="Topics that match live on this set alone; others where most of "
-            "them lies, as all do if brokers have sets; off: sets do not "
-            "count. Repeatable.",
+            help="Set of brokers for topics that match; others stay on the set "
+            "with most of their replicas; off: ignore sets. Repeatable.",
             metavar="REGEX=SET",
             takes=list,
             read=read_sets,
@@ -82,7 +81,8 @@ class RuleOptions:
     topics_apart: Annotated[
         tuple[str, ...],
         _rule(
-            help="No broker holds topics of both, or of two of several. Repeatable.",
+            help="Topics that share no broker, also of several expressions. "
+            "Repeatable.",
             metavar="REGEX=REGEX",
             takes=list,
             read=read_apart,
@@ -92,8 +92,8 @@ class RuleOptions:
     topics_together: Annotated[
         tuple[str, ...],
         _rule(
-            help="Partition n of all topics that match has the same brokers, in "
-            "the same order. Repeatable.",
+            help="Topics whose partitions of the same number have the same "
+            "replica list. Repeatable.",
             metavar="REGEX",
             takes=list,
             read=read_patterns,
@@ -102,12 +102,15 @@ class RuleOptions:
     ] = ()
     keep_topics: Annotated[
         str | None,
-        _pattern(help="Replicas stay; leaders may change.", example='["__.*"]'),
+        _pattern(
+            help="Topics whose replicas stay; leaders may change.", example='["__.*"]'
+        ),
     ] = None
     keep_leaders: Annotated[
         str | None,
         _pattern(
-            help="Leaders stay, unless their replica must go; followers may move.",
+            help="Topics whose leaders stay, unless their replica must move; "
+            "followers may move.",
             example='["payments.*"]',
         ),
     ] = None
@@ -115,15 +118,16 @@ class RuleOptions:
         False
     )
     only_over_threshold: Annotated[
-        bool, _rule(help="Relieve brokers over a capacity threshold, and do no more.")
+        bool, _rule(help="Only relieve brokers over a capacity threshold.")
     ] = False
     only_trades: Annotated[
-        bool, _rule(help="Brokers trade replicas: each keeps as many as it has.")
+        bool,
+        _rule(help="Only swap replicas: each broker keeps its number of replicas."),
     ] = False
     host_capacity_threshold: Annotated[
         Fractions,
         _fractions(
-            help="What brokers of one host may use together of what they have. "
+            help="Fraction of their capacity that brokers of a host may use. "
             "Repeatable.",
             example="{ in = 0.8, out = 0.8 }",
         ),
@@ -131,14 +135,14 @@ class RuleOptions:
     low_utilization: Annotated[
         Fractions,
         _fractions(
-            help="Do not balance a resource of which less is used. Repeatable.",
+            help="Do not balance a resource with lower use. Repeatable.",
             example="{ disk = 0.2 }",
         ),
     ] = field(default_factory=dict)
     max_replicas_per_broker: Annotated[
         int | None,
         _rule(
-            help="Most replicas of any broker.",
+            help="Most replicas on a broker.",
             metavar="N",
             read=read_count,
             example="4000",
@@ -147,30 +151,37 @@ class RuleOptions:
     ] = None
     potential_out: Annotated[
         bool,
-        _rule(help="Keep out under its threshold if a broker led all it holds; soft."),
+        _rule(
+            help="Keep out under its threshold even if a broker leads all its "
+            "replicas; soft."
+        ),
     ] = False
     leader_in: Annotated[
-        bool, _rule(help="Keep what producers write to leaders near its mean; soft.")
+        bool, _rule(help="Keep the rate of producers to leaders near its mean; soft.")
     ] = False
     even_positions: Annotated[
-        bool, _rule(help="Brokers stand first, second, … in lists equally often; soft.")
+        bool,
+        _rule(help="Brokers are equally often first, second and so on in lists; soft."),
     ] = False
     spread_topics: Annotated[
         str | None,
         _pattern(
-            help="Spread replicas of each over all brokers, by count; 32 at "
-            "most; soft.",
+            help="Topics whose replicas are spread over all brokers by count; 32 "
+            "at most; soft.",
             example='"orders[.].*"',
         ),
     ] = None
     spread_topic_leaders: Annotated[
         str | None,
-        _pattern(help="The same of their leaders; soft.", example='"orders[.].*"'),
+        _pattern(
+            help="Topics whose leaders are spread in the same way; soft.",
+            example='"orders[.].*"',
+        ),
     ] = None
     spread_band: Annotated[
         float,
         _rule(
-            help="How far from its mean a topic's number may be.  [default: 1.8]",
+            help="Distance of a count from its mean.  [default: 1.8]",
             metavar="FRACTION",
             takes=float,
             read=read_spread_band,
@@ -180,7 +191,7 @@ class RuleOptions:
     spread_gap: Annotated[
         tuple[int, int],
         _rule(
-            help="Least and most replicas, or leaders, that this is.  [default: 2-40]",
+            help="Bounds of that distance, as counts.  [default: 2-40]",
             metavar="LEAST-MOST",
             takes=str,
             read=read_gap,
@@ -191,8 +202,8 @@ class RuleOptions:
     min_topic_leaders: Annotated[
         tuple[tuple[str, int], ...],
         _rule(
-            help="Every broker leads so many of each; 32 topics at most; soft. "
-            "Repeatable.",
+            help="Leaders of each topic on every broker; 32 topics at most; "
+            "soft. Repeatable.",
             metavar="REGEX=N",
             takes=list,
             read=read_topic_leaders,
@@ -203,10 +214,10 @@ class RuleOptions:
     soft: Annotated[
         tuple[str, ...],
         _rule(
-            help="A rule that gives way where a plan cannot keep all: rack, "
-            "capacity, host, max-replicas, broker-set, topics-apart, "
-            "topics-together, locality-scoped, max-moves, max-bytes, ... "
-            "Repeatable, the first gives way first.",
+            help="Rule to relax where a plan cannot keep all: rack, capacity, "
+            "host, max-replicas, broker-set, topics-apart, topics-together, "
+            "locality-scoped, max-moves, max-bytes, max-cross-rack-bytes. "
+            "Repeatable: the first one is relaxed first.",
             metavar="RULE",
             takes=list,
             read=read_soft,
@@ -216,9 +227,9 @@ class RuleOptions:
     hard: Annotated[
         tuple[str, ...],
         _rule(
-            help="A goal without which there is no plan (exit 4): bands, "
-            "band-disk, leader-in, spread-topics, min-topic-leaders, ... "
-            "Repeatable.",
+            help="Goal to enforce, or else no plan (exit 4): bands, band-disk, "
+            "potential-out, leader-in, spread-topics, spread-topic-leaders, "
+            "min-topic-leaders, even-positions. Repeatable.",
             metavar="GOAL",
             takes=list,
             example='["band-disk"]',

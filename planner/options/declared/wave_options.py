@@ -19,21 +19,28 @@ class WaveOptions:
     waves: Annotated[
         bool,
         Option(
-            help="Also cut the plan into waves that are safe each.", panel=Panel.WAVES
+            help="Also divide the plan into waves, each of them safe.",
+            panel=Panel.WAVES,
         ),
     ] = False
     max_moves_in: Annotated[
         int | None,
-        _cap(help="Copies a broker gets in a wave: 5.", example="5", sets="max_in"),
+        _cap(
+            help="Copies that a broker receives in a wave: 5.",
+            example="5",
+            sets="max_in",
+        ),
     ] = None
     max_moves_out: Annotated[
         int | None,
-        _cap(help="Copies a broker sends in a wave: 5.", example="5", sets="max_out"),
+        _cap(
+            help="Copies that a broker sends in a wave: 5.", example="5", sets="max_out"
+        ),
     ] = None
     max_moves_per_broker: Annotated[
         int | None,
         _cap(
-            help="Copies in and out of a broker together.",
+            help="Copies in and out of a broker in a wave.",
             example="8",
             sets="max_shared",
         ),
@@ -41,7 +48,7 @@ class WaveOptions:
     max_moves_per_partition: Annotated[
         int | None,
         _cap(
-            help="Replicas a partition gets in a wave: 1.",
+            help="New replicas of a partition in a wave: 1.",
             example="1",
             sets="max_per_partition",
         ),
@@ -49,7 +56,7 @@ class WaveOptions:
     bandwidth: Annotated[
         int | None,
         _wave(
-            help="What a broker may copy: 50MB/s, by default.",
+            help="Rate at which a broker may copy: 50MB/s by default.",
             metavar="RATE",
             takes=str,
             read=read_rate,
@@ -61,7 +68,7 @@ class WaveOptions:
     order: Annotated[
         CopyOrder | None,
         _wave(
-            help="Which copies go first, where caps allow a choice.",
+            help="Order of copies, where caps allow a choice.",
             read=read_order,
             example='"shortest"',
             sets="order",
