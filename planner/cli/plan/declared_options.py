@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from planner.cli.common.fractions import fraction
-from planner.options.declared.option import DeclaredOption
+from planner.options.declared.option import DeclaredOption, Panel
 from planner.options.declared.plan_options import OPTIONS, RULE_NAMES
 
 
@@ -69,7 +69,7 @@ def _annotation(declared: DeclaredOption) -> Any:  # noqa: ANN401 - a type
             help=option.help,
             min=option.at_least,
             parser=fraction() if option.takes is float else None,
-            rich_help_panel=option.panel,
+            rich_help_panel=None if option.panel is Panel.OPERATION else option.panel,
         ),
     ]
 

@@ -92,6 +92,7 @@ class CommonOptions:
     broker_list: Annotated[
         tuple[BrokerId, ...] | None,
         _brokers(
+            panel=Panel.OPERATION,
             help="Broker ids: 1,2,5-9.",
             example="[4, 5]",
             operations=("add-brokers", "remove-brokers", "demote"),
@@ -208,7 +209,7 @@ class CommonOptions:
     ] = False
     topic_slack: Annotated[
         int | None,
-        _copies(
+        _balance(
             help="Replicas of a topic above the share of a broker that are accepted.",
             metavar="N",
             at_least=0,

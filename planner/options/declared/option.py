@@ -23,14 +23,15 @@ UNCHANGED = object()
 class Panel(StrEnum):
     """Titles of the groups of options in help and docs."""
 
-    BALANCE = "Balance"
-    BROKERS = "Brokers"
+    OPERATION = "Operation"
     TOPICS = "Topics"
-    COPIES = "Copies"
-    SEARCH = "Search"
-    WAVES = "Waves"
+    BROKERS = "Brokers"
+    BALANCE = "Balance"
     RULES = "Rules"
-    OPERATION = "Of the operation"
+    GOALS = "Goals"
+    COPIES = "Copies"
+    WAVES = "Waves"
+    SEARCH = "Search"
 
 
 class Saved(Enum):

@@ -31,10 +31,13 @@ from planner.options.declared.value_readers import (
 )
 
 _rule = partial(Option, panel=Panel.RULES)
-_pattern = partial(_rule, metavar="REGEX", read=read_pattern)
+_topics = partial(Option, panel=Panel.TOPICS, metavar="REGEX", read=read_pattern)
+_balance = partial(Option, panel=Panel.BALANCE)
 _fractions = partial(
-    _rule, metavar="RESOURCE=FRACTION", takes=list, read=read_fractions
+    _balance, metavar="RESOURCE=FRACTION", takes=list, read=read_fractions
 )
+_goal = partial(Option, panel=Panel.GOALS)
+_goal_pattern = partial(_goal, metavar="REGEX", read=read_pattern)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,13 +105,13 @@ class RuleOptions:
     ] = ()
     keep_topics: Annotated[
         str | None,
-        _pattern(
+        _topics(
             help="Topics whose replicas stay; leaders may change.", example='["__.*"]'
         ),
     ] = None
     keep_leaders: Annotated[
         str | None,
-        _pattern(
+        _topics(
             help="Topics whose leaders stay, unless their replica must move; "
             "followers may move.",
             example='["payments.*"]',
@@ -151,21 +154,21 @@ class RuleOptions:
     ] = None
     potential_out: Annotated[
         bool,
-        _rule(
+        _goal(
             help="Keep out under its threshold even if a broker leads all its "
             "replicas; soft."
         ),
     ] = False
     leader_in: Annotated[
-        bool, _rule(help="Keep the rate of producers to leaders near its mean; soft.")
+        bool, _goal(help="Keep the rate of producers to leaders near its mean; soft.")
     ] = False
     even_positions: Annotated[
         bool,
-        _rule(help="Brokers are equally often first, second and so on in lists; soft."),
+        _goal(help="Brokers are equally often first, second and so on in lists; soft."),
     ] = False
     spread_topics: Annotated[
         str | None,
-        _pattern(
+        _goal_pattern(
             help="Topics whose replicas are spread over all brokers by count; 32 "
             "at most; soft.",
             example='"orders[.].*"',
@@ -173,14 +176,14 @@ class RuleOptions:
     ] = None
     spread_topic_leaders: Annotated[
         str | None,
-        _pattern(
+        _goal_pattern(
             help="Topics whose leaders are spread in the same way; soft.",
             example='"orders[.].*"',
         ),
     ] = None
     spread_band: Annotated[
         float,
-        _rule(
+        _goal(
             help="Distance of a count from its mean.  [default: 1.8]",
             metavar="FRACTION",
             takes=float,
@@ -190,7 +193,7 @@ class RuleOptions:
     ] = 1.8
     spread_gap: Annotated[
         tuple[int, int],
-        _rule(
+        _goal(
             help="Bounds of that distance, as counts.  [default: 2-40]",
             metavar="LEAST-MOST",
             takes=str,
@@ -201,7 +204,7 @@ class RuleOptions:
     ] = (2, 40)
     min_topic_leaders: Annotated[
         tuple[tuple[str, int], ...],
-        _rule(
+        _goal(
             help="Leaders of each topic on every broker; 32 topics at most; "
             "soft. Repeatable.",
             metavar="REGEX=N",
@@ -226,7 +229,7 @@ class RuleOptions:
     ] = ()
     hard: Annotated[
         tuple[str, ...],
-        _rule(
+        _goal(
             help="Goal to enforce, or else no plan (exit 4): bands, band-disk, "
             "potential-out, leader-in, spread-topics, spread-topic-leaders, "
             "min-topic-leaders, even-positions. Repeatable.",
@@ -238,7 +241,7 @@ class RuleOptions:
     ] = ()
     cpu_weight: Annotated[
         dict[str, float],
-        _rule(
+        _balance(
             help="Cores per MB/s, to estimate cpu: leader_in, leader_out, "
             "follower_in. Repeatable.",
             metavar="NAME=CORES",
