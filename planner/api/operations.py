@@ -1,4 +1,4 @@
-"""Plans from Python for the operations on single brokers and on factors."""
+"""Plans from Python: operations on single brokers and on replication factors."""
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
@@ -19,7 +19,7 @@ def replace_broker(
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
-    Plan to put brokers in the places of others: same replicas, same positions.
+    Plan to replace brokers by others, which get the same replicas and positions.
 
     Parameters
     ----------
@@ -30,18 +30,18 @@ def replace_broker(
     new_brokers
         Brokers that do not exist yet: ``id=7,rack=c,like=3``.
     rebalance
-        Whether the rest may move too.
+        Whether all other replicas may move too, to balance.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(
         snapshot,
@@ -79,7 +79,7 @@ def demote(
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(
         snapshot, "demote", options, broker_ids=broker_ids, log_dirs=tuple(log_dirs)
@@ -96,7 +96,7 @@ def set_replication_factor(
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
-    Plan to add copies, or to drop some; no copy that exists moves.
+    Plan to add or remove replicas; those kept stay in place.
 
     Parameters
     ----------
@@ -106,21 +106,21 @@ def set_replication_factor(
         Replication factor of the topics chosen by `topic`, `topics` and
         `exclude_topics`, else of all.
     factors_file
-        TOML or JSON: factors, and regular expressions of the topics that get them;
-        these go before `factor`.
+        TOML or JSON file of factors, with regular expressions of their topics; it
+        precedes `factor`.
     rebalance
-        Whether the rest may move too.
+        Whether all other replicas may move too, to balance.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(
         snapshot,
@@ -143,29 +143,30 @@ def fix(
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
-    Plan to mend what is broken by the fewest copies; nothing else moves.
+    Plan to repair broken placements by the fewest copies; nothing else moves.
 
     Parameters
     ----------
     snapshot
         The cluster.
     only
-        Of ``offline``, ``racks``, ``log-dirs`` and ``replication-factor``; none: all.
+        Repairs to make: ``offline``, ``racks``, ``log-dirs``, ``replication-factor``;
+        all of them if empty.
     lost
-        Ids of brokers that are not live and are taken as gone for good.
+        Ids of brokers that are not live and will not come back.
     rebalance
-        Whether the rest may move too.
+        Whether all other replicas may move too, to balance.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(
         snapshot,

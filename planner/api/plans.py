@@ -1,4 +1,4 @@
-"""Plans from Python: one function per operation, with the options of the command."""
+"""Plans from Python: a function per operation, with the options of the command."""
 
 from collections.abc import Iterable
 from typing import Any, Unpack
@@ -19,9 +19,9 @@ RENAMED = {"destination_brokers": "destination_broker_list"}
 
 class PlanOptions(RuleOptions, WaveKeywords, CommonKeywords, total=False):
     """
-    Options of every plan as keywords, all of which may be left out.
+    Options of plans as keywords, all optional.
 
-    They mean what they mean on the command line; amounts are in bytes and bytes/s.
+    They have the meaning of the command line; amounts are in bytes and bytes/s.
     """
 
     destination_brokers: Iterable[int]
@@ -44,16 +44,16 @@ def rebalance(
     snapshot
         The cluster.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
 
     Examples
     --------
@@ -76,29 +76,29 @@ def add_brokers(
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
-    Plan to fill new brokers; copies go only there, leadership anywhere.
+    Plan to move replicas to new brokers only; leadership may change anywhere.
 
     Parameters
     ----------
     snapshot
         The cluster.
     broker_ids
-        The brokers to fill; those whose state is ``new`` where left out.
+        Ids of the new brokers. By default those whose state is ``new``.
     new_brokers
         Brokers that do not exist yet: ``id=7,rack=c,like=3``.
     rebalance
-        Whether the rest may move too.
+        Whether all other replicas may move too, to balance.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(
         snapshot,
@@ -129,18 +129,18 @@ def remove_brokers(
     broker_ids
         The brokers to empty.
     rebalance
-        Whether the rest may move too.
+        Whether all other replicas may move too, to balance.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(
         snapshot,
@@ -159,22 +159,22 @@ def leaders(
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
-    Plan to share leadership out: the order of replicas changes, nothing is copied.
+    Plan to balance leaders by reordering replica lists; nothing is copied.
 
     Parameters
     ----------
     snapshot
         The cluster.
     order_followers
-        Whether any list may be reordered so that leaders stay even when a broker or a
-        rack is lost; otherwise only lists whose leader changes.
+        Whether lists whose leader stays may be reordered too, to keep leaders even
+        after the loss of a broker or a rack.
     options
-        See `PlanOptions`; of resources ``leaders``, ``out`` and ``cpu``.
+        See `PlanOptions`; resources are ``leaders``, ``out`` and ``cpu``.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(snapshot, "leaders", options, order_followers=order_followers)
 
@@ -190,14 +190,14 @@ def log_dirs(
     snapshot
         The cluster.
     empty
-        Log dirs that shall hold nothing, by broker and path: ``3:/data/d1``.
+        Log dirs to empty, by broker and path: ``3:/data/d1``.
     options
-        See `PlanOptions`; disk is the one resource.
+        See `PlanOptions`; the only resource is disk.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(snapshot, "log-dirs", options, empty=tuple(empty))
 
@@ -210,7 +210,7 @@ def plan_of(
     broker_ids: Iterable[int] | None = None,
     **own: Any,  # noqa: ANN401 - of any type
 ) -> PlanResult:
-    """Plan as the command does: the same request, the same function."""
+    """Plan with the request and the function of the command."""
     request = request_of(goal, options, broker_list=broker_ids, **own)
     with named_as_arguments():
         planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)
@@ -223,7 +223,7 @@ def request_of(
     **own: Any,  # noqa: ANN401 - of any type
 ) -> PlanRequest:
     """
-    Return the request that the command would make of the same options.
+    Return the request that the command makes from the same options.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def request_of(
     unknown = sorted(set(options) - set(PlanOptions.__annotations__))
     if unknown:
         known = ", ".join(PlanOptions.__annotations__)
-        msg = f"unexpected option {unknown[0]!r}; there are: {known}"
+        msg = f"unexpected option {unknown[0]!r}; known: {known}"
         raise TypeError(msg)
     given = {RENAMED.get(name, name): value for name, value in options.items()}
     return PlanRequest(goal, **given, **own)

@@ -1,4 +1,4 @@
-"""Results as tables, for whichever library of data frames is at hand."""
+"""Results as tables, for several libraries of data frames."""
 
 import textwrap
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ class Table:
         Raises
         ------
         ModuleNotFoundError
-            If pandas is not installed; the planner itself does not need it.
+            If pandas is not installed; the planner does not depend on it.
         """
         return self.arrow.to_pandas()
 
@@ -97,7 +97,7 @@ class Table:
 
 
 def _padded(name: str, values: Sequence[object]) -> list[str]:
-    """Return a column's cells, numbers to the right."""
+    """Return the cells of a column, numbers aligned to the right."""
     cells = [name, *map(_text, values)]
     width = max(map(len, cells))
     is_number = all(isinstance(value, int | float) for value in values)

@@ -1,4 +1,4 @@
-"""A `planner.toml` with every option as a comment, to start from."""
+"""An example `planner.toml` with every option as a comment."""
 
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ HEAD = """\
 
 def example_config(operations: Mapping[str, Options]) -> str:
     """
-    Return the text of a file: every option with what it does, as comments.
+    Return the text of the example: each option and its help, as comments.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def _settings(options: Options) -> Iterator[str]:
 
 
 def _toml(option: ConfigOption) -> str:
-    """Return the default of an option, or something of its kind."""
+    """Return the default of an option as TOML, or a value of its kind."""
     value = option.default
     if isinstance(value, bool):
         return str(value).lower()

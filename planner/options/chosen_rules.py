@@ -7,8 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.draft.rule import Rule
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from placement.model.targets import MARGIN
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.cruise_control import CruiseControlLimits

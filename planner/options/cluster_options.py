@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.draft.draft import DEFAULT_THRESHOLDS, Settings
 from placement.draft.soft_rules import SOFT
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.model.targets import DEFAULT_BAND
 from placement.waves.wave_settings import WaveSettings

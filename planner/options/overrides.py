@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from placement.model.cluster import ClusterState, RateArray
+from placement.array_types import RateArray
+from placement.model.cluster import ClusterState
 from planner.options.declared.rule_readers import CPU_WEIGHTS
 
 LEADER_IN, LEADER_OUT, FOLLOWER_IN = CPU_WEIGHTS

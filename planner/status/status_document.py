@@ -1,4 +1,4 @@
-"""Status of a cluster as one JSON document."""
+"""The document of `status`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,9 @@ from typing import Any
 
 from placement.model.cluster import ABSENT
 from placement.status import Leaderless, TopicTroubles
-from planner.plan.kafka_files.reassignment_file import format_reassignment
+from planner.kafka_files.reassignment_file import format_reassignment
 from planner.status.find_status import Status
-from planner.status.impossible_facts import fact_text, likely_wrong
+from planner.status.impossible_facts import fact_text, suspect_text
 from planner.status.running_moves import (
     OBSTACLE_NAMES,
     cancel_lists,
@@ -42,7 +42,7 @@ Document = dict[str, Any]
 
 
 def status_document(status: Status, address: Address, *, now: datetime) -> Document:
-    """Return what `status --format json` prints."""
+    """Return the document of `status --format json`."""
     age = age_s(status.taken_at, now)
     return {
         "cluster_id": status.cluster_id,
@@ -77,7 +77,7 @@ def _impossible(status: Status) -> list[Document]:
             "load": one.load,
             "capacity": one.capacity,
             "message": f"{fact_text(state, [one])}; "
-            f"{likely_wrong(state, [o for o in found if o.resource is one.resource])}",
+            f"{suspect_text(state, [o for o in found if o.resource is one.resource])}",
         }
         for one in found
     ]
@@ -258,6 +258,6 @@ def _quorum(status: Status) -> Document | None:
         "leader": quorum.leader,
         "voters": list(quorum.voters),
         "majority": quorum.majority,
-        "silent": list(quorum.silent) if quorum.is_heard else None,
+        "silent": list(quorum.silent) if quorum.has_fetch_ages else None,
         "may_fail": quorum.may_fail,
     }

@@ -1,4 +1,4 @@
-"""Scenarios beside today on one screen: a table, then a sentence for each."""
+"""Screen of `what-if`: a table of today and the scenarios, then sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -40,16 +40,16 @@ def what_if_screen(
     found: WhatIf, given: Sequence[str], *, now: datetime
 ) -> Iterator[str]:
     """
-    Yield the lines, each at most 80 columns wide.
+    Yield the lines of the screen, each at most 80 columns wide.
 
     Parameters
     ----------
     found
-        Today and the scenarios.
+        Results of today and of the scenarios.
     given
-        Arguments that ask for them: snapshot, file, options.
+        Arguments of the command line: snapshot, file, options.
     now
-        With a zone: what the age of the data is counted to.
+        Time, with a zone, that gives the age of the data.
     """
     yield from wrapped(_headline(found, now))
     yield from table_lines([found.today, *found.scenarios])
@@ -73,7 +73,7 @@ def what_if_screen(
 
 
 def table_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the table: its head, and a line for each row."""
+    """Yield the header of the table and a line for each row."""
     yield HEAD
     yield from map(table_row, rows)
 
@@ -93,7 +93,7 @@ def _headline(found: WhatIf, now: datetime) -> str:
 
 
 def table_row(row: Row) -> str:
-    """Return one line of the table; a mark before what does not hold."""
+    """Return one line of the table; ``!`` marks a cluster that does not hold."""
     mark = " " if row["holds"] else "!"
     uses = [_use_text(row["resources"][r]) for r in ("disk", "in", "out", "cpu")]
     copies = row["copies"]
@@ -114,25 +114,25 @@ def _copied_text(copies: Row) -> str:
 
 
 def _row_name(row: Row) -> str:
-    """Return the name of a scenario; of a point of a sweep where it stands."""
+    """Return the name of a scenario, or the sweep and the values of a point."""
     point = row["point"]
     if point is None:
         return str(row["name"])
-    said = []
+    parts = []
     if point["traffic"] is not None:
-        said.append(f"x {point['traffic']:g}")
+        parts.append(f"x {point['traffic']:g}")
     if point["days"] is not None:
-        said.append(f"day {point['days']:g}")
-    name, place = row["sweep"], ", ".join(said)
+        parts.append(f"day {point['days']:g}")
+    name, place = row["sweep"], ", ".join(parts)
     if not place:
         return str(name)
-    # How many brokers there are stands in the next column.
+    # The number of brokers is left out: the next column has it.
     room = NAME_WIDTH - len(place) - 2
     return f"{name if len(name) <= room else f'{name[: room - 1]}…'}: {place}"
 
 
 def _short(name: str) -> str:
-    """Return a name in the width of its column."""
+    """Return a name, cut or padded to the width of its column."""
     text = name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1]}…"
     return f"{text:<{NAME_WIDTH}}"
 
@@ -160,13 +160,13 @@ def _time_text(seconds: float | None) -> str:
 
 
 def survives_text(row: Row) -> str:
-    """Return whether any broker and any rack may be lost, in four columns."""
+    """Return ``y``, ``n`` or ``?`` for the loss of any broker and of any rack."""
     answers = [row["survives"][kind]["survives"] for kind in ("broker", "rack")]
     return "".join({True: "y", False: "n", None: "?"}[answer] for answer in answers)
 
 
 def full_text(full: Row | None) -> str:
-    """Return after how many days a threshold is passed, in five columns."""
+    """Return the time until a threshold is passed, in five columns."""
     if full is None:
         return "?"
     if full["days"] is None:
@@ -176,7 +176,7 @@ def full_text(full: Row | None) -> str:
 
 
 def legend() -> Iterator[str]:
-    """Yield what the columns mean."""
+    """Yield lines that explain the columns."""
     yield from wrapped(
         "disk, in, out, cpu: % of the fullest broker's capacity; bal: % furthest from "
         "its share; over: brokers over a threshold; N-1: any broker, any rack may be "
@@ -185,7 +185,7 @@ def legend() -> Iterator[str]:
 
 
 def price_lines(rows: Sequence[Row], context: Context) -> Iterator[str]:
-    """Yield what today and each scenario cost."""
+    """Yield a table of the costs of today and of each scenario."""
     prices = context.prices
     if prices is None:  # pragma: no cover - the caller has looked
         return
@@ -218,7 +218,7 @@ def _sentence(row: Row, today: Row) -> Iterator[str]:
 
 
 def reasons_of(row: Row) -> Iterator[str]:
-    """Yield what speaks for or against a scenario: what binds, and what breaks."""
+    """Yield reasons for a verdict: broken rules, binding capacities, hard losses."""
     for key, words in WORDS.items():
         if row["violations"][key]:
             yield f"{plural(row['violations'][key], 'partition')} {words}"
@@ -264,13 +264,13 @@ def _until_full(full: Row | None) -> Iterator[str]:
 
 
 def binding_text(binding: Row) -> str:
-    """Return the resource that is nearest to its threshold, and where."""
+    """Return the binding resource with its broker and use, as text."""
     use = use_text(binding["use"], binding["threshold"])
     return f"{binding['resource']} binds: broker {binding['broker']} {use}"
 
 
 def sweep_lines(name: str, rows: Sequence[Row]) -> Iterator[str]:
-    """Yield how far a sweep holds: the most traffic, or days, per number of brokers."""
+    """Yield the most traffic, or days, that holds for each number of brokers."""
     axis = "traffic" if rows[0]["point"]["traffic"] is not None else "days"
     if rows[0]["point"][axis] is None:
         held = [str(row["brokers"]) for row in rows if row["holds"]]
@@ -288,7 +288,7 @@ def sweep_lines(name: str, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _cheapest_lines(name: str, rows: Sequence[Row], axis: str) -> Iterator[str]:
-    """Yield with how many brokers each point of a sweep holds for least."""
+    """Yield the cheapest number of brokers that holds, per value of the axis."""
     priced = [row for row in rows if (row["price"] or {}).get("total") is not None]
     if not priced or priced[0]["point"]["brokers"] is None:
         return
@@ -306,10 +306,10 @@ def _cheapest_lines(name: str, rows: Sequence[Row], axis: str) -> Iterator[str]:
 
 
 def assumed_text(found: WhatIf) -> str:
-    """Return what the figures rest on."""
-    wishes = found.wishes
-    thresholds = wishes.settings.capacity_thresholds
+    """Return the assumptions of the figures, as text."""
+    options = found.options
+    thresholds = options.settings.capacity_thresholds
     most = ", ".join(f"{r} {percent_text(v)}" for r, v in thresholds.items())
-    rate = bytes_text(wishes.bandwidth_bytes_per_s)
+    rate = bytes_text(options.bandwidth_bytes_per_s)
     grows = "by the growth given" if found.file.context.growth else "growth not given"
     return f"at most {most}; copies at {rate}/s per broker; {grows}"

@@ -1,13 +1,13 @@
-"""How the group commands write lines for people."""
+"""Lines of text that the group commands print."""
 
 from collections.abc import Collection, Sequence
 
 MAX_SHOWN = 20
-"""So many members, topics and findings are shown."""
+"""Most members, topics and findings to show."""
 
 
 def row(label: str, text: object) -> str:
-    """Return a labelled line, folded to 80 columns."""
+    """Return a labelled line, wrapped to 80 columns."""
     import textwrap
 
     lines = textwrap.wrap(
@@ -20,28 +20,28 @@ def row(label: str, text: object) -> str:
 
 
 def some(names: Collection[str]) -> str:
-    """Return the first of some names."""
+    """Return the first three names."""
     shown = list(names)[:3]
     return ", ".join(shown) + (" …" if len(names) > len(shown) else "")
 
 
 def count(number: int, what: str) -> str:
-    """Return a number of things, in words."""
+    """Return a number and its noun."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def span(least: int, most: int) -> str:
-    """Return a span of numbers, or the one that it is."""
+    """Return a range of numbers, or the single number."""
     return str(most) if least == most else f"{least} to {most}"
 
 
 def cut(text: str, width: int) -> str:
-    """Return a text of at most so many characters."""
+    """Return a text cut to a number of characters."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def ranges(numbers: Sequence[int]) -> str:
-    """Return numbers as ``0-3,7``."""
+    """Return numbers as ranges: ``0-3,7``."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and number == parts[-1][1] + 1:

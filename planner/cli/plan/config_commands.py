@@ -1,4 +1,4 @@
-"""`config`: what holds for plans and where it came from, and a file to start from."""
+"""`config`: options of plans with their sources, and a file to start from."""
 
 import os
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ SOURCES = {
 app = typer.Typer(
     name="config",
     no_args_is_help=True,
-    help="The options of plans: what holds and why, and a file to keep them in.",
+    help="Show the options of plans, and write a file to keep them in.",
 )
 
 
@@ -33,14 +33,14 @@ app = typer.Typer(
 def show(
     *,
     operation: Annotated[
-        str, typer.Option("--operation", metavar="NAME", help="Of which `plan`.")
+        str, typer.Option("--operation", metavar="NAME", help="Operation of `plan`.")
     ] = "rebalance",
     options: CommandOptions,
 ) -> None:
     """
-    Show the options of a plan as they hold here, and where each came from.
+    Show the options of a plan, and where each came from.
 
-    Exits 2 with everything that is wrong with the file or the options.
+    Exits 2 with every problem of the file or the options.
 
     Example: kafka-planner config show --config planner.toml --operation fix
     """
@@ -48,7 +48,7 @@ def show(
 
     known = plan_operations()
     if operation not in known:
-        msg = f"there is no operation {operation!r}; known: {', '.join(known)}"
+        msg = f"unknown operation {operation!r}; known: {', '.join(known)}"
         raise typer.BadParameter(msg)
     rows = _effective(operation, options)
     _check(operation, rows, options)
@@ -61,7 +61,7 @@ def show(
 
 
 def _effective(operation: str, options: CommandOptions) -> list[dict[str, Any]]:
-    """Return each option with its value, its source, and the place of that."""
+    """Return each option with its value, its source, and the place in the source."""
     from planner.cli.plan.config_options import plan_operations
 
     in_file = {} if options.config is None else options.config.of(operation)
@@ -85,7 +85,7 @@ def _effective(operation: str, options: CommandOptions) -> list[dict[str, Any]]:
 
 
 def _with_preset(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with the rules of another tool, where nothing else is given."""
+    """Return the rows with the rules of a preset where nothing else is given."""
     from planner.options.chosen_rules import preset_band, with_preset
     from planner.options.plan_request import read_values
 
@@ -104,7 +104,7 @@ def _with_preset(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _default(name: str, declared: object) -> object:
-    """Return what holds where nothing is given, also where no option declares it."""
+    """Return the default of an option, declared or not."""
     from placement.draft.draft import DEFAULT_THRESHOLDS
     from placement.model.targets import DEFAULT_BAND
 
@@ -118,7 +118,7 @@ def _default(name: str, declared: object) -> object:
 
 
 def _check(operation: str, rows: list[dict[str, Any]], options: CommandOptions) -> None:
-    """Refuse what no cluster could make right."""
+    """Refuse options that are wrong for every cluster."""
     from dataclasses import replace
 
     from planner.cli.common.input_problems import Gatherer
@@ -165,16 +165,16 @@ def init(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="File to write; or stdout."
+            "-o", "--output", metavar="FILE", help="File to write; by default stdout."
         ),
     ] = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
     """
-    Write a planner.toml in which every option stands as a comment.
+    Write a planner.toml that has every option as a comment.
 
-    Exits 2 if something stands there already.
+    Exits 2 if the file exists.
 
     Example: kafka-planner config init -o planner.toml
     """
@@ -189,11 +189,11 @@ def init(
     elif output is None:
         typer.echo(text, nl=False)
     elif not quiet:
-        print_words(f"written: {output}; nothing in it holds until it is uncommented")
+        print_words(f"wrote {output}; uncomment the options that should hold")
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Write a file that does not exist yet, all of it or nothing."""
+    """Write a file that does not exist yet, as a whole or not at all."""
     draft = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         draft.write_text(text, encoding="utf-8")
@@ -201,9 +201,13 @@ def _write_new(path: Path, text: str) -> None:
     except OSError as error:
         rule = f"the file cannot be written: {error.strerror or error}"
         problem = InputProblem(
-            file=str(path), place="", value="", rule=rule, remedy="name another with -o"
+            file=str(path),
+            place="",
+            value="",
+            rule=rule,
+            remedy="name another file with -o",
         )
-        msg = f"will not write {path}"
+        msg = f"{path} was not written"
         raise BadInputError(msg, [problem]) from error
     finally:
         draft.unlink(missing_ok=True)

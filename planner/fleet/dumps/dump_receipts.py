@@ -1,4 +1,4 @@
-"""Receipts: which dumps a fleet has taken in, so that none is read twice."""
+"""Receipts of ingested dumps, so that no dump is read twice."""
 
 import json
 from collections.abc import Iterable
@@ -14,18 +14,18 @@ FOLDER = "ingested"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """
-    What became of one dump.
+    Result of the ingestion of one dump.
 
     Parameters
     ----------
     dump, signature
-        Its name, and what its files were.
+        Name of the dump, and hash of the names, sizes and times of its files.
     cluster_id, taken_at
-        The snapshot it came to; `None` where it was refused.
+        Key of the dump's snapshot; `None` if the dump was rejected.
     content
-        Hash of the snapshot's content, or `None`.
+        Hash of the snapshot's content; `None` if the dump was rejected.
     rejects
-        Rows in the table of rejects.
+        Number of the dump's rows in the table of rejects.
     """
 
     dump: str
@@ -37,7 +37,7 @@ class Receipt:
 
     @property
     def key(self) -> Key | None:
-        """What names the snapshot in the fleet."""
+        """Key of the snapshot in the fleet; `None` if the dump was rejected."""
         if self.cluster_id is None or self.taken_at is None:
             return None
         return self.cluster_id, self.taken_at
@@ -50,7 +50,7 @@ def read_receipts(store: Store) -> dict[str, Receipt]:
     Raises
     ------
     BadInputError
-        If a file of receipts is none.
+        If a file of receipts is invalid.
     """
     receipts: dict[str, Receipt] = {}
     for name in store.list(FOLDER):
@@ -62,17 +62,17 @@ def read_receipts(store: Store) -> dict[str, Receipt]:
                 file=f"{store.folder}/{name}",
                 place="",
                 value="",
-                rule="must be receipts of dumps, a JSON object in each line",
+                rule="must be receipts of dumps, one JSON object per line",
                 remedy="remove it: its dumps are then read again",
             )
-            msg = f"{store.folder}/{name} holds no receipts"
+            msg = f"{store.folder}/{name} is not a file of receipts"
             raise BadInputError(msg, [problem]) from error
         receipts |= {receipt.dump: receipt for receipt in found}
     return receipts
 
 
 def write_receipts(store: Store, receipts: Iterable[Receipt]) -> None:
-    """Write receipts; later ones outrank earlier ones of the same dump."""
+    """Write receipts, which take precedence over earlier ones of the same dumps."""
     number = len(store.list(FOLDER))
     lines = [json.dumps(asdict(each), ensure_ascii=False) for each in receipts]
     store.write(f"{FOLDER}/{number:08}.jsonl", ("\n".join(lines) + "\n").encode())

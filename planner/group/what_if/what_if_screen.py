@@ -1,10 +1,10 @@
-"""What `group what-if` shows: the runs side by side, then each as it went."""
+"""Screen of `group what-if`: a table of the runs, then the history of each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 MAX_LINES = 12
-"""So many events and rebalances of each run are shown."""
+"""Largest number of events and rebalances shown for each run."""
 
 
 def lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -45,13 +45,13 @@ def _run_line(run: Mapping[str, Any]) -> str:
 
 def _story(run: Mapping[str, Any]) -> Iterator[str]:
     yield f"{_name(run)}:"
-    told = [(said["at_s"], 0, said["text"]) for said in run["story"]]
-    told += [(step["started_s"], 1, _step_text(step)) for step in run["steps"]]
-    told.sort(key=lambda each: each[:2])
-    for at_s, _, text in told[:MAX_LINES]:
+    entries = [(line["at_s"], 0, line["text"]) for line in run["story"]]
+    entries += [(step["started_s"], 1, _step_text(step)) for step in run["steps"]]
+    entries.sort(key=lambda each: each[:2])
+    for at_s, _, text in entries[:MAX_LINES]:
         yield from _folded(f"{at_s:>9.1f} s  ", text)
-    if len(told) > MAX_LINES:
-        yield f"{'':>13}… and {len(told) - MAX_LINES} more; --format json has all"
+    if len(entries) > MAX_LINES:
+        yield f"{'':>13}… and {len(entries) - MAX_LINES} more; --format json has all"
     if run["idle_members"]:
         idle = run["idle_members"]
         yield from _folded(f"{'idle':>11}  ", f"{len(idle)}: {_some(idle)}")
@@ -106,7 +106,7 @@ def _seconds(value: float) -> str:
 
 
 def _short(value: float) -> str:
-    """Return a number in few characters."""
+    """Return a number with four significant digits and a unit prefix."""
     for limit, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
         if value >= limit:
             size = 1e3 if unit == "k" else limit

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.group.group_problems import is_no_pattern
+from planner.group.group_problems import pattern_error
+from planner.io.json_rules import refuse_constant
 from planner.kafka.consumer.assignor_protocol import (
     OurData,
     read_our_data,
@@ -158,16 +159,11 @@ def json_user_data(data: bytes | None) -> Any:
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(data).decode()}
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         if text.isprintable():
             return text
         return {"base64": base64.b64encode(data).decode()}
-
-
-def _refuse(name: str) -> Any:
-    msg = f"{name} is no number"
-    raise ValueError(msg)
 
 
 def _classic_notes(answer: Any, told: Sequence[Any]) -> list[str]:
@@ -208,7 +204,7 @@ def consumer(answer: Any) -> Described:
         )
     for member in members:
         pattern = member.get("pattern")
-        if pattern is not None and is_no_pattern(pattern):
+        if pattern is not None and pattern_error(pattern):
             del member["pattern"]
             member["topics"] = sorted({*member["topics"], *member["owned"]})
             notes.append(

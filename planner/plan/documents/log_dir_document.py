@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from placement.core.model.solution import Shortfall
-from placement.log_dirs.dir_plan import PlannedDirs
+from placement.log_dirs.planned_dirs import PlannedDirs
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from planner.errors import BadInputError, InputProblem
 from planner.options.declared.broker_lists import parse_broker_list
 from planner.text.document_numbers import rounded
@@ -109,7 +109,7 @@ def read_moves_inside(folder: Path) -> tuple[int, int]:
     except (OSError, ValueError, KeyError, csv.Error) as error:
         rule = f"the table must be as it was written: {error}"
         problem = InputProblem(
-            file=str(path), place="", value="", rule=rule, remedy="make the plan anew"
+            file=str(path), place="", value="", rule=rule, remedy="make the plan again"
         )
         msg = f"{path} cannot be read"
         raise BadInputError(msg, [problem]) from error

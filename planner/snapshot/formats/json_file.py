@@ -4,14 +4,15 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
 from planner.errors import BadInputError
+from planner.io.input_problems import problem
 from planner.process import no_garbage_collection
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
@@ -21,13 +22,12 @@ from planner.snapshot.tables.snapshot_columns import (
     ArrowArray,
     ArrowTable,
 )
-from planner.snapshot.tables.snapshot_problems import problem, refuse
+from planner.snapshot.tables.snapshot_problems import refuse
 from planner.snapshot.tables.snapshot_records import FORMAT, VERSION
 from planner.snapshot.tables.table_rows import Rows, as_array
 
-if TYPE_CHECKING:
-    from planner.snapshot.snapshot_document import Snapshot
-
+Tables = Mapping[str, ArrowTable]
+"""The four tables of a snapshot, by name."""
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _LOCATED = re.compile(r"(?P<what>.*) at line (?P<line>\d+) column (?P<column>\d+)")
@@ -48,7 +48,7 @@ def parse_json(data: bytes, *, file: str) -> Any:  # noqa: ANN401 - any JSON val
     Raises
     ------
     BadInputError
-        If it is not JSON in UTF-8, or an object has a key twice.
+        If the file is not JSON in UTF-8, or an object has a duplicate key.
     """
     from pydantic_core import from_json
 
@@ -59,7 +59,7 @@ def parse_json(data: bytes, *, file: str) -> Any:  # noqa: ANN401 - any JSON val
     except ValueError as error:
         raise _syntax_error(text, str(error), file) from error
     if _count_keys(text) != _count_parsed(document):
-        _refuse_double_keys(text, file)
+        _refuse_duplicate_keys(text, file)
     return document
 
 
@@ -69,9 +69,9 @@ def _unpack(data: bytes, file: str) -> bytes:
     try:
         return gzip.decompress(data)
     except (EOFError, OSError, zlib.error) as error:
-        rule = f"the file must be whole gzip: {error}"
+        rule = f"the file must be complete gzip: {error}"
         raise refuse(
-            file, [problem(file, "", None, rule, "write or copy it anew")]
+            file, [problem(file, "", None, rule, "write or copy it again")]
         ) from error
 
 
@@ -86,7 +86,7 @@ def _syntax_error(text: bytes, message: str, file: str) -> BadInputError:
     except UnicodeDecodeError as error:
         rule = f"the file must be UTF-8: {error.reason} at byte {error.start}"
         return refuse(file, [problem(file, "", None, rule, "convert it to UTF-8")])
-    remedy = "mend it, or write it anew with 'kafka-planner snapshot'"
+    remedy = "correct it, or write it again with 'kafka-planner snapshot'"
     return refuse(file, [problem(file, place, None, f"not JSON: {what}", remedy)])
 
 
@@ -111,19 +111,21 @@ def _count_parsed(value: object) -> int:
     return total
 
 
-def _refuse_double_keys(text: bytes, file: str) -> None:
-    """Parse again to find duplicate keys, which were only suspected."""
+def _refuse_duplicate_keys(text: bytes, file: str) -> None:
+    """Parse with a hook that finds duplicate keys, and reject the file if any."""
     problems = []
 
     def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         parsed = dict(pairs)
         if len(parsed) != len(pairs):
             keys = [key for key, _ in pairs]
-            again = sorted({key for key in keys if keys.count(key) > 1})
+            repeated = sorted({key for key in keys if keys.count(key) > 1})
             name = next((parsed[k] for k in ("name", "id", "path") if k in parsed), "")
             place = f"object {name}" if isinstance(name, str | int) and name else ""
-            rule = "an object must have a key once"
-            problems.append(problem(file, place, again, rule, "remove the second one"))
+            rule = "keys of an object must be unique"
+            problems.append(
+                problem(file, place, repeated, rule, "remove the second one")
+            )
         return parsed
 
     json.loads(text, object_pairs_hook=look)
@@ -131,49 +133,49 @@ def _refuse_double_keys(text: bytes, file: str) -> None:
         raise refuse(file, problems)
 
 
-def write_json(snapshot: "Snapshot", path: Path) -> None:
+def write_json(header: Mapping[str, Any], tables: Tables, path: Path) -> None:
     """
     Write a snapshot as JSON, gzipped if the name ends in ``.gz``.
 
-    One line for each broker and each partition, so that versions can be compared.
+    Each broker and each partition has its own line, so that files can be compared.
     """
     with path.open("wb") as file, no_garbage_collection():
         if path.suffix != ".gz":
-            file.writelines(_lines(snapshot))
+            file.writelines(_lines(header, tables))
             return
         # Without time and name, the same snapshot gives the same bytes.
         with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-            for line in _lines(snapshot):
+            for line in _lines(header, tables):
                 packed.write(line)
 
 
-def document_of(snapshot: "Snapshot") -> dict[str, Any]:
+def document_of(header: Mapping[str, Any], tables: Tables) -> dict[str, Any]:
     """Return the JSON document of a snapshot."""
     topics = []
-    for topic, partitions in _topics(snapshot):
+    for topic, partitions in _topics(tables):
         topics.append({**topic, "partitions": partitions})
     return {
         "format": FORMAT,
         "version": VERSION,
-        **snapshot.header(),
-        "brokers": _broker_records(snapshot),
+        **header,
+        "brokers": _broker_records(tables),
         "topics": topics,
     }
 
 
-def _lines(snapshot: "Snapshot") -> Iterator[bytes]:
+def _lines(header: Mapping[str, Any], tables: Tables) -> Iterator[bytes]:
     # Three times as fast as `json`; both write the shortest digits of a float.
     from pydantic_core import to_json
 
-    head = {"format": FORMAT, "version": VERSION, **snapshot.header()}
+    head = {"format": FORMAT, "version": VERSION, **header}
     yield to_json(head).removesuffix(b"}") + b',\n "brokers": ['
     comma = b""
-    for broker in _broker_records(snapshot):
+    for broker in _broker_records(tables):
         yield comma + b"\n  " + to_json(broker)
         comma = b","
     yield b'],\n "topics": ['
     comma = b""
-    for topic, partitions in _topics(snapshot):
+    for topic, partitions in _topics(tables):
         yield comma + b"\n  " + to_json(topic).removesuffix(b"}")
         yield b',"partitions": ['
         yield b",".join(b"\n    " + to_json(partition) for partition in partitions)
@@ -182,11 +184,11 @@ def _lines(snapshot: "Snapshot") -> Iterator[bytes]:
     yield b"]}\n"
 
 
-def _broker_records(snapshot: "Snapshot") -> list[dict[str, Any]]:
+def _broker_records(tables: Tables) -> list[dict[str, Any]]:
     dirs_of: dict[int, list[dict[str, Any]]] = {}
-    for log_dir in _records(snapshot.log_dirs, LOG_DIRS.schema.names):
+    for log_dir in _records(tables["log_dirs"], LOG_DIRS.schema.names):
         dirs_of.setdefault(log_dir.pop("broker_id"), []).append(log_dir)
-    brokers = _records(snapshot.brokers, BROKERS.schema.names)
+    brokers = _records(tables["brokers"], BROKERS.schema.names)
     return [
         {**broker, "log_dirs": dirs_of[broker["id"]]}
         if broker["id"] in dirs_of
@@ -196,12 +198,12 @@ def _broker_records(snapshot: "Snapshot") -> list[dict[str, Any]]:
 
 
 def _topics(
-    snapshot: "Snapshot",
+    tables: Tables,
 ) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """Yield each topic with its partitions, both in canonical order."""
-    partitions = _partition_records(snapshot.partitions)
+    partitions = _partition_records(tables["partitions"])
     topic, ahead = next(partitions, ("", {}))
-    for record in _records(snapshot.topics, TOPICS.schema.names):
+    for record in _records(tables["topics"], TOPICS.schema.names):
         name = record.pop("topic")
         mine = []
         while topic == name:
