@@ -11,7 +11,6 @@ from typing import Any, Unpack
 from placement.check import Finding
 from planner.api.errors import named_as_arguments
 from planner.api.plans import PlanOptions, request_of
-from planner.plan.run.new_partitions_request import NewRequest
 from planner.plan.run.plan_new_partitions import (
     PlannedNew,
     make_new,
@@ -135,15 +134,13 @@ def new_topic(
         "new-topic",
         options,
         name,
-        {
-            "partitions": partitions,
-            "replication_factor": replication_factor,
-            "in_bytes_per_s": _text(in_bytes_per_s),
-            "out_bytes_per_s": _text(out_bytes_per_s),
-            "size_bytes": _text(size_bytes),
-            "replica_assignment": _assignment(replica_assignment),
-            "topic_config": [f"{key}={value}" for key, value in topic_config.items()],
-        },
+        partitions=partitions,
+        replication_factor=replication_factor,
+        in_bytes_per_s=in_bytes_per_s,
+        out_bytes_per_s=out_bytes_per_s,
+        size_bytes=size_bytes,
+        replica_assignment=_assignment(replica_assignment),
+        topic_config=topic_config,
     )
 
 
@@ -187,13 +184,11 @@ def add_partitions(
         "add-partitions",
         options,
         name,
-        {
-            "partitions": partitions,
-            "in_bytes_per_s": _text(in_bytes_per_s),
-            "out_bytes_per_s": _text(out_bytes_per_s),
-            "size_bytes": _text(size_bytes),
-            "replica_assignment": _assignment(replica_assignment),
-        },
+        partitions=partitions,
+        in_bytes_per_s=in_bytes_per_s,
+        out_bytes_per_s=out_bytes_per_s,
+        size_bytes=size_bytes,
+        replica_assignment=_assignment(replica_assignment),
     )
 
 
@@ -202,20 +197,17 @@ def _make(
     goal: str,
     options: PlanOptions,
     topic: str,
-    own: Mapping[str, Any],
+    **own: Any,  # noqa: ANN401 - of any type
 ) -> NewPartitionsResult:
-    plan = request_of(goal, {**options, "topic": [topic]})
+    request = request_of(goal, {**options, "topic": [topic]}, **own)
     with named_as_arguments():
         planned = make_new(
             snapshot.to_state(),
-            NewRequest(plan=plan, cluster_configs=snapshot.configs, **own),
+            request,
+            cluster_configs=snapshot.configs,
             taken_at=snapshot.taken_at,
         )
     return NewPartitionsResult(planned)
-
-
-def _text(value: float | None) -> str | None:
-    return None if value is None else f"{value:.0f}"
 
 
 def _assignment(given: str | Lists | None) -> str | None:

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
-from pathlib import Path
 from typing import Unpack
 
 from planner.api.plans import PlanOptions, plan_of
 from planner.api.result import PlanResult
-from planner.options.operation_options import OwnOptions
 from planner.snapshot import Snapshot
 
 
@@ -45,17 +43,15 @@ def replace_broker(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    own = OwnOptions(
-        broker=tuple(map(str, replacements)),
-        with_broker=tuple(map(str, replacements.values())),
-        new_broker=tuple(new_brokers),
-    )
     return plan_of(
         snapshot,
         "replace-broker",
         options,
+        broker=tuple(replacements),
+        with_broker=tuple(replacements.values()),
+        new_broker=tuple(new_brokers),
         rebalance=rebalance,
-        own={"own": own, "with_log_dirs": with_log_dirs},
+        with_log_dirs=with_log_dirs,
     )
 
 
@@ -85,8 +81,9 @@ def demote(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    own = OwnOptions(log_dirs=tuple(log_dirs))
-    return plan_of(snapshot, "demote", options, broker_ids=broker_ids, own={"own": own})
+    return plan_of(
+        snapshot, "demote", options, broker_ids=broker_ids, log_dirs=tuple(log_dirs)
+    )
 
 
 def set_replication_factor(
@@ -125,16 +122,14 @@ def set_replication_factor(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    own = OwnOptions(
-        replication_factor=factor,
-        replication_factors=None if factors_file is None else Path(factors_file),
-    )
     return plan_of(
         snapshot,
         "set-replication-factor",
         options,
+        replication_factor=factor,
+        replication_factors=factors_file,
         rebalance=rebalance,
-        own={"own": own, "with_log_dirs": with_log_dirs},
+        with_log_dirs=with_log_dirs,
     )
 
 
@@ -173,12 +168,12 @@ def fix(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    gone = ",".join(map(str, lost)) or None
-    own = OwnOptions(only=tuple(only), lost=gone)
     return plan_of(
         snapshot,
         "fix",
         options,
+        only=tuple(only),
+        lost=lost,
         rebalance=rebalance,
-        own={"own": own, "with_log_dirs": with_log_dirs},
+        with_log_dirs=with_log_dirs,
     )

@@ -1,99 +1,33 @@
 """Plans from Python: a function per operation, with the options of the command."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, Literal, Unpack
+from collections.abc import Iterable
+from typing import Any, Unpack
 
 from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
-from planner.api.rules import RuleOptions, rules_of
-from planner.options.operation_options import OwnOptions
+from planner.api.rules import RuleOptions
+from planner.options.declared.common_options import CommonKeywords
+from planner.options.declared.plan_options import keyword_lines
+from planner.options.declared.wave_options import WaveKeywords
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make
 from planner.snapshot import Snapshot
 
+RENAMED = {"destination_brokers": "destination_broker_list"}
+"""Declared names of options that are called otherwise in Python."""
 
-class PlanOptions(RuleOptions, total=False):
+
+class PlanOptions(RuleOptions, WaveKeywords, CommonKeywords, total=False):
     """
-    Options of plans, all optional, with those of `RuleOptions`.
+    Options of plans as keywords, all optional.
 
-    They are typed keywords of the functions of all operations.
-
-    Parameters
-    ----------
-    band
-        Distance from its share that a broker may have, as a fraction: of every
-        resource, or by resource. Default 0.10.
-    resources
-        Resources to balance: ``disk``, ``in``, ``out``, ``cpu``, ``replicas``,
-        ``leaders``. By default all known ones.
-    capacity_threshold
-        Fraction of a capacity that no broker may exceed, by resource.
-    topic
-        Names of the only topics that may move.
-    topics, exclude_topics
-        Regular expressions, matching whole names, of topics that may or may not move.
-    destination_brokers
-        Ids of the only brokers that may receive replicas.
-    exclude_brokers_for_replicas, exclude_brokers_for_leaders
-        Ids of brokers that receive no replicas, or no leaders.
-    max_moves, max_bytes, max_cross_rack_bytes
-        Caps on the number of copies, on their bytes, and on bytes copied to another
-        rack than the leader's.
-    prefer
-        ``bytes``: the fewest bytes. ``moves``: few moves as well.
-    move_cost_bytes
-        Price of a move in bytes, besides its size.
-    effort
-        Amount of work of the search.
-    seed
-        Seed of the random numbers of the search.
-    topic_slack
-        Replicas of a topic above the share of a broker that may be placed there
-        without need; `None`: any number.
-    transient_disk
-        Whether replicas that leave a disk count there until all copies are done.
-    deadline
-        Seconds after which the search returns its incumbent.
-    waves
-        Whether the plan is cut into waves. Implied by each of the next options.
-    max_moves_in, max_moves_out, max_moves_per_broker
-        Copies that a broker receives, sends, and both together, in a wave. Default 5, 5
-        and unlimited.
-    max_moves_per_partition
-        New replicas of a partition in a wave. Default 1.
-    bandwidth
-        Bytes/s that a broker may copy, in and out. Default 50,000,000.
-    order
-        Order of the copies.
+    They have the meaning of the command line; amounts are in bytes and bytes/s.
     """
 
-    band: float | Mapping[str, float]
-    resources: Sequence[str]
-    capacity_threshold: Mapping[str, float]
-    topic: Sequence[str]
-    topics: str
-    exclude_topics: str
     destination_brokers: Iterable[int]
-    exclude_brokers_for_replicas: Iterable[int]
-    exclude_brokers_for_leaders: Iterable[int]
-    max_moves: int
-    max_bytes: int
-    max_cross_rack_bytes: int
-    prefer: Literal["bytes", "moves"]
-    move_cost_bytes: int
-    effort: Literal["quick", "normal", "thorough", "exact"]
-    seed: int
-    topic_slack: int | None
-    transient_disk: bool
-    deadline: float
-    waves: bool
-    max_moves_in: int
-    max_moves_out: int
-    max_moves_per_broker: int
-    max_moves_per_partition: int
-    bandwidth: int
-    order: Literal["shortest", "under-replicated", "small", "large", "topic"]
+
+
+PlanOptions.__doc__ = f"{PlanOptions.__doc__}\n{keyword_lines(PlanOptions, RENAMED)}"
 
 
 def rebalance(
@@ -129,8 +63,7 @@ def rebalance(
     >>> planner.rebalance(snapshot, band=0.5, resources=["replicas"]).status
     'feasible'
     """
-    own = {"with_log_dirs": with_log_dirs}
-    return plan_of(snapshot, "rebalance", options, own=own)
+    return plan_of(snapshot, "rebalance", options, with_log_dirs=with_log_dirs)
 
 
 def add_brokers(
@@ -173,10 +106,8 @@ def add_brokers(
         options,
         broker_ids=broker_ids,
         rebalance=rebalance,
-        own={
-            "own": OwnOptions(new_broker=tuple(new_brokers)),
-            "with_log_dirs": with_log_dirs,
-        },
+        new_broker=tuple(new_brokers),
+        with_log_dirs=with_log_dirs,
     )
 
 
@@ -217,7 +148,7 @@ def remove_brokers(
         options,
         broker_ids=broker_ids,
         rebalance=rebalance,
-        own={"with_log_dirs": with_log_dirs},
+        with_log_dirs=with_log_dirs,
     )
 
 
@@ -245,9 +176,7 @@ def leaders(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_of(
-        snapshot, "leaders", options, own={"order_followers": order_followers}
-    )
+    return plan_of(snapshot, "leaders", options, order_followers=order_followers)
 
 
 def log_dirs(
@@ -270,7 +199,7 @@ def log_dirs(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_of(snapshot, "log-dirs", options, own={"empty": tuple(empty)})
+    return plan_of(snapshot, "log-dirs", options, empty=tuple(empty))
 
 
 def plan_of(
@@ -279,78 +208,36 @@ def plan_of(
     options: PlanOptions,
     *,
     broker_ids: Iterable[int] | None = None,
-    rebalance: bool = False,
-    own: Mapping[str, Any] = MappingProxyType({}),
+    **own: Any,  # noqa: ANN401 - of any type
 ) -> PlanResult:
     """Plan with the request and the function of the command."""
-    whole = {"broker_list": _id_list(broker_ids), "rebalance": rebalance, **own}
-    request = request_of(goal, options, whole)
+    request = request_of(goal, options, broker_list=broker_ids, **own)
     with named_as_arguments():
         planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)
     return PlanResult(planned)
 
 
 def request_of(
-    goal: str, options: PlanOptions, own: Mapping[str, Any] = MappingProxyType({})
+    goal: str,
+    options: PlanOptions,
+    **own: Any,  # noqa: ANN401 - of any type
 ) -> PlanRequest:
-    """Return the request that the command makes from the same options."""
-    _refuse_unknown(options)
-    return PlanRequest(
-        goal=goal,
-        rules=rules_of(options),
-        band=_fractions(options.get("band", {})),
-        capacity_threshold=_fractions(options.get("capacity_threshold", {})),
-        resources=",".join(options["resources"]) if "resources" in options else None,
-        topic=tuple(options.get("topic", ())),
-        topics=options.get("topics"),
-        exclude_topics=options.get("exclude_topics"),
-        destination_broker_list=_id_list(options.get("destination_brokers")),
-        exclude_brokers_for_replicas=_id_list(
-            options.get("exclude_brokers_for_replicas")
-        ),
-        exclude_brokers_for_leaders=_id_list(
-            options.get("exclude_brokers_for_leaders")
-        ),
-        max_moves=options.get("max_moves"),
-        max_bytes=_text(options.get("max_bytes")),
-        max_cross_rack_bytes=_text(options.get("max_cross_rack_bytes")),
-        prefer=options.get("prefer", "bytes"),
-        move_cost_bytes=_text(options.get("move_cost_bytes")),
-        effort=options.get("effort", "normal"),
-        seed=options.get("seed", 1),
-        topic_slack=options.get("topic_slack", 2),
-        transient_disk=options.get("transient_disk", False),
-        deadline=options.get("deadline"),
-        waves=options.get("waves", False),
-        max_moves_in=options.get("max_moves_in"),
-        max_moves_out=options.get("max_moves_out"),
-        max_moves_per_broker=options.get("max_moves_per_broker"),
-        max_moves_per_partition=options.get("max_moves_per_partition"),
-        bandwidth=_text(options.get("bandwidth")),
-        order=options.get("order"),
-        **own,
-    )
+    """
+    Return the request that the command makes from the same options.
 
-
-def _text(value: int | None) -> str | None:
-    return None if value is None else str(value)
-
-
-def _refuse_unknown(options: PlanOptions) -> None:
+    Parameters
+    ----------
+    goal
+        Name of the operation.
+    options
+        Options of every plan, by their names in Python.
+    own
+        Options of the operation, by their declared names.
+    """
     unknown = sorted(set(options) - set(PlanOptions.__annotations__))
     if unknown:
         known = ", ".join(PlanOptions.__annotations__)
         msg = f"unexpected option {unknown[0]!r}; known: {known}"
         raise TypeError(msg)
-
-
-def _id_list(broker_ids: Iterable[int] | None) -> str | None:
-    if broker_ids is None:
-        return None
-    return ",".join(map(str, broker_ids)) or None
-
-
-def _fractions(given: float | Mapping[str, float]) -> tuple[str, ...]:
-    if isinstance(given, Mapping):
-        return tuple(f"{resource}={value!r}" for resource, value in given.items())
-    return (repr(given),)
+    given = {RENAMED.get(name, name): value for name, value in options.items()}
+    return PlanRequest(goal, **given, **own)

@@ -255,9 +255,9 @@ def play_scenarios(
     state = snapshot.to_state()
     rates = _rates(growth, snapshot)
     request = WhatIfRequest(
-        band=_fractions(band),
-        capacity_threshold=_fractions(capacity_threshold),
-        bandwidth=str(bandwidth),
+        band={} if band is None else band,
+        capacity_threshold=capacity_threshold or {},
+        bandwidth=bandwidth,
         effort=effort,
         seed=seed,
     )
@@ -288,14 +288,6 @@ def _parsed_growth(text: str) -> Rates:
         msg = "bad arguments"
         found = problem("arguments", "growth", text, str(error), "write 5%/month")
         raise BadInputError(msg, [found]) from error
-
-
-def _fractions(given: float | Mapping[str, float] | None) -> tuple[str, ...]:
-    if given is None:
-        return ()
-    if isinstance(given, Mapping):
-        return tuple(f"{resource}={value!r}" for resource, value in given.items())
-    return (repr(given),)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -418,7 +410,7 @@ def size_cluster(
     (9, 'exact', (10, 11, 12))
     """
     request = SizeRequest(
-        capacity_threshold=_fractions(capacity_threshold),
+        capacity_threshold=capacity_threshold or {},
         survives=survives
         if isinstance(survives, str)
         else ",".join(survives) or "nothing",

@@ -157,7 +157,7 @@ def _inside(plan: Path) -> tuple[int, int]:
 
 
 def _brokers(text: str | None) -> frozenset[int]:
-    from planner.options.option_reader import read_broker_ids
+    from planner.options.declared.broker_lists import read_broker_ids
 
     try:
         return frozenset(read_broker_ids(text) if text is not None else ())

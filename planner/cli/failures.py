@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.common.common_options import (
-    CapacityThreshold,
     Format,
     OutputFormat,
     Quiet,
@@ -17,6 +16,7 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
+from planner.cli.plan.declared_options import CapacityThreshold
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState

@@ -127,7 +127,7 @@ def generate(
 
 
 def _read_brokers(text: str) -> tuple[int, ...]:
-    from planner.options.option_reader import read_broker_ids
+    from planner.options.declared.broker_lists import read_broker_ids
 
     try:
         return read_broker_ids(text)

@@ -11,8 +11,9 @@ from planner.cli.common.common_options import Format, OutputFormat, Quiet, Verbo
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
-from planner.cli.common.score_options import Band, CapacityThreshold, FailOn
+from planner.cli.common.score_options import FailOn
 from planner.cli.common.spark_options import Conf, Master, print_clusters, session_of
+from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,14 +25,6 @@ Snapshots = Annotated[
     list[Path],
     typer.Argument(
         metavar="SNAP...", help="Snapshots: .json, .json.gz or Parquet folders."
-    ),
-]
-Resources = Annotated[
-    str | None,
-    typer.Option(
-        "--resources",
-        metavar="LIST",
-        help="Resources of the least bytes to move; by default all known ones.",
     ),
 ]
 Output = Annotated[

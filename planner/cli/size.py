@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.common.common_options import (
-    CapacityThreshold,
     Format,
     OutputFormat,
     Quiet,
@@ -17,6 +16,7 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
 from planner.cli.common.replay_options import replay_options
+from planner.cli.plan.declared_options import CapacityThreshold
 from planner.cli.what_if import (
     Bandwidth,
     EffortOption,

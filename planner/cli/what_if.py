@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.common.common_options import (
-    CapacityThreshold,
     Format,
     OutputFormat,
     Quiet,
@@ -20,6 +19,7 @@ from planner.cli.common.growth_option import read_growth_option
 from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json
 from planner.cli.common.replay_options import replay_options
+from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
@@ -41,18 +41,6 @@ Output = Annotated[
         metavar="FOLDER",
         help="Folder for the plan of each scenario, and its cluster.",
     ),
-]
-Band = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--band",
-        metavar="[RESOURCE=]FRACTION",
-        help="Width of the bands. Default 0.10.",
-    ),
-]
-Resources = Annotated[
-    str | None,
-    typer.Option("--resources", metavar="NAMES", help="Resources to balance: disk,in."),
 ]
 Bandwidth = Annotated[
     str,

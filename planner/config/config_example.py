@@ -14,59 +14,6 @@ HEAD = """\
 # before this file. `kafka-planner config show --config planner.toml` says what
 # holds, and where it came from.
 """
-EXAMPLES: Mapping[str, str] = {
-    "band": "{ all = 0.10, disk = 0.05 }",
-    "resources": '["disk", "in", "out", "replicas", "leaders"]',
-    "capacity_threshold": "{ disk = 0.8, in = 0.8, out = 0.8, cpu = 0.7 }",
-    "topic": '["orders", "payments"]',
-    "topics": '"(orders|payments)[.].*"',
-    "exclude_topics": '["__.*", "dev[.].*"]',
-    "max_moves": "500",
-    "max_bytes": '"2TB"',
-    "max_cross_rack_bytes": '"500GB"',
-    "move_cost_bytes": '"1GB"',
-    "deadline": "60",
-    "max_moves_in": "5",
-    "max_moves_out": "5",
-    "max_moves_per_broker": "8",
-    "max_moves_per_partition": "1",
-    "bandwidth": '"50MB/s"',
-    "order": '"shortest"',
-    "rules": '"cruise-control"',
-    "rack_rule": '"strict"',
-    "rack_map": '{ "us-east-1a" = "a", "us-east-1b" = "b" }',
-    "broker_set": '["orders.*=gold", ".*=silver"]',
-    "topics_apart": '["orders.*=payments.*"]',
-    "topics_together": '["orders|payments"]',
-    "keep_topics": '["__.*"]',
-    "keep_leaders": '["payments.*"]',
-    "cpu_weight": "{ leader_in = 0.02, leader_out = 0.01, follower_in = 0.01 }",
-    "hard": '["band-disk"]',
-    "soft": '["max-bytes", "rack", "capacity-disk"]',
-    "spread_topics": '"orders[.].*"',
-    "spread_topic_leaders": '"orders[.].*"',
-    "spread_band": "1.8",
-    "spread_gap": '"2-40"',
-    "min_topic_leaders": '{ "__consumer_offsets" = 1 }',
-    "host_capacity_threshold": "{ in = 0.8, out = 0.8 }",
-    "low_utilization": "{ disk = 0.2 }",
-    "max_replicas_per_broker": "4000",
-    "broker_list": "[4, 5]",
-    "broker": "[3]",
-    "with_broker": "[9]",
-    "log_dirs": '["4:/data/d1"]',
-    "empty": '["3:/data/d1"]',
-    "new_broker": '["id=7,rack=c,like=3"]',
-    "only": '["offline", "racks"]',
-    "lost": '"3"',
-    "with_log_dirs": "true",
-    "replication_factor": "3",
-    "replication_factors": '"factors.toml"',
-    "destination_broker_list": '"1-6"',
-    "exclude_brokers_for_replicas": "[4]",
-    "exclude_brokers_for_leaders": "[4]",
-}
-"""Example values by option; other options show their default."""
 
 
 def example_config(operations: Mapping[str, Options]) -> str:
@@ -107,7 +54,7 @@ def _settings(options: Options) -> Iterator[str]:
         yield from textwrap.wrap(
             words, WIDTH, initial_indent="# ", subsequent_indent="# "
         )
-        value = EXAMPLES.get(name) or _toml(option)
+        value = option.example or _toml(option)
         yield f"# {name} = {value}"
         yield ""
     if not options:

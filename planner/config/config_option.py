@@ -39,6 +39,8 @@ class ConfigOption:
         Value where the option is not given.
     choices
         Allowed words of an option of kind `CHOICE`.
+    example
+        Value as TOML; empty: the default.
     """
 
     name: str
@@ -47,6 +49,7 @@ class ConfigOption:
     help: str
     default: Any
     choices: tuple[str, ...] = ()
+    example: str = ""
 
     def read(self, value: Any) -> Any:  # noqa: ANN401 - any value of TOML
         """

@@ -14,7 +14,7 @@ from placement.failures.controller_events import Loss
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource
 from planner.errors import BadInputError, InputProblem
-from planner.options.option_reader import parse_broker_list
+from planner.options.declared.broker_lists import parse_broker_list
 from planner.snapshot.snapshot_document import Snapshot
 from planner.text.suggest import near
 from planner.text.units import parse_rate

@@ -8,13 +8,14 @@ reason, and does not stop the others.
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
+from planner.options.declared.plan_options import OPTIONS
 from planner.options.plan_request import PlanRequest
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 
@@ -107,7 +108,7 @@ class NamedRequest:
     text: str = field(init=False)
 
     def __post_init__(self) -> None:
-        text = json.dumps(asdict(self.request), sort_keys=True)
+        text = json.dumps(self.request.to_dict(), sort_keys=True)
         object.__setattr__(self, "text", text)
 
     @property
@@ -196,7 +197,7 @@ def check_requests(requests: Iterable[NamedRequest]) -> None:
     BadInputError
         With every option that is invalid for any cluster.
     """
-    from planner.options.plan_request import check_request
+    from planner.options.cluster_options import check_request
     from planner.plan.run.make_plan import OPERATIONS
 
     problems: list[InputProblem] = []
@@ -215,19 +216,6 @@ def check_requests(requests: Iterable[NamedRequest]) -> None:
         raise BadInputError(msg, problems)
 
 
-def without_files(named: NamedRequest) -> NamedRequest:
-    """Return a request with the contents of its files, which tasks may not see."""
-    from planner.options.option_reader import OptionReader
-    from planner.options.overrides import read_rack_map
-
-    racks = read_rack_map(OptionReader(None), named.request.rules.rack_map)
-    if not racks:
-        return named
-    pairs = tuple(f"{old}={new}" for old, new in racks.items())
-    rules = replace(named.request.rules, rack_map=pairs)
-    return NamedRequest(name=named.name, request=replace(named.request, rules=rules))
-
-
 def _refusal(file: str, problems: Iterable[tuple[str, str, str]]) -> BadInputError:
     found = [
         InputProblem(
@@ -244,30 +232,41 @@ def _request(
     """Read one request, and add its problems to a list."""
     from pydantic import ConfigDict, ValidationError, create_model
 
-    kinds: dict[str, Any] = {
-        each.name: (each.type, _default(each)) for each in fields(PlanRequest)
-    }
     model = create_model(
-        "Request", __config__=ConfigDict(extra="forbid", strict=True), **kinds,
-        name=(str, ...),
+        "Request", __config__=ConfigDict(extra="forbid", strict=True), **_kinds(),
+        name=(str, ...), goal=(str, ...),
     )  # fmt: skip
     try:
         # Strict validation accepts objects for grouped options only as JSON.
-        read: Any = model.model_validate_json(json.dumps(value))
+        read: Any = model.model_validate_json(json.dumps(_flat(value)))
     except ValidationError as error:
         for each in error.errors(include_url=False):
             at = ".".join(map(str, (place, *each["loc"])))
             problems.append((at, "", each["msg"]))
         return None
-    options = {name: getattr(read, name) for name in kinds}
-    return NamedRequest(name=read.name, request=PlanRequest(**options))
+    given = {name: getattr(read, name) for name in read.model_fields_set - {"name"}}
+    return NamedRequest(name=read.name, request=PlanRequest(**given))
 
 
-def _default(option: "Field[Any]") -> Any:  # noqa: ANN401 - of any option
-    """Return the default of a request's option; `...` if the option is required."""
-    if option.default_factory is not MISSING:
-        return option.default_factory()
-    return ... if option.default is MISSING else option.default
+def _kinds() -> dict[str, Any]:
+    """Return the type and the default of each option in a list of requests."""
+    kinds: dict[str, Any] = {}
+    for name, declared in OPTIONS.items():
+        takes = declared.option.takes or (str if declared.words else declared.type)
+        kind = Sequence[str] if takes is list else takes
+        kinds[name] = (kind | None, None)
+    return kinds
+
+
+def _flat(value: object) -> object:
+    """Return a request with the options of `rules` and `own` among the others."""
+    if not isinstance(value, dict):
+        return value
+    groups = [name for name in ("rules", "own") if isinstance(value.get(name), dict)]
+    flat = {name: one for name, one in value.items() if name not in groups}
+    for name in groups:
+        flat |= value[name]
+    return flat
 
 
 def plan_row(

@@ -8,7 +8,8 @@ from placement.cluster_changes.broker_changes import add_brokers, usual_broker
 from placement.cluster_changes.variant import variant_of
 from placement.draft.draft import Note
 from placement.model.cluster import ABSENT, ClusterState
-from planner.options.option_reader import OptionReader, parse_broker_list
+from planner.options.declared.broker_lists import parse_broker_list
+from planner.options.option_reader import OptionReader
 
 OPTION = "--new-broker"
 KEYS = ("id", "rack", "like")

@@ -1,22 +1,9 @@
-"""Options that relax rules, and that make goals hard."""
+"""Goals that are hard on request."""
 
 from collections.abc import Mapping, Sequence
 
 from placement.draft.soft_rules import ALWAYS_HARD, HARD, SOFT, goals_named, rules_named
 from planner.options.option_reader import OptionReader
-
-
-def read_soft(reader: OptionReader, names: Sequence[str]) -> tuple[str, ...]:
-    """Parse the names of soft rules, in order; goals are soft by default."""
-    found = tuple(dict.fromkeys(names))
-    for name in found:
-        if name in ALWAYS_HARD:
-            rule = f"{name} {ALWAYS_HARD[name]}: it is always hard"
-            reader.refuse("--soft", name, rule, f"one of {', '.join(SOFT)}")
-        elif name not in SOFT and name not in HARD:
-            rule = "must name a rule that may be soft"
-            reader.refuse("--soft", name, rule, f"one of {', '.join(SOFT)}")
-    return tuple(name for name in found if name in SOFT)
 
 
 def read_hard(

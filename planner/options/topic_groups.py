@@ -7,38 +7,30 @@ import numpy as np
 
 from placement.rules.anti_affinity import TopicsApart
 from placement.rules.colocation import TopicsTogether
+from planner.options.declared.rule_readers import SIDES
 from planner.options.option_reader import OptionReader
 
 APART = "--topics-apart"
 TOGETHER = "--topics-together"
-SIDES = "="
-"""Separator of sides, which no topic has in its name."""
 
 
-def read_apart(reader: OptionReader, texts: Sequence[str]) -> list[TopicsApart]:
-    """Parse ``REGEX=REGEX`` texts, one rule each; the reader keeps the problems."""
-    return list(_read_apart(reader, texts))
+def apart_rules(reader: OptionReader, texts: Sequence[str]) -> list[TopicsApart]:
+    """Return a rule for each ``REGEX=REGEX`` text; the reader keeps the problems."""
+    if reader.state is None:
+        return []
+    return [_apart(reader, reader.state.topics.names, text) for text in texts]
 
 
-def _read_apart(reader: OptionReader, texts: Sequence[str]) -> Iterator[TopicsApart]:
-    for text in texts:
-        sides = text.split(SIDES)
-        if len(sides) < 2 or not all(sides):
-            rule = "must be REGEX=REGEX, of topics that share no broker"
-            reader.refuse(APART, text, rule, "write 'orders.*=payments.*'")
-            continue
-        patterns = [reader.pattern(APART, side) for side in sides]
-        if reader.state is None or None in patterns:
-            continue
-        names = reader.state.topics.names
-        side_of = side_of_topics(names, sides)
-        for name, found in side_of.items():
-            if len(found) > 1:
-                twice = " and ".join(sides[s] for s in found)
-                rule = "a topic is on one side"
-                reader.refuse(APART, name, rule, f"{twice} match it: narrow one")
-        rows = [side_of[name][0] if side_of[name] else -1 for name in names]
-        yield TopicsApart(np.array(rows, dtype=np.int32), tuple(sides))
+def _apart(reader: OptionReader, names: Sequence[str], text: str) -> TopicsApart:
+    sides = text.split(SIDES)
+    side_of = side_of_topics(names, sides)
+    for name, found in side_of.items():
+        if len(found) > 1:
+            twice = " and ".join(sides[s] for s in found)
+            rule = "a topic is on one side"
+            reader.refuse(APART, name, rule, f"{twice} match it: narrow one")
+    rows = [side_of[name][0] if side_of[name] else -1 for name in names]
+    return TopicsApart(np.array(rows, dtype=np.int32), tuple(sides))
 
 
 def side_of_topics(names: Sequence[str], sides: Sequence[str]) -> dict[str, list[int]]:
@@ -49,22 +41,22 @@ def side_of_topics(names: Sequence[str], sides: Sequence[str]) -> dict[str, list
     }
 
 
-def read_together(reader: OptionReader, texts: Sequence[str]) -> list[TopicsTogether]:
-    """Parse regular expressions, one rule each; the reader keeps the problems."""
-    return list(_read_together(reader, texts))
+def together_rules(
+    reader: OptionReader, patterns: Sequence[str]
+) -> list[TopicsTogether]:
+    """Return a rule for each regular expression; the reader keeps the problems."""
+    return [] if reader.state is None else list(_together(reader, patterns))
 
 
-def _read_together(
-    reader: OptionReader, texts: Sequence[str]
+def _together(
+    reader: OptionReader, patterns: Sequence[str]
 ) -> Iterator[TopicsTogether]:
+    state = reader.state
+    assert state is not None  # noqa: S101 - the caller looked
     taken: dict[str, str] = {}
-    for text in texts:
-        pattern = reader.pattern(TOGETHER, text)
-        if pattern is None or reader.state is None:
-            continue
-        state = reader.state
+    for text in patterns:
         rows = [
-            t for t, name in enumerate(state.topics.names) if pattern.fullmatch(name)
+            t for t, name in enumerate(state.topics.names) if re.fullmatch(text, name)
         ]
         count = np.bincount(state.partitions.topic_idx, minlength=len(state.topics))
         if len({int(count[t]) for t in rows}) > 1:

@@ -1,14 +1,14 @@
 """Score of one snapshot by the options of the command line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
 from placement.draft.draft import Settings
 from placement.score import ClusterScore, score_cluster
-from planner.options.broker_sets import OFF
-from planner.options.plan_request import PlanRequest, read_request
-from planner.options.rule_options import RuleRequest
+from planner.options.cluster_options import read_options
+from planner.options.declared.rule_readers import SETS_OFF
+from planner.options.plan_request import read_values
 from planner.plan.run.mixed_factor_notes import factor_notes
 from planner.progress import stage
 from planner.snapshot import Snapshot
@@ -85,23 +85,15 @@ def score_snapshot(
     stage("scoring")
     given = request or ScoreRequest()
     state = snapshot.to_state()
-    options = read_request(
-        PlanRequest(
-            goal="score",
-            band=given.band,
-            capacity_threshold=given.capacity_threshold,
-            resources=given.resources,
-            # Without broker sets, as every score is on shares of the whole cluster.
-            rules=RuleRequest(broker_set=(OFF,)),
-        ),
-        state,
-    )
-    score = score_cluster(state, options.settings)
+    # Shares are those of the whole cluster, as everywhere else.
+    options, problems = read_values({**asdict(given), "broker_set": SETS_OFF})
+    settings = read_options(options, state, problems=problems).settings
+    score = score_cluster(state, settings)
     return Scored(
         score=replace(score, notes=(*score.notes, *factor_notes(state))),
         cluster_id=snapshot.cluster_id,
         taken_at=snapshot.taken_at,
         data_age_s=age_s(snapshot.taken_at, now),
-        settings=options.settings,
+        settings=settings,
         status=status_of(snapshot, state),
     )

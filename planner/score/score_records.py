@@ -4,11 +4,11 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from planner.options.declared.types import ResourceName
 from planner.plan.documents.check_records import Int32, Record
 from planner.plan.documents.plan_records import (
     BrokerLoadRecord,
     NoteRecord,
-    ResourceName,
     ScorePartRecord,
 )
 

@@ -26,6 +26,7 @@ from planner.errors import BadInputError
 from planner.failures.failure_request import election_rules
 from planner.io.input_problems import problem
 from planner.kafka_files.reassignment_columns import listing
+from planner.options.declared.value_readers import GivenFractions
 from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.text.suggest import near
@@ -52,7 +53,7 @@ class SizeRequest:
     Parameters
     ----------
     capacity_threshold
-        ``RESOURCE=FRACTION`` texts.
+        ``RESOURCE=FRACTION`` texts, or fractions by resource.
     survives
         Losses to survive: ``broker`` and ``rack``, joined by commas; ``both``, or
         ``nothing``.
@@ -69,7 +70,7 @@ class SizeRequest:
         Effort and seed of the plans, and the rate at which a broker copies.
     """
 
-    capacity_threshold: Sequence[str] = ()
+    capacity_threshold: GivenFractions = ()
     survives: str = "broker,rack"
     like: int | None = None
     months: float = 0.0

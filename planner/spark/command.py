@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from planner.errors import BadInputError, InputProblem
 from planner.fleet.arrow_tables import EPOCH, header_table, read_header
 from planner.fleet.fleet_places import schema_of
 from planner.fleet.snapshot_selection import ALL, SnapshotSelection
-from planner.options.plan_request import PlanRequest, read_request
+from planner.options.cluster_options import read_options
+from planner.options.plan_request import read_values
 from planner.score.make_score import ScoreRequest
 from planner.snapshot import Snapshot, read_snapshot
 from planner.spark.common.problem_rows import WARNING
@@ -51,18 +52,12 @@ def settings_of(request: ScoreRequest) -> ScoreSettings:
     BadInputError
         With every option that is wrong.
     """
-    wishes = read_request(
-        PlanRequest(
-            goal="score",
-            band=request.band,
-            capacity_threshold=request.capacity_threshold,
-            resources=request.resources,
-        ),
-        Snapshot().to_state(),
-    ).settings
+    options, problems = read_values(asdict(request))
+    state = Snapshot().to_state()
+    settings = read_options(options, state, problems=problems).settings
     return ScoreSettings(
-        bands={str(r): wishes.band(r) for r in RESOURCES},
-        thresholds={str(r): v for r, v in wishes.capacity_thresholds.items()},
+        bands={str(r): settings.band(r) for r in RESOURCES},
+        thresholds={str(r): v for r, v in settings.capacity_thresholds.items()},
     )
 
 

@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,11 @@ from placement.scenarios.scenario_outcome import (
 )
 from planner.errors import BadInputError
 from planner.failures.controller_majority import Voter, voters_of
-from planner.options.broker_sets import OFF
-from planner.options.option_reader import OptionReader
-from planner.options.plan_request import PlanRequest, Wishes, read_request
-from planner.options.rule_options import RuleRequest
+from planner.options.cluster_options import Wishes
+from planner.options.cluster_options import read_options as read_plan_options
+from planner.options.declared.rule_readers import SETS_OFF
+from planner.options.declared.value_readers import GivenFractions
+from planner.options.plan_request import read_values
 from planner.plan.documents.plan_document import Plan, make_plan
 from planner.plan.run.make_plan import check_plan
 from planner.progress import stage
@@ -52,19 +53,20 @@ class WhatIfRequest:
     Parameters
     ----------
     band, capacity_threshold
-        ``RESOURCE=FRACTION`` texts.
+        ``RESOURCE=FRACTION`` texts, or fractions by resource; a band may also be a
+        fraction for all.
     resources
         Names of resources joined by commas; `None` for all.
     bandwidth
-        Rate at which a broker copies, such as ``50MB/s``.
+        Rate at which a broker copies: bytes/s, or a text such as ``50MB/s``.
     effort, seed
         Effort and seed of the plans.
     """
 
-    band: Sequence[str] = ()
-    capacity_threshold: Sequence[str] = ()
+    band: GivenFractions = ()
+    capacity_threshold: GivenFractions = ()
     resources: str | None = None
-    bandwidth: str = DEFAULT_BANDWIDTH
+    bandwidth: str | int = DEFAULT_BANDWIDTH
     effort: str = "normal"
     seed: int = 1
 
@@ -129,27 +131,14 @@ def read_options(request: WhatIfRequest, state: ClusterState) -> WhatIfOptions:
     BadInputError
         If any option is invalid; names every problem.
     """
-    reader = OptionReader(state)
-    bandwidth = reader.rate("--bandwidth", request.bandwidth)
-    problems = list(reader.problems)
-    plan_request = PlanRequest(
-        goal="what-if",
-        band=request.band,
-        capacity_threshold=request.capacity_threshold,
-        resources=request.resources,
-        effort=request.effort,
-        seed=request.seed,
-        # Broker sets name today's brokers and topics; scenarios have others.
-        rules=RuleRequest(broker_set=(OFF,)),
-    )
-    try:
-        options = read_request(plan_request, state)
-    except BadInputError as error:
-        raise BadInputError(error.message, [*problems, *error.problems]) from error
-    if problems or not bandwidth:
-        msg = "bad options"
-        raise BadInputError(msg, problems)
-    return WhatIfOptions(request=request, plan=options, bandwidth_bytes_per_s=bandwidth)
+    # Sets are of the cluster as it is; scenarios have other brokers and topics.
+    given = {**asdict(request), "broker_set": SETS_OFF}
+    options, problems = read_values(given)
+    plan = replace(options, bandwidth=None)
+    wishes = read_plan_options(plan, state, problems=problems)
+    bandwidth = options.bandwidth
+    assert bandwidth is not None  # noqa: S101 - given, and refused if it is wrong
+    return WhatIfOptions(request=request, plan=wishes, bandwidth_bytes_per_s=bandwidth)
 
 
 def what_if(

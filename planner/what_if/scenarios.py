@@ -12,7 +12,7 @@ from placement.cluster_changes.load_changes import TRAFFIC, grow
 from placement.cluster_changes.variant import Variant
 from placement.model.load import RESOURCES
 from placement.scenarios.scenario_outcome import Afterwards
-from planner.options.option_reader import parse_broker_list
+from planner.options.declared.broker_lists import parse_broker_list
 from planner.text.suggest import near
 from planner.what_if.changes.change_context import Changer, Context
 from planner.what_if.changes.change_registry import make_change

@@ -22,11 +22,10 @@ from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, broker_loads, heaviest_replicas, weigh
 from placement.model.targets import Members, find_targets, share_out
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.run.make_plan import make
 from support.their_goals import missed_goals
 
-ITS_RULES = RuleRequest(rules="cruise-control")
+ITS_RULES = {"rules": "cruise-control"}
 MOVES: dict[str, Any] = {"prefer": "moves"}
 MARKERS = ("<!-- compared: start -->", "<!-- compared: end -->")
 HEADER = (
@@ -43,14 +42,15 @@ def compare(name: str) -> list[Placed]:
     make(cruise_control.read_cluster("S_c"), PlanRequest(goal="rebalance", **MOVES))
     goal = "add-brokers" if name.endswith("_a") else "rebalance"
     wanted = PlanRequest(goal=goal, band=(str(cruise_control.BAND),))
-    price = str(theirs.price_per_move)
     requests = {
         "fewest bytes": wanted,
-        "price per move": replace(wanted, **MOVES, move_cost_bytes=price),
+        "price per move": wanted.changed(
+            **MOVES, move_cost_bytes=theirs.price_per_move
+        ),
     }
-    priced = replace(requests["price per move"], band=(), rules=ITS_RULES)
+    priced = requests["price per move"].changed(band={}, **ITS_RULES)
     for effort in ("normal", "thorough"):
-        requests[f"its rules, {effort}"] = replace(priced, effort=effort)
+        requests[f"its rules, {effort}"] = priced.changed(effort=effort)
     return [
         replace(
             measure_plan(f"{name} {what}", 1, state, request),

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -51,10 +51,10 @@ def measure_apart(row: Placing, seed: int) -> Placed:
 
 def _options(request: PlanRequest) -> dict[str, Any]:
     """Return what a request asks for besides what every one does."""
-    usual = PlanRequest(goal=request.goal)
-    asked = {each.name: getattr(request, each.name) for each in fields(request)}
-    changed = {k: v for k, v in asked.items() if v != getattr(usual, k)}
-    return {"goal": request.goal, **changed}
+    usual = PlanRequest(goal=request.goal).to_dict()
+    return {"goal": request.goal} | {
+        name: value for name, value in request.to_dict().items() if value != usual[name]
+    }
 
 
 def _step(step: str, row: Placing, seed: int, folder: Path) -> None:

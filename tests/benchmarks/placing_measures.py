@@ -22,7 +22,8 @@ from placement.operations import Leaders, Operation, RemoveBrokers
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
 from placement.synthetic import SIZES, Size, make_instance
-from planner.options.plan_request import PlanRequest, read_request
+from planner.options.cluster_options import read_request
+from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_document import make_plan
 from planner.plan.run.make_plan import OPERATIONS, check_plan
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
@@ -218,8 +219,8 @@ def _measure_command(
     """Time the command in a process of its own; but for the first, with caches warm."""
     path = folder / "snapshot"
     words = ["plan", request.goal, str(path), "--band", str(row.band)]
-    if request.broker_list:
-        words += ["--broker-list", request.broker_list]
+    if named := request.options.broker_list:
+        words += ["--broker-list", ",".join(map(str, named))]
     words += ["--effort", row.effort, "--format", "json", "-o", str(folder / "plan")]
     command = [sys.executable, "-c", "from planner.cli.main import run; run()", *words]
     # With its bytecode on disk, as whatever is installed has it.

@@ -25,7 +25,8 @@ from placement.model.load import RESOURCES
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
 from placement.synthetic import FAMILIES, Size, make_instance
-from planner.options.plan_request import PlanRequest, read_request
+from planner.options.cluster_options import read_request
+from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_document import make_plan
 from planner.plan.run.make_plan import check_plan
 

@@ -15,7 +15,6 @@ from placement.core.model.problem import Problem
 from placement.core.verify.load_prices import verify_distance
 from placement.synthetic import SIZES, make_instance
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.run.make_plan import Planned, make
 from support.oracles import everything
 from support.problems import make_problem, problems
@@ -83,7 +82,7 @@ def one_of_twelve_goes(seed: int, effort: str) -> Planned:
         broker_list=ids,
         band=("0.05",),
         effort=effort,
-        rules=RuleRequest(keep_leaders=".*"),
+        keep_leaders=".*",
     )
     made = make(instance.state, asked)
     assert made.is_ok

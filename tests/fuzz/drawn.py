@@ -1,6 +1,7 @@
 """Draw a cluster and a wish for it: any operation, any rules, whole or in waves."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -9,11 +10,10 @@ from fuzz.grown import grown
 from fuzz.options import broker_list, emptied_dirs, own_options, shared_options
 from placement.model.cluster import ABSENT, ClusterState
 from placement.operations import Defect
+from planner.options.declared.plan_options import OPTIONS
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.run.make_plan import OPERATIONS
-from planner.plan.run.new_partitions_request import NewRequest
 from support.clusters import clusters
 
 SOFT = (
@@ -23,7 +23,7 @@ SOFT = (
     ("max-moves", "max-cross-rack-bytes", "max-bytes"), ("rack", "max-moves"),
 )  # fmt: skip
 RULES = st.builds(
-    RuleRequest,
+    dict,
     rack_rule=st.sampled_from([None, None, "strict", "off"]),
     keep_topics=st.sampled_from([None, None, "t1"]),
     keep_leaders=st.sampled_from([None, None, "t.*"]),
@@ -59,7 +59,7 @@ SETS = (
 )  # fmt: skip
 """Of brokers that are in sets; else topics may go to those in none alone."""
 NO_SETS = ((), (), ("off",), (".*=",))
-NO_RULES = st.just(RuleRequest())
+NO_RULES = st.just({})
 NAME_LOG_DIRS = {
     "rebalance", "add-brokers", "remove-brokers", "replace-broker", "fix",
     "set-replication-factor",
@@ -84,19 +84,18 @@ RATES = st.sampled_from([None, None, "20", "60", "200"])
 
 @dataclass(frozen=True)
 class Drawn:
-    """A cluster, and what is wished for it; new partitions in more words."""
+    """A cluster, and what is asked of it."""
 
     state: ClusterState
     request: PlanRequest
-    new: NewRequest | None = None
 
     def __repr__(self) -> str:
         told = [
-            f"{one.name}={getattr(self.request, one.name)!r}"
-            for one in fields(self.request)
-            if getattr(self.request, one.name) != one.default
+            f"{name}={getattr(self.request.options, name)!r}"
+            for name, declared in OPTIONS.items()
+            if getattr(self.request.options, name) != declared.default
         ]
-        told += [] if self.new is None else [f"new={self.new!r}"]
+        told = [f"goal={self.request.goal!r}", *told]
         return f"Drawn({', '.join(told)}, state={self.state!r})"
 
 
@@ -108,13 +107,13 @@ def drawn(draw, goals: tuple[str, ...] = GOALS, effort: str = "quick") -> Drawn:
     state = draw(_clusters(draw, goal, defect))
     state = _in_sets(draw, _on_hosts(draw, state))
     rules = draw(NO_RULES | RULES)
-    if rules != RuleRequest():
+    if rules != {}:
         has_sets = bool(state.brokers.broker_sets)
-        rules = replace(
-            rules,
-            broker_set=draw(st.sampled_from(SETS if has_sets else NO_SETS)),
-            hard=(*rules.hard, *_hard_goal(draw, rules)),
-        )
+        rules = {
+            **rules,
+            "broker_set": draw(st.sampled_from(SETS if has_sets else NO_SETS)),
+            "hard": (*rules["hard"], *_hard_goal(draw, rules)),
+        }
     if goal in {NEW_TOPIC, ADD_PARTITIONS}:
         return _new(draw, goal, state, rules, effort)
     own = own_options(draw, goal, state, defect)
@@ -138,16 +137,16 @@ def drawn(draw, goals: tuple[str, ...] = GOALS, effort: str = "quick") -> Drawn:
         with_log_dirs=goal in NAME_LOG_DIRS and _names_dirs(draw, state),
         order_followers=goal == "leaders" and draw(st.booleans()),
         empty=emptied_dirs(draw, state) if goal == "log-dirs" else (),
-        own=own,
-        rules=rules,
+        **own,
+        **rules,
         **shared_options(draw, goal, state),
     )
     return Drawn(state, request)
 
 
-def _hard_goal(draw, rules: RuleRequest) -> tuple[str, ...]:
+def _hard_goal(draw, rules: dict[str, Any]) -> tuple[str, ...]:
     """Return now and then a goal that is asked for, to be hard."""
-    asked = [name for name in MAY_BE_HARD if getattr(rules, name)]
+    asked = [name for name in MAY_BE_HARD if rules.get(name)]
     if not asked or draw(st.integers(0, 4)) < 4:
         return ()
     return (draw(st.sampled_from(asked)).replace("_", "-"),)
@@ -165,22 +164,17 @@ def _few(state: ClusterState):
 
 
 def _new(
-    draw, goal: str, state: ClusterState, rules: RuleRequest, effort: str
+    draw, goal: str, state: ClusterState, rules: dict[str, Any], effort: str
 ) -> Drawn:
     """Draw a topic that does not exist yet, or more partitions of one that does."""
     names = state.topics.names
     is_more = goal == ADD_PARTITIONS and names
     topic = draw(st.sampled_from(names)) if is_more else "t9"
-    options = shared_options(draw, goal, state)
-    request = PlanRequest(
-        goal=goal,
-        effort=effort,
-        topic=(topic,),
-        exclude_brokers_for_replicas=draw(_few(state)),
-        exclude_brokers_for_leaders=draw(_few(state)),
-        rules=rules,
-        **options,
-    )
+    shared = {
+        **shared_options(draw, goal, state),
+        "exclude_brokers_for_replicas": draw(_few(state)),
+        "exclude_brokers_for_leaders": draw(_few(state)),
+    }
     there = sum(names[t] == topic for t in state.partitions.topic_idx.tolist())
     factor = draw(st.integers(1, min(4, state.num_brokers)))
     count = draw(st.integers(1, 6))
@@ -188,16 +182,20 @@ def _new(
     if draw(st.integers(0, 4)) == 4:
         by_hand = _by_hand(draw, state, topic, count, factor)
     is_whole = by_hand is not None and goal == NEW_TOPIC
-    new = NewRequest(
-        plan=request,
+    request = PlanRequest(
+        goal=goal,
+        effort=effort,
+        topic=(topic,),
         partitions=None if is_whole else there + count,
         replication_factor=None if is_whole or is_more else factor,
         in_bytes_per_s=draw(RATES),
         out_bytes_per_s=draw(RATES),
         size_bytes=draw(RATES),
         replica_assignment=by_hand,
+        **shared,
+        **rules,
     )
-    return Drawn(state, request, new)
+    return Drawn(state, request)
 
 
 def _by_hand(draw, state: ClusterState, topic: str, count: int, factor: int) -> str:

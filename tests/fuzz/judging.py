@@ -1,7 +1,6 @@
 """What any plan must keep, whatever it was wished for."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +13,9 @@ from placement.check import Finding, Target, check
 from placement.draft.soft_rules import HARD, goals_named
 from placement.model.cluster import ABSENT, ClusterState
 from planner.errors import BadInputError
-from planner.options.plan_request import PlanRequest, read_request
+from planner.options.cluster_options import read_request
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.run.make_plan import Planned, make, rules_of
 
 MET = {"optimal", "feasible", "nothing-to-do"}
@@ -44,7 +45,7 @@ def judge(case: Drawn) -> str:
     AssertionError
         With what is wrong.
     """
-    if case.new is not None:
+    if case.request.goal in {NEW_TOPIC, ADD_PARTITIONS}:
         return judge_new(case)
     try:
         made = make(case.state, case.request)
@@ -130,15 +131,15 @@ def judge_certificate(made: Planned) -> None:
 
 def judge_emptied(case: Drawn, made: Planned) -> None:
     """What was to be emptied is empty, but for what must be left alone."""
+    options = case.request.options
     own = {
-        "remove-brokers": case.request.broker_list,
-        "demote": case.request.broker_list,
-        "replace-broker": ",".join(case.request.own.broker),
+        "remove-brokers": options.broker_list,
+        "demote": options.broker_list,
+        "replace-broker": options.broker,
     }
-    named = own.get(case.request.goal)
-    if not named:
+    brokers = set(own.get(case.request.goal) or ())
+    if not brokers:
         return
-    brokers = {int(broker) for broker in named.split(",")}
     kept = [
         made.plan.state.name_of(p)
         for p, row, leader in lists_after(made)
@@ -156,7 +157,7 @@ def is_short(made: Planned) -> bool:
 
 def judge_demoted_dirs(case: Drawn, made: Planned) -> None:
     """Nothing in a demoted log dir leads, but for what must be left alone."""
-    demoted, state = dirs_of(case.request.own.log_dirs), made.plan.state
+    demoted, state = set(case.request.options.log_dirs), made.plan.state
     if not demoted:
         return
     kept = [
@@ -172,7 +173,7 @@ def judge_demoted_dirs(case: Drawn, made: Planned) -> None:
 def judge_emptied_dirs(case: Drawn, made: Planned) -> None:
     """Log dirs to be emptied are empty, but for what must be left alone."""
     found = made.plan.placed.reassignment
-    emptied, state = dirs_of(case.request.empty), made.plan.state
+    emptied, state = dirs_of(case.request.options.empty), made.plan.state
     goes = found.log_dir_idx
     if not emptied:
         return
@@ -218,7 +219,8 @@ def judge_again(case: Drawn, made: Planned) -> None:
     better way from where it got to; where they did not count, they may from there.
     """
     request = case.request
-    caps = (request.max_moves, request.max_bytes, request.max_cross_rack_bytes)
+    options = request.options
+    caps = (options.max_moves, options.max_bytes, options.max_cross_rack_bytes)
     if any(cap is not None for cap in caps):
         return
     after = made.plan.placed.reassignment.after()
@@ -232,11 +234,10 @@ def judge_again(case: Drawn, made: Planned) -> None:
 
 def as_they_are(request: PlanRequest) -> PlanRequest:
     """Return a request for when the brokers that were to come are there."""
+    options = request.options
     to_come = [
-        text.removeprefix("id=").split(",")[0] for text in request.own.new_broker
+        int(text.removeprefix("id=").split(",")[0]) for text in options.new_broker
     ]
-    own = replace(request.own, new_broker=())
-    if not to_come or request.broker_list is None:
-        return replace(request, own=own)
-    named = ",".join([request.broker_list, *to_come])
-    return replace(request, own=own, broker_list=named)
+    if not to_come or options.broker_list is None:
+        return request.changed(new_broker=())
+    return request.changed(new_broker=(), broker_list=(*options.broker_list, *to_come))

@@ -14,28 +14,26 @@ NOT_ITS_DOING = {"even-positions", "min-isr"}
 
 def judge_new(case: Drawn) -> str:
     """Place new partitions, and hold the plan against all that must be so."""
-    assert case.new is not None
     try:
-        made = make_new(case.state, case.new)
+        made = make_new(case.state, case.request)
     except BadInputError as error:
         if not error.problems:
             raise
         return "refused"
     judge_lists(case, made)
     judge_rest(made)
-    if case.new.replica_assignment is None:
+    if case.request.options.replica_assignment is None:
         judge_rules(made)
     for bounded in (made.plan.placed.solution.certificate.deviation,):
         assert 0 <= bounded.lower_bound <= bounded.value, bounded
-    again = make_new(case.state, case.new)
+    again = make_new(case.state, case.request)
     assert again.lists == made.lists, "another plan the second time"
     return made.status
 
 
 def judge_lists(case: Drawn, made: PlannedNew) -> None:
     """As many partitions and replicas as asked for, by hand or where some may be."""
-    assert case.new is not None
-    lists, asked = made.lists, case.new
+    lists, asked = made.lists, case.request.options
     rows = [list(row) for row in lists.replicas]
     if asked.partitions is not None:
         count = asked.partitions - made.first

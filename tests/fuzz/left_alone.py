@@ -12,10 +12,11 @@ def why_left_alone(
 ) -> str | None:
     """Return why nothing of a partition may change, as this judge sees it."""
     request = case.request
+    options = request.options
     name = state.topics.names[int(state.partitions.topic_idx[p])]
-    if request.topics and not re.fullmatch(request.topics, name):
+    if options.topics and not re.fullmatch(options.topics, name):
         return "not among the topics asked for"
-    if request.exclude_topics and re.fullmatch(request.exclude_topics, name):
+    if options.exclude_topics and re.fullmatch(options.exclude_topics, name):
         return "excluded"
     if request.goal == "remove-brokers":
         # What else is left alone makes the plan a partial one.

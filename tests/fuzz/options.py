@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from placement.operations import Defect
-from planner.options.operation_options import OwnOptions
 
 FOLDER = tempfile.TemporaryDirectory(prefix="fuzz-")
 """Files of replication factors; their names say what is in them."""
@@ -52,22 +51,22 @@ def shared_options(draw: Any, goal: str, state: ClusterState) -> dict[str, Any]:
 
 def own_options(
     draw: Any, goal: str, state: ClusterState, defect: Defect | None
-) -> OwnOptions:
+) -> dict[str, Any]:
     """Draw the options that an operation has alone."""
     if goal == "replace-broker":
         return _replacement(draw, state)
     if goal == "add-brokers" and draw(st.integers(0, 3)) == 3:
-        return OwnOptions(new_broker=(_new_broker(draw, state),))
+        return {"new_broker": (_new_broker(draw, state),)}
     if goal == "demote":
         dirs = dir_names(state)
         wanted = draw(st.booleans()) and dirs
-        return OwnOptions(log_dirs=draw(_some(dirs)) if wanted else ())
+        return {"log_dirs": draw(_some(dirs)) if wanted else ()}
     if goal == "set-replication-factor":
         return _factors(draw, state)
     if goal == "fix":
         is_alone = draw(st.booleans())
-        return OwnOptions(only=(defect,) if is_alone and defect else ())
-    return OwnOptions()
+        return {"only": (defect,) if is_alone and defect else ()}
+    return {}
 
 
 def emptied_dirs(draw: Any, state: ClusterState) -> tuple[str, ...]:
@@ -92,15 +91,15 @@ def words(ids: set[int]) -> str:
     return ",".join(map(str, sorted(ids)))
 
 
-def broker_list(draw: Any, goal: str, state: ClusterState, own: OwnOptions) -> Any:
+def broker_list(draw: Any, goal: str, state: ClusterState, own: dict[str, Any]) -> Any:
     """Draw the brokers that an operation is about; `None`: it is not told."""
     ids = state.brokers.ids.tolist()
-    if goal == "remove-brokers" or (goal == "demote" and not own.log_dirs):
+    if goal == "remove-brokers" or (goal == "demote" and not own.get("log_dirs")):
         return words(draw(_some_brokers(with_load(state, goal))))
     if goal != "add-brokers":
         return None
     new = state.brokers.ids[state.brokers.state == BrokerState.NEW].tolist()
-    is_told = not new or bool(own.new_broker) or draw(st.integers(0, 4)) == 4
+    is_told = not new or bool(own.get("new_broker")) or draw(st.integers(0, 4)) == 4
     return words(draw(_some_brokers(new or ids))) if is_told else None
 
 
@@ -125,17 +124,17 @@ def _some_brokers(ids: list[int]) -> Any:
     return one | one | st.sets(st.sampled_from(ids), min_size=1, max_size=2)
 
 
-def _replacement(draw: Any, state: ClusterState) -> OwnOptions:
+def _replacement(draw: Any, state: ClusterState) -> dict[str, Any]:
     ids = state.brokers.ids.tolist()
     old = draw(st.sampled_from(with_load(state, "replace-broker")))
     if draw(st.integers(0, 3)) == 3:
         text = _new_broker(draw, state)
         new = str(max(ids) + 1)
-        return OwnOptions(broker=(str(old),), with_broker=(new,), new_broker=(text,))
+        return {"broker": (str(old),), "with_broker": (new,), "new_broker": (text,)}
     # The last one is new, if any is.
     others = [b for b in ids if b != old]
     new = str(draw(st.sampled_from([*[others[-1]] * 4, *others])))
-    return OwnOptions(broker=(str(old),), with_broker=(new,))
+    return {"broker": (str(old),), "with_broker": (new,)}
 
 
 def _new_broker(draw: Any, state: ClusterState) -> str:
@@ -145,16 +144,16 @@ def _new_broker(draw: Any, state: ClusterState) -> str:
     return f"id={max(ids) + 1}{rack}{like}"
 
 
-def _factors(draw: Any, state: ClusterState) -> OwnOptions:
+def _factors(draw: Any, state: ClusterState) -> dict[str, Any]:
     """Draw one factor for all topics, or a file of them, or both."""
     wanted = _wanted(state)
     factor = draw(st.sampled_from(wanted))
     if draw(st.booleans()):
-        return OwnOptions(replication_factor=factor)
+        return {"replication_factor": factor}
     names = list(state.topics.names) or ["t0"]
     told = {name: draw(st.sampled_from(wanted)) for name in names[:2]}
     also = factor if draw(st.booleans()) else None
-    return OwnOptions(replication_factors=factors_file(told), replication_factor=also)
+    return {"replication_factors": factors_file(told), "replication_factor": also}
 
 
 def factors_file(told: dict[str, int]) -> Path:

@@ -1,7 +1,6 @@
 """What single options promise, worked out from the lists before and after alone."""
 
 import re
-import tomllib
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -45,16 +44,17 @@ def copies_land(case: Drawn, made: Planned) -> None:
 def open_brokers(case: Drawn, state: ClusterState) -> set[int]:
     """Return the ids of brokers that may get copies, as the options say."""
     request, brokers = case.request, state.brokers
+    options = request.options
     may = set(brokers.ids[brokers.is_live].tolist())
-    may -= ids_of(request.exclude_brokers_for_replicas)
-    if request.destination_broker_list is not None:
-        may &= ids_of(request.destination_broker_list)
+    may -= set(options.exclude_brokers_for_replicas or ())
+    if options.destination_broker_list is not None:
+        may &= set(options.destination_broker_list)
     if request.goal == "remove-brokers":
-        may -= ids_of(request.broker_list)
-    if request.goal == "add-brokers" and not request.rebalance:
-        filled = ids_of(request.broker_list)
+        may -= set(options.broker_list or ())
+    if request.goal == "add-brokers" and not options.rebalance:
+        filled = set(options.broker_list or ())
         is_new = brokers.state == BrokerState.NEW
-        to_come = {int(_id_of(text)) for text in request.own.new_broker}
+        to_come = {int(_id_of(text)) for text in options.new_broker}
         may &= filled | to_come if filled else set(brokers.ids[is_new].tolist())
     return may
 
@@ -63,14 +63,9 @@ def _id_of(text: str) -> str:
     return text.removeprefix("id=").split(",")[0]
 
 
-def ids_of(text: str | None) -> set[int]:
-    """Return broker ids as an option has them."""
-    return {int(word) for word in text.split(",")} if text else set()
-
-
 def caps_hold(case: Drawn, made: Planned) -> None:
     """No more is copied than the caps allow; of soft ones a plan tells what is."""
-    request, state = case.request, made.plan.state
+    options, state = case.request.options, made.plan.state
     sizes = [copy_bytes(state, p) for p, _ in copies(made)]
     told = {
         str(note.message).split(": ")[1].split(" ")[0]: note.have
@@ -78,11 +73,11 @@ def caps_hold(case: Drawn, made: Planned) -> None:
         if note.what == "soft-rule"
     }
     for name, most, used in (
-        ("max-moves", request.max_moves, len(sizes)),
-        ("max-bytes", request.max_bytes, sum(sizes)),
+        ("max-moves", options.max_moves, len(sizes)),
+        ("max-bytes", options.max_bytes, sum(sizes)),
     ):
-        if most is not None and used > int(most):
-            assert name in request.rules.soft, f"{used}, and {name} is {most}"
+        if most is not None and used > most:
+            assert name in options.soft, f"{used}, and {name} is {most}"
             assert told.get(name) == used, f"{used} of {name}, {told} are told"
 
 
@@ -105,8 +100,8 @@ def order_alone_changes(case: Drawn, made: Planned) -> None:
         assert all(was == now for was, now in lists), "a list has changed"
     if case.request.goal != "leaders":
         return
-    rules = case.request.rules
-    if case.request.order_followers or rules.even_positions or rules.topics_together:
+    options = case.request.options
+    if options.order_followers or options.even_positions or options.topics_together:
         return
     live = set(old.brokers.ids[old.brokers.is_live].tolist())
     led = [[next((b for b in row if b in live), None) for row in two] for two in lists]
@@ -127,7 +122,7 @@ def log_dirs_are_kept(case: Drawn, made: Planned) -> None:
             strict=True,
         )
         if kind != LogDirState.ONLINE
-    } | dirs_of(case.request.empty)  # fmt: skip
+    } | dirs_of(case.request.options.empty)  # fmt: skip
     for row in np.nonzero(found.log_dir_idx != ABSENT)[0].tolist():
         d = int(found.log_dir_idx[row])
         owner = int(state.log_dirs.broker_idx[d])
@@ -152,19 +147,15 @@ def lies_in(state: ClusterState, p: int, broker: int) -> Dir | None:
 
 def wanted_factors(case: Drawn, state: ClusterState) -> dict[str, int]:
     """Return the factor of each topic that one is wished for."""
-    own = case.request.own
-    told: dict[str, int] = {}
-    if own.replication_factors is not None:
-        document = tomllib.loads(own.replication_factors.read_text())
-        told = {name: int(n) for n, names in document.items() for name in names}
-    if own.replication_factor is not None:
-        told = dict.fromkeys(state.topics.names, own.replication_factor) | told
-    request = case.request
+    options = case.request.options
+    told = {name: n for n, name in options.replication_factors or ()}
+    if options.replication_factor is not None:
+        told = dict.fromkeys(state.topics.names, options.replication_factor) | told
     return {
         name: factor
         for name, factor in told.items()
-        if (request.topics is None or re.fullmatch(request.topics, name))
-        and not (request.exclude_topics and re.fullmatch(request.exclude_topics, name))
+        if (options.topics is None or re.fullmatch(options.topics, name))
+        and not (options.exclude_topics and re.fullmatch(options.exclude_topics, name))
     }
 
 

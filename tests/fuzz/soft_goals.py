@@ -13,7 +13,7 @@ from placement.check.case.plan_case import look_up
 from placement.check.goals.broker_bands import Band, banded
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
 from placement.model.load import first_live_replica
-from planner.options.plan_request import read_request
+from planner.options.cluster_options import read_request
 from planner.plan.input.check_settings import with_chosen_rules
 from planner.plan.run.make_plan import Planned, rules_of
 
@@ -49,7 +49,7 @@ def judge_soft_goals(case: Drawn, made: Planned) -> None:
 
 def are_bands_all(case: Drawn) -> bool:
     """Tell whether bands are the soft goals there are, all of the same rank."""
-    rules = case.request.rules
+    rules = case.request.options
     others = (
         rules.potential_out, rules.leader_in, rules.even_positions,
         rules.spread_topics, rules.spread_topic_leaders, rules.min_topic_leaders,
@@ -161,7 +161,7 @@ class SoftGoals:
         start, stop = self.state.replicas.start[p : p + 2].tolist()
         brokers, replicas = self.state.brokers, self.state.replicas
         leaving = set(self.rules.leaving_brokers)
-        leaving |= {int(broker) for broker in self.case.request.own.broker}
+        leaving |= set(self.case.request.options.broker)
         if leaving & set(self.old[p]):
             return True
         on, lies = replicas.broker_idx[start:stop], replicas.log_dir_idx[start:stop]
@@ -171,7 +171,7 @@ class SoftGoals:
 
     def sets(self) -> None:
         """No replica stays in another broker set than its topic's if it may move."""
-        if self.case.request.goal not in FREE or self.case.request.rules.keep_topics:
+        if self.case.request.goal not in FREE or self.case.request.options.keep_topics:
             return
         for p in range(self.state.num_partitions):
             stays = self._in_other_sets(p, self.new) & self._in_other_sets(p, self.old)

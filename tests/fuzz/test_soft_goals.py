@@ -4,7 +4,8 @@ import pytest
 
 from fuzz.drawn import Drawn
 from fuzz.soft_goals import SoftGoals
-from planner.options.plan_request import PlanRequest, read_request
+from planner.options.cluster_options import read_request
+from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make, rules_of
 from support.clusters import make_state
 

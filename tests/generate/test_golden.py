@@ -17,7 +17,7 @@ from planner.generate import (
     generate,
     read_topics_to_move,
 )
-from planner.options.option_reader import read_broker_ids
+from planner.options.declared.broker_lists import read_broker_ids
 from support.clusters import make_state
 from support.golden import golden_lines
 

@@ -10,7 +10,6 @@ from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState
 from placement.operations import Demote
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.documents.plan_document import elections, make_plan
 from planner.plan.run.make_plan import make
 from support.clusters import Dir, clusters, make_state
@@ -225,11 +224,11 @@ def test_new_leaders_are_in_sync_and_may_lead(case):
     ],
 )  # fmt: skip
 def test_a_demoted_broker_has_no_part_in_goals_of_leaders(rows, demoted, options, goal):
-    rules = RuleRequest(**options, hard=(goal,))
+    rules = {**options, "hard": (goal,)}
 
     made = make(
         make_state(rows, racks="abc"),
-        PlanRequest(goal="demote", broker_list=demoted, rules=rules),
+        PlanRequest(goal="demote", broker_list=demoted, **rules),
     )
 
     assert made.plan.status in {"optimal", "feasible"}

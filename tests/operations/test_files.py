@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError
-from planner.options.operation_options import OwnOptions
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_document import to_document
 from planner.plan.documents.plan_records import PlanRecord
@@ -47,7 +46,7 @@ def requests(draw) -> tuple[ClusterState, PlanRequest]:
         # Named one by one, topics may go below min.insync.replicas.
         topic=state.topics.names if goal == "set-replication-factor" else (),
         effort="quick",
-        own=OwnOptions(**own),
+        **own,
     )
     return state, request
 

@@ -19,7 +19,6 @@ from placement.operations import RemoveBrokers
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.plan import plan
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.documents.plan_document import make_plan, to_document
 from planner.plan.folder.plan_folder import target_lists
 from planner.plan.run.make_plan import make
@@ -171,7 +170,7 @@ def test_a_packing_that_no_greedy_order_finds_is_found():
 def test_a_soft_threshold_does_not_give_way_where_another_broker_has_room():
     request = PlanRequest(
         goal="remove-brokers", broker_list="0", with_log_dirs=True,
-        capacity_threshold=["disk=1"], rules=RuleRequest(soft=("capacity-disk",)),
+        capacity_threshold=["disk=1"], soft=("capacity-disk",),
     )  # fmt: skip
 
     made = make(SMALL_DIRS.state(), request)

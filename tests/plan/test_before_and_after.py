@@ -5,9 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState
-from planner.options.operation_options import OwnOptions
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.documents.plan_document import to_document
 from planner.plan.run.make_plan import make
 from planner.plan.screen.plan_screen import plan_screen
@@ -26,8 +24,8 @@ def crowded():
 def planned(state, goal, own=None, rules=None, **options):
     request = PlanRequest(
         goal=goal,
-        own=OwnOptions(**(own or {})),
-        rules=RuleRequest(**(rules or {})),
+        **(own or {}),
+        **(rules or {}),
         **options,
     )
     return make(state, request)

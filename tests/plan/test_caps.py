@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from placement.model.cluster import Storage
 from planner.errors import BadInputError
-from planner.options.operation_options import OwnOptions
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
@@ -166,7 +165,7 @@ def test_a_broker_is_replaced_within_the_caps(caps, rebalance):
     )  # fmt: skip
     request = PlanRequest(
         goal="replace-broker", rebalance=rebalance, resources="disk",
-        own=OwnOptions(broker=("0",), with_broker=("2",)), **caps,
+        broker=("0",), with_broker=("2",), **caps,
     )  # fmt: skip
 
     made = make(state, request)

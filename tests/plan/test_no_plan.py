@@ -26,7 +26,6 @@ from placement.planning.infeasibility.infeasible_rules import (
 from placement.planning.infeasibility.remedy import Asked, applied
 from placement.planning.plan import make_draft, plan
 from planner.demo import SNAPSHOT_FILE
-from planner.options.rule_options import RuleRequest
 from planner.plan.documents.plan_document import shortfall_document, to_document
 from support.clusters import make_state
 from support.oracles import everything, usable_capacity
@@ -153,7 +152,7 @@ def changed(
         left = [one for one in named if int(one) not in suggestion["brokers"]]
         return document, options | {"broker_list": ",".join(left)}
     if what == "soft":
-        return document, options | {"rules": RuleRequest(soft=(suggestion["rule"],))}
+        return document, options | {"soft": (suggestion["rule"],)}
     assert what == "raise"
     resource = suggestion["rule"].removeprefix("capacity-")
     raised = (f"{resource}={suggestion['value']:g}",)

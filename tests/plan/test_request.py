@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.options.option_reader import parse_broker_list
+from planner.options.declared.broker_lists import parse_broker_list
 from planner.text.format import ids_text
 
 

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState
-from planner.options.operation_options import OwnOptions
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make
 from planner.plan.screen.broker_table import broker_groups
@@ -219,7 +218,7 @@ REASONS = [
         make_state([[0], [1]], racks="ab", size_bytes=[50_000_950_000, 750 * 10**9],
                    disk_bytes=10**12),
         {"goal": "replace-broker",
-         "own": OwnOptions(broker=("0",), with_broker=("1",))},
+         "broker": ("0",), "with_broker": ("1",)},
         "t-0: broker 1 would carry 800.001 GB of disk and may carry 800 GB. Raise "
         "--capacity-threshold disk=0.85.",
         "cannot be kept: no broker over 80% of its disk",

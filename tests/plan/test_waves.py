@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from planner.demo import SNAPSHOT_FILE
-from planner.options.operation_options import OwnOptions
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_records import ElectionRecord, PlanRecord
 from planner.plan.documents.wave_records import WavesRecord
@@ -52,7 +51,7 @@ def test_who_will_lead_a_partition_without_leader_sends_its_copies():
         waves=True,
         max_moves_in=1,
         max_moves_out=1,
-        own=OwnOptions(replication_factor=4),
+        replication_factor=4,
     )
 
     made = make(state, request)
@@ -74,7 +73,7 @@ def test_nothing_in_sync_gives_way_to_what_was_dropped_as_behind():
         waves=True,
         rebalance=True,
         effort="quick",
-        own=OwnOptions(replication_factor=3),
+        replication_factor=3,
     )
 
     made = make(state, request)

@@ -15,9 +15,7 @@ from placement.core.exact.milp.bin_labelling import Places, Room, choose_sides
 from placement.explain.move_reasons import REASONS
 from placement.explain.planned_moves import explain_planned
 from planner.errors import BadInputError
-from planner.options.operation_options import OwnOptions
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import lists_of
@@ -26,8 +24,8 @@ MET = {"optimal", "feasible", "nothing-to-do"}
 
 
 def planned(state, *apart: str, goal="rebalance", rules=(), **options):
-    chosen = RuleRequest(topics_apart=apart, **dict(rules))
-    return make(state, PlanRequest(goal=goal, rules=chosen, **options))
+    chosen = {"topics_apart": apart, **dict(rules)}
+    return make(state, PlanRequest(goal=goal, **chosen, **options))
 
 
 def after(made):
@@ -138,9 +136,9 @@ def test_a_new_broker_takes_the_side_of_the_one_it_replaces():
     state = make_state(
         {"a": [[0]] * 3, "b": [[1]] * 3}, ids=[0, 1, 2], racks="aaa", size_bytes=10
     )
-    own = OwnOptions(broker=("1",), with_broker=("2",))
+    own = {"broker": ("1",), "with_broker": ("2",)}
 
-    made = planned(state, "a=b", goal="replace-broker", own=own)
+    made = planned(state, "a=b", goal="replace-broker", **own)
 
     assert made.is_ok
     assert made.plan.status in MET
@@ -149,9 +147,9 @@ def test_a_new_broker_takes_the_side_of_the_one_it_replaces():
 
 def test_a_new_broker_does_not_take_both_sides_of_the_one_it_replaces():
     state = make_state({"a": [[0, 1]], "b": [[0, 2]]}, ids=[0, 1, 2, 3], racks="aaaa")
-    own = OwnOptions(broker=("0",), with_broker=("3",))
+    own = {"broker": ("0",), "with_broker": ("3",)}
 
-    made = planned(state, "a=b", goal="replace-broker", own=own)
+    made = planned(state, "a=b", goal="replace-broker", **own)
 
     assert made.is_ok
     assert made.plan.status == "infeasible"
@@ -163,9 +161,9 @@ def test_a_new_broker_keeps_the_side_of_what_it_holds_and_keeps():
     state = make_state(
         {"a": [[2]], "b": [[1]]}, ids=[0, 1, 2], racks="aaa", size_bytes=[0, 10]
     )
-    own = OwnOptions(broker=("1",), with_broker=("2",))
+    own = {"broker": ("1",), "with_broker": ("2",)}
 
-    made = planned(state, "a=b", goal="replace-broker", own=own)
+    made = planned(state, "a=b", goal="replace-broker", **own)
 
     assert made.is_ok
     assert made.plan.status == "infeasible"
@@ -176,9 +174,9 @@ def test_copies_of_a_higher_factor_keep_to_their_side():
     state = make_state(
         {"a": [[0], [0]], "b": [[1]]}, ids=[0, 1, 2], racks="aaa", size_bytes=10
     )
-    own = OwnOptions(replication_factor=2)
+    own = {"replication_factor": 2}
 
-    made = planned(state, "a=b", goal="set-replication-factor", own=own, topics="a")
+    made = planned(state, "a=b", goal="set-replication-factor", **own, topics="a")
 
     assert made.is_ok
     assert sorted(after(made)["a", 0]) == sorted(after(made)["a", 1]) == [0, 2]

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from placement.model.cluster import ABSENT
 from placement.rules.broker_sets import BrokerSets
 from planner.errors import BadInputError
-from planner.options.operation_options import OwnOptions
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.documents.plan_document import to_document
 from planner.plan.run.make_plan import make
 from planner.what_if.play_scenarios import WhatIfRequest, read_options
@@ -29,7 +27,7 @@ STATE = make_state(
 
 
 def planned(state=STATE, goal="rebalance", sets=(), **options):
-    return make(state, PlanRequest(goal=goal, rules=RuleRequest(broker_set=sets),
+    return make(state, PlanRequest(goal=goal, broker_set=sets,
                                    effort="quick", **options))  # fmt: skip
 
 
@@ -126,9 +124,9 @@ def test_a_broker_to_come_is_in_the_set_of_the_one_it_is_like():
         [[0], [0], [1], [1]], racks="aba", ids=[0, 1, 2],
         broker_sets={0: "gold", 1: "gold", 2: "silver"},
     )  # fmt: skip
-    own = OwnOptions(new_broker=("id=9,rack=c,like=0",))
+    own = {"new_broker": ("id=9,rack=c,like=0",)}
 
-    made = planned(state, "add-brokers", broker_list="9", own=own)
+    made = planned(state, "add-brokers", broker_list="9", **own)
 
     assert held(made)["t"][9] > 0
     assert not notes(made, "set-without-topics")

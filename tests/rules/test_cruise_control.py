@@ -16,15 +16,15 @@ from placement.rules.goal_columns import SpreadTopics, uneven_topics
 from placement.rules.hard_levels import broker_limits
 from placement.rules.topic_spread import topic_caps
 from placement.synthetic import Size, make_instance
-from planner.options.plan_request import PlanRequest, read_request
-from planner.options.rule_options import RuleRequest
+from planner.options.cluster_options import read_request
+from planner.options.plan_request import PlanRequest
 from planner.plan.folder.plan_folder import write_plan
 from planner.plan.input.plan_input import check_settings, read_plan
 from planner.plan.run.make_plan import make, rules_of
 from support.clusters import make_state
 from support.their_goals import missed_goals
 
-ITS_RULES = RuleRequest(rules="cruise-control")
+ITS_RULES = {"rules": "cruise-control"}
 
 
 def compared(name, **options):
@@ -59,7 +59,7 @@ NAMES = [
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_default_goal_is_met_for_less_than_its_own_plan(name):
-    made, theirs = compared(name, rules=ITS_RULES)
+    made, theirs = compared(name, **ITS_RULES)
 
     after = made.plan.placed.reassignment.after()
     assert missed_goals(cruise_control.read_cluster(name))
@@ -86,7 +86,7 @@ def test_without_its_rules_neither_moves_nor_bytes_are_more(name):
 @pytest.mark.parametrize("name", ["S_a", "S_c", "S_d"])
 def test_every_default_goal_is_met_for_few_bytes_as_well(name):
     goal = "add-brokers" if name.endswith("_a") else "rebalance"
-    request = PlanRequest(goal=goal, rules=ITS_RULES)
+    request = PlanRequest(goal=goal, **ITS_RULES)
 
     made = make(cruise_control.read_cluster(name), request)
 
@@ -167,7 +167,7 @@ def test_topics_may_lie_as_its_goal_admits():
 def test_leaders_in_may_reach_the_whole_threshold():
     # A mean of 100 each: 109 is within its bands, 110 within this goal.
     state = make_state([[0], [1]], racks="ab", in_rate=[110.0, 90.0])
-    wishes = read_request(PlanRequest(goal="rebalance", rules=ITS_RULES), state)
+    wishes = read_request(PlanRequest(goal="rebalance", **ITS_RULES), state)
 
     draft = make_draft(state, Rebalance(), wishes.settings)
 
@@ -249,8 +249,8 @@ def test_topics_that_lie_unevenly_are_found():
 
 def test_a_written_plan_is_held_to_its_limits(tmp_path):
     state = make_state([[0, 1], [0, 1], [1, 0], [0, 1]], racks="abab", size_bytes=10)
-    rules = RuleRequest(rules="cruise-control", hard=("band-replicas",))
-    request = PlanRequest(goal="rebalance", rules=rules)
+    rules = {"rules": "cruise-control", "hard": ("band-replicas",)}
+    request = PlanRequest(goal="rebalance", **rules)
     made = make(state, request)
     write_plan(made.plan, tmp_path / "plan")
 

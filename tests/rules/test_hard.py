@@ -14,11 +14,10 @@ from placement.model.load import RESOURCES, Resource
 from placement.operations import Rebalance
 from placement.planning.elastic.hard_goals import missed_goals
 from placement.planning.plan import plan
-from planner.cli.plan.rule_options import without_overruled
+from planner.cli.plan.plan_options import without_overruled
 from planner.errors import BadInputError
-from planner.options.operation_options import OwnOptions
-from planner.options.plan_request import PlanRequest, read_request
-from planner.options.rule_options import RuleRequest
+from planner.options.cluster_options import read_request
+from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_document import to_document
 from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
@@ -35,9 +34,7 @@ GOALS = {
 
 
 def planned(state, hard, goal="rebalance", options=None, **rules):
-    request = PlanRequest(
-        goal=goal, rules=RuleRequest(hard=hard, **rules), **(options or {})
-    )
+    request = PlanRequest(goal=goal, hard=hard, **rules, **(options or {}))
     return make(state, request)
 
 
@@ -142,7 +139,7 @@ def told_apart(state, hard, goal, options, preset):
     """Return what the solver misses and what the checker does; `None`: rules broken."""
     request = PlanRequest(
         goal=goal, effort="quick", **options,
-        rules=RuleRequest(hard=tuple(sorted(hard)), **GOALS, rules=preset),
+        hard=tuple(sorted(hard)), **GOALS, rules=preset,
     )  # fmt: skip
     # Reasons cost the most of all, and say nothing here.
     with mock.patch("planner.plan.run.make_plan.explain_impossible", return_value=None):
@@ -206,10 +203,8 @@ def test_leaders_of_topics_are_spread_or_the_checker_says_where_not(
     request = PlanRequest(
         goal="leaders", effort="quick",
         exclude_brokers_for_leaders=",".join(map(str, sorted(barred))) or None,
-        rules=RuleRequest(
-            hard=(LEADERS_SPREAD,), spread_topic_leaders="t", spread_band=band,
+        hard=(LEADERS_SPREAD,), spread_topic_leaders="t", spread_band=band,
             spread_gap=gap,
-        ),
     )  # fmt: skip
 
     made = make(state, request)
@@ -306,7 +301,7 @@ def test_brokers_to_come_are_to_be_filled_like_those_that_are_named():
     state = make_state([[0], [1]] * 6, racks="abc")
     options = {
         "broker_list": "2",
-        "own": OwnOptions(new_broker=("id=3,rack=d,like=0",)),
+        "new_broker": ("id=3,rack=d,like=0",),
         "resources": "replicas",
         "max_moves": 0,
     }

@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.documents.infeasibility import reason_text, shortfall_text
 from planner.plan.run.make_plan import make
 from support.clusters import make_state
@@ -53,12 +52,12 @@ def test_what_leaves_a_full_disk_is_chosen_to_fit_the_cap(effort):
 )
 def test_what_a_bundle_takes_of_a_cap_is_no_proof(lists, most, is_proven):
     state = make_state(lists, ids=[0, 1, 2], racks="abc", size_bytes=1)
-    together = RuleRequest(topics_together=("a|b",))
+    together = {"topics_together": ("a|b",)}
 
     made = make(
         state,
         PlanRequest(
-            goal="remove-brokers", broker_list="0", max_moves=most, rules=together,
+            goal="remove-brokers", broker_list="0", max_moves=most, **together,
             effort="quick",
         ),
     )  # fmt: skip

@@ -20,7 +20,6 @@ from placement.planning.plan import make_draft, plan
 from placement.rules.hosts import host_capacities
 from placement.rules.pinning import OnlyOverThreshold
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.documents.plan_document import to_document
 from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
@@ -50,7 +49,7 @@ def test_a_host_gives_away_what_its_brokers_may_carry_alone():
     )
     request = PlanRequest(
         goal="rebalance", resources="replicas", band=["10"],
-        rules=RuleRequest(host_capacity_threshold=["disk=0.6"]),
+        host_capacity_threshold=["disk=0.6"],
     )  # fmt: skip
 
     made = make(state, request)
@@ -67,7 +66,7 @@ def test_what_a_host_lacks_is_named():
     state = make_state([[0], [1], [2], [2]], size_bytes=30, disk_bytes=100, **SHARED)
     request = PlanRequest(
         goal="remove-brokers", broker_list="2",
-        rules=RuleRequest(host_capacity_threshold=["disk=0.2"]),
+        host_capacity_threshold=["disk=0.2"],
     )  # fmt: skip
 
     plan_made = make(state, request).plan
@@ -168,9 +167,7 @@ def test_the_checker_finds_what_a_plan_brings_to_a_full_host():
 def test_thresholds_that_are_none_are_refused(text):
     from planner.errors import BadInputError
 
-    request = PlanRequest(
-        goal="rebalance", rules=RuleRequest(host_capacity_threshold=[text])
-    )
+    request = PlanRequest(goal="rebalance", host_capacity_threshold=[text])
 
     with pytest.raises(BadInputError) as refused:
         make(make_state([[0]]), request)

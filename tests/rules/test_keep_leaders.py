@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from placement.check import check
 from placement.model.cluster import ABSENT, BrokerState, LogDirState
-from planner.options.operation_options import OwnOptions
-from planner.options.plan_request import PlanRequest, read_request
-from planner.options.rule_options import RuleRequest
+from planner.options.cluster_options import read_request
+from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_document import elections
 from planner.plan.folder.plan_folder import target_lists
 from planner.plan.run.make_plan import make, rules_of
@@ -20,8 +19,8 @@ MET = {"optimal", "feasible", "nothing-to-do"}
 
 
 def planned(state, goal="rebalance", keep="t", **options):
-    rules = RuleRequest(keep_leaders=keep)
-    return make(state, PlanRequest(goal=goal, rules=rules, effort="quick", **options))
+    rules = {"keep_leaders": keep}
+    return make(state, PlanRequest(goal=goal, **rules, effort="quick", **options))
 
 
 def after(made):
@@ -86,7 +85,7 @@ def test_a_kept_topic_may_leave_an_offline_log_dir_too():
         log_dirs={0: [Dir("/a", state=LogDirState.OFFLINE), Dir("/b")]},
     )  # fmt: skip
 
-    made = make(state, PlanRequest(goal="fix", rules=RuleRequest(keep_topics="t")))
+    made = make(state, PlanRequest(goal="fix", keep_topics="t"))
 
     assert (made.plan.status, wrong(made)) == ("optimal", set())
 
@@ -124,9 +123,9 @@ def test_who_leads_now_keeps_its_replica_where_another_broker_is_replaced():
         [[0, 1]] * 2, racks="aaaa", ids=[0, 1, 2, 3], leaders=[1, 1],
         size_bytes=[5, 80], states={2: BrokerState.NEW, 3: BrokerState.NEW},
     )  # fmt: skip
-    own = OwnOptions(broker=("0",), with_broker=("3",))
+    own = {"broker": ("0",), "with_broker": ("3",)}
 
-    made = planned(state, "replace-broker", own=own, rebalance=True)
+    made = planned(state, "replace-broker", **own, rebalance=True)
 
     assert all(1 in row and 0 not in row for row in lists_of(after(made)).values())
     assert wrong(made) == set()
@@ -138,9 +137,9 @@ def test_who_leads_for_a_dead_broker_leads_on_where_that_one_is_replaced(rebalan
         [[0, 1], [1, 2]], racks="aaaa", ids=[0, 1, 2, 3], size_bytes=[0, 10],
         states={1: BrokerState.DEAD, 3: BrokerState.NEW},
     )  # fmt: skip
-    own = OwnOptions(broker=("1",), with_broker=("3",))
+    own = {"broker": ("1",), "with_broker": ("3",)}
 
-    made = planned(state, "replace-broker", own=own, rebalance=rebalance)
+    made = planned(state, "replace-broker", **own, rebalance=rebalance)
 
     assert made.plan.status in MET
     assert list(lists_of(after(made)).values()) == [[0, 3], [2, 3]]
@@ -151,9 +150,7 @@ def test_who_leads_for_a_dead_broker_leads_on_where_that_one_is_replaced(rebalan
 def test_a_lower_replication_factor_drops_no_leader_that_stays(leader):
     state = make_state([[0, 1]] * 4, racks="ab", leaders=[leader] * 4, size_bytes=5)
 
-    made = planned(
-        state, "set-replication-factor", own=OwnOptions(replication_factor=1)
-    )
+    made = planned(state, "set-replication-factor", replication_factor=1)
 
     assert made.plan.status in MET
     assert first_of(after(made)) == [leader] * 4
@@ -177,7 +174,7 @@ def test_the_checker_finds_a_leader_that_should_stay():
     lists = lists_of(after(made))
     moved = {key for key, row in lists.items() if key[0] == "t" and row[0] != 0}
 
-    request = PlanRequest(goal="rebalance", rules=RuleRequest(keep_leaders="t"))
+    request = PlanRequest(goal="rebalance", keep_leaders="t")
     rules = rules_of(held.plan, read_request(request, STATE))
     found = check(STATE, target_lists(made.plan).to_target(), rules)
 
@@ -192,10 +189,10 @@ def test_the_checker_finds_a_leader_that_should_stay():
 
 GOALS = st.sampled_from(
     [("rebalance", {}), ("leaders", {}), ("fix", {}), ("add-brokers", {}),
-     ("set-replication-factor", {"own": OwnOptions(replication_factor=1)}),
-     ("set-replication-factor", {"own": OwnOptions(replication_factor=2)}),
+     ("set-replication-factor", {"replication_factor": 1}),
+     ("set-replication-factor", {"replication_factor": 2}),
      ("set-replication-factor",
-      {"own": OwnOptions(replication_factor=2), "rebalance": True})]
+      {"replication_factor": 2, "rebalance": True})]
 )  # fmt: skip
 
 

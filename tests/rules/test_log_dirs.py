@@ -15,7 +15,6 @@ from placement.planning.elastic.hard_dir_band import missed_dirs
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.plan import plan
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.documents.plan_document import to_document
 from planner.plan.run.make_plan import make
 from planner.snapshot import Snapshot, write_snapshot
@@ -37,7 +36,7 @@ def on_two(*sizes, where="a", **columns):
 
 
 def planned(state, hard=(), soft=(), goal="log-dirs", **options):
-    request = PlanRequest(goal=goal, rules=RuleRequest(hard=hard, soft=soft), **options)
+    request = PlanRequest(goal=goal, hard=hard, soft=soft, **options)
     return make(state, request)
 
 
@@ -88,7 +87,8 @@ def test_a_cap_can_keep_log_dirs_from_a_hard_band():
 def test_bands_of_log_dirs_do_not_count_where_only_what_is_over_moves():
     request = PlanRequest(
         goal="log-dirs",
-        rules=RuleRequest(hard=("band-disk",), only_over_threshold=True),
+        hard=("band-disk",),
+        only_over_threshold=True,
     )
 
     made = make(on_two(3, 3), request)

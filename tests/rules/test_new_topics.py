@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from placement.model.cluster import BrokerState, LogDirState, Storage
 from planner.errors import BadInputError
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
-from planner.plan.run.new_partitions_request import NewRequest
 from planner.plan.run.plan_new_partitions import make_new
 from planner.snapshot import Snapshot, write_snapshot
 from support.clusters import Dir, clusters, make_state
@@ -32,9 +30,10 @@ def planned(
     rules=None,
     **asked,
 ):
-    rules = RuleRequest(topics_apart=apart, topics_together=together, **(rules or {}))
-    request = PlanRequest(goal=goal, topic=(topic,), rules=rules, **(plan or {}))
-    return make_new(state, NewRequest(plan=request, **asked))
+    rules = {"topics_apart": apart, "topics_together": together, **(rules or {})}
+    configs = asked.pop("cluster_configs", {})
+    request = PlanRequest(goal=goal, topic=(topic,), **rules, **(plan or {}), **asked)
+    return make_new(state, request, cluster_configs=configs)
 
 
 def lists(made) -> list[list[int]]:

@@ -16,7 +16,6 @@ from placement.operations import Leaders, Rebalance
 from placement.planning.plan import make_draft, plan
 from placement.rules.list_positions import EvenPositions
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import lists_of
@@ -114,7 +113,7 @@ def test_even_positions_of_any_cluster(state):
 
 def test_brokers_and_their_positions_become_even():
     state = make_state([[0, 1, 2]] * 12, racks="abcabc")
-    request = PlanRequest(goal="rebalance", rules=RuleRequest(even_positions=True))
+    request = PlanRequest(goal="rebalance", even_positions=True)
 
     made = make(state, request)
 
@@ -131,7 +130,7 @@ def test_counts_are_balanced_even_if_other_resources_were_named():
     state = make_state([[0, 1]] * 4, racks="abc", size_bytes=5)
     request = PlanRequest(
         goal="rebalance", resources="disk", band=["disk=10"],
-        rules=RuleRequest(even_positions=True),
+        even_positions=True,
     )  # fmt: skip
 
     after = make(state, request).plan.placed.reassignment.after()

@@ -37,10 +37,11 @@ from placement.rules.goal_columns import (
 from placement.rules.pinning import KeepTopics, OnlyOverThreshold, OnlyTrades
 from placement.rules.rack_rules import WithinRack
 from planner.errors import BadInputError
-from planner.options.option_reader import OptionReader
-from planner.options.overrides import read_rack_map, with_cpu_weights, with_rack_map
-from planner.options.plan_request import PlanRequest, read_request
-from planner.options.rule_options import RuleRequest
+from planner.options.cluster_options import read_request
+from planner.options.declared.option import Problems
+from planner.options.declared.rule_readers import read_rack_map
+from planner.options.overrides import with_cpu_weights, with_rack_map
+from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import failed_ids, key_of, lists_of, live_ids, rack_of
@@ -79,9 +80,7 @@ def target_of(lists):
 )  # fmt: skip
 def test_three_replicas_in_two_racks(rack_rule, status):
     state = make_state([[0, 1, 2]] * 2, racks="aab", leaders=[0, 1])
-    request = PlanRequest(
-        goal="rebalance", rules=RuleRequest(rack_rule=rack_rule), resources="replicas"
-    )
+    request = PlanRequest(goal="rebalance", rack_rule=rack_rule, resources="replicas")
 
     made = make(make_state([[0, 1, 2]], racks="aab"), request)
 
@@ -90,7 +89,7 @@ def test_three_replicas_in_two_racks(rack_rule, status):
 
 
 def test_strict_racks_are_the_reason_alone():
-    request = PlanRequest(goal="rebalance", rules=RuleRequest(rack_rule="strict"))
+    request = PlanRequest(goal="rebalance", rack_rule="strict")
 
     infeasible_set = make(
         make_state([[0, 1, 2]], racks="aab"), request
@@ -103,9 +102,7 @@ def test_strict_racks_are_the_reason_alone():
 
 def test_without_the_rack_rule_replicas_may_share_a_rack():
     state = make_state([[0, 2], [0, 2], [0, 2], [0, 2]], racks="aab")
-    request = PlanRequest(
-        goal="rebalance", resources="replicas", rules=RuleRequest(rack_rule="off")
-    )
+    request = PlanRequest(goal="rebalance", resources="replicas", rack_rule="off")
 
     made = make(state, request)
 
@@ -118,8 +115,8 @@ def test_without_the_rack_rule_replicas_may_share_a_rack():
 
 def test_racks_that_stand_for_another_are_one():
     state = make_state([[0, 1], [2, 3]], racks=["a1", "a2", "b1", "b2"])
-    rules = RuleRequest(rack_map=["a1=a", "a2=a", "b1=b", "b2=b"])
-    request = PlanRequest(goal="rebalance", resources="replicas", rules=rules)
+    rules = {"rack_map": ["a1=a", "a2=a", "b1=b", "b2=b"]}
+    request = PlanRequest(goal="rebalance", resources="replicas", **rules)
 
     made = make(state, request)
     racks = {0: "a", 1: "a", 2: "b", 3: "b"}
@@ -407,9 +404,9 @@ def test_leaders_of_a_topic_are_spread_over_all_brokers():
     state = make_state(
         {"a": [[0, 1, 2]] * 12, "b": [[0, 1, 2]] * 3}, ids=[0, 1, 2], racks="abc"
     )
-    rules = RuleRequest(spread_topic_leaders="a", spread_band=0.1, spread_gap="1-2")
+    rules = {"spread_topic_leaders": "a", "spread_band": 0.1, "spread_gap": "1-2"}
 
-    made = make(state, PlanRequest(goal="rebalance", rules=rules, resources="disk"))
+    made = make(state, PlanRequest(goal="rebalance", **rules, resources="disk"))
 
     lists = lists_of(made.plan.placed.reassignment.after())
     led = Counter(row[0] for (topic, _), row in lists.items() if topic == "a")
@@ -429,9 +426,9 @@ def test_leaders_of_a_topic_are_spread_over_all_brokers():
 )
 def test_how_far_topics_are_spread_can_be_set(options, most):
     state = make_state([[0]] * 12, ids=[0, 1], racks="ab")
-    rules = RuleRequest(spread_topics="t", **options)
+    rules = {"spread_topics": "t", **options}
 
-    made = make(state, PlanRequest(goal="rebalance", rules=rules, resources="disk"))
+    made = make(state, PlanRequest(goal="rebalance", **rules, resources="disk"))
 
     held = Counter(
         row[0] for row in lists_of(made.plan.placed.reassignment.after()).values()
@@ -499,23 +496,23 @@ BAD_RULES = {
 
 def test_every_bad_rule_is_named_at_once():
     state = make_state([[0], [1]], broker_sets=SETS)
-    rules = RuleRequest(
-        rack_map=[*BAD_RULES["--rack-map"]],
-        broker_set=BAD_RULES["--broker-set"],
-        keep_topics="(",
-        keep_leaders=")",
-        low_utilization=BAD_RULES["--low-utilization"],
-        max_replicas_per_broker=-1,
-        spread_topics="[",
-        spread_topic_leaders="[",
-        spread_band=0.0,
-        spread_gap="9-2",
-        min_topic_leaders=BAD_RULES["--min-topic-leaders"],
-        cpu_weight=BAD_RULES["--cpu-weight"],
-    )
+    rules = {
+        "rack_map": [*BAD_RULES["--rack-map"]],
+        "broker_set": BAD_RULES["--broker-set"],
+        "keep_topics": "(",
+        "keep_leaders": ")",
+        "low_utilization": BAD_RULES["--low-utilization"],
+        "max_replicas_per_broker": -1,
+        "spread_topics": "[",
+        "spread_topic_leaders": "[",
+        "spread_band": 0.0,
+        "spread_gap": "9-2",
+        "min_topic_leaders": BAD_RULES["--min-topic-leaders"],
+        "cpu_weight": BAD_RULES["--cpu-weight"],
+    }
 
     with pytest.raises(BadInputError) as refused:
-        make(state, PlanRequest(goal="rebalance", rules=rules))
+        make(state, PlanRequest(goal="rebalance", **rules))
 
     named = Counter(problem.place for problem in refused.value.problems)
     assert named == {option: len(values) for option, values in BAD_RULES.items()}
@@ -525,9 +522,9 @@ def test_every_bad_rule_is_named_at_once():
 @pytest.mark.parametrize(("num_topics", "spreads"), [(32, ".*"), (33, None)])
 def test_the_goals_of_cruise_control(num_topics, spreads):
     state = make_state({f"t{n:02}": [[0]] for n in range(num_topics)}, ids=[0, 1])
-    rules = RuleRequest(rules="cruise-control", max_replicas_per_broker=500)
+    rules = {"rules": "cruise-control", "max_replicas_per_broker": 500}
 
-    made = make(state, PlanRequest(goal="rebalance", effort="quick", rules=rules))
+    made = make(state, PlanRequest(goal="rebalance", effort="quick", **rules))
 
     said = made.plan.settings
     assert said["band"] == dict.fromkeys(
@@ -551,7 +548,8 @@ def test_what_is_given_goes_before_the_goals_of_cruise_control():
     request = PlanRequest(
         goal="rebalance",
         band=["disk=0.2"],
-        rules=RuleRequest(rules="cruise-control", rack_rule="distribution"),
+        rules="cruise-control",
+        rack_rule="distribution",
     )
 
     said = make(state, request).plan.settings
@@ -563,12 +561,14 @@ def test_what_is_given_goes_before_the_goals_of_cruise_control():
 def test_goals_for_too_many_topics_are_refused():
     topics = {f"t{n:02}": [[0]] for n in range(33)}
     state = make_state(topics, ids=[0, 1])
-    rules = RuleRequest(
-        spread_topics=".*", spread_topic_leaders=".*", min_topic_leaders=[".*=1"]
-    )
+    rules = {
+        "spread_topics": ".*",
+        "spread_topic_leaders": ".*",
+        "min_topic_leaders": [".*=1"],
+    }
 
     with pytest.raises(BadInputError) as refused:
-        make(state, PlanRequest(goal="rebalance", rules=rules))
+        make(state, PlanRequest(goal="rebalance", **rules))
 
     assert [problem.place for problem in refused.value.problems] == [
         "--spread-topics", "--spread-topic-leaders", "--min-topic-leaders",
@@ -578,22 +578,22 @@ def test_goals_for_too_many_topics_are_refused():
 def test_a_rack_map_is_read_from_a_file(tmp_path):
     path = tmp_path / "racks.txt"
     path.write_text("# zones\na1 = a\n\na2=a  # the old hall\n")
-    reader = OptionReader(None)
+    problems = Problems("--rack-map")
 
-    assert read_rack_map(reader, [str(path), "b1=b"]) == {
+    assert read_rack_map([str(path), "b1=b"], problems) == {
         "a1": "a",
         "a2": "a",
         "b1": "b",
     }
-    assert not reader.problems
+    assert not problems.found
 
 
 def test_a_rack_stands_for_one_other():
-    reader = OptionReader(None)
+    problems = Problems("--rack-map")
 
-    read_rack_map(reader, ["a1=a", "a1=b"])
+    read_rack_map(["a1=a", "a1=b"], problems)
 
-    assert [problem.value for problem in reader.problems] == ["a1=b"]
+    assert [problem.value for problem in problems.found] == ["a1=b"]
 
 
 def test_cpu_is_estimated_where_nobody_measured_it():
@@ -614,9 +614,9 @@ def test_cpu_is_estimated_where_nobody_measured_it():
 
 def test_estimated_cpu_is_balanced_and_recorded():
     state = make_state([[0], [0], [1]], in_rate=1e6, out_rate=0.0, racks="ab")
-    rules = RuleRequest(cpu_weight=["leader-in=0.5", "leader_out=0"])
+    rules = {"cpu_weight": ["leader-in=0.5", "leader_out=0"]}
 
-    made = make(state, PlanRequest(goal="rebalance", rules=rules))
+    made = make(state, PlanRequest(goal="rebalance", **rules))
 
     assert Resource.CPU in made.plan.placed.balanced
     assert made.plan.settings["cpu_weights"] == {"leader_in": 0.5, "leader_out": 0.0}
@@ -710,7 +710,7 @@ def test_checked_rules(rule, lists, found):
 
 
 CHOICES = st.builds(
-    RuleRequest,
+    dict,
     rack_rule=st.sampled_from([None, "strict", "off"]),
     keep_topics=st.sampled_from([None, "t1"]),
     keep_leaders=st.sampled_from([None, "t[01]"]),
@@ -735,7 +735,7 @@ CHOICES = st.builds(
 @settings(max_examples=60)
 @given(clusters(min_brokers=2), CHOICES)
 def test_plans_under_any_rules_pass_the_checker(state, rules):
-    request = PlanRequest(goal="rebalance", effort="quick", rules=rules)
+    request = PlanRequest(goal="rebalance", effort="quick", **rules)
 
     made = make(state, request)
 
@@ -764,9 +764,9 @@ def test_what_cannot_leave_its_rack_is_said(rack_rule, status, missing):
     state = make_state(
         [[0, 1], [2, 4], [0, 1], [0, 2], [0, 4], [2, 5]], racks="aabbcc", size_bytes=10
     )
-    rules = RuleRequest(rack_rule=rack_rule, locality_scoped=True)
+    rules = {"rack_rule": rack_rule, "locality_scoped": True}
 
-    request = PlanRequest(goal="rebalance", rules=rules)
+    request = PlanRequest(goal="rebalance", **rules)
 
     made = make(state, request)
 

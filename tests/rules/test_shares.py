@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from placement.check.goals import broker_bands
 from placement.model.load import RESOURCES, UNITS
-from planner.options.operation_options import OwnOptions
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 
@@ -22,8 +20,8 @@ MET = {"optimal", "feasible", "nothing-to-do"}
 def planned(state, goal="rebalance", factor=None, **options):
     """Return a plan whose bands are hard, and the bands that the checker finds."""
     request = PlanRequest(
-        goal=goal, effort="quick", own=OwnOptions(replication_factor=factor),
-        rules=RuleRequest(hard=("bands",)), **options,
+        goal=goal, effort="quick", replication_factor=factor,
+        hard=("bands",), **options,
     )  # fmt: skip
     found = []
 

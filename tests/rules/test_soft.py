@@ -16,8 +16,8 @@ from placement.operations import Rebalance, RemoveBrokers
 from placement.planning.infeasibility.infeasible_rules import HARD_RULES
 from placement.planning.plan import plan
 from planner.errors import BadInputError
+from planner.options.declared.plan_options import RULE_NAMES
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RULE_NAMES, RuleRequest
 from planner.plan.documents.plan_document import to_document
 from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
@@ -33,7 +33,7 @@ PAIRS = [[0], [0], [1], [1]]
 
 def planned(state, soft, goal="rebalance", **options):
     rules = {name: options.pop(name) for name in RULE_NAMES & options.keys()}
-    request = PlanRequest(goal=goal, rules=RuleRequest(soft=soft, **rules), **options)
+    request = PlanRequest(goal=goal, soft=soft, **rules, **options)
     return make(state, request)
 
 

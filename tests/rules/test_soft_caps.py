@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from placement.draft.soft_rules import CAPS
 from placement.planning.outcome.plan_notes import plan_notes
+from planner.options.declared.plan_options import RULE_NAMES
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RULE_NAMES, RuleRequest
 from planner.plan.run.make_plan import make
 from support.clusters import Dir, make_state
 from support.naive import lists_of
@@ -26,7 +26,7 @@ MOVES = {
 
 def planned(state, *soft, goal="remove-brokers", **options):
     rules = {name: options.pop(name) for name in RULE_NAMES & options.keys()}
-    request = PlanRequest(goal=goal, rules=RuleRequest(soft=soft, **rules), **options)
+    request = PlanRequest(goal=goal, soft=soft, **rules, **options)
     return make(state, request)
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from placement.check import CheckSettings, Target, check
 from placement.check.rules.chosen_rules import within_rack
 from placement.model.cluster import BrokerState
+from planner.options.declared.plan_options import RULE_NAMES
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RULE_NAMES, RuleRequest
 from planner.plan.run.make_plan import make
 from support.clusters import make_state
 from support.naive import lists_of
@@ -21,7 +21,7 @@ MET = {"optimal", "feasible", "nothing-to-do"}
 
 def planned(state, *soft, goal="rebalance", **options):
     rules = {name: options.pop(name) for name in RULE_NAMES & options.keys()}
-    request = PlanRequest(goal=goal, rules=RuleRequest(soft=soft, **rules), **options)
+    request = PlanRequest(goal=goal, soft=soft, **rules, **options)
     return make(state, request)
 
 

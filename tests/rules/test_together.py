@@ -12,9 +12,7 @@ from placement.explain.move_reasons import REASONS
 from placement.explain.planned_moves import explain_planned
 from placement.model.cluster import BrokerState
 from planner.errors import BadInputError
-from planner.options.operation_options import OwnOptions
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.run.make_plan import make
 from support.clusters import clusters, make_state
 from support.naive import lists_of
@@ -23,8 +21,8 @@ MET = {"optimal", "feasible", "nothing-to-do"}
 
 
 def planned(state, *together: str, goal="rebalance", rules=(), **options):
-    chosen = RuleRequest(topics_together=together, **dict(rules))
-    return make(state, PlanRequest(goal=goal, rules=chosen, **options))
+    chosen = {"topics_together": together, **dict(rules)}
+    return make(state, PlanRequest(goal=goal, **chosen, **options))
 
 
 def after(made):
@@ -170,9 +168,9 @@ def test_leaders_change_together():
 
 def test_a_higher_factor_is_reached_together():
     state = make_state({"a": [[0]] * 3, "b": [[0]] * 3}, ids=[0, 1, 2], racks="aaa")
-    own = OwnOptions(replication_factor=2)
+    own = {"replication_factor": 2}
 
-    made = planned(state, "a|b", goal="set-replication-factor", own=own)
+    made = planned(state, "a|b", goal="set-replication-factor", **own)
 
     assert made.is_ok
     assert made.plan.status in MET
@@ -250,7 +248,8 @@ def test_what_the_operation_copies_is_not_left_apart_in_silence():
         state,
         "a|b",
         goal="replace-broker",
-        own=OwnOptions(broker=("0",), with_broker=("3",)),
+        broker=("0",),
+        with_broker=("3",),
     )
 
     assert made.plan.status not in MET

@@ -18,7 +18,6 @@ from planner.fleet.cluster_plans import (
 )
 from planner.fleet.fleet_store import Store
 from planner.options.plan_request import PlanRequest
-from planner.options.rule_options import RuleRequest
 from planner.plan.folder.plan_folder import plan_files
 from planner.plan.run.make_plan import make
 from planner.snapshot import Snapshot
@@ -237,11 +236,11 @@ def test_fleets_are_planned_by_the_rules_of_single_plans(spark, tmp_path, capsys
         "--max-replicas-per-broker", "20", "--format", "json",
     )  # fmt: skip
 
-    rules = RuleRequest(
-        keep_topics="a", rack_map=("a=x", "b=x"), rack_rule="off",
-        soft=("max-replicas",), max_replicas_per_broker=20,
-    )  # fmt: skip
-    request = PlanRequest(goal="rebalance", effort="quick", max_moves_in=2, rules=rules)
+    rules = {
+        "keep_topics": "a", "rack_map": ("a=x", "b=x"), "rack_rule": "off",
+        "soft": ("max-replicas",), "max_replicas_per_broker": 20,
+    }  # fmt: skip
+    request = PlanRequest(goal="rebalance", effort="quick", max_moves_in=2, **rules)
     files = planned_here(skewed("a", 1), request)
     (row,) = spark.read.parquet(str(tmp_path / "out" / "plans")).collect()
     assert (found.code, row["plan"]) == (0, files.pop("plan.json"))
@@ -268,6 +267,19 @@ def test_sweeps_that_are_none_are_refused(text, said):
         read_requests(text, file="s.json")
 
     assert said in " ".join(map(str, refused.value.problems))
+
+
+def test_a_sweep_may_group_rules_and_the_options_of_an_operation():
+    text = """[{"name": "a", "goal": "replace-broker", "max_bytes": "2kB",
+        "rules": {"rules": "cruise-control", "soft": ["rack"]},
+        "own": {"broker": ["1"], "with_broker": ["2"]}}]"""
+
+    (named,) = read_requests(text, file="s.json")
+
+    assert named.request == PlanRequest(
+        "replace-broker", max_bytes=2000, rules="cruise-control", soft=("rack",),
+        broker=(1,), with_broker=(2,),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from placement.model.cluster import UNKNOWN
 from placement.model.load import RESOURCES, Resource
 from placement.scenarios.scenario_figures import Assumptions, figures_of
 from placement.scenarios.scenario_outcome import Afterwards, play
-from planner.options.plan_request import PlanRequest, read_request
+from planner.options.cluster_options import read_request
+from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import check_plan, make
 from planner.snapshot import Snapshot
 from planner.what_if.play_scenarios import Player, WhatIfRequest, read_options, what_if

@@ -49,14 +49,6 @@ OptionalSnapshotOutput = Annotated[
         help="Snapshot to write: .json, .json.gz, or a folder for Parquet.",
     ),
 ]
-CapacityThreshold = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--capacity-threshold",
-        metavar="RESOURCE=FRACTION",
-        help="Fraction of a capacity no broker may exceed. Default 0.8, cpu 0.7.",
-    ),
-]
 BootstrapServer = Annotated[
     str | None,
     typer.Option(
@@ -69,13 +61,5 @@ CommandConfig = Annotated[
         "--command-config",
         metavar="FILE",
         help="Properties of a Java client: SASL, SSL, timeouts.",
-    ),
-]
-WithLogDirs = Annotated[
-    bool | None,
-    typer.Option(
-        "--with-log-dirs/--no-with-log-dirs",
-        help="Also choose the log dir of each copy, and balance log dirs of receiving "
-        "brokers; by default only where the broker's choice would overfill one.",
     ),
 ]

@@ -8,7 +8,7 @@ from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.help_panels import STORE
 from planner.cli.common.output import MAX_PROBLEMS_SHOWN, print_json, print_words
-from planner.cli.common.score_options import Band, CapacityThreshold, FailOn
+from planner.cli.common.score_options import FailOn
 from planner.cli.common.spark_options import (
     Cluster,
     Conf,
@@ -20,6 +20,7 @@ from planner.cli.common.spark_options import (
 )
 from planner.cli.fleet.fleet_fail_on import NOT_ON_SPARK, judged, print_failing
 from planner.cli.fleet.fleet_lines import facts_of_score, print_lines
+from planner.cli.plan.declared_options import Band, CapacityThreshold
 
 if TYPE_CHECKING:
     from planner.spark.command import FleetScored

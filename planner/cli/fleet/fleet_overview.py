@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from planner.cli.common.common_options import (
-    CapacityThreshold,
     Format,
     OutputFormat,
     Quiet,
@@ -27,7 +26,7 @@ from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_costs import cost_lines, print_cluster_costs
 from planner.cli.fleet.fleet_fail_on import judged, print_failing
 from planner.cli.fleet.fleet_lines import ClusterFacts, print_lines, print_wrapped
-from planner.cli.plan.request_options import Band
+from planner.cli.plan.declared_options import Band, CapacityThreshold
 from planner.fleet.overview_costs import fleet_costs
 
 MUCH_ESTIMATED = 0.5
@@ -91,7 +90,8 @@ def overview(
     from planner.fleet.fleet_prices import read_fleet_prices
     from planner.fleet.overview_conditions import figures_of, overview_conditions
     from planner.fleet.snapshot_selection import read_selection
-    from planner.options.plan_request import PlanRequest, read_request
+    from planner.options.cluster_options import read_options
+    from planner.options.plan_request import read_values
     from planner.snapshot import Snapshot
 
     conditions = overview_conditions(
@@ -100,12 +100,10 @@ def overview(
         has_changes=changes is not None,
         has_prices=prices is not None,
     )
-    request = PlanRequest(
-        goal="overview",
-        band=tuple(band or ()),
-        capacity_threshold=tuple(capacity_threshold or ()),
-    )
-    settings = read_request(request, Snapshot().to_state()).settings
+    given = {"band": band, "capacity_threshold": capacity_threshold}
+    options, problems = read_values(given)
+    state = Snapshot().to_state()
+    settings = read_options(options, state, problems=problems).settings
     selection = read_selection(since, until, cluster)
     priced = None if prices is None else read_fleet_prices(prices)
     session = session_of(

@@ -1,12 +1,12 @@
 """`fleet plan`: plans of every cluster of a fleet, computed on Spark."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.common.common_options import Format, OutputFormat, Quiet, WithLogDirs
+from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json, print_words
@@ -22,7 +22,6 @@ from planner.cli.common.spark_options import (
 from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_scenarios import print_scenarios, read_scenarios
 from planner.cli.plan.plan_options import RequestOptions, with_request_options
-from planner.cli.plan.request_options import plan_request
 
 if TYPE_CHECKING:
     from planner.fleet.cluster_plans import FleetRequest, NamedRequest
@@ -83,7 +82,6 @@ def plan(
     plan_all: Annotated[
         bool, typer.Option("--all", help="Plan again what is planned already.")
     ] = False,
-    with_log_dirs: WithLogDirs = None,
     since: Since = None,
     until: Until = None,
     cluster: Cluster = None,
@@ -105,7 +103,7 @@ def plan(
     from planner.fleet.fleet_places import fleet_check
     from planner.fleet.snapshot_selection import read_selection
 
-    options = {**asked.given, "with_log_dirs": with_log_dirs}
+    options = asked.given
     wanted: Sequence[FleetRequest]
     if scenarios is None:
         if asked.sources.get("growth") == "COMMANDLINE" and growth is not None:
@@ -156,23 +154,23 @@ def _print_screen(
 
 
 def _requests(
-    goal: str, options: dict[str, Any], sweep: Path | None
+    goal: str, options: Mapping[str, Any], sweep: Path | None
 ) -> list["NamedRequest"]:
     """Return the requests for every cluster; options are read before Spark starts."""
     from planner.fleet.cluster_plans import (
         NamedRequest,
         check_requests,
         read_requests,
-        without_files,
     )
+    from planner.options.plan_request import PlanRequest
     from planner.snapshot.importers.inputs.foreign_files import read_bytes
 
-    requests = [NamedRequest(name=goal, request=plan_request(goal, options))]
+    requests = [NamedRequest(name=goal, request=PlanRequest(goal, **options))]
     if sweep is not None:
         text = read_bytes(sweep).decode("utf-8", errors="replace")
         requests = read_requests(text, file=str(sweep))
     check_requests(requests)
-    return [without_files(named) for named in requests]
+    return requests
 
 
 def _exit_code(rows: list[dict[str, Any]]) -> ExitCode:

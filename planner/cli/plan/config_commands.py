@@ -10,8 +10,9 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.output import print_json, print_words
-from planner.cli.plan.plan_options import PlanOptions, with_plan_options
+from planner.cli.plan.plan_options import CommandOptions, with_plan_options
 from planner.errors import BadInputError, InputProblem
+from planner.options.declared.plan_options import OPTIONS, RULE_NAMES
 
 SOURCES = {
     "COMMANDLINE": "command line",
@@ -28,13 +29,13 @@ app = typer.Typer(
 
 
 @app.command("show")
-@with_plan_options
+@with_plan_options(None)
 def show(
     *,
     operation: Annotated[
         str, typer.Option("--operation", metavar="NAME", help="Operation of `plan`.")
     ] = "rebalance",
-    options: PlanOptions,
+    options: CommandOptions,
 ) -> None:
     """
     Show the options of a plan, and where each came from.
@@ -59,7 +60,7 @@ def show(
         typer.echo("\n".join(_table(rows)))
 
 
-def _effective(operation: str, options: PlanOptions) -> list[dict[str, Any]]:
+def _effective(operation: str, options: CommandOptions) -> list[dict[str, Any]]:
     """Return each option with its value, its source, and the place in the source."""
     from planner.cli.plan.config_options import plan_operations
 
@@ -85,21 +86,18 @@ def _effective(operation: str, options: PlanOptions) -> list[dict[str, Any]]:
 
 def _with_preset(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows with the rules of a preset where nothing else is given."""
-    from planner.options.rule_options import (
-        RULE_NAMES,
-        RuleRequest,
-        preset_band,
-        with_preset,
-    )
+    from planner.options.chosen_rules import preset_band, with_preset
+    from planner.options.plan_request import read_values
 
     (chosen,) = (row["value"] for row in rows if row["name"] == "rules")
     if chosen is None:
         return rows
-    preset = with_preset(RuleRequest(rules=chosen))
+    preset = with_preset(read_values({"rules": chosen})[0])
     for row in rows:
         value = [str(preset_band(preset))] if row["name"] == "band" else None
         if row["name"] in RULE_NAMES:
-            value = getattr(preset, row["name"]) or None
+            given = getattr(preset, row["name"])
+            value = None if given == OPTIONS[row["name"]].default else given
         if row["source"] == "default" and value is not None:
             row |= {"value": value, "place": f"--rules {chosen}"}
     return rows
@@ -119,21 +117,18 @@ def _default(name: str, declared: object) -> object:
     return declared
 
 
-def _check(operation: str, rows: list[dict[str, Any]], options: PlanOptions) -> None:
+def _check(operation: str, rows: list[dict[str, Any]], options: CommandOptions) -> None:
     """Refuse options that are wrong for every cluster."""
-    from dataclasses import fields, replace
+    from dataclasses import replace
 
     from planner.cli.common.input_problems import Gatherer
-    from planner.cli.plan.plan_commands import check_options
-    from planner.cli.plan.request_options import plan_request
+    from planner.cli.plan.run_plan import check_options
     from planner.options.plan_request import PlanRequest
-    from planner.options.rule_options import RULE_NAMES
 
-    known = {field.name for field in fields(PlanRequest)} | RULE_NAMES - {"rules"}
-    values = {row["name"]: row["value"] for row in rows if row["name"] in known}
+    values = {row["name"]: row["value"] for row in rows if row["name"] in OPTIONS}
     by_word = {word: name for name, word in SOURCES.items()}
     sources = {row["name"]: by_word[row["source"]] for row in rows}
-    request = plan_request(operation, values)
+    request = PlanRequest(operation, **values)
     named = replace(options, sources=sources, operation=operation)
     inputs = Gatherer()
     inputs.read(options.raise_problems)

@@ -1,37 +1,13 @@
 """`plan`: one command per operation."""
 
-import time
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from collections.abc import Callable
 
 import typer
 
-from planner.cli.common.common_options import (
-    OutputFormat,
-    SnapshotArgument,
-    WithLogDirs,
-)
-from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import print_json, print_words
-from planner.cli.plan import plan_brokers, plan_factors, plan_fix, plan_new
-from planner.cli.plan.plan_options import (
-    BrokerList,
-    NewBrokers,
-    PlanOptions,
-    RebalanceToo,
-    with_plan_options,
-)
-from planner.cli.plan.request_options import plan_request
-
-if TYPE_CHECKING:
-    from placement.model.cluster import ClusterState
-    from planner.options.plan_request import PlanRequest
-    from planner.plan.run.make_plan import Planned
-    from planner.plan.screen.trade_off import TradeOff
-    from planner.snapshot import Snapshot
+from planner.cli.common.common_options import SnapshotArgument
+from planner.cli.plan import plan_new
+from planner.cli.plan.plan_options import CommandOptions, with_plan_options
+from planner.cli.plan.run_plan import run_plan
 
 app = typer.Typer(
     name="plan",
@@ -40,14 +16,21 @@ app = typer.Typer(
 )
 
 
-@app.command("rebalance", rich_help_panel="Balance")
-@with_plan_options
-def rebalance(
-    snapshot: SnapshotArgument,
-    *,
-    with_log_dirs: WithLogDirs = None,
-    options: PlanOptions,
-) -> None:
+def _operation(
+    name: str, panel: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return the decorator of the command of an operation, with its options."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        return app.command(name, rich_help_panel=panel)(
+            with_plan_options(name)(command)
+        )
+
+    return decorated
+
+
+@_operation("rebalance", "Balance")
+def rebalance(snapshot: SnapshotArgument, *, options: CommandOptions) -> None:
     """
     Balance all brokers by the fewest bytes.
 
@@ -56,21 +39,11 @@ def rebalance(
 
     Example: kafka-planner plan rebalance prod.json --band 0.05 -o plan
     """
-    own = {"with_log_dirs": with_log_dirs}
-    run_plan("rebalance", snapshot, options, own)
+    run_plan("rebalance", snapshot, options)
 
 
-@app.command("add-brokers", rich_help_panel="Change brokers")
-@with_plan_options
-def add_brokers(
-    snapshot: SnapshotArgument,
-    *,
-    broker_list: BrokerList = None,
-    new_broker: NewBrokers = None,
-    rebalance: RebalanceToo = False,
-    with_log_dirs: WithLogDirs = None,
-    options: PlanOptions,
-) -> None:
+@_operation("add-brokers", "Change brokers")
+def add_brokers(snapshot: SnapshotArgument, *, options: CommandOptions) -> None:
     """
     Move replicas to new brokers.
 
@@ -80,25 +53,11 @@ def add_brokers(
 
     Example: kafka-planner plan add-brokers prod.json --broker-list 10-12 -o plan
     """
-    own = {
-        "broker_list": broker_list,
-        "new_broker": tuple(new_broker or ()),
-        "rebalance": rebalance,
-        "with_log_dirs": with_log_dirs,
-    }
-    run_plan("add-brokers", snapshot, options, own)
+    run_plan("add-brokers", snapshot, options)
 
 
-@app.command("remove-brokers", rich_help_panel="Change brokers")
-@with_plan_options
-def remove_brokers(
-    snapshot: SnapshotArgument,
-    *,
-    broker_list: BrokerList = None,
-    rebalance: RebalanceToo = False,
-    with_log_dirs: WithLogDirs = None,
-    options: PlanOptions,
-) -> None:
+@_operation("remove-brokers", "Change brokers")
+def remove_brokers(snapshot: SnapshotArgument, *, options: CommandOptions) -> None:
     """
     Empty brokers; only their replicas move.
 
@@ -106,32 +65,11 @@ def remove_brokers(
 
     Example: kafka-planner plan remove-brokers prod.json --broker-list 4 -o plan
     """
-    own = {
-        "broker_list": broker_list,
-        "rebalance": rebalance,
-        "with_log_dirs": with_log_dirs,
-    }
-    run_plan("remove-brokers", snapshot, options, own)
+    run_plan("remove-brokers", snapshot, options)
 
 
-OrderFollowers = Annotated[
-    bool,
-    typer.Option(
-        "--order-followers/--no-order-followers",
-        help="Also reorder lists whose leader stays, to keep leaders even after the "
-        "loss of a broker or a rack.",
-    ),
-]
-
-
-@app.command("leaders", rich_help_panel="Balance")
-@with_plan_options
-def leaders(
-    snapshot: SnapshotArgument,
-    *,
-    order_followers: OrderFollowers = False,
-    options: PlanOptions,
-) -> None:
+@_operation("leaders", "Balance")
+def leaders(snapshot: SnapshotArgument, *, options: CommandOptions) -> None:
     """
     Balance leaders by reordering replica lists.
 
@@ -140,31 +78,70 @@ def leaders(
 
     Example: kafka-planner plan leaders prod.json --order-followers -o plan
     """
-    own = {"order_followers": order_followers}
-    run_plan("leaders", snapshot, options, own)
+    run_plan("leaders", snapshot, options)
 
 
-plan_brokers.add_to(app)
-plan_factors.add_to(app)
-plan_fix.add_to(app)
+@_operation("replace-broker", "Change brokers")
+def replace_broker(snapshot: SnapshotArgument, *, options: CommandOptions) -> None:
+    """
+    Replace a broker by another.
+
+    The other broker gets the same replicas, in the same positions. A replica that
+    cannot go there is listed, and stays: exit code 4.
+
+    Example: kafka-planner plan replace-broker prod.json --broker 3 --with 9 -o plan
+    """
+    run_plan("replace-broker", snapshot, options)
+
+
+@_operation("demote", "Change brokers")
+def demote(snapshot: SnapshotArgument, *, options: CommandOptions) -> None:
+    """
+    Take leadership off brokers or log dirs.
+
+    Their replicas become the last in the lists; nothing is copied. Partitions that no
+    other live in-sync replica can lead are listed: exit code 4.
+
+    Example: kafka-planner plan demote prod.json --broker-list 4 -o plan
+    """
+    run_plan("demote", snapshot, options)
+
+
+@_operation("set-replication-factor", "Change topics")
+def set_replication_factor(
+    snapshot: SnapshotArgument, *, options: CommandOptions
+) -> None:
+    """
+    Add or remove replicas; those kept stay in place.
+
+    Added replicas follow bands and racks. The last in-sync replica of a partition is
+    never removed.
+
+    Example: kafka-planner plan set-replication-factor prod.json --topics
+    "orders[.].*" --replication-factor 3 -o plan
+    """
+    run_plan("set-replication-factor", snapshot, options)
+
+
+@_operation("fix", "Repair")
+def fix(snapshot: SnapshotArgument, *, options: CommandOptions) -> None:
+    """
+    Repair replicas, log dirs, racks and factors.
+
+    Offline replicas, failed log dirs, crowded racks and wrong replication factors are
+    repaired by the fewest copies. Exits 4 where a repair is impossible, and prints what
+    is missing; 3 where replicas stay on fenced brokers, which may come back.
+
+    Example: kafka-planner plan fix prod.json --only offline -o plan
+    """
+    run_plan("fix", snapshot, options)
+
+
 plan_new.add_to(app)
 
-Empty = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--empty",
-        metavar="BROKER:PATH",
-        help="Log dir to empty: 3:/data/d1, or of several brokers "
-        "1-4:/logs/kafka-log{broker}. Repeatable.",
-    ),
-]
 
-
-@app.command("log-dirs", rich_help_panel="Balance")
-@with_plan_options
-def log_dirs(
-    snapshot: SnapshotArgument, *, empty: Empty = None, options: PlanOptions
-) -> None:
+@_operation("log-dirs", "Balance")
+def log_dirs(snapshot: SnapshotArgument, *, options: CommandOptions) -> None:
     """
     Balance log dirs inside their brokers.
 
@@ -173,163 +150,4 @@ def log_dirs(
 
     Example: kafka-planner plan log-dirs prod.json --empty 3:/data/d1 -o plan
     """
-    run_plan("log-dirs", snapshot, options, {"empty": tuple(empty or ())})
-
-
-def run_plan(
-    goal: str,
-    snapshot: Path,
-    options: PlanOptions,
-    own: Mapping[str, Any] = MappingProxyType({}),
-) -> NoReturn:
-    """
-    Read, plan, check, write, print, exit.
-
-    Parameters
-    ----------
-    goal
-        Name of the operation.
-    snapshot
-        File or folder of the snapshot.
-    options
-        Values of the options that all plans share.
-    own
-        Values of the options of this operation, by the names of `PlanRequest`.
-    """
-    from planner.plan.documents.cluster_fingerprint import fingerprint_ahead
-    from planner.plan.folder.plan_folder import write_plan
-    from planner.plan.run.make_plan import make
-    from planner.status.status_lines import head_of
-
-    output = options.output
-    request = plan_request(goal, {**options.given, **own})
-    began = time.perf_counter()
-    read, state = _read_inputs(snapshot, options, request)
-    was_read = time.perf_counter()
-    if output is not None or options.output_format is OutputFormat.JSON:
-        fingerprint_ahead(state)
-    with options.named_by_source():
-        planned = make(state, request, taken_at=read.taken_at)
-    was_planned = time.perf_counter()
-    points = None
-    if options.shows_trade_off:
-        from planner.plan.screen.trade_off import trade_off
-
-        points = trade_off(state, request, planned)
-    began_to_write = time.perf_counter()
-    files = [] if output is None else write_plan(planned.plan, output)
-    ended = time.perf_counter()
-    if options.output_format is OutputFormat.JSON:
-        times = {
-            "read": was_read - began,
-            "plan": was_planned - was_read,
-            "write": ended - began_to_write,
-            "total": ended - began,
-        }
-        _print_document(planned, times, points)
-    else:
-        head = head_of(read, state, snapshot)
-        _print_screen(planned, snapshot, output, files, points, head)
-        if output is None and not options.quiet:
-            print_words("nothing written: give -o PLAN to write the plan")
-    raise typer.Exit(exit_code(planned))
-
-
-def _read_inputs(
-    snapshot: Path, options: PlanOptions, request: "PlanRequest"
-) -> "tuple[Snapshot, ClusterState]":
-    """Read the cluster; raise every problem of it and of the options."""
-    from planner.cli.common.snapshot_reading import load_search_for, read_snapshot
-    from planner.plan.folder.plan_folder import check_plan_output
-
-    inputs = Gatherer()
-    inputs.read(options.raise_problems)
-    if (output := options.output) is not None:
-        inputs.read(lambda: check_plan_output(output))
-    load_search_for(snapshot)
-    read = inputs.read(lambda: read_snapshot(snapshot))
-    state = None if read is None else read.to_state()
-    if inputs.has_problems:
-        inputs.read(lambda: check_options(options, request, state))
-    inputs.raise_problems()
-    assert read is not None  # noqa: S101 - else there were problems
-    assert state is not None  # noqa: S101 - as above
-    return read, state
-
-
-def check_options(
-    options: PlanOptions, request: "PlanRequest", state: "ClusterState | None"
-) -> None:
-    """
-    Refuse options that are wrong for this cluster or for every cluster.
-
-    Raises
-    ------
-    BadInputError
-        If options are wrong; names each by its source.
-    """
-    from planner.options.plan_request import check_request
-
-    with options.named_by_source():
-        check_request(request, state)
-
-
-def exit_code(planned: "Planned") -> ExitCode:
-    """Return 0 if all hard rules hold, 4 if not, 3 if the checker has findings."""
-    if planned.plan.status in {"partial", "infeasible"}:
-        return ExitCode.INFEASIBLE
-    is_done = planned.is_ok and not planned.plan.leaves_offline
-    return ExitCode.OK if is_done else ExitCode.FINDINGS
-
-
-def _print_document(
-    planned: "Planned", times: dict[str, float], points: "list[TradeOff] | None"
-) -> None:
-    from planner.plan.documents.plan_document import to_document
-    from planner.plan.screen.trade_off import trade_off_document
-    from planner.process import peak_memory_bytes
-
-    measured = planned.plan.placed.seconds
-    seconds = {
-        "read": times["read"],
-        "solve": measured["solve"],
-        "bound": measured["bound"],
-        "write": times["write"],
-        "total": times["total"],
-    }
-    document = to_document(planned.plan)
-    document["seconds"] = {name: round(value, 6) for name, value in seconds.items()}
-    document["peak_memory_bytes"] = peak_memory_bytes()
-    if points is not None:
-        document["trade_off"] = trade_off_document(points)
-    print_json(document)
-
-
-def _print_screen(
-    planned: "Planned",
-    snapshot: Path,
-    output: Path | None,
-    files: list[str],
-    points: "list[TradeOff] | None",
-    head: Iterable[str],
-) -> None:
-    from planner.plan.screen.plan_screen import (
-        files_lines,
-        headline,
-        next_lines,
-        plan_screen,
-    )
-    from planner.plan.screen.trade_off import trade_off_lines
-    from planner.text.format import wrapped
-
-    plan = planned.plan
-    name = plan.state.cluster_id or snapshot.name
-    taken = f", taken {plan.taken_at}" if plan.taken_at else ""
-    lines = wrapped(f'Snapshot "{name}"{taken}: {headline(plan)}.')
-    lines += [*head, *plan_screen(planned)]
-    if points is not None:
-        lines += trade_off_lines(points)
-    if output is not None:
-        lines += files_lines(output, files)
-        lines += next_lines(plan, output)
-    typer.echo("\n".join(lines))
+    run_plan("log-dirs", snapshot, options)

@@ -15,7 +15,7 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import notes_unless, print_json, print_words
-from planner.cli.plan.plan_options import PlanOptions, with_plan_options
+from planner.cli.plan.plan_options import CommandOptions, with_plan_options
 from planner.cli.snapshot.snapshot_live import Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 
@@ -28,62 +28,6 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 8
 
-Partitions = Annotated[
-    int | None,
-    typer.Option(
-        "--partitions",
-        metavar="N",
-        help="Partitions of the topic afterwards.",
-    ),
-]
-Factor = Annotated[
-    int | None,
-    typer.Option(
-        "--replication-factor",
-        metavar="N",
-        help="Replicas of each partition.",
-    ),
-]
-InRate = Annotated[
-    str | None,
-    typer.Option(
-        "--in-bytes-per-s",
-        metavar="RATE",
-        help="Rate of producers for the whole topic: 5MB/s.",
-    ),
-]
-OutRate = Annotated[
-    str | None,
-    typer.Option(
-        "--out-bytes-per-s",
-        metavar="RATE",
-        help="Rate of consumers for the whole topic.",
-    ),
-]
-SizeBytes = Annotated[
-    str | None,
-    typer.Option(
-        "--size-bytes",
-        metavar="SIZE",
-        help="Size of one replica of the whole topic, when full.",
-    ),
-]
-Assignment = Annotated[
-    str | None,
-    typer.Option(
-        "--replica-assignment",
-        metavar="LISTS",
-        help="Replica lists in the format of Kafka's tool: 0:1,1:0,0:1.",
-    ),
-]
-TopicConfig = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--topic-config",
-        metavar="KEY=VALUE",
-        help="A config of the new topic: min.insync.replicas=2; repeatable.",
-    ),
-]
 ValidateOnly = Annotated[
     bool,
     typer.Option(
@@ -103,17 +47,10 @@ Yes = Annotated[
 ]
 
 
-@with_plan_options
+@with_plan_options("new-topic")
 def new_topic(
     snapshot: SnapshotArgument,
     *,
-    partitions: Partitions = None,
-    replication_factor: Factor = None,
-    in_bytes_per_s: InRate = None,
-    out_bytes_per_s: OutRate = None,
-    size_bytes: SizeBytes = None,
-    replica_assignment: Assignment = None,
-    topic_config: TopicConfig = None,
     bootstrap_server: BootstrapServer = None,
     command_config: CommandConfig = None,
     resolve: Resolve = None,
@@ -121,7 +58,7 @@ def new_topic(
     validate_only: ValidateOnly = False,
     apply: Apply = False,
     yes: Yes = False,
-    options: PlanOptions,
+    options: CommandOptions,
 ) -> None:
     """
     Place a new topic by load, capacity and racks.
@@ -136,15 +73,10 @@ def new_topic(
     _run("new-topic", snapshot, options, given)
 
 
-@with_plan_options
+@with_plan_options("add-partitions")
 def add_partitions(
     snapshot: SnapshotArgument,
     *,
-    partitions: Partitions = None,
-    in_bytes_per_s: InRate = None,
-    out_bytes_per_s: OutRate = None,
-    size_bytes: SizeBytes = None,
-    replica_assignment: Assignment = None,
     bootstrap_server: BootstrapServer = None,
     command_config: CommandConfig = None,
     resolve: Resolve = None,
@@ -152,7 +84,7 @@ def add_partitions(
     validate_only: ValidateOnly = False,
     apply: Apply = False,
     yes: Yes = False,
-    options: PlanOptions,
+    options: CommandOptions,
 ) -> None:
     """
     Place additional partitions of a topic.
@@ -168,25 +100,13 @@ def add_partitions(
     _run("add-partitions", snapshot, options, given)
 
 
-OWN = (
-    "partitions",
-    "replication_factor",
-    "in_bytes_per_s",
-    "out_bytes_per_s",
-    "size_bytes",
-    "replica_assignment",
-    "topic_config",
-)
-
-
 def _run(
-    goal: str, snapshot: Path, options: PlanOptions, given: dict[str, Any]
+    goal: str, snapshot: Path, options: CommandOptions, given: dict[str, Any]
 ) -> NoReturn:
     """Read, plan, check, write, validate or apply, print, exit."""
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.cli.plan.request_options import plan_request
+    from planner.options.plan_request import PlanRequest
     from planner.plan.folder.plan_folder import check_plan_output
-    from planner.plan.run.new_partitions_request import NewRequest
     from planner.plan.run.plan_new_partitions import (
         make_new,
         read_new_request,
@@ -202,19 +122,18 @@ def _run(
         inputs.read(lambda: check_plan_output(output))
     read = inputs.read(lambda: read_snapshot(snapshot))
     client = inputs.read(lambda: _client(given, quiet=options.quiet))
-    request = NewRequest(
-        plan=plan_request(goal, dict(options.given)),
-        cluster_configs={} if read is None else read.configs,
-        **{name: given[name] for name in OWN if given.get(name) is not None},
-    )
+    request = PlanRequest(goal, **options.given)
+    configs = {} if read is None else read.configs
     if read is not None and inputs.has_problems:
         state = read.to_state()
-        inputs.read(lambda: read_new_request(state, request))
+        inputs.read(lambda: read_new_request(state, request, configs))
     inputs.raise_problems()
     assert read is not None  # noqa: S101 - else there were problems
     was_read = time.perf_counter()
     with options.named_by_source():
-        planned = make_new(read.to_state(), request, taken_at=read.taken_at)
+        planned = make_new(
+            read.to_state(), request, cluster_configs=configs, taken_at=read.taken_at
+        )
     was_planned = time.perf_counter()
     files = [] if output is None else write_new(planned, output)
     done = _live(planned, client, given) if client is not None else None

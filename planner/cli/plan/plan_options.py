@@ -16,8 +16,12 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.shared_options import declare, parameters_of
-from planner.cli.plan.request_options import request_options
-from planner.cli.plan.rule_options import rule_options, without_overruled
+from planner.cli.plan.declared_options import (
+    gatherer_of,
+    own_names,
+    rule_options,
+    shared_options,
+)
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -56,35 +60,14 @@ ConfigFile = Annotated[
         help="planner.toml: options not given on the line or in the environment.",
     ),
 ]
-BrokerList = Annotated[
-    str | None,
-    typer.Option("--broker-list", metavar="IDS", help="Broker ids: 1,2,5-9."),
-]
-NewBrokers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--new-broker",
-        metavar="id=N,rack=R,like=M",
-        help="A broker that does not exist yet. Repeatable.",
-    ),
-]
-RebalanceToo = Annotated[
-    bool,
-    typer.Option("--rebalance/--no-rebalance", help="Also balance the other replicas."),
-]
-TradeOffOption = Annotated[
-    bool,
-    typer.Option(
-        "--trade-off",
-        help="Also show the distance from the bands by bytes; plans a dozen times.",
-    ),
-]
+TRADE_OFF = "Also show the distance from the bands by bytes; plans a dozen times."
+TradeOffOption = Annotated[bool, typer.Option("--trade-off", help=TRADE_OFF)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlanOptions:
+class CommandOptions:
     """
-    Values of the options that all plans share.
+    Values of the options of a command.
 
     Parameters
     ----------
@@ -95,7 +78,7 @@ class PlanOptions:
     quiet
         Whether messages on stderr are off.
     given
-        Values of the other options, by the names of `PlanRequest`.
+        Values of the other options, by their declared names.
     shows_trade_off
         Whether the same plan within caps is shown too.
     sources
@@ -167,44 +150,48 @@ def _shown(
     return dict(locals())
 
 
-_GATHERERS = (_written, request_options, _shown, rule_options)
-
-
-def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:
+def with_plan_options(
+    operation: str | None,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """
-    Add the options that all plans share to a command.
+    Add the options of a plan to a command.
 
     Parameters
     ----------
-    command
-        Function whose last parameter, ``options``, receives them. Its other parameters
-        are options of this command only.
+    operation
+        Name of the operation, whose own options come first; `None`: none of its own.
 
     Returns
     -------
-    Function with all options in its signature, which Typer calls.
+    Decorator of a command that takes them as its last parameter, ``options``.
     """
-    of_each = [parameters_of(gatherer) for gatherer in _GATHERERS]
+    own = gatherer_of(own_names(operation) if operation else ())
+    gatherers = (own, _written, shared_options, _shown, rule_options)
 
-    @wraps(command)
-    def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
-        written, asked, shown, rules = (
-            {name: given.pop(name) for name in names} for names in of_each
-        )
-        sources = sources_of(context)
-        options = PlanOptions(
-            written["output"],
-            shown["output_format"],
-            shown["quiet"],
-            {**asked, **without_overruled(rules, sources)},
-            shows_trade_off=shown["trade_off"],
-            sources=sources,
-            operation=context.command.name,
-            config=context.meta.get(CONFIG_KEY),
-        )
-        command(**given, options=options)
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        of_each = [parameters_of(gatherer) for gatherer in gatherers]
 
-    return declare(call, command, *_GATHERERS, instead_of="options")
+        @wraps(command)
+        def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401
+            own, written, asked, shown, rules = (
+                {name: given.pop(name) for name in names} for names in of_each
+            )
+            sources = sources_of(context)
+            options = CommandOptions(
+                written["output"],
+                shown["output_format"],
+                shown["quiet"],
+                {**own, **asked, **without_overruled(rules, sources)},
+                shows_trade_off=shown["trade_off"],
+                sources=sources,
+                operation=context.command.name,
+                config=context.meta.get(CONFIG_KEY),
+            )
+            command(**given, options=options)
+
+        return declare(call, command, *gatherers, instead_of="options")
+
+    return decorated
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -237,23 +224,52 @@ def with_request_options(command: Callable[..., None]) -> Callable[..., None]:
     -------
     Function with all options in its signature, which Typer calls.
     """
-    of_requests = parameters_of(request_options)
-    about_rules = parameters_of(rule_options)
+    gatherers = (gatherer_of(["with_log_dirs"]), shared_options, rule_options)
+    of_each = [parameters_of(gatherer) for gatherer in gatherers]
 
     @wraps(command)
     def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
-        asked, rules = (
-            {name: given.pop(name) for name in names}
-            for names in (of_requests, about_rules)
+        own, asked, rules = (
+            {name: given.pop(name) for name in names} for names in of_each
         )
         sources = sources_of(context)
-        options = {**asked, **without_overruled(rules, sources)}
+        options = {**own, **asked, **without_overruled(rules, sources)}
         command(**given, asked=RequestOptions(given=options, sources=sources))
 
-    return declare(call, command, request_options, rule_options, instead_of="asked")
+    return declare(call, command, *gatherers, instead_of="asked")
 
 
 def sources_of(context: typer.Context) -> dict[str, str]:
     """Return the source of the value of each parameter."""
     found = {name: context.get_parameter_source(name) for name in context.params}
     return {name: source.name for name, source in found.items() if source is not None}
+
+
+def without_overruled(
+    given: dict[str, Any], sources: Mapping[str, str]
+) -> dict[str, Any]:
+    """
+    Return options in which no rule is both soft and hard by different sources.
+
+    Parameters
+    ----------
+    given
+        Options of rules by name.
+    sources
+        Where each came from. The line goes before the environment, which goes before
+        the file; what is named as both by one of them stays for the reader to refuse.
+    """
+    rank = {"COMMANDLINE": 2, "ENVIRONMENT": 1}
+    soft, hard = (rank.get(sources.get(name, ""), 0) for name in ("soft", "hard"))
+    if soft == hard or not given["soft"] or not given["hard"]:
+        return given
+    from placement.draft.soft_rules import HARD, SOFT
+
+    weak, strong = ("soft", "hard") if hard > soft else ("hard", "soft")
+    members = {**SOFT, **HARD}
+    taken = {one for name in given[strong] for one in members.get(name, (name,))}
+    kept = []
+    for name in given[weak]:
+        rest = [one for one in members.get(name, (name,)) if one not in taken]
+        kept += [name] if len(rest) == len(members.get(name, (name,))) else rest
+    return {**given, weak: kept}

@@ -13,7 +13,7 @@ from placement.log_dirs.planned_dirs import PlannedDirs
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 from placement.planning.outcome.result import PlannedPlacement
 from planner.errors import BadInputError, InputProblem
-from planner.options.option_reader import parse_broker_list
+from planner.options.declared.broker_lists import parse_broker_list
 from planner.text.document_numbers import rounded
 from planner.text.format import bytes_text
 

@@ -4,14 +4,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from planner.options.declared.types import ResourceName
 from planner.plan.documents.check_records import (
     CheckRecord,
     Int32,
     Record,
     VerifyRecord,
 )
+from planner.plan.documents.settings_records import option_fields, wave_fields
 
-ResourceName = Literal["disk", "in", "out", "cpu", "replicas", "leaders"]
 ProofKind = Literal[
     "forced",
     "count",
@@ -100,78 +101,14 @@ class SnapshotIdentityRecord(Record):
     fingerprint: str = Field(pattern="^[0-9a-f]{64}$")
 
 
-class WaveSettingsRecord(Record):
+class WaveSettingsRecord(wave_fields()):  # type: ignore[misc] # derived from the options
     """Settings of the waves."""
 
-    max_moves_in: int
-    max_moves_out: int
-    max_moves_per_broker: int | None
-    max_moves_per_partition: int | None = None
-    bandwidth_bytes_per_s: float
-    order: Literal["shortest", "under-replicated", "small", "large", "topic"]
 
-
-class SettingsRecord(Record):
+class SettingsRecord(option_fields()):  # type: ignore[misc] # derived from the options
     """Settings that affect a plan; paths and threads do not."""
 
-    band: dict[ResourceName, float]
-    resources: list[ResourceName] | None
-    capacity_threshold: dict[ResourceName, float]
-    broker_list: list[Int32] | None
-    destination_broker_list: list[Int32] | None
-    exclude_brokers_for_replicas: list[Int32] | None
-    exclude_brokers_for_leaders: list[Int32] | None
-    topic: list[str]
-    topics: str | None
-    exclude_topics: str | None
-    max_moves: int | None = None
-    max_bytes: int | None = None
-    max_cross_rack_bytes: int | None = None
-    prefer: Literal["bytes", "moves"] = "bytes"
-    move_cost_bytes: int | None = None
-    rebalance: bool
-    topic_slack: int | None = None
-    transient_disk: bool = False
-    deadline: float | None = None
-    effort: Literal["quick", "normal", "thorough", "exact"]
-    seed: int
-    rules: Literal["cruise-control"] | None
-    host_capacity_threshold: dict[ResourceName, float] = Field(default_factory=dict)
-    rack_rule: Literal["distribution", "strict", "off"]
-    rack_map: dict[str, str]
-    broker_sets: dict[str, str] | None
-    topics_apart: list[str] = Field(default_factory=list)
-    topics_together: list[str] = Field(default_factory=list)
-    keep_topics: str | None
-    keep_leaders: str | None = None
-    locality_scoped: bool
-    only_over_threshold: bool
-    only_trades: bool = False
-    low_utilization: dict[ResourceName, float]
-    max_replicas_per_broker: int | None
-    potential_out: bool
-    leader_in: bool
-    even_positions: bool = False
-    spread_topics: str | None
-    spread_topic_leaders: str | None = None
-    spread_band: float = 1.8
-    spread_gap: str = "2-40"
-    min_topic_leaders: list[str]
-    soft: list[str] = Field(default_factory=list)
-    hard: list[str] = Field(default_factory=list)
-    cpu_weights: dict[str, float]
     waves: WaveSettingsRecord | None
-    broker: list[Int32] | None = None
-    with_broker: list[Int32] | None = None
-    log_dirs: list[str] | None = None
-    replication_factor: int | None = None
-    replication_factors: dict[str, list[str]] | None = None
-    only: list[str] | None = None
-    lost: list[Int32] | None = None
-    new_broker: list[str] | None = None
-    order_followers: bool = False
-    empty: list[str] | None = None
-    with_log_dirs: bool | None = None
     partitions: int | None = None
     in_bytes_per_s: float | None = None
     out_bytes_per_s: float | None = None

@@ -21,8 +21,9 @@ from placement.check.rules.move_caps import move_caps
 from placement.check.rules.topic_groups import topics_apart, topics_together
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError
+from planner.options.declared.plan_options import OPTIONS
+from planner.options.declared.rule_readers import gap_of
 from planner.options.new_brokers import ids_to_come
-from planner.options.topic_goals import BAND, GAP, gap_of
 from planner.plan.documents.log_dir_document import read_dirs
 
 NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
@@ -152,8 +153,9 @@ def _hard_goals(
         set_of_topic=document.get("broker_sets"),
         spread_topics=_matching(state, document.get("spread_topics")),
         spread_topic_leaders=_matching(state, document.get("spread_topic_leaders")),
-        spread_band=document.get("spread_band") or BAND,
-        spread_gap=gap_of(document.get("spread_gap") or "") or GAP,
+        spread_band=document.get("spread_band") or OPTIONS["spread_band"].default,
+        spread_gap=gap_of(document.get("spread_gap") or "")
+        or OPTIONS["spread_gap"].default,
         topic_leaders=_topic_leaders(state, document.get("min_topic_leaders") or ()),
         is_inside=goal == "log-dirs",
         emptied=frozenset(_emptied(document, state)),

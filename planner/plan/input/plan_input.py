@@ -51,8 +51,8 @@ class PlanSettings(BaseModel):
     low_utilization: dict[str, float] = {}
     spread_topics: str | None = None
     spread_topic_leaders: str | None = None
-    spread_band: float = 1.8
-    spread_gap: str = "2-40"
+    spread_band: float | None = None
+    spread_gap: str | None = None
     min_topic_leaders: list[str] = []
     only_over_threshold: bool = False
     rebalance: bool = False

@@ -15,6 +15,7 @@ from placement.model.cluster import ABSENT, BrokerState, ClusterState
 from placement.model.load import Resource
 from placement.operations import (
     AddBrokers,
+    Defect,
     Demote,
     Fix,
     Leaders,
@@ -30,10 +31,10 @@ from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
 from planner.errors import BadInputError, InputProblem
+from planner.options.cluster_options import Wishes, read_request
 from planner.options.new_brokers import arrival_notes
-from planner.options.option_reader import OptionReader
-from planner.options.overrides import read_cpu_weights, read_rack_map, seen_as
-from planner.options.plan_request import PlanRequest, Wishes, read_request
+from planner.options.overrides import seen_as
+from planner.options.plan_request import PlanRequest
 from planner.options.replication_factors import topic_factors
 from planner.plan.documents.infeasibility import with_remedies
 from planner.plan.documents.log_dir_document import read_dirs
@@ -103,12 +104,8 @@ def make(
         With every option that is wrong for this cluster.
     """
     identity = state
-    glance = OptionReader(None)
-    state = seen_as(
-        state,
-        read_rack_map(glance, request.rules.rack_map),
-        read_cpu_weights(glance, request.rules.cpu_weight),
-    )
+    given = request.options
+    state = seen_as(state, given.rack_map, given.cpu_weight)
     wishes = read_request(request, state)
     operation = OPERATIONS[request.goal](wishes.state, wishes)
     has_rounds = EFFORTS[wishes.settings.effort].more_rounds > 0
@@ -209,15 +206,15 @@ def _rebalance(state: ClusterState, wishes: Wishes) -> Operation:
 
 def _add_brokers(state: ClusterState, wishes: Wishes) -> Operation:
     is_new = np.equal(state.brokers.state, BrokerState.NEW)
-    if wishes.broker_ids is None:
+    if wishes.options.broker_list is None:
         if not is_new.any():
             rule = "one broker of the snapshot must be new, or be named"
             raise _broker_list_error(_NOTHING, rule, _brokers_to_fill(state))
         return AddBrokers()
-    rows = state.brokers.rows_of(wishes.broker_ids)
+    rows = state.brokers.rows_of(wishes.options.broker_list)
     off = [
         broker_id
-        for broker_id, row in zip(wishes.broker_ids, rows, strict=True)
+        for broker_id, row in zip(wishes.options.broker_list, rows, strict=True)
         if row == ABSENT or not state.brokers.is_live[row]
     ]
     if off:
@@ -225,7 +222,7 @@ def _add_brokers(state: ClusterState, wishes: Wishes) -> Operation:
         rule = "brokers to be filled must be live"
         raise _broker_list_error(value, rule, "start them, or leave them out")
     to_come = (arrival.broker_id for arrival in wishes.arrivals)
-    return AddBrokers(tuple(dict.fromkeys((*wishes.broker_ids, *to_come))))
+    return AddBrokers(tuple(dict.fromkeys((*wishes.options.broker_list, *to_come))))
 
 
 def _brokers_to_fill(state: ClusterState) -> str:
@@ -240,10 +237,10 @@ def _brokers_to_fill(state: ClusterState) -> str:
 
 
 def _remove_brokers(state: ClusterState, wishes: Wishes) -> Operation:
-    if not wishes.broker_ids:
+    if not wishes.options.broker_list:
         rule = "brokers to be removed must be named"
         raise _broker_list_error(_NOTHING, rule, "name them: 4,5")
-    return RemoveBrokers(wishes.broker_ids)
+    return RemoveBrokers(wishes.options.broker_list)
 
 
 def _leaders(state: ClusterState, wishes: Wishes) -> Operation:
@@ -258,27 +255,28 @@ def _leaders(state: ClusterState, wishes: Wishes) -> Operation:
         )
         msg = "bad options"
         raise BadInputError(msg, [problem])
-    return Leaders(orders_followers=wishes.request.order_followers)
+    return Leaders(orders_followers=wishes.options.order_followers)
 
 
 def _replace_broker(state: ClusterState, wishes: Wishes) -> Operation:
-    return ReplaceBroker(wishes.own.pairs)
+    options = wishes.options
+    return ReplaceBroker(tuple(zip(options.broker, options.with_broker, strict=True)))
 
 
 def _demote(state: ClusterState, wishes: Wishes) -> Operation:
-    if not wishes.broker_ids and not wishes.own.log_dirs:
+    if not wishes.options.broker_list and not wishes.options.log_dirs:
         rule = "brokers or log dirs to be demoted must be named"
         raise _broker_list_error(_NOTHING, rule, "name them: 4, or --log-dirs 4:/d1")
-    return Demote(wishes.broker_ids or (), wishes.own.log_dirs)
+    return Demote(wishes.options.broker_list or (), wishes.options.log_dirs)
 
 
 def _set_replication_factor(state: ClusterState, wishes: Wishes) -> Operation:
     factors, notes = topic_factors(
         state,
-        wishes.own.factors,
-        wishes.own.factor,
+        wishes.options.replication_factors or (),
+        wishes.options.replication_factor,
         is_excluded=wishes.settings.excluded_topics,
-        named=wishes.request.topic,
+        named=wishes.options.topic,
     )
     return SetReplicationFactor(factors, notes)
 
@@ -300,7 +298,7 @@ def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
     ]
     rows: tuple[int, ...] = ()
     try:
-        rows = read_dirs("--empty", tuple(wishes.request.empty), state)
+        rows = read_dirs("--empty", wishes.options.empty, state)
     except BadInputError as error:
         problems += error.problems
     if problems:
@@ -310,7 +308,8 @@ def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
 
 
 def _fix(state: ClusterState, wishes: Wishes) -> Operation:
-    return Fix(wishes.own.defects, wishes.own.lost)
+    only, lost = wishes.options.only, wishes.options.lost
+    return Fix(frozenset(map(Defect, only)) or frozenset(Defect), frozenset(lost or ()))
 
 
 def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:

@@ -1,8 +1,7 @@
 """Request for new partitions, checked against a cluster."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -37,8 +36,6 @@ from planner.options.topic_configs import (
     MIN_ISR,
     OPTION,
     min_isr_of,
-    parse_topic_configs,
-    topic_config_problems,
 )
 from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
 
@@ -46,51 +43,33 @@ MOST_NAME = 249
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRequest:
+class Asked:
     """
-    Request for new partitions, as given.
+    Request for new partitions, checked against a cluster; raises every problem.
 
     Parameters
     ----------
-    plan
-        Options that all plans share; the goal is the operation, the only topic is the
-        topic concerned.
-    partitions
-        Number of partitions that the topic shall have, including existing ones.
-    replication_factor
-        Replication factor of a new topic.
-    in_bytes_per_s, out_bytes_per_s, size_bytes
-        Expected load of the whole topic, with or without units.
-    replica_assignment
-        Replicas by hand, in the format of Kafka's tool: ``0:1,1:0``.
-    topic_config
-        Topic configs of a new topic, ``KEY=VALUE`` each.
+    state
+        The cluster.
+    request
+        The operation and its options; the only topic is the topic concerned.
     cluster_configs
         Configs of the whole cluster, from the snapshot.
     """
 
-    plan: PlanRequest
-    partitions: int | None = None
-    replication_factor: int | None = None
-    in_bytes_per_s: str | None = None
-    out_bytes_per_s: str | None = None
-    size_bytes: str | None = None
-    replica_assignment: str | None = None
-    topic_config: Sequence[str] = ()
-    cluster_configs: Mapping[str, str] = field(default_factory=dict)
-
-
-class Asked:
-    """Request checked against a cluster; raises every problem of the request."""
-
-    def __init__(self, state: ClusterState, request: NewRequest) -> None:
-        self.state, self.request = state, request
+    def __init__(
+        self,
+        state: ClusterState,
+        request: PlanRequest,
+        cluster_configs: Mapping[str, str],
+    ) -> None:
+        self.state, self.request = state, request.options
+        self.goal, self.cluster_configs = request.goal, cluster_configs
         self.reader = OptionReader(state)
         self.topic = self._topic()
         self.current = self._current()
         self.first = len(self.current)
-        self.is_new_topic = request.plan.goal == NEW_TOPIC
+        self.is_new_topic = self.goal == NEW_TOPIC
         self.brokers = PlacerBrokers.of(state, np.arange(state.num_brokers))
         self.expected = self._expected()
         self.lists = self._by_hand()
@@ -135,14 +114,14 @@ class Asked:
         self.reader.refuse(option, value, str(error), _REMEDIES[option])
 
     def _topic(self) -> str:
-        named = tuple(self.request.plan.topic)
+        named = self.request.topic
         if len(named) != 1:
             rule = "one topic must be named"
             self.reader.refuse("--topic", ",".join(named) or "nothing", rule, "name it")
             return ""
         topic = named[0]
         exists = topic in self.state.topics.names
-        if self.request.plan.goal == ADD_PARTITIONS:
+        if self.goal == ADD_PARTITIONS:
             if not exists:
                 error = AdminOperationError(
                     f"Topic '{topic}' does not exist as expected"
@@ -168,18 +147,13 @@ class Asked:
         return rows
 
     def _expected(self) -> Expected:
-        request, reader = self.request, self.reader
-        inbound = reader.rate("--in-bytes-per-s", request.in_bytes_per_s)
-        outbound = reader.rate("--out-bytes-per-s", request.out_bytes_per_s)
-        size = reader.bytes_of("--size-bytes", request.size_bytes)
-        for problem in topic_config_problems(request.topic_config):
-            reader.refuse(OPTION, *problem)
-        configs = parse_topic_configs(request.topic_config)
-        min_isr = min_isr_of(configs) or min_isr_of(request.cluster_configs)
+        options, configs = self.request, self.request.topic_config
+        inbound, outbound = options.in_bytes_per_s, options.out_bytes_per_s
+        min_isr = min_isr_of(configs) or min_isr_of(self.cluster_configs)
         return Expected(
             in_bytes_per_s=np.nan if inbound is None else float(inbound),
             out_bytes_per_s=np.nan if outbound is None else float(outbound),
-            size_bytes=UNKNOWN if size is None else size,
+            size_bytes=UNKNOWN if options.size_bytes is None else options.size_bytes,
             configs=configs,
             min_insync_replicas=min_isr or 1,
         )

@@ -2,8 +2,9 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ from planner.kafka_files.reassignment_file import (
     format_election,
     format_reassignment,
 )
-from planner.options.plan_request import Wishes, read_request
+from planner.options.cluster_options import Wishes, read_request
+from planner.options.plan_request import PlanRequest
 from planner.plan.documents.cluster_fingerprint import fingerprint
 from planner.plan.documents.infeasibility import with_remedies
 from planner.plan.documents.plan_document import (
@@ -40,7 +42,7 @@ from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.folder.runbook import new_runbook
 from planner.plan.run.check_new_partitions import check_new
 from planner.plan.run.make_plan import rules_of
-from planner.plan.run.new_partitions_request import Asked, NewRequest
+from planner.plan.run.new_partitions_request import Asked
 from planner.progress import stage
 
 ASSIGNMENT_NAME = "replica-assignment.txt"
@@ -111,10 +113,25 @@ def _lists(placed: PlannedPlacement, is_new: BoolArray) -> ReassignmentFile:
 
 
 def make_new(
-    state: ClusterState, request: NewRequest, *, taken_at: str | None = None
+    state: ClusterState,
+    request: PlanRequest,
+    *,
+    cluster_configs: Mapping[str, str] = MappingProxyType({}),
+    taken_at: str | None = None,
 ) -> PlannedNew:
     """
     Plan the placement of new partitions.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    request
+        The operation and its options; the only topic is the topic concerned.
+    cluster_configs
+        Configs of the whole cluster, from the snapshot.
+    taken_at
+        Time of the snapshot, as the snapshot gives it.
 
     Raises
     ------
@@ -122,9 +139,9 @@ def make_new(
         With every option that is wrong for this cluster, in Kafka's words if Kafka
         would reject it.
     """
-    asked, wishes = read_new_request(state, request)
+    asked, wishes = read_new_request(state, request, cluster_configs)
     grown = asked.grown
-    goal, settings = request.plan.goal, wishes.settings
+    goal, settings = request.goal, wishes.settings
     stage("placing new partitions")
     infeasible_set = None
     if asked.lists is None:
@@ -133,6 +150,8 @@ def make_new(
         placed = with_remedies(placed, infeasible_set)
     else:
         placed = place_by_hand(goal, grown, asked.lists, settings)
+    # What came of the options stands last, in one group.
+    wishes.document.pop("replication_factor", None)
     document = wishes.document | asked.document
     plan = make_plan(
         goal,
@@ -154,7 +173,9 @@ def make_new(
     )
 
 
-def read_new_request(state: ClusterState, request: NewRequest) -> tuple[Asked, Wishes]:
+def read_new_request(
+    state: ClusterState, request: PlanRequest, cluster_configs: Mapping[str, str]
+) -> tuple[Asked, Wishes]:
     """
     Return the checked request, and its options parsed for a cluster.
 
@@ -166,7 +187,7 @@ def read_new_request(state: ClusterState, request: NewRequest) -> tuple[Asked, W
     problems: list[InputProblem] = []
     asked, wishes, to_be = None, None, state
     try:
-        asked = Asked(state, request)
+        asked = Asked(state, request, cluster_configs)
         to_be = asked.grown.state
     except BadInputError as error:
         problems += error.problems
@@ -180,14 +201,14 @@ def read_new_request(state: ClusterState, request: NewRequest) -> tuple[Asked, W
     return asked, wishes
 
 
-def _wishes(request: NewRequest, to_be: ClusterState) -> Wishes:
+def _wishes(request: PlanRequest, to_be: ClusterState) -> Wishes:
     """
     Return the options parsed for the cluster that includes the new partitions.
 
     The rule `locality_scoped` is left out: new replicas have no rack to stay in.
     """
-    rules = replace(request.plan.rules, locality_scoped=False)
-    return read_request(replace(request.plan, topic=(), rules=rules), to_be)
+    plan = request.changed(topic=(), locality_scoped=False)
+    return read_request(plan, to_be)
 
 
 def new_document(planned: PlannedNew) -> dict[str, Any]:

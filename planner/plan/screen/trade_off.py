@@ -1,7 +1,7 @@
 """Trade-off between copied bytes and distance: the same plan within caps."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from placement.model.cluster import ClusterState
@@ -70,7 +70,7 @@ def trade_off(
     points = []
     for number, cap in enumerate(caps):
         stage("planning within fewer bytes", number, len(caps))
-        capped = replace(request, max_bytes=str(cap))
+        capped = request.changed(max_bytes=cap)
         points.append(_point(cap, make(state, capped)))
     return list(_not_dominated([*points, _point(most, whole)]))
 

@@ -14,7 +14,7 @@ from placement.waves.copy_timeline import schedule_bound, schedule_copies
 from placement.waves.stage_bound import StageBound
 from placement.waves.temporary_hops import Hop, Stuck
 from placement.waves.wave_files import Step
-from planner.options.wave_settings import settings_document
+from planner.options.wave_options import wave_document
 from planner.plan.waves.wave_files import (
     FOLDER,
     PlannedWaves,
@@ -39,7 +39,7 @@ def to_document(waves: PlannedWaves) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
-        "settings": settings_document(found.settings),
+        "settings": wave_document(found.settings),
         "disk_threshold": disk,
         "in_threshold": inward,
         "out_threshold": outward,

@@ -1,0 +1,174 @@
+"""The run of a plan command: read, plan, check, write, print, exit."""
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import typer
+
+from planner.cli.common.common_options import OutputFormat
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import print_json, print_words
+from planner.cli.plan.plan_options import CommandOptions
+
+if TYPE_CHECKING:
+    from placement.model.cluster import ClusterState
+    from planner.options.plan_request import PlanRequest
+    from planner.plan.run.make_plan import Planned
+    from planner.plan.screen.trade_off import TradeOff
+    from planner.snapshot import Snapshot
+
+
+def run_plan(goal: str, snapshot: Path, options: CommandOptions) -> NoReturn:
+    """
+    Read, plan, check, write, print, exit.
+
+    Parameters
+    ----------
+    goal
+        Name of the operation.
+    snapshot
+        The snapshot's file or folder.
+    options
+        Options as the command got them.
+    """
+    from planner.options.plan_request import PlanRequest
+    from planner.plan.documents.cluster_fingerprint import fingerprint_ahead
+    from planner.plan.folder.plan_folder import write_plan
+    from planner.plan.run.make_plan import make
+    from planner.status.status_lines import head_of
+
+    output = options.output
+    request = PlanRequest(goal, **options.given)
+    began = time.perf_counter()
+    read, state = _read_inputs(snapshot, options, request)
+    was_read = time.perf_counter()
+    if output is not None or options.output_format is OutputFormat.JSON:
+        fingerprint_ahead(state)
+    with options.named_by_source():
+        planned = make(state, request, taken_at=read.taken_at)
+    was_planned = time.perf_counter()
+    points = None
+    if options.shows_trade_off:
+        from planner.plan.screen.trade_off import trade_off
+
+        points = trade_off(state, request, planned)
+    began_to_write = time.perf_counter()
+    files = [] if output is None else write_plan(planned.plan, output)
+    ended = time.perf_counter()
+    if options.output_format is OutputFormat.JSON:
+        times = {
+            "read": was_read - began,
+            "plan": was_planned - was_read,
+            "write": ended - began_to_write,
+            "total": ended - began,
+        }
+        _print_document(planned, times, points)
+    else:
+        head = head_of(read, state, snapshot)
+        _print_screen(planned, snapshot, output, files, points, head)
+        if output is None and not options.quiet:
+            print_words("nothing written: give -o PLAN to write the plan")
+    raise typer.Exit(exit_code(planned))
+
+
+def _read_inputs(
+    snapshot: Path, options: CommandOptions, request: "PlanRequest"
+) -> "tuple[Snapshot, ClusterState]":
+    """Read the cluster; tell of everything that is wrong with it and the options."""
+    from planner.cli.common.snapshot_reading import load_search_for, read_snapshot
+    from planner.plan.folder.plan_folder import check_plan_output
+
+    inputs = Gatherer()
+    inputs.read(options.raise_problems)
+    if (output := options.output) is not None:
+        inputs.read(lambda: check_plan_output(output))
+    load_search_for(snapshot)
+    read = inputs.read(lambda: read_snapshot(snapshot))
+    state = None if read is None else read.to_state()
+    if inputs.has_problems:
+        inputs.read(lambda: check_options(options, request, state))
+    inputs.raise_problems()
+    assert read is not None  # noqa: S101 - else there were problems
+    assert state is not None  # noqa: S101 - as above
+    return read, state
+
+
+def check_options(
+    options: CommandOptions, request: "PlanRequest", state: "ClusterState | None"
+) -> None:
+    """
+    Refuse options that are wrong, for a cluster or for any.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong, named by where it came from.
+    """
+    from planner.options.cluster_options import check_request
+
+    with options.named_by_source():
+        check_request(request, state)
+
+
+def exit_code(planned: "Planned") -> ExitCode:
+    """Return 0 where all hard rules hold, 4 where not, 3 where the checker objects."""
+    if planned.plan.status in {"partial", "infeasible"}:
+        return ExitCode.INFEASIBLE
+    is_done = planned.is_ok and not planned.plan.leaves_offline
+    return ExitCode.OK if is_done else ExitCode.FINDINGS
+
+
+def _print_document(
+    planned: "Planned", times: dict[str, float], points: "list[TradeOff] | None"
+) -> None:
+    from planner.plan.documents.plan_document import to_document
+    from planner.plan.screen.trade_off import trade_off_document
+    from planner.process import peak_memory_bytes
+
+    measured = planned.plan.placed.seconds
+    seconds = {
+        "read": times["read"],
+        "solve": measured["solve"],
+        "bound": measured["bound"],
+        "write": times["write"],
+        "total": times["total"],
+    }
+    document = to_document(planned.plan)
+    document["seconds"] = {name: round(value, 6) for name, value in seconds.items()}
+    document["peak_memory_bytes"] = peak_memory_bytes()
+    if points is not None:
+        document["trade_off"] = trade_off_document(points)
+    print_json(document)
+
+
+def _print_screen(
+    planned: "Planned",
+    snapshot: Path,
+    output: Path | None,
+    files: list[str],
+    points: "list[TradeOff] | None",
+    head: Iterable[str],
+) -> None:
+    from planner.plan.screen.plan_screen import (
+        files_lines,
+        headline,
+        next_lines,
+        plan_screen,
+    )
+    from planner.plan.screen.trade_off import trade_off_lines
+    from planner.text.format import wrapped
+
+    plan = planned.plan
+    name = plan.state.cluster_id or snapshot.name
+    taken = f", taken {plan.taken_at}" if plan.taken_at else ""
+    lines = wrapped(f'Snapshot "{name}"{taken}: {headline(plan)}.')
+    lines += [*head, *plan_screen(planned)]
+    if points is not None:
+        lines += trade_off_lines(points)
+    if output is not None:
+        lines += files_lines(output, files)
+        lines += next_lines(plan, output)
+    typer.echo("\n".join(lines))

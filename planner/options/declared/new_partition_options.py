@@ -1,0 +1,58 @@
+"""Options of new topics and of more partitions."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated
+
+from planner.options.declared.operation_readers import read_topic_configs
+from planner.options.declared.option import Option, Panel, Saved
+from planner.options.declared.value_readers import read_rate, read_size
+
+BOTH = ("new-topic", "add-partitions")
+
+_new = partial(Option, panel=Panel.OPERATION, saved=Saved.NEVER, operations=BOTH)
+_rate = partial(_new, metavar="RATE", takes=str, read=read_rate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewPartitionOptions:
+    """Options of new partitions; their plans record what came of them."""
+
+    partitions: Annotated[
+        int | None, _new(help="Partitions of the topic afterwards.", metavar="N")
+    ] = None
+    in_bytes_per_s: Annotated[
+        int | None, _rate(help="Rate of producers for the whole topic: 5MB/s.")
+    ] = None
+    out_bytes_per_s: Annotated[
+        int | None, _rate(help="Rate of consumers for the whole topic.")
+    ] = None
+    size_bytes: Annotated[
+        int | None,
+        _new(
+            help="Size of one replica of the whole topic, when full.",
+            metavar="SIZE",
+            takes=str,
+            read=read_size,
+        ),
+    ] = None
+    replica_assignment: Annotated[
+        str | None,
+        _new(
+            help="Replica lists in the format of Kafka's tool: 0:1,1:0,0:1.",
+            metavar="LISTS",
+        ),
+    ] = None
+    topic_config: Annotated[
+        dict[str, str],
+        Option(
+            help="A config of the new topic: min.insync.replicas=2; repeatable.",
+            metavar="KEY=VALUE",
+            takes=list,
+            read=read_topic_configs,
+            example='{ "min.insync.replicas" = "2" }',
+            operations=("new-topic",),
+            panel=Panel.OPERATION,
+            saved=Saved.NEVER,
+        ),
+    ] = field(default_factory=dict)

@@ -1,0 +1,226 @@
+"""Metadata of a declared option, and the options that a class declares."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from enum import Enum, StrEnum
+from functools import cache
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from planner.errors import InputProblem
+
+UNCHANGED = object()
+"""Marker: an option that plan.json lacks has its default."""
+
+
+class Panel(StrEnum):
+    """Titles of the groups of options in help and docs."""
+
+    OPERATION = "Operation"
+    TOPICS = "Topics"
+    BROKERS = "Brokers"
+    BALANCE = "Balance"
+    RULES = "Rules"
+    GOALS = "Goals"
+    COPIES = "Copies"
+    WAVES = "Waves"
+    SEARCH = "Search"
+
+
+class Saved(Enum):
+    """Plans whose plan.json names an option under `settings`."""
+
+    ALWAYS = "every plan"
+    OWN = "plans of the operations that have the option"
+    GIVEN = "plans that the option was given for"
+    IN_WAVES = "plans with waves, inside `waves`"
+    NEVER = "no plan: what came of it is recorded instead"
+
+
+class Problems:
+    """
+    Problems of one option.
+
+    Parameters
+    ----------
+    flag
+        Option on the command line, which the problems name as their place.
+    """
+
+    def __init__(self, flag: str) -> None:
+        self.flag = flag
+        self.found: list[InputProblem] = []
+
+    def refuse(self, value: object, rule: str, remedy: str) -> None:
+        """Record a problem of the option."""
+        self.found.append(
+            InputProblem(
+                file="command line",
+                place=self.flag,
+                value=str(value),
+                rule=rule,
+                remedy=remedy,
+            )
+        )
+
+
+Reader = Callable[[Any, Problems], Any]
+"""
+Converts a text, texts or a typed value to the type of the field.
+
+Records every problem; of several texts it keeps those without one.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """
+    Metadata of an option, which annotates its field.
+
+    Parameters
+    ----------
+    help
+        One sentence for people.
+    metavar
+        Placeholder of its value in help.
+    takes
+        Type of its value on the command line: `str`, `float`, `list` of texts, or
+        `Path`; `None`: the type of the field.
+    read
+        Reader of its value; `None`: values are taken as they are.
+    flag
+        Name on the command line; `None`: the name of the field with dashes.
+    at_least
+        Smallest number accepted.
+    example
+        Value for `planner.toml`; empty: the default.
+    operations
+        Names of the operations that have the option; empty: all.
+    panel
+        Title of its group in help and docs.
+    sets
+        Field of the settings of a plan, or of waves, that takes the value as it is.
+    saved, saved_as
+        Plans that record it in plan.json, and its key there; `None`: the name.
+    save
+        Converts its value to JSON; the annotation of its result is the type of the key
+        in the schema.
+    absent
+        Value where plan.json lacks the key; `UNCHANGED`: the default.
+    """
+
+    help: str
+    metavar: str | None = None
+    takes: type | None = None
+    read: Reader | None = None
+    flag: str | None = None
+    at_least: int | None = None
+    example: str = ""
+    operations: tuple[str, ...] = ()
+    panel: Panel
+    sets: str | None = None
+    saved: Saved = Saved.ALWAYS
+    saved_as: str | None = None
+    save: Callable[[Any], Any] | None = None
+    absent: object = UNCHANGED
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredOption:
+    """
+    A field of a class of options, with its metadata.
+
+    Parameters
+    ----------
+    name
+        Name of the field, which is the key in `planner.toml`.
+    option
+        Metadata.
+    type
+        Type of the field, without `None`.
+    is_optional
+        Whether the field may be `None`.
+    default
+        Default of the field.
+    """
+
+    name: str
+    option: Option
+    type: Any
+    is_optional: bool
+    default: Any
+
+    @property
+    def flag(self) -> str:
+        """Name on the command line."""
+        return self.option.flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of an option that takes one of few; else empty."""
+        return get_args(self.type) if get_origin(self.type) is Literal else ()
+
+    def is_of(self, operation: str) -> bool:
+        """Return whether an operation has the option."""
+        return not self.option.operations or operation in self.option.operations
+
+    def read(self, value: object, problems: Problems) -> Any:  # noqa: ANN401 - any type
+        """Return a value of the type of the field; record what is wrong."""
+        if value is None:
+            return None if self.is_optional else self.default
+        if self.option.read is not None:
+            return self.option.read(value, problems)
+        if self.words:
+            return self._word(str(value), problems)
+        if get_origin(self.type) is tuple and isinstance(value, Sequence):
+            return tuple(value)
+        return value
+
+    def _word(self, word: str, problems: Problems) -> str:
+        """Return one of the words; the default if there is no such word."""
+        if word in self.words:
+            return word
+        remedy = f"write {self.words[0]}"
+        problems.refuse(word, f"must be one of {', '.join(self.words)}", remedy)
+        return str(self.default)
+
+
+@cache
+def options_of(declaration: type) -> Mapping[str, DeclaredOption]:
+    """
+    Return the options that a class declares by name, in their order.
+
+    Parameters
+    ----------
+    declaration
+        A dataclass whose fields are annotated with an `Option` each.
+    """
+    hints = get_type_hints(declaration, include_extras=True)
+    found = {}
+    for each in fields(declaration):
+        hint, option = get_args(hints[each.name])[:2]
+        default = each.default
+        if each.default_factory is not MISSING:
+            default = each.default_factory()
+        found[each.name] = DeclaredOption(
+            each.name, option, _without_none(hint), _is_optional(hint), default
+        )
+    return found
+
+
+def _is_optional(hint: Any) -> bool:  # noqa: ANN401 - any type
+    return get_origin(hint) in {Union, UnionType} and NoneType in get_args(hint)
+
+
+def _without_none(hint: Any) -> Any:  # noqa: ANN401 - any type
+    if not _is_optional(hint):
+        return hint
+    left = [one for one in get_args(hint) if one is not NoneType]
+    return Union[tuple(left)]  # noqa: UP007 - types known only now
