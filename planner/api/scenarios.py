@@ -36,7 +36,7 @@ from planner.what_if.scenarios import Scenario
 from planner.what_if.scenarios_file import ScenariosFile, read_scenarios, understand
 from planner.what_if.topic_growth import Rates, parse_growth, trend_rates
 from planner.what_if.what_if_answer import to_document
-from planner.what_if.what_if_screen import table_lines
+from planner.what_if.what_if_screen import scenario_lines
 
 AnyScenarios = Mapping[str, Any] | str | PathLike[str]
 """A scenarios file, or what one says as a dictionary."""
@@ -163,7 +163,7 @@ class WhatIfResult:
         return Player(snapshot, snapshot.to_state(), file, self.found.wishes)
 
     def __repr__(self) -> str:
-        return "\n".join(table_lines([self.found.today, *self.found.scenarios]))
+        return "\n".join(scenario_lines([self.found.today, *self.found.scenarios]))
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"

@@ -13,13 +13,13 @@ _ACTIVE = re.compile(
 
 
 def printable(text: str) -> str:
-    """
+    r"""
     Replace each character that a terminal acts on by its escape sequence.
 
     Examples
     --------
-    >>> print(printable("rack\\x1b[31m"), printable("été"))
-    rack\\x1b[31m été
+    >>> print(printable("rack\x1b[31m"), printable("été"))
+    rack\x1b[31m été
     """
     return _ACTIVE.sub(_escape, text)
 

@@ -54,13 +54,13 @@ Row = Sequence[str]
 
 
 def table_lines(columns: Sequence[Column], rows: Iterable[Row]) -> list[str]:
-    """
+    r"""
     Return the lines of a table, without trailing spaces.
 
     Examples
     --------
     >>> columns = [Column("TOPIC"), Column("LAG", align="right")]
-    >>> print(*table_lines(columns, [("orders", "17"), ("[red]", "1234")]), sep="\\n")
+    >>> print(*table_lines(columns, [("orders", "17"), ("[red]", "1234")]), sep="\n")
     TOPIC    LAG
     orders    17
     [red]   1234
