@@ -138,8 +138,9 @@ def _summary(score: ClusterScore) -> Iterator[str]:
     rows = [[str(RESOURCES[r]), *_figures(score, r)] for r in shown]
     while table_width(columns, rows) > SCREEN_WIDTH:
         # Amounts as long as can be leave no room for every measure of evenness.
-        for cells in (columns, *rows):
-            del cells[LEAST_ASKED]
+        del columns[LEAST_ASKED]
+        for row in rows:
+            del row[LEAST_ASKED]
     yield from table_lines(columns, rows)
 
 

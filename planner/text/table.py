@@ -132,12 +132,13 @@ def _fitted(
 ) -> list[int]:
     """Return widths that fit a limit, as far as flexible columns can be narrowed."""
     fitted = list(widths)
-    excess = _total(columns, widths) - limit if limit is not None else 0
+    floors = [max(cell_width(column.heading), LEAST_CUT) for column in columns]
     flexible = [c for c, column in enumerate(columns) if column.is_flexible]
-    for c in sorted(flexible, key=lambda c: -widths[c]):
-        narrowed = max(fitted[c] - max(excess, 0), LEAST_CUT)
-        excess -= max(fitted[c] - narrowed, 0)
-        fitted[c] = min(fitted[c], narrowed)
+    while limit is not None and _total(columns, fitted) > limit:
+        wide = [c for c in flexible if fitted[c] > floors[c]]
+        if not wide:
+            break
+        fitted[max(wide, key=fitted.__getitem__)] -= 1
     return fitted
 
 
@@ -170,7 +171,9 @@ def _rendered(
         ]
         for row in rows
     ]
-    render = _rich_lines if len(cells) <= MOST_RICH_ROWS else _plain_lines
+    # Rich prints a line also for a table that has none.
+    is_rich = 0 < len(cells) <= MOST_RICH_ROWS and any(widths)
+    render = _rich_lines if is_rich else _plain_lines
     return render(columns, widths, cells)
 
 
@@ -186,15 +189,18 @@ def _rich_lines(
 
     table = Table(box=None, padding=0, pad_edge=False, show_header=False)
     gaps = _gaps(columns)
-    for column, width, gap in zip(columns, widths, gaps, strict=True):
-        table.add_column(width=width + gap, justify=column.align, no_wrap=True)
+    # Rich gives a column of width 0 one cell.
+    wide = [c for c, width in enumerate(widths) if width + gaps[c]]
+    for c in wide:
+        table.add_column(
+            width=widths[c] + gaps[c], justify=columns[c].align, no_wrap=True
+        )
     for row in rows:
         # As `Text`, markup in a cell stays what it is.
-        spaced = (" " * gap + cell for gap, cell in zip(gaps, row, strict=True))
-        table.add_row(*map(Text, spaced))
+        table.add_row(*(Text(" " * gaps[c] + row[c]) for c in wide))
     file = io.StringIO()
-    wide = _total(columns, widths)
-    Console(file=file, width=max(wide, 1), color_system=None).print(table)
+    width = max(_total(columns, widths), 1)
+    Console(file=file, width=width, color_system=None).print(table)
     return [line.rstrip() for line in file.getvalue().splitlines()]
 
 

@@ -20,7 +20,6 @@ BROUGHT = {
 NOT_IMPORTED = {
     "networkx": "the oracle of the tests on flows",
     "pandas": "PySpark imports it",
-    "rich": "typer imports it, for help",
 }
 """Dependencies that no module imports, and why they are declared."""
 

@@ -34,16 +34,13 @@ def drawn_tables(draw):
 @given(drawn_tables())
 def test_the_quick_way_gives_the_lines_of_rich(drawn):
     columns, rows = drawn
-    shown = [[printable(cell) for cell in row] for row in rows]
-    widths = tables._widths(columns, shown)
-    cells = [
-        [shorten(c, w, k.cut) for c, w, k in zip(row, widths, columns, strict=True)]
-        for row in shown
-    ]
 
-    by_rich = tables._rich_lines(columns, widths, cells)
+    with pytest.MonkeyPatch.context() as patch:
+        by_rich = table_lines(columns, rows)
+        patch.setattr(tables, "MOST_RICH_ROWS", 0)
+        quickly = table_lines(columns, rows)
 
-    assert by_rich == tables._plain_lines(columns, widths, cells)
+    assert by_rich == quickly
 
 
 @given(WORDS, st.integers(1, 12), st.sampled_from(["start", "middle", "end"]))
@@ -113,3 +110,9 @@ def test_a_column_wider_than_the_screen_has_a_block_of_its_own():
     blocks = table_blocks([Column(), Column(), Column()], [("b", "x" * 9, "y")], 5)
 
     assert blocks == [["b  xxxxxxxxx"], ["b  y"]]
+
+
+def test_a_column_of_empty_cells_takes_only_its_gap():
+    assert table_lines([Column(), Column(), Column()], [("", "rule", "[3, 1]")]) == [
+        "  rule  [3, 1]"
+    ]

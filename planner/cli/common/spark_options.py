@@ -116,7 +116,7 @@ def print_columns(
     head: Sequence[str], lines: Sequence[Sequence[str]], notes: Sequence[str] = ()
 ) -> None:
     """
-    Print a table, as wide as its cells and no wider than 80.
+    Print a table, and below a line what there is to say of it.
 
     Parameters
     ----------
@@ -127,12 +127,13 @@ def print_columns(
         where it is empty.
     """
     from planner.text.format import SCREEN_WIDTH, wrapped
+    from planner.text.table import Column, table_lines
 
-    rows = [head, *lines]
-    widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
-    for row, note in zip(rows, ("", *(notes or [""] * len(lines))), strict=True):
-        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
-        typer.echo("  ".join(cells).rstrip()[:SCREEN_WIDTH])
+    name, *rest = head
+    columns = [Column(name, cut="middle", is_flexible=True), *map(Column, rest)]
+    shown = table_lines(columns, lines)
+    for row, note in zip(shown, ("", *(notes or [""] * len(lines))), strict=True):
+        typer.echo(row)
         for line in wrapped(note, SCREEN_WIDTH - len(INDENT)):
             typer.echo(f"{INDENT}{line}")
 
@@ -152,7 +153,7 @@ def _line(document: dict[str, Any]) -> tuple[str, ...]:
     out = sum(figures["brokers_out_of_band"] or 0 for figures in resources.values())
     wrong = sum(violations[rule] for rule in ("rack", "offline_partitions"))
     return (
-        str(document["cluster_id"])[:20],
+        str(document["cluster_id"]),
         (document["taken_at"] or "unknown")[:10],
         f"{document['replicas']:,}",
         _figure(resources["disk"]["max_over_mean"], " x"),

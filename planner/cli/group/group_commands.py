@@ -17,8 +17,10 @@ from planner.cli.group.group_source import (
     enrich,
     with_source,
 )
-from planner.cli.group.group_text import MAX_SHOWN, count, cut, ranges, row, some
+from planner.cli.group.group_text import MAX_SHOWN, row, some
 from planner.errors import BadInputError
+from planner.text.format import ids_text, plural
+from planner.text.table import Column, table_lines
 
 if TYPE_CHECKING:
     from assignment.errors import AssignmentError
@@ -206,7 +208,7 @@ def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError
 def _assignment_lines(answer: "Answer") -> Iterator[str]:
     document = answer.to_dict()
     group, load = answer.group, document["load"]
-    members = count(group.num_members, "member")
+    members = plural(group.num_members, "member")
     yield row("Group", f"{group.group_id or '(no name)'}: {members}")
     yield row("Assignor", answer.assignor)
     counts = answer.assignment.counts(group.num_members).tolist()
@@ -230,11 +232,18 @@ def _assignment_lines(answer: "Answer") -> Iterator[str]:
 
 
 def _member_lines(assignment: dict[str, dict[str, list[int]]]) -> Iterator[str]:
-    for member, topics in list(assignment.items())[:MAX_SHOWN]:
-        read = "; ".join(f"{name}: {ranges(n)}" for name, n in sorted(topics.items()))
-        yield f"{cut(member, 24):<24} {cut(read or '-', 55)}"
+    rows = [
+        (member, _topics_text(topics))
+        for member, topics in list(assignment.items())[:MAX_SHOWN]
+    ]
+    yield from table_lines([Column(most=24), Column(most=55)], rows)
     if (rest := len(assignment) - MAX_SHOWN) > 0:
         yield f"… and {rest} more; --format json lists all"
+
+
+def _topics_text(topics: dict[str, list[int]]) -> str:
+    texts = (f"{name}: {ids_text(sorted(n))}" for name, n in sorted(topics.items()))
+    return "; ".join(texts) or "-"
 
 
 def _bound_text(value: float, bounded: dict[str, Any] | None) -> str:
