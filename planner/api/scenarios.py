@@ -15,6 +15,7 @@ from planner.api.failures import without_command
 from planner.api.result import PlanResult
 from planner.api.table import Table
 from planner.errors import BadInputError
+from planner.io.problems import problem
 from planner.plan.run.make_plan import Planned, check_plan
 from planner.sizing.broker_types import read_types, understand_types
 from planner.sizing.size_cluster import SizeAnswer, SizeRequest, shown_snapshot
@@ -23,7 +24,6 @@ from planner.sizing.sizing_document import status_of
 from planner.sizing.sizing_document import to_document as size_document
 from planner.sizing.sizing_screen import size_screen
 from planner.snapshot import Snapshot
-from planner.snapshot.tables.snapshot_problems import problem
 from planner.what_if.growth_trends import read_trends
 from planner.what_if.play_scenarios import (
     Player,

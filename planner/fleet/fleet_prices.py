@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from planner.errors import BadInputError, InputProblem
+from planner.io.problems import problem
 from planner.io.toml_records import read_toml, shape_problems
-from planner.snapshot.tables.snapshot_problems import problem
 from planner.what_if.changes.scenario_records import Name, Price, PricesRecord, Record
 from planner.what_if.prices import Prices
 

@@ -1,6 +1,5 @@
 """A fleet's folder on any file system that pyarrow reaches: local, S3, GCS, HDFS."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
@@ -8,6 +7,7 @@ from uuid import uuid4
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.commit_markers import FOLDER, Commit, Visible, resolve
+from planner.io.json_reader import parse_json
 
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """What Spark calls a file system, and what pyarrow does."""
@@ -157,7 +157,7 @@ class Store:
             for name in self.list(FOLDER):
                 file = f"{self.folder}/{name}"
                 try:
-                    document = json.loads(self.read(name))
+                    document = parse_json(self.read(name))
                 except ValueError:
                     document = None
                 yield Commit.from_document(document, file=file)

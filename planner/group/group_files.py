@@ -11,6 +11,8 @@ from planner.errors import BadInputError
 from planner.group.group_document import GroupDocument
 from planner.group.group_problems import refuse
 from planner.group.group_records import FORMAT
+from planner.io.json_reader import JsonTextError, parse_json
+from planner.io.problems import problem
 from planner.pasted_text import (
     EncodingProblemError,
     clean,
@@ -19,7 +21,6 @@ from planner.pasted_text import (
     passed_note,
     recognise,
 )
-from planner.snapshot.tables.snapshot_problems import problem
 
 _OWN_KEYS = frozenset(("format", "group_id", "members"))
 
@@ -101,29 +102,9 @@ def _read_text(path: Path) -> str:
 
 def _parse(text: str, file: str) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return json.loads(
-            text, object_pairs_hook=_once, parse_constant=_refuse_constant
-        )
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        _refuse(file, place, f"must be JSON: {error.msg}", "mend it")
-    except (ValueError, RecursionError) as error:
-        _refuse(file, "", f"must be JSON: {error}", "mend it")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        again = sorted({key for key in keys if keys.count(key) > 1})
-        msg = f"an object must have a key once, found twice: {', '.join(again)}"
-        raise ValueError(msg)
-    return found
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    msg = f"{name} is no number"
-    raise ValueError(msg)
+        return parse_json(text)
+    except JsonTextError as error:
+        _refuse(file, error.place, error.rule, "mend it")
 
 
 def _refuse(file: str, place: str, rule: str, remedy: str) -> NoReturn:

@@ -1,5 +1,5 @@
 """
-Input and output: JSON text, TOML records, deferred interrupts, folded problems.
+Input and output: JSON, TOML records, problems of inputs, deferred interrupts.
 
-Imports `planner.errors` and the problems of `planner.snapshot.tables`.
+Imports `planner.errors` and `planner.text`.
 """

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from planner.errors import BadInputError, InputProblem
-from planner.snapshot.tables.snapshot_problems import problem
+from planner.io.problems import problem
 from planner.text.suggest import near
 
 Refusal = Callable[[str, Sequence[InputProblem]], BadInputError]

@@ -10,8 +10,8 @@ from pydantic import Field, ValidationError
 from placement.sizing.broker_kinds import BrokerKind
 from placement.sizing.demand.broker_demand import capacity_of
 from planner.errors import BadInputError, InputProblem
+from planner.io.problems import problem
 from planner.io.toml_records import read_toml, shape_problems
-from planner.snapshot.tables.snapshot_problems import problem
 from planner.what_if.changes.amounts import Bytes, Rate
 from planner.what_if.changes.scenario_records import Count, Name, Record
 

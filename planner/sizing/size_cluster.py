@@ -24,10 +24,10 @@ from placement.sizing.demand.broker_demand import Wanted
 from placement.sizing.demand.topic_growth import DAYS_PER_MONTH
 from planner.errors import BadInputError
 from planner.failures.failure_request import election_rules
+from planner.io.problems import problem
 from planner.plan.kafka_files.reassignment_columns import listing
 from planner.progress import stage
 from planner.snapshot import Snapshot
-from planner.snapshot.tables.snapshot_problems import problem
 from planner.text.suggest import near
 from planner.what_if.changes.change_context import Context
 from planner.what_if.changes.scenario_names import NameReader

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
+from planner.io.problems import problem
 from planner.snapshot.formats.foreign_tables import cast_tables
 from planner.snapshot.tables.snapshot_columns import (
     LOG_DIRS,
@@ -24,7 +25,7 @@ from planner.snapshot.tables.snapshot_columns import (
     ArrowTable,
     TableColumns,
 )
-from planner.snapshot.tables.snapshot_problems import problem, refuse
+from planner.snapshot.tables.snapshot_problems import refuse
 
 if TYPE_CHECKING:
     from planner.snapshot.snapshot_document import Snapshot

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError
 from planner.io.interrupts import interrupts_wait
+from planner.io.problems import problem
 from planner.progress import stage
 from planner.snapshot.parquet_folder import (
     HEADER_FILE,
@@ -18,7 +19,7 @@ from planner.snapshot.parquet_folder import (
     write_folder,
 )
 from planner.snapshot.tables.snapshot_columns import TABLES
-from planner.snapshot.tables.snapshot_problems import problem, refuse
+from planner.snapshot.tables.snapshot_problems import refuse
 
 if TYPE_CHECKING:
     from planner.snapshot.snapshot_document import Snapshot

@@ -1,31 +1,24 @@
 """Texts as a terminal shows them: escaped, measured and shortened."""
 
-import re
 from typing import Literal
 
 Cut = Literal["start", "middle", "end"]
 """Part of a text that an ellipsis replaces."""
 ELLIPSIS = "…"
-# Controls, marks of writing direction, line separators, and halves of surrogate pairs.
-_ACTIVE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 
 
 def printable(text: str) -> str:
     r"""
-    Replace each character that a terminal acts on by its escape sequence.
+    Escape characters that terminals or UTF-8 reject: controls, lone surrogates.
 
     Examples
     --------
     >>> print(printable("rack\x1b[31m"), printable("été"))
-    rack\x1b[31m été
+    rack\u001b[31m été
     """
-    return _ACTIVE.sub(_escape, text)
-
-
-def _escape(found: re.Match[str]) -> str:
-    return found.group().encode("unicode_escape").decode("ascii")
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
 
 
 def cell_width(text: str) -> int:

@@ -14,8 +14,8 @@ from placement.scenarios.changes.variant import Variant
 from planner.errors import BadInputError, InputProblem
 from planner.failures.failure_request import election_rules
 from planner.group.group_problems import place_text
+from planner.io.problems import problem
 from planner.snapshot import Snapshot
-from planner.snapshot.tables.snapshot_problems import problem
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.change_context import Context

@@ -72,7 +72,7 @@ def test_markup_in_a_name_is_shown_as_it_is():
 def test_control_characters_are_escaped():
     lines = table_lines([Column()], [("a\x1b[2Jb",), ("c\nd\te",), ("f\u202eg",)])
 
-    assert lines == ["a\\x1b[2Jb", "c\\nd\\te", "f\\u202eg"]
+    assert lines == ["a\\u001b[2Jb", "c\\u000ad\\u0009e", "f\\u202eg"]
 
 
 def test_nothing_is_cut_without_a_terminal():

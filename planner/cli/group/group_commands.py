@@ -180,7 +180,7 @@ def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any: 
 
     from assignment.java_orders import hash_map_order
     from planner.group.group_problems import refuse
-    from planner.snapshot.tables.snapshot_problems import problem
+    from planner.io.problems import problem
 
     group = document.to_group()
     if not group.num_members:
@@ -195,7 +195,7 @@ def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any: 
 def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError:
     """Return the error that an assignor's refusal comes to."""
     from assignment.errors import UserAssignorError
-    from planner.snapshot.tables.snapshot_problems import problem
+    from planner.io.problems import problem
 
     if isinstance(error, UserAssignorError):
         remedy = "mend the class; nothing here is wrong"

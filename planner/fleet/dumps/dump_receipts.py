@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.commit_markers import Key
 from planner.fleet.fleet_store import Store
+from planner.io.json_reader import parse_json
 
 FOLDER = "ingested"
 
@@ -56,7 +57,7 @@ def read_receipts(store: Store) -> dict[str, Receipt]:
     for name in store.list(FOLDER):
         try:
             lines = store.read(name).decode().splitlines()
-            found = [Receipt(**json.loads(line)) for line in lines]
+            found = [Receipt(**parse_json(line)) for line in lines]
         except (ValueError, TypeError) as error:
             problem = InputProblem(
                 file=f"{store.folder}/{name}",

@@ -15,8 +15,8 @@ from planner.errors import InputProblem
 from planner.group.group_document import GroupDocument
 from planner.group.group_problems import refuse
 from planner.group.importers.tables import Row, Table, is_only_words, read_tables
+from planner.io.problems import problem
 from planner.pasted_text import recognise
-from planner.snapshot.tables.snapshot_problems import problem
 
 _ASSIGNED = re.compile(r"([\w.-]+)(?::|\()([\d,]+)\)?")
 _ASSIGNMENT_HEADINGS = ("CURRENT-ASSIGNMENT", "ASSIGNMENT")

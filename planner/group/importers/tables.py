@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from planner.errors import InputProblem
 from planner.group.importers.columns import NONE, Columns, columns_of
+from planner.io.problems import problem
 from planner.pasted_text import Form, Noise, clean, passed_note
 from planner.pasted_text.noise import WORDS, shown
-from planner.snapshot.tables.snapshot_problems import problem
 
 _WORDS = re.compile(
     r"(?:Warning: )?Consumer group '.*' (?:has no active members|is rebalancing)\."

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.errors import BadInputError
-from planner.snapshot.tables.snapshot_problems import problem
+from planner.io.problems import problem
 
 Int64s = npt.NDArray[np.int64]
 Name = tuple[str, int]

@@ -21,7 +21,7 @@ from planner.group.what_if.what_if_records import (
     NewTopicRecord,
     RunRecord,
 )
-from planner.snapshot.tables.snapshot_problems import problem
+from planner.io.problems import problem
 
 SEE_SCHEMA = "see 'kafka-planner schema group-events'"
 

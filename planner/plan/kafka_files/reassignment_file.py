@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from planner.errors import BadInputError, InputProblem
+from planner.io.json_reader import JsonTextError, parse_json
 from planner.process import no_garbage_collection
 
 ANY = "any"
@@ -208,21 +209,11 @@ def read_json(path: Path, *, remedy: str | None = None) -> object:
     """
     text = _read_text(path)
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
-        _refuse(path, "", "JSON must not be nested this deep", "mend the file")
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        rule = f"must be JSON: {error.msg}"
-        _refuse(path, place, rule, remedy or _remedy_for(text))
-    except ValueError as error:
-        # NaN, or an integer of thousands of digits.
-        _refuse(path, "", f"must be JSON: {error}", "mend the number")
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    msg = f"{name} is no number"
-    raise ValueError(msg)
+        return parse_json(text)
+    except JsonTextError as error:
+        is_syntax = bool(error.place)
+        other = (remedy or _remedy_for(text)) if is_syntax else "mend the file"
+        _refuse(path, error.place, error.rule, other)
 
 
 def _read_text(path: Path) -> str:

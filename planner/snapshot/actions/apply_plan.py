@@ -12,11 +12,11 @@ import pyarrow.compute as pc
 from placement.model.cluster import ClusterState, sum_rows
 from placement.model.reassignment import usable_after
 from planner.errors import BadInputError, InputProblem
+from planner.io.problems import problem
 from planner.snapshot.actions.chosen_dirs import Dirs, with_chosen_dirs
 from planner.snapshot.formats.json_file import python_values
 from planner.snapshot.snapshot_document import Snapshot
 from planner.snapshot.tables.snapshot_columns import LOG_DIRS, PARTITIONS, ArrowTable
-from planner.snapshot.tables.snapshot_problems import problem
 from planner.snapshot.tables.table_rows import Rows, as_array, find_in_rows
 from planner.snapshot.to_state import first_in_rows
 

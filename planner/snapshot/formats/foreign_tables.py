@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from planner.errors import InputProblem
+from planner.io.problems import problem
 from planner.snapshot.formats.column_casting import (
     ColumnTypeError,
     cast_column,
@@ -22,7 +23,6 @@ from planner.snapshot.tables.snapshot_columns import (
     Column,
     TableColumns,
 )
-from planner.snapshot.tables.snapshot_problems import problem
 from planner.snapshot.tables.table_rows import as_array
 
 _ROW_NUMBER = re.compile(r"|index|level_[0-9]|Unnamed: [0-9]|__index_level_[0-9]__")

@@ -9,6 +9,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
 from planner.errors import InputProblem
+from planner.io.problems import problem
 from planner.process import no_garbage_collection
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
@@ -18,7 +19,7 @@ from planner.snapshot.tables.snapshot_columns import (
     ArrowTable,
     TableColumns,
 )
-from planner.snapshot.tables.snapshot_problems import SEE_SCHEMA, JsonPlaces, problem
+from planner.snapshot.tables.snapshot_problems import SEE_SCHEMA, JsonPlaces
 from planner.snapshot.tables.snapshot_records import (
     ENVELOPE,
     FORMAT,

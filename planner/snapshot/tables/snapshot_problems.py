@@ -1,6 +1,5 @@
 """Places of a snapshot's problems, in terms of the file that was read."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -9,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.errors import BadInputError, InputProblem
-
-_MAX_VALUE = 100
-"""Largest number of characters of a value that a message repeats."""
+from planner.io.problems import problem
+from planner.text.printable import printable
 
 SEE_SCHEMA = "see 'kafka-planner schema snapshot'"
 
@@ -128,37 +126,6 @@ def as_problems(
         )
         for finding in findings
     ]
-
-
-def problem(
-    file: str, place: str, value: object, rule: str, remedy: str = ""
-) -> InputProblem:
-    """Return a problem with printable texts, whatever the input contains."""
-    return InputProblem(
-        file=printable(file),
-        place=printable(place),
-        value=value_text(value),
-        rule=printable(rule),
-        remedy=printable(remedy),
-    )
-
-
-def printable(text: str) -> str:
-    """Escape characters that terminals or UTF-8 reject: lone surrogates, controls."""
-    encoded = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in encoded)
-
-
-def value_text(value: object) -> str:
-    """Return a value as JSON of a readable length; empty for no value."""
-    if value is None or value == "":
-        return ""
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        text = f"a {type(value).__name__}"
-    text = printable(text)
-    return text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 1]}…"
 
 
 def refuse(file: str, problems: list[InputProblem]) -> BadInputError:

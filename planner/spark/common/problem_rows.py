@@ -6,7 +6,8 @@ import pyarrow as pa
 
 from planner.fleet.contracts.result_schemas import PROBLEM
 from planner.snapshot.tables.snapshot_columns import ArrowTable
-from planner.snapshot.tables.snapshot_problems import Finding, printable
+from planner.snapshot.tables.snapshot_problems import Finding
+from planner.text.printable import printable
 
 ERROR, WARNING = "error", "warning"
 """Severities of problems: the snapshot has no scores; it may be loaded in part."""

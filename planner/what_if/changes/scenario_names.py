@@ -8,8 +8,8 @@ import numpy as np
 from placement.model.cluster import ABSENT, BoolArray, ClusterState
 from placement.scenarios.changes.log_dir_changes import Place
 from planner.errors import InputProblem
+from planner.io.problems import problem
 from planner.options.option_reader import parse_broker_list
-from planner.snapshot.tables.snapshot_problems import problem
 from planner.text.suggest import near
 from planner.what_if.changes.scenario_records import OnTopics
 

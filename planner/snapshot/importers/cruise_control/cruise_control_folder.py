@@ -19,7 +19,7 @@ from planner.snapshot.importers.inputs.foreign_files import read_bytes
 from planner.snapshot.importers.inputs.import_source import Source
 from planner.snapshot.importers.inputs.input_text import Refusal
 from planner.snapshot.importers.inputs.json_input import read_document
-from planner.snapshot.tables.snapshot_problems import printable
+from planner.text.printable import printable
 
 KIND = "a folder of Cruise Control's files"
 _PROPERTIES = "cruisecontrol.properties"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from planner.errors import BadInputError, InputProblem
 from planner.snapshot.importers.inputs.import_source import Source
-from planner.snapshot.tables.snapshot_problems import printable
+from planner.text.printable import printable
 
 
 def read_file(path: Path, read: Callable[..., Source]) -> Source:
