@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 from uuid import uuid4
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError
 from planner.fleet.commit_markers import FOLDER, Commit, Visible, resolve
 from planner.io.json_reader import parse_json
+from planner.io.problems import refusal
 
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """What Spark calls a file system, and what pyarrow does."""
@@ -177,12 +178,7 @@ class Store:
         remedy = "check the path, and the rights to it"
         if self.folder.startswith("hdfs:"):
             remedy += "; JAVA_HOME, HADOOP_HOME and CLASSPATH must lead to libhdfs"
-        found = InputProblem(
-            file=self.folder,
-            place="",
-            value="",
-            # Libraries that are not found are told place by place, on a line each.
-            rule=f"the fleet cannot be reached: {reason.partition(chr(10))[0]}",
-            remedy=remedy,
-        )
-        return BadInputError(f"cannot use the fleet {self.folder}", [found])
+        # Missing libraries are listed place by place, on a line each.
+        rule = f"the fleet cannot be reached: {reason.partition(chr(10))[0]}"
+        msg = f"cannot use the fleet {self.folder}"
+        return refusal(msg, self.folder, rule, remedy)

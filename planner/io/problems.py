@@ -1,8 +1,9 @@
 """Builder of problems: printable texts, and values of a readable length."""
 
 import json
+from dataclasses import replace
 
-from planner.errors import InputProblem
+from planner.errors import BadInputError, InputProblem
 from planner.text.printable import printable
 
 MOST_SHOWN = 100
@@ -20,6 +21,23 @@ def problem(
         rule=printable(rule),
         remedy=printable(remedy),
     )
+
+
+def refusal(
+    message: str, file: str, rule: str, remedy: str, *, place: str = "", value: str = ""
+) -> BadInputError:
+    """
+    Return the error of an input with one problem.
+
+    Parameters
+    ----------
+    message
+        One line that says what was refused.
+    file, rule, remedy, place, value
+        As of `InputProblem`, the value as text.
+    """
+    found = problem(file, place, None, rule, remedy)
+    return BadInputError(message, [replace(found, value=printable(value))])
 
 
 def value_text(value: object) -> str:

@@ -32,8 +32,9 @@ from placement.score.known_loads import (
     known_spread,
 )
 from placement.score.level_loads import TopicLevel
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError
 from planner.io.interrupts import interrupts_wait
+from planner.io.problems import refusal
 from planner.score.make_score import Scored
 from planner.score.score_document import rack_brokers, score_document
 from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
@@ -338,5 +339,4 @@ def write_tables(scored: Sequence[Scored], path: Path) -> None:
 
 
 def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
-    problem = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
-    return BadInputError(f"will not write {path}", [problem])
+    return refusal(f"will not write {path}", str(path), rule, remedy)

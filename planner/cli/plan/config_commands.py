@@ -11,7 +11,7 @@ import typer
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.output import print_json, print_words
 from planner.cli.plan.plan_options import PlanOptions, with_plan_options
-from planner.errors import BadInputError, InputProblem
+from planner.io.problems import refusal
 from planner.text.format import labelled
 from planner.text.table import Column, table_lines
 
@@ -220,10 +220,7 @@ def _write_new(path: Path, text: str) -> None:
         os.link(draft, path)
     except OSError as error:
         rule = f"the file cannot be written: {error.strerror or error}"
-        problem = InputProblem(
-            file=str(path), place="", value="", rule=rule, remedy="name another with -o"
-        )
         msg = f"will not write {path}"
-        raise BadInputError(msg, [problem]) from error
+        raise refusal(msg, str(path), rule, "name another with -o") from error
     finally:
         draft.unlink(missing_ok=True)

@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from placement.model.cluster import ClusterState, sum_rows
 from placement.waves.broker_lists import lists_of_change
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError
 from planner.io.interrupts import interrupts_wait
 from planner.io.json_reader import parse_json
 from planner.io.json_text import json_text
+from planner.io.problems import refusal
 from planner.plan.documents.log_dir_document import TABLE_NAME, moves_inside
 from planner.plan.documents.plan_document import (
     FORMAT,
@@ -173,8 +174,7 @@ def _is_plan(path: Path) -> bool:
 
 
 def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
-    problem = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
-    return BadInputError(f"will not write {path}", [problem])
+    return refusal(f"will not write {path}", str(path), rule, remedy)
 
 
 def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:

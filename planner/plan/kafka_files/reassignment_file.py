@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 from planner.errors import BadInputError, InputProblem
 from planner.io.json_reader import JsonTextError, parse_json
+from planner.io.problems import refusal
 from planner.process import no_garbage_collection
 
 ANY = "any"
@@ -241,11 +242,8 @@ def _remedy_for(text: str) -> str:
 
 
 def _refuse(path: Path, place: str, rule: str, remedy: str) -> NoReturn:
-    problem = InputProblem(
-        file=str(path), place=place, value="", rule=rule, remedy=remedy
-    )
     msg = f"{path} cannot be read"
-    raise BadInputError(msg, [problem])
+    raise refusal(msg, str(path), rule, remedy, place=place)
 
 
 class _Reader:
