@@ -116,7 +116,7 @@ def print_columns(
     head: Sequence[str], lines: Sequence[Sequence[str]], notes: Sequence[str] = ()
 ) -> None:
     """
-    Print a table, and below a line what there is to say of it.
+    Print a table no wider than the screen, with notes below its lines.
 
     Parameters
     ----------
@@ -127,13 +127,14 @@ def print_columns(
         where it is empty.
     """
     from planner.text.format import SCREEN_WIDTH, wrapped
+    from planner.text.printable import shorten
     from planner.text.table import Column, table_lines
 
     name, *rest = head
     columns = [Column(name, cut="middle", is_flexible=True), *map(Column, rest)]
     shown = table_lines(columns, lines)
     for row, note in zip(shown, ("", *(notes or [""] * len(lines))), strict=True):
-        typer.echo(row)
+        typer.echo(shorten(row, SCREEN_WIDTH))
         for line in wrapped(note, SCREEN_WIDTH - len(INDENT)):
             typer.echo(f"{INDENT}{line}")
 
@@ -153,7 +154,7 @@ def _line(document: dict[str, Any]) -> tuple[str, ...]:
     out = sum(figures["brokers_out_of_band"] or 0 for figures in resources.values())
     wrong = sum(violations[rule] for rule in ("rack", "offline_partitions"))
     return (
-        str(document["cluster_id"]),
+        str(document["cluster_id"])[:20],
         (document["taken_at"] or "unknown")[:10],
         f"{document['replicas']:,}",
         _figure(resources["disk"]["max_over_mean"], " x"),

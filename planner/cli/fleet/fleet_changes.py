@@ -113,7 +113,7 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
     from planner.text.format import bytes_text
 
     times = ((row[name] or "unknown")[:13] for name in ("before", "taken_at"))
-    named = (str(row["cluster_id"]), *times)
+    named = (str(row["cluster_id"])[:18], *times)
     if row["reason"] is not None:
         return (*named, "-", "-", "-", "-")
     return (
@@ -132,7 +132,7 @@ def print_drift(rows: list[dict[str, Any]]) -> None:
     head = ("Cluster", "planned", "request", "now", "completed", "differ", "findings")
     lines = [
         (
-            str(row["cluster_id"]),
+            str(row["cluster_id"])[:18],
             (row["planned_at"] or "unknown")[:13],
             row["request"][:12],
             row["status"],

@@ -56,7 +56,7 @@ def print_cluster_costs(rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (
-        str(row["cluster_id"]),
+        str(row["cluster_id"])[:20],
         amount_text(row["cost_total"]),
         _amount(row["cost_cross_rack"]),
         str(row["brokers"]),

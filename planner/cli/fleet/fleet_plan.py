@@ -201,7 +201,7 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
 
     has_plan = row.get("moved_bytes") is not None
     return (
-        str(row["cluster_id"]),
+        str(row["cluster_id"])[:18],
         row["request"][:14],
         row["status"],
         f"{row['moved_replicas']:,}" if has_plan else "-",

@@ -114,8 +114,8 @@ def _line(row: Mapping[str, Any]) -> tuple[str, ...]:
 
     has_plan = row["moved_bytes"] is not None
     return (
-        str(row["cluster_id"]),
-        str(row["request"]),
+        str(row["cluster_id"])[:16],
+        str(row["request"])[:20],
         {True: "yes", False: "no", None: "-"}[row["holds"]],
         str(row["status"]),
         f"{row['moved_replicas']:,}" if has_plan else "-",

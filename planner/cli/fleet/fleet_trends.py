@@ -86,7 +86,7 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
     if growth is not None:
         shown = bytes_text(growth) if is_bytes else f"{growth:.3g}"
     return (
-        str(row["cluster_id"]),
+        str(row["cluster_id"])[:18],
         str(row["broker"]),
         row["resource"],
         shown,
