@@ -62,7 +62,7 @@ def parse_json(text: str | bytes) -> Any:  # noqa: ANN401 - any JSON value
 
 def may_repeat_keys(text: bytes, value: object) -> bool:
     """
-    Tell whether an object may have a key twice, quickly for megabytes.
+    Check whether an object may have a key twice, quickly for megabytes.
 
     Parameters
     ----------

@@ -2,8 +2,9 @@
 Tables of a screen: aligned columns without a box, rendered by Rich.
 
 A table is as wide as its cells. On a terminal that is narrower, the columns that may be
-cut are narrowed; in a pipe or a file nothing is. Cells are data: markup in them is
-shown as it is, and control characters are escaped.
+cut are narrowed; in a pipe or a file nothing is, and the same lines are written without
+loading Rich. Cells are data: markup in them is shown as it is, and control characters
+are escaped.
 """
 
 import shutil
@@ -172,7 +173,8 @@ def _rendered(
         for row in rows
     ]
     # Rich prints a line also for a table that has none.
-    is_rich = 0 < len(cells) <= MOST_RICH_ROWS and any(widths)
+    is_small = 0 < len(cells) <= MOST_RICH_ROWS and any(widths)
+    is_rich = is_small and terminal_width() is not None
     render = _rich_lines if is_rich else _plain_lines
     return render(columns, widths, cells)
 
@@ -207,7 +209,7 @@ def _rich_lines(
 def _plain_lines(
     columns: Sequence[Column], widths: Sequence[int], rows: Sequence[Row]
 ) -> list[str]:
-    """Return the same lines as `_rich_lines`, quickly for thousands of rows."""
+    """Return the same lines as `_rich_lines`, quickly also for thousands of rows."""
     layout = list(zip(columns, widths, _gaps(columns), strict=True))
     return [
         "".join(

@@ -36,9 +36,9 @@ def test_the_quick_way_gives_the_lines_of_rich(drawn):
     columns, rows = drawn
 
     with pytest.MonkeyPatch.context() as patch:
-        by_rich = table_lines(columns, rows)
-        patch.setattr(tables, "MOST_RICH_ROWS", 0)
         quickly = table_lines(columns, rows)
+        patch.setattr(tables, "terminal_width", lambda: 1000)
+        by_rich = table_lines(columns, rows)
 
     assert by_rich == quickly
 
@@ -53,7 +53,10 @@ def test_a_shortened_text_fits(text, width, cut):
     assert short == shown or "…" in short
 
 
-def test_wide_characters_keep_columns_aligned():
+@pytest.mark.parametrize("width", [None, 80])
+def test_wide_characters_keep_columns_aligned(width, monkeypatch):
+    monkeypatch.setattr(tables, "terminal_width", lambda: width)
+
     lines = table_lines(
         [Column("RACK"), Column("LAG", align="right")],
         [("東京", "1"), ("paris", "22")],
@@ -63,7 +66,10 @@ def test_wide_characters_keep_columns_aligned():
     assert len({cell_width(line) for line in lines}) == 1
 
 
-def test_markup_in_a_name_is_shown_as_it_is():
+@pytest.mark.parametrize("width", [None, 80])
+def test_markup_in_a_name_is_shown_as_it_is(width, monkeypatch):
+    monkeypatch.setattr(tables, "terminal_width", lambda: width)
+
     lines = table_lines([Column()], [("[red]x[/red]",), (":smile:",), ("[/]",)])
 
     assert lines == ["[red]x[/red]", ":smile:", "[/]"]
