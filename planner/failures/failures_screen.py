@@ -49,9 +49,9 @@ COLUMNS = (
     Column("below", align="right"),
     Column("at min", align="right"),
     Column("leaders", align="right"),
-    Column("out", align="right", least=9),
-    Column("disk", align="right", least=5),
-    Column("rebuild", align="right", least=10),
+    Column("out", align="right", gap=1),
+    Column("disk", align="right", gap=1),
+    Column("rebuild", align="right"),
 )
 ANSWERS = {True: "yes", False: "no", None: "unknown"}
 WORDS = {
