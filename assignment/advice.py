@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assignment.group import OffsetArray, RateArray
+from placement.array_types import OffsetArray, RateArray
 
 _ROUNDING = 1e-9
 """Relative rounding error allowed in sums that fit exactly."""

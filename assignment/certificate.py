@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assignment.group import ABSENT, Group, RateArray
+from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment, is_moved
+from placement.array_types import RateArray
 from placement.core.model.solution import Bounded, Proof
 
 

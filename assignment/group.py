@@ -7,33 +7,24 @@ name given by Kafka. Partitions are listed topic by topic, so number ``n`` of to
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from assignment.errors import InvalidGroupError
-from placement.model.columns import (
-    ABSENT,
-    BoolArray,
-    IndexArray,
-    OffsetArray,
-    RateArray,
-)
+from placement.array_types import BoolArray, IndexArray, OffsetArray, RateArray
+from placement.model.columns import ABSENT, freeze
 
 __all__ = [
     "ABSENT",
     "DEFAULT_GENERATION",
     "NOT_SENT",
-    "BoolArray",
     "Group",
     "GroupPartitions",
     "GroupTopics",
-    "IndexArray",
     "Members",
-    "OffsetArray",
-    "RateArray",
     "Rows",
 ]
 
@@ -41,13 +32,6 @@ NOT_SENT = -(2**31)
 """Generation of a subscription that was sent without one."""
 DEFAULT_GENERATION = -1
 """Generation of a member that has not been in any generation yet."""
-
-
-def _freeze(columns: Any) -> None:  # noqa: ANN401 - any dataclass of arrays
-    for column in fields(columns):
-        value = getattr(columns, column.name)
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)
 
 
 _SORTED_BY_DIGITS = 1 << 16
@@ -92,7 +76,7 @@ class Rows:
     idx: IndexArray
 
     def __post_init__(self) -> None:
-        _freeze(self)
+        freeze(self)
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -155,7 +139,7 @@ class GroupTopics:
     start: OffsetArray
 
     def __post_init__(self) -> None:
-        _freeze(self)
+        freeze(self)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -199,7 +183,7 @@ class GroupPartitions:
     racks: Rows
 
     def __post_init__(self) -> None:
-        _freeze(self)
+        freeze(self)
 
     def __len__(self) -> int:
         return len(self.topic_idx)
@@ -242,7 +226,7 @@ class Members:
     user_data: tuple[Any, ...]
 
     def __post_init__(self) -> None:
-        _freeze(self)
+        freeze(self)
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assignment.group import ABSENT, BoolArray, Group, IndexArray, OffsetArray
+from assignment.group import ABSENT, Group
+from placement.array_types import BoolArray, IndexArray, OffsetArray
 
 __all__ = ["Assignment", "is_moved", "is_owned_by", "is_revoked"]
 
@@ -65,3 +66,10 @@ def is_revoked(group: Group, assignment: Assignment) -> BoolArray:
     """Return ``(K,)`` true for rows of `Group.owned` that their member revokes."""
     now = assignment.member_idx[group.owned.idx]
     return np.not_equal(now, group.owned.owner)
+
+
+def idle_members(group: Group, assignment: Assignment) -> list[str]:
+    """Return the ids of the members without partitions."""
+    counts = assignment.counts(group.num_members)
+    idle = np.nonzero(np.equal(counts, 0))[0].tolist()
+    return [group.members.ids[member] for member in idle]

@@ -9,8 +9,8 @@ From Python, the main job::
     plan = planner.rebalance(snapshot, band=0.05)
     plan.write("plan")
 
-The names below come from `planner.api` and are loaded when they are first used, so
-that importing `planner` costs nothing.
+The names below come from `planner.api` and are loaded on first use, so that importing
+`planner` is fast.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -6,9 +6,9 @@ Errors of `planner`.
     PlannerError
     ├── BadInputError (ValueError)         exit 2, every problem of the input at once
     ├── ClusterUnavailableError (OSError)  exit 5, unreachable, unauthorised, or timed
-    │                                      out before anything was asked
-    ├── AnswerUnknownError (OSError)       exit 6, asked for a change, answer unknown
-    └── UnreadableFileError (OSError)      a file of a fleet; a row says it instead
+    │                                      out before any change was requested
+    ├── AnswerUnknownError (OSError)       exit 6, requested a change, outcome unknown
+    └── UnreadableFileError (OSError)      a file of a fleet; becomes a row of problems
 """
 
 from collections.abc import Sequence
@@ -18,21 +18,21 @@ from dataclasses import asdict, dataclass
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputProblem:
     """
-    One thing that is wrong with an input, and how to mend it.
+    One problem of an input, and its remedy.
 
     Parameters
     ----------
     file
-        The file, option or address it came from.
+        File, option or address that contains the problem.
     place
-        Where in it: ``topics[3].partitions[0].replicas``, ``line 7``,
+        Place in the file: ``topics[3].partitions[0].replicas``, ``line 7``,
         ``partitions.parquet: column size_bytes``.
     value
-        What stands there, as text, cut to a readable length.
+        Value at that place, as text, cut to a readable length.
     rule
-        What must hold.
+        Rule that the value breaks.
     remedy
-        What to do.
+        Action that solves the problem.
     """
 
     file: str
@@ -48,7 +48,7 @@ class InputProblem:
         return f"{place}: {self.rule}{value}{remedy}"
 
     def to_dict(self) -> dict[str, str]:
-        """Return the problem as it stands in `--format json`."""
+        """Return the problem as `--format json` prints it."""
         return asdict(self)
 
 
@@ -63,7 +63,7 @@ class BadInputError(PlannerError, ValueError):
     Parameters
     ----------
     message
-        One line that says what was refused.
+        Summary of the refusal, one line.
     problems
         All problems found, in the order of the input.
     """
@@ -74,19 +74,19 @@ class BadInputError(PlannerError, ValueError):
         super().__init__(message)
 
     def __str__(self) -> str:
-        return _told(self.message, self.problems)
+        return _with_problems(self.message, self.problems)
 
 
 class UnreadableFileError(PlannerError, OSError):
     """
-    A file of a fleet is not there, or is not what it should be.
+    A file of a fleet is missing or breaks its format.
 
     Parameters
     ----------
     file
-        Its path.
+        Path of the file.
     reason
-        What hinders reading it.
+        Reason why it cannot be read.
     """
 
     def __init__(self, file: str, reason: str) -> None:
@@ -96,14 +96,14 @@ class UnreadableFileError(PlannerError, OSError):
 
 class ClusterUnavailableError(PlannerError, OSError):
     """
-    A cluster did not answer, or refused.
+    A cluster did not answer, or refused a request.
 
     Parameters
     ----------
     message
         One line with the address and the cause.
     problems
-        Details by broker, where there are any.
+        Details by broker, if any.
     """
 
     def __init__(self, message: str, problems: Sequence[InputProblem] = ()) -> None:
@@ -112,15 +112,15 @@ class ClusterUnavailableError(PlannerError, OSError):
         super().__init__(message)
 
     def __str__(self) -> str:
-        return _told(self.message, self.problems)
+        return _with_problems(self.message, self.problems)
 
 
 class AnswerUnknownError(PlannerError, OSError):
     """
-    A change was asked for, and what the cluster made of it is not known in full.
+    A change was requested, and its outcome is not fully known.
 
-    It may have been made, in whole or in part, may still be made, or may never have
-    arrived: look before you retry.
+    The cluster may have made the change in whole or in part, may still make it, or may
+    never have received the request: look before you retry.
 
     Parameters
     ----------
@@ -138,22 +138,22 @@ class AnswerUnknownError(PlannerError, OSError):
                 file="cluster",
                 place="",
                 value="",
-                rule="the cluster may have been changed, or may still be",
+                rule="the cluster may have made the change, or may still make it",
                 remedy=f"look with: {look}",
             ),
         )
         super().__init__(self.message)
 
     def __str__(self) -> str:
-        return _told(self.message, self.problems)
+        return _with_problems(self.message, self.problems)
 
 
-MAX_PROBLEMS_TOLD = 20
+MAX_PROBLEMS_LISTED = 20
 
 
-def _told(message: str, problems: Sequence[InputProblem]) -> str:
-    """Return the message with the problems below it, as a traceback shows them."""
-    lines = [f"  - {problem}" for problem in problems[:MAX_PROBLEMS_TOLD]]
+def _with_problems(message: str, problems: Sequence[InputProblem]) -> str:
+    """Return the message and the problems below it, for tracebacks."""
+    lines = [f"  - {problem}" for problem in problems[:MAX_PROBLEMS_LISTED]]
     rest = len(problems) - len(lines)
     more = [f"  … and {rest} more"] if rest else []
     return "\n".join([message, *lines, *more])

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 ANY_SERVER = "--bootstrap-server HOST:PORT"
-"""Connection of a command while nobody named a cluster."""
+"""Connection of a command while no cluster is named."""
 
 
 def connection_options(servers: str, command_config: str | None = None) -> str:
-    """Return the options of Kafka's tools, and of ours, that reach a cluster."""
+    """Return the options by which Kafka's tools and this one connect to a cluster."""
     options = f"--bootstrap-server {shlex.quote(servers)}"
     if command_config is None:
         return options
@@ -24,7 +24,7 @@ class KafkaCommands:
     Parameters
     ----------
     connection
-        Options that reach the cluster; see `connection_options`.
+        Options of the connection; see `connection_options`.
     """
 
     connection: str = ANY_SERVER
@@ -62,10 +62,15 @@ class KafkaCommands:
 
     def cancel(self, file: str, *, keeps_throttles: bool = False) -> str:
         """
-        Return the command that cancels what of a file still moves.
+        Return the command that cancels the running reassignments of a file.
 
-        `keeps_throttles`: where a broker is down. The tool removes throttles else, and
-        would wait for that broker, and fail.
+        Parameters
+        ----------
+        file
+            The reassignment file.
+        keeps_throttles
+            Whether throttles are kept. Needed while a broker is down: the tool would
+            wait for that broker to remove its throttle, and fail.
         """
         keeps = " --preserve-throttles" if keeps_throttles else ""
         return self._reassign(file, f"--cancel{keeps}")
@@ -75,7 +80,7 @@ class KafkaCommands:
         return f"kafka-reassign-partitions.sh {self.connection} --list"
 
     def elect(self, file: str) -> str:
-        """Return the command that lets the first replicas of a file lead."""
+        """Return the command that elects the preferred leaders of a file."""
         return (
             f"kafka-leader-election.sh {self.connection} --election-type preferred "
             f"--path-to-json-file {shlex.quote(file)}"
@@ -83,16 +88,16 @@ class KafkaCommands:
 
     def create_partitions(self, topic: str, count: int, *, is_new: bool) -> str:
         """
-        Return the command that makes a topic, or more partitions of one.
+        Return the command that creates a topic, or adds partitions to a topic.
 
         Parameters
         ----------
         topic
-            The topic.
+            Name of the topic.
         count
             Number of its partitions afterwards.
         is_new
-            Whether the topic is made; else it grows.
+            Whether the topic is created; else partitions are added.
         """
         name = shlex.quote(topic)
         action = "--create" if is_new else "--alter"

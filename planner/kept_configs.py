@@ -1,6 +1,6 @@
-"""Which settings of brokers a snapshot keeps: the rest may hold secrets."""
+"""Broker configs that a snapshot keeps; all others may contain secrets."""
 
-# What a plan or a score may depend on and that holds for the whole cluster.
+# Configs that a plan or a score may depend on and that apply to the whole cluster.
 CLUSTER_CONFIGS = (
     "min.insync.replicas",
     "default.replication.factor",
@@ -16,5 +16,5 @@ CLUSTER_CONFIGS = (
     "follower.fetch.last.tiered.offset.enable",
     "replica.selector.class",
 )
-# Written down even where it is Kafka's default: every verdict on an ISR needs it.
+# Kept even if it is Kafka's default: every check of an ISR needs it.
 ALWAYS_KEPT = "min.insync.replicas"

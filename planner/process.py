@@ -1,4 +1,4 @@
-"""What this process has used, and how it keeps its memory."""
+"""Memory and garbage collection of this process, and its end."""
 
 import gc
 import os
@@ -25,19 +25,19 @@ def peak_memory_bytes() -> int:
 
 def collect_seldom() -> None:
     """
-    Look for cycles of garbage a hundred times less often than Python does.
+    Collect cyclic garbage a hundred times less often than Python does.
 
-    A command makes hundreds of thousands of small lists, none of them a cycle, and
-    Python would look through all of them again and again: half of the time that
-    writing a large plan takes.
+    A command creates hundreds of thousands of small lists without cycles. Python's own
+    thresholds would scan them repeatedly, which is half of the time that writing a
+    large plan takes.
     """
     gc.set_threshold(100_000, 50, 100)
 
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Make many lists without a look for cycles among them; there are none."""
-    # The look takes nine times as long as reading a million replicas.
+    """Suspend the garbage collector while many lists without cycles are created."""
+    # A collection takes nine times as long as reading a million replicas.
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -49,15 +49,15 @@ def no_garbage_collection() -> Iterator[None]:
 
 def leave(code: int) -> NoReturn:
     """
-    End the process at once, when all that it had to do is done.
+    End the process at once, without freeing its objects.
 
-    Python would take a million replicas apart object by object first, which takes a
-    quarter of a second. A session of Spark's ends by what it left to be done then.
+    Freeing a million replicas object by object takes Python a quarter of a second. A
+    session of Spark needs Python's exit handlers, which are then called.
     """
     if "pyspark" in sys.modules:
         sys.exit(code)
     for stream in (sys.stdout, sys.stderr):
-        # Who would read it may be gone.
+        # The reader may have closed the pipe.
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)

@@ -1,8 +1,8 @@
 """
-What is being done, for whoever wants to show it.
+Progress of long work, reported to listeners.
 
-The parts that take long say so by `stage`, and nobody has to listen: a command line
-shows it on a terminal, a program hears nothing.
+Long work reports its stages by `stage`. The command line listens and shows them on a
+terminal; in a program without listeners the reports have no effect.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 class Stage(NamedTuple):
     """
-    What is being done.
+    Stage of the work.
 
     Parameters
     ----------
     words
-        As in ``reading prod.json``.
+        Description, such as ``reading prod.json``.
     done, total
-        How many of how many steps are done; 0 of 0 where nobody counts.
+        Number of finished steps and of all steps; both 0 where steps are not counted.
     """
 
     words: str
@@ -36,12 +36,12 @@ _listeners: list[Listener] = []
 
 def stage(words: str, done: int = 0, total: int = 0) -> None:
     """
-    Say what is done from now on.
+    Report the beginning of a stage to all listeners.
 
     Parameters
     ----------
     words, done, total
-        As of `Stage`.
+        Fields of the `Stage`.
     """
     for listen in _listeners:
         listen(Stage(words, done, total))
@@ -49,7 +49,7 @@ def stage(words: str, done: int = 0, total: int = 0) -> None:
 
 @contextmanager
 def listening(listen: Listener) -> Iterator[None]:
-    """Call a function with every stage, as long as the context lasts."""
+    """Call a function with every stage that begins inside the context."""
     _listeners.append(listen)
     try:
         yield

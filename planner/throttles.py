@@ -1,13 +1,13 @@
 """
-Throttles in force, as a snapshot names them, and the commands that remove them.
+Throttles, and the commands that remove them.
 
 Kafka limits copies by rates of brokers (their own, or the default of all brokers in
 the cluster) and by the lists of throttled replicas of topics.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from planner.kafka_commands import (
     ALL_BROKERS,
@@ -16,9 +16,6 @@ from planner.kafka_commands import (
     broker_entity,
     topic_entity,
 )
-
-if TYPE_CHECKING:
-    from planner.snapshot import Snapshot
 
 LOG_DIR_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 BROKER_THROTTLES = (
@@ -35,7 +32,7 @@ Scope = Literal["broker", "cluster", "topic"]
 
 class Throttle(NamedTuple):
     """
-    One limit on copies that is set.
+    A limit on copies that is set.
 
     Parameters
     ----------
@@ -62,21 +59,6 @@ class Throttle(NamedTuple):
         return _removal(self.scope, self.name, [self.key], connection)
 
 
-def throttles_in(snapshot: "Snapshot") -> list[Throttle]:
-    """
-    Return every throttle in force: of brokers, of the cluster default, of topics.
-
-    A live snapshot holds none of fenced brokers: they do not answer.
-    """
-    brokers, topics = snapshot.brokers, snapshot.topics
-    default = [snapshot.configs]
-    return [
-        *_set_ones("broker", _column(brokers, "id"), _configs(brokers)),
-        *_set_ones("cluster", [""], default),
-        *_set_ones("topic", _column(topics, "topic"), _configs(topics)),
-    ]
-
-
 def removals(throttles: Iterable[Throttle], connection: str = ANY_SERVER) -> list[str]:
     """
     Return the commands that remove throttles, one per broker, default and topic.
@@ -86,7 +68,7 @@ def removals(throttles: Iterable[Throttle], connection: str = ANY_SERVER) -> lis
     throttles
         The throttles; those of one place need not be neighbours.
     connection
-        Options of Kafka's tools that reach the cluster.
+        Connection options of Kafka's tools.
     """
     ordered = sorted(throttles, key=_place_key)
     return [
@@ -107,25 +89,3 @@ def _removal(scope: Scope, name: str, keys: list[str], connection: str) -> str:
     }[scope]
     commands = KafkaCommands(connection=connection)
     return commands.delete_configs(entity, dict.fromkeys(keys))
-
-
-def _column(table: Any, name: str) -> list[Any]:  # noqa: ANN401 - an Arrow table
-    found: list[Any] = table[name].to_pylist()
-    return found
-
-
-def _configs(table: Any) -> Iterator[dict[str, str]]:  # noqa: ANN401 - an Arrow table
-    return (dict(pairs or ()) for pairs in _column(table, "configs"))
-
-
-def _set_ones(
-    scope: Scope, names: Iterable[Any], configs: Iterable[Any]
-) -> Iterator[Throttle]:
-    keys = TOPIC_THROTTLES if scope == "topic" else BROKER_THROTTLES
-    for name, values in zip(names, configs, strict=True):
-        # An empty list of replicas limits none.
-        yield from (
-            Throttle(scope, str(name), key, values[key])
-            for key in keys
-            if values.get(key)
-        )

@@ -1,8 +1,9 @@
 """
-Which version this is: its number, and the commit that it was built from.
+Version of the package: its number, and the commit that it was built from.
 
-A wheel and an sdist carry the commit in `commit.txt`, which the build writes; in a
-checkout git tells it. Stands on the standard library alone, for the build runs it.
+A wheel and an sdist contain the commit in `commit.txt`, which the build writes; in a
+checkout it is read from git. The build runs this module, which therefore imports the
+standard library only.
 """
 
 import subprocess
@@ -17,7 +18,7 @@ _TIMEOUT_S = 10
 
 def _git(root: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(  # noqa: S603 - no shell, and no words of a user
+        done = subprocess.run(  # noqa: S603 - no shell, and no text of a user
             ["git", "-C", str(root), *arguments],  # noqa: S607 - the user's git
             check=False,
             capture_output=True,
@@ -37,15 +38,15 @@ def read_commit(root: Path) -> str | None:
     Parameters
     ----------
     root
-        The folder of the project.
+        Folder of the project.
 
     Returns
     -------
-    As in ``1a2b3c4d5e6f`` or ``1a2b3c4d5e6f, with changes``; `None` where the folder is
-    no checkout of its own, or there is no git.
+    ``1a2b3c4d5e6f`` or ``1a2b3c4d5e6f, with changes``; `None` if the folder is not the
+    root of a checkout, or git is missing.
     """
     if not (root / ".git").exists():
-        # An archive unpacked inside another checkout is not that checkout's commit.
+        # Git would name the commit of a checkout around an unpacked archive.
         return None
     commit = _git(root, "rev-parse", f"--short={_SHORT}", "HEAD")
     changes = _git(root, "status", "--porcelain", "--untracked-files=no")
@@ -56,7 +57,7 @@ def read_commit(root: Path) -> str | None:
 
 @cache
 def commit() -> str | None:
-    """Return the commit that this was built from, or runs from; `None` if unknown."""
+    """Return the commit of the build or of the checkout; `None` if unknown."""
     here = Path(__file__).parent
     try:
         return (here / COMMIT_FILE).read_text(encoding="utf-8").strip() or None
@@ -64,17 +65,17 @@ def commit() -> str | None:
         return read_commit(here.parent)
 
 
-def told() -> str:
+def version_text() -> str:
     """
     Return the version as `--version` prints it.
 
     Returns
     -------
-    As in ``kafka-planner 0.1.0 (commit 1a2b3c4d5e6f)``; without a commit where none is
-    known.
+    ``kafka-planner 0.1.0 (commit 1a2b3c4d5e6f)``, or without the commit if it is
+    unknown.
     """
     from importlib.metadata import version
 
     known = commit()
-    said = f" (commit {known})" if known else ""
-    return f"kafka-planner {version('kafka-planner')}{said}"
+    suffix = f" (commit {known})" if known else ""
+    return f"kafka-planner {version('kafka-planner')}{suffix}"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from assignment.group import ABSENT, DEFAULT_GENERATION, NOT_SENT, Group, IndexArray
+from assignment.group import ABSENT, DEFAULT_GENERATION, NOT_SENT, Group
+from placement.array_types import IndexArray
 
 
 @dataclass(frozen=True, slots=True)

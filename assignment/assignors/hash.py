@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from assignment.assignors.order import (
-    RowArray,
     partitions_by_topic,
     subscribers_in_order,
     topics_by_name,
 )
 from assignment.assignors.roundrobin import deal_singly
 from assignment.group import Group
-from assignment.java_orders import string_hash
 from assignment.outcome import Assignment
+from placement.array_types import RowArray
 from placement.kafka_java.java_maps import compare_key
+from placement.kafka_java.java_orders import unsigned_string_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,5 +58,5 @@ class HashRoundRobin:
 def _signed_hash(group: Group, row: int) -> int:
     topic = int(group.partitions.topic_idx[row])
     number = row - int(group.topics.start[topic])
-    code = string_hash(f"[{group.topics.names[topic]},{number}]")
+    code = unsigned_string_hash(f"[{group.topics.names[topic]},{number}]")
     return code - (code >> 31 << 32)

@@ -1,7 +1,7 @@
 """Partitions that the general sticky algorithm has moved so far."""
 
 from assignment.group import Group
-from assignment.java_orders import HashSet, topic_partition_hash
+from placement.kafka_java.java_orders import HashSet, unsigned_partition_hash
 
 Pair = tuple[int, int]
 
@@ -60,4 +60,4 @@ class Movements:
     def _hash_code(self, row: int) -> int:
         topic = int(self._topic_of[row])
         number = row - int(self._group.topics.start[topic])
-        return topic_partition_hash(self._group.topics.names[topic], number)
+        return unsigned_partition_hash(self._group.topics.names[topic], number)

@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from assignment.group import Group
+from placement.array_types import RowArray
 from placement.kafka_java.java_maps import compare_key
-
-RowArray = npt.NDArray[np.int64]
 
 
 def member_order(group: Group) -> RowArray:

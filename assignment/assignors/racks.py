@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from assignment.assignors.order import RowArray
 from assignment.group import ABSENT, Group
+from placement.array_types import RowArray
 
 
 def counts(member_racks: set[int], partition_racks: list[frozenset[int]]) -> bool:

@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from assignment.assignors.order import (
-    RowArray,
     TopicSubscribers,
     member_order,
     subscribers_in_order,
@@ -15,6 +14,7 @@ from assignment.assignors.order import (
 from assignment.assignors.racks import counts, rack_of_members, racks_of
 from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment
+from placement.array_types import RowArray
 
 
 @dataclass(frozen=True, slots=True)

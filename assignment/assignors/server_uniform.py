@@ -8,8 +8,9 @@ from assignment.assignors.claims import sole_owners
 from assignment.assignors.server_uniform_mixed import assign_mixed
 from assignment.assignors.sticky import are_subscriptions_equal
 from assignment.errors import AssignorError
-from assignment.group import ABSENT, Group, IndexArray
+from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment
+from placement.array_types import IndexArray
 
 
 @dataclass(frozen=True, slots=True)

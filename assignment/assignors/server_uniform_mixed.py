@@ -11,7 +11,8 @@ or the loaded subscribers own no partition of the topic.
 import numpy as np
 
 from assignment.assignors.claims import sole_owners
-from assignment.group import ABSENT, Group, IndexArray
+from assignment.group import ABSENT, Group
+from placement.array_types import IndexArray
 
 MAX_ROUNDS = 16
 

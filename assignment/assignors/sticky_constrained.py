@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from assignment.assignors.claims import Claims
-from assignment.assignors.order import RowArray, partitions_by_topic, topics_by_name
+from assignment.assignors.order import partitions_by_topic, topics_by_name
 from assignment.assignors.racks import Racks, look_at_racks
-from assignment.group import ABSENT, BoolArray, Group, IndexArray
-from assignment.java_orders import ranks
+from assignment.group import ABSENT, Group
+from placement.array_types import BoolArray, IndexArray, RowArray
+from placement.kafka_java.java_orders import ranks
 
 
 @dataclass(frozen=True, slots=True)

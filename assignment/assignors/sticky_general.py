@@ -17,8 +17,9 @@ from assignment.assignors.movements import Movements
 from assignment.assignors.order import partitions_by_topic
 from assignment.assignors.racks import look_at_racks
 from assignment.assignors.sticky_constrained import Given
-from assignment.group import ABSENT, DEFAULT_GENERATION, BoolArray, Group
-from assignment.java_orders import ranks
+from assignment.group import ABSENT, DEFAULT_GENERATION, Group
+from placement.array_types import BoolArray
+from placement.kafka_java.java_orders import ranks
 
 
 def assign_general(group: Group, claims: Claims) -> Given:

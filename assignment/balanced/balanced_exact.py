@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assignment.balanced.partition_classes import Classes, RowArray
-from assignment.group import ABSENT, BoolArray, Group, IndexArray, RateArray
+from assignment.balanced.partition_classes import Classes
+from assignment.group import ABSENT, Group
+from placement.array_types import BoolArray, IndexArray, RateArray, RowArray
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.objective import evaluate
 from placement.core.model.problem import (

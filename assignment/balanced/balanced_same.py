@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from assignment.assignors.claims import sole_owners
 from assignment.assignors.sticky import are_subscriptions_equal
@@ -20,13 +19,13 @@ from assignment.balanced.balanced_topics import (
 )
 from assignment.balanced.partition_classes import racks_count
 from assignment.certificate import Certificate, bound_moved
-from assignment.group import ABSENT, BoolArray, Group, IndexArray, Rows
+from assignment.group import ABSENT, Group, Rows
 from assignment.outcome import Assignment
+from placement.array_types import BoolArray, CountArray, IndexArray
 from placement.core.counts.count_flow import LoadBounds
 from placement.core.counts.kernels import largest_first
 from placement.core.model.solution import Bounded, Proof
 
-CountArray = npt.NDArray[np.int64]
 MAX_PAIRS = 20_000_000
 """Largest number of pairs of a topic and a member whose partitions are counted."""
 

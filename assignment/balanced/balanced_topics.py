@@ -6,13 +6,13 @@ import numpy as np
 
 from assignment.balanced.partition_classes import (
     Classes,
-    RowArray,
     classes_of,
     hand_out,
     racks_count,
 )
-from assignment.group import ABSENT, BoolArray, Group
+from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment
+from placement.array_types import BoolArray, RowArray
 from placement.core.counts.count_bounds import cost_bound
 from placement.core.counts.count_flow import LoadBounds, least_cost
 from placement.core.counts.count_problem import CountProblem, CountSolution

@@ -16,15 +16,16 @@ import numpy as np
 from assignment.balanced.balanced_counts import num_given_up
 from assignment.balanced.balanced_exact import Said, exactly
 from assignment.balanced.load_swaps import improve
-from assignment.balanced.partition_classes import Classes, RowArray
+from assignment.balanced.partition_classes import Classes
 from assignment.certificate import (
     Certificate,
     bound_busiest,
     bound_moved,
     busiest_value,
 )
-from assignment.group import ABSENT, Group, IndexArray, RateArray
+from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment, is_moved
+from placement.array_types import IndexArray, RateArray, RowArray
 from placement.core.counts.count_bounds import share_bound
 from placement.core.counts.count_flow import share_evenly, shares
 from placement.core.counts.count_problem import CountProblem

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assignment.balanced.partition_classes import Classes, RowArray
-from assignment.group import ABSENT, BoolArray, Group, IndexArray, RateArray
+from assignment.balanced.partition_classes import Classes
+from assignment.group import ABSENT, Group
+from placement.array_types import BoolArray, IndexArray, RateArray, RowArray
 
 MAX_PARTITIONS = 3_000
 """Largest number of partitions to search; beyond, heaviest first is good enough."""

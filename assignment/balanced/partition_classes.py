@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from assignment.assignors.claims import sole_owners
-from assignment.group import ABSENT, Group, IndexArray, order_by
-
-RowArray = npt.NDArray[np.int64]
+from assignment.group import ABSENT, Group, order_by
+from placement.array_types import IndexArray, RowArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,11 +6,11 @@ from functools import partial
 
 import numpy as np
 
-from assignment.group import ABSENT, IndexArray
+from assignment.group import ABSENT
 from assignment.rebalance.client import Client
-from assignment.rebalance.reading import Rows
 from assignment.rebalance.timers import Protocol
 from assignment.rebalance.world import World
+from placement.array_types import IndexArray, RowArray
 
 HANDED_ON = "what was given up is handed on"
 LATE = "it did not rejoin within max.poll.interval.ms"
@@ -263,7 +263,7 @@ class Classic:
                 self._call(HANDED_ON)
             self._rejoin(client)
 
-    def _take(self, client: Client, rows: Rows) -> None:
+    def _take(self, client: Client, rows: RowArray) -> None:
         if len(rows):
             self.world.take(client, rows)
             self.on_batch(client)

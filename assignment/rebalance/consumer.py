@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from assignment.group import ABSENT, IndexArray
+from assignment.group import ABSENT
 from assignment.rebalance.client import Client
 from assignment.rebalance.world import World
+from placement.array_types import IndexArray
 
 LATE = "it did not give partitions up within max.poll.interval.ms"
 

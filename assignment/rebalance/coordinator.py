@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from assignment.group import IndexArray
 from assignment.rebalance.client import Client
+from placement.array_types import IndexArray
 
 
 class Coordinator(Protocol):

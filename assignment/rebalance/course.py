@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from assignment.group import Group, IndexArray
-from assignment.outcome import Assignment
+from assignment.group import Group
+from assignment.outcome import Assignment, idle_members
 from assignment.rebalance.timers import Protocol
+from placement.array_types import IndexArray
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -59,9 +60,7 @@ class Step:
 
     def idle_members(self) -> list[str]:
         """Return the ids of the members without partitions."""
-        counts = self.assignment.counts(self.group.num_members)
-        idle = np.nonzero(np.equal(counts, 0))[0].tolist()
-        return [self.group.members.ids[member] for member in idle]
+        return idle_members(self.group, self.assignment)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

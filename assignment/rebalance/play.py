@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from assignment.assignors import Assignor
-from assignment.group import ABSENT, BoolArray, IndexArray, RateArray
+from assignment.group import ABSENT
 from assignment.make_group import MemberSpec, TopicSpec
 from assignment.rebalance.classic import Classic
 from assignment.rebalance.client import Client
@@ -28,6 +28,7 @@ from assignment.rebalance.events import (
 from assignment.rebalance.reading import Reading
 from assignment.rebalance.timers import Protocol, Timers
 from assignment.rebalance.world import World
+from placement.array_types import BoolArray, IndexArray, RateArray
 
 MAX_STARTING_ROUNDS = 4
 """Rounds to reach the initial assignment; a cooperative assignor needs two."""

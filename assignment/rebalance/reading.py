@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from assignment.group import ABSENT, BoolArray, IndexArray, RateArray
-
-Rows = npt.NDArray[np.int64]
+from assignment.group import ABSENT
+from placement.array_types import BoolArray, IndexArray, RateArray, RowArray
 
 
 class Reading:
@@ -68,15 +66,15 @@ class Reading:
         """Return the largest number of messages per second that a member reads."""
         return self._reads_per_s[client]
 
-    def held(self, client: int) -> Rows:
+    def held(self, client: int) -> RowArray:
         """Return the rows of the partitions that a member holds."""
         return np.nonzero(np.equal(self.holder, client))[0]
 
-    def release(self, rows: Rows) -> None:
+    def release(self, rows: RowArray) -> None:
         """Remove the holder of partitions."""
         self.holder[rows] = ABSENT
 
-    def take(self, client: int, rows: Rows) -> tuple[int, int]:
+    def take(self, client: int, rows: RowArray) -> tuple[int, int]:
         """
         Set the holder of partitions.
 
@@ -143,7 +141,7 @@ class Reading:
             self.behind_until_ms = self.now_ms + 1000 * seconds
 
     def _spare(
-        self, rows: Rows, at: IndexArray
+        self, rows: RowArray, at: IndexArray
     ) -> tuple[RateArray, RateArray, RateArray]:
         """Return ``(C,)`` spare throughput, arrival rate and lag of each member."""
         size = len(self._is_running)
@@ -164,6 +162,6 @@ class Reading:
         needed = np.divide(behind, spare, out=np.zeros(len(behind)), where=behind > 0)
         return float(needed.max(initial=0.0))
 
-    def appear(self, rows: Sequence[int] | Rows) -> None:
+    def appear(self, rows: Sequence[int] | RowArray) -> None:
         """Mark partitions as existing from now on."""
         self.exists[rows] = True

@@ -9,14 +9,15 @@ from typing import TypeVar
 import numpy as np
 
 from assignment.assignors import Assignor
-from assignment.group import ABSENT, NOT_SENT, Group, IndexArray
-from assignment.java_orders import hash_map_order
+from assignment.group import ABSENT, NOT_SENT, Group
 from assignment.make_group import MemberSpec, TopicSpec, make_group, matches
 from assignment.outcome import Assignment
 from assignment.rebalance.client import Client
 from assignment.rebalance.course import Saying, Step
-from assignment.rebalance.reading import Reading, Rows
+from assignment.rebalance.reading import Reading
 from assignment.rebalance.timers import Protocol, Timers
+from placement.array_types import IndexArray, RowArray
+from placement.kafka_java.java_orders import hash_map_order
 
 Value = TypeVar("Value")
 
@@ -151,7 +152,7 @@ class World:
         """Return whether a topic has partitions."""
         return topic in self.topics and self.topics[topic].num_partitions > 0
 
-    def rows(self) -> Rows:
+    def rows(self) -> RowArray:
         """Return rows of the existing partitions, in the order of a group's columns."""
         spans = [
             np.arange(first, first + self.topics[name].num_partitions)
@@ -199,7 +200,7 @@ class World:
             subscription_generation=generation,
         )
 
-    def names(self, rows: Rows) -> list[tuple[str, int]]:
+    def names(self, rows: RowArray) -> list[tuple[str, int]]:
         """Return the topic and number of each partition."""
         topics, firsts = list(self.first_row), np.array([*self.first_row.values()])
         # Of topics with equal first rows, only the last has rows.
@@ -259,7 +260,7 @@ class World:
             assignment=assignment,
         )
 
-    def revoke(self, client: Client, rows: Rows, *, is_ahead: bool) -> None:
+    def revoke(self, client: Client, rows: RowArray, *, is_ahead: bool) -> None:
         """
         Revoke partitions of a member.
 
@@ -279,7 +280,7 @@ class World:
         if not is_ahead:
             self.steps[-1].ended_ms = self.now_ms
 
-    def take(self, client: Client, rows: Rows) -> None:
+    def take(self, client: Client, rows: RowArray) -> None:
         """Assign partitions to a member, and count the moved ones."""
         moved, back = self.reading.take(client.row, rows)
         if self.steps:

@@ -13,13 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from placement.core.bounds.cover_bounds import Bands, aimed_bands, reached_bands
-from placement.core.certificate import (
-    NOTHING_SAID,
-    Answer,
-    conclude,
-    copied_cost,
-    proven_answer,
-)
+from placement.core.certificate import conclude
+from placement.core.exact.answer import NOTHING_SAID, Answer, copied_cost, proven_answer
 from placement.core.exact.improvement.exact_step import ExactStep, is_proven
 from placement.core.exact.milp.large_neighbourhood import (
     fits_sub_problems,

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from placement.core.feasibility.hard_rules import has_bands, solve_bare
 from placement.core.model.deadline import Deadline
 from placement.core.model.problem import Problem
 from placement.core.model.search_budget import NORMAL, Effort
 from placement.core.model.solution import MET, Solution, Status
 from placement.core.presolve.bin_parts import Parts, divide, gather
 from placement.core.solve import prove, solve
+from placement.core.solve_hard_rules import has_bands, solve_bare
 
 
 def solve_in_parts(

@@ -13,17 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.core.bounds.shortfalls import find_shortfalls
 from placement.core.exact.model_scaling import fits_bands
 from placement.core.model.arrangement import Arrangement, home_arrangement
 from placement.core.model.deadline import Deadline
 from placement.core.model.objective import Value, evaluate
-from placement.core.model.problem import (
-    NO_LIMIT,
-    IntArray,
-    Limits,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Limits, Problem
 from placement.core.model.search_budget import NORMAL, Effort
 from placement.core.model.solution import Bounded, Certificate, Proof, Solution, Status
 from placement.core.roles.role_bounds import distance_bound

@@ -4,19 +4,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, CodeArray, IndexArray
 from placement.core.model.problem import Movability
 from placement.core.model.solution import Shortfall
 from placement.core.presolve.aggregation import Bundle
 from placement.draft.rule_tables import Eligibility, SoftColumn
 from placement.draft.settings import DEFAULT_THRESHOLDS, Note, Settings
-from placement.model.cluster import (
-    BoolArray,
-    BrokerState,
-    ClusterState,
-    CodeArray,
-    IndexArray,
-    LogDirState,
-)
+from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from placement.model.load import RESOURCES, UNITS, Resource, WeightArray, Weights, weigh
 from placement.model.reassignment import Reassignment
 

@@ -4,12 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.model.cluster import BoolArray, IndexArray, RateArray
+from placement.array_types import BoolArray, IndexArray, IntArray, RateArray
 from placement.model.load import WeightArray
 
-ClassArray = npt.NDArray[np.int64]
 MOST_CELLS = 20_000_000
 """Maximum number of cells, classes of partitions times brokers, of such a table."""
 
@@ -29,7 +27,7 @@ class Eligibility:
         Name of the rule, for the explanation of moves; empty if it explains none.
     """
 
-    partition_class: ClassArray
+    partition_class: IntArray
     allowed: BoolArray
     name: str = ""
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from placement.array_types import BoolArray
 from placement.draft.rule import Rule
 from placement.draft.soft_rules import Eased
-from placement.model.cluster import BoolArray
 from placement.model.load import Resource
 from placement.model.targets import DEFAULT_BAND
 

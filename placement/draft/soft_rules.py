@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from placement.model.cluster import BoolArray
+from placement.array_types import BoolArray
 from placement.model.load import RESOURCES, WeightArray
 
 _LIMITED = ("disk", "in", "out", "cpu")

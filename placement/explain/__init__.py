@@ -5,20 +5,20 @@ Imports `model`, `draft`, `rules`, `planning` and `operations.steps`.
 """
 
 from placement.explain.move_reasons import (
+    Consequence,
     Explained,
     Reason,
     Standing,
-    Undone,
     explain_moves,
 )
 from placement.explain.move_table import Moves, list_moves
 
 __all__ = [
+    "Consequence",
     "Explained",
     "Moves",
     "Reason",
     "Standing",
-    "Undone",
     "explain_moves",
     "list_moves",
 ]

@@ -17,11 +17,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray, RateArray
 from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Draft
 from placement.explain.move_table import Moves
 from placement.explain.rack_effects import RackCounts
-from placement.model.cluster import BoolArray, BrokerState, IndexArray, RateArray
+from placement.model.cluster import BrokerState
 from placement.model.load import RESOURCES, Resource, WeightArray
 from placement.model.reassignment import Reassignment
 from placement.model.targets import Targets
@@ -58,7 +59,7 @@ class Reason(StrEnum):
 REASONS = tuple(Reason)
 
 
-class Undone(IntEnum):
+class Consequence(IntEnum):
     """The gravest consequence of undoing one move alone."""
 
     NOTHING = 0
@@ -128,7 +129,7 @@ class Explained:
     resource
         ``(M,)`` column of `RESOURCES` that the reason refers to, or -1.
     undone
-        ``(M,)`` an `Undone`.
+        ``(M,)`` an `Consequence`.
     undone_broker, undone_resource
         ``(M,)`` broker and resource of the consequence, or -1.
     undone_outside
@@ -218,7 +219,7 @@ def explain_moves(
     undone, broker, undone_resource, outside = _by_part(case, _undo)
     reason, resource = _reasons(case)
     left = np.equal(reason, NONE)
-    has_cause = left & np.not_equal(undone, Undone.NOTHING)
+    has_cause = left & np.not_equal(undone, Consequence.NOTHING)
     reason[has_cause] = REASONS.index(Reason.MAKES_ROOM)
     resource[has_cause] = undone_resource[has_cause]
     reason[left & ~has_cause] = REASONS.index(Reason.WITH_OTHERS)
@@ -346,16 +347,21 @@ def _undo(case: _Case) -> tuple[WeightArray, WeightArray, WeightArray, RateArray
     still_leads = case.draft.must_release[moves.source] & ~moves.is_copy
     ends = np.where(is_high, moves.source, moves.target)
     for what, applies, where, much in (
-        (Undone.OUT_OF_BAND, band.max(axis=1, initial=0.0) > 0, ends, band),
-        (Undone.OVER_CAPACITY, over.max(axis=1, initial=0.0) > 0, moves.source, over),
-        (Undone.RACK, moves.is_copy & case.breaks_rack_undone, None, None),
-        (Undone.STILL_LEADS, still_leads, moves.source, None),
-        (Undone.NOT_EMPTY, leaves, moves.source, None),
+        (Consequence.OUT_OF_BAND, band.max(axis=1, initial=0.0) > 0, ends, band),
+        (
+            Consequence.OVER_CAPACITY,
+            over.max(axis=1, initial=0.0) > 0,
+            moves.source,
+            over,
+        ),
+        (Consequence.RACK, moves.is_copy & case.breaks_rack_undone, None, None),
+        (Consequence.STILL_LEADS, still_leads, moves.source, None),
+        (Consequence.NOT_EMPTY, leaves, moves.source, None),
     ):
         applies = applies & moves.is_free & ~moves.is_resizing  # noqa: PLW2901 - narrowed
         kind[applies] = what
         broker[applies] = NONE if where is None else where[applies]
         resource[applies] = NONE if much is None else np.argmax(much[applies], axis=1)
         outside[applies] = 0.0 if much is None else much[applies].max(axis=1)
-    kind[moves.is_resizing] = Undone.OLD_FACTOR
+    kind[moves.is_resizing] = Consequence.OLD_FACTOR
     return kind, broker, resource, outside

@@ -6,9 +6,10 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import ABSENT, BoolArray, IndexArray
+from placement.array_types import BoolArray, IndexArray, RowArray
+from placement.model.cluster import ABSENT
 from placement.model.load import RESOURCES, WeightArray, Weights
-from placement.model.reassignment import Reassignment, RowArray
+from placement.model.reassignment import Reassignment
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -14,7 +14,7 @@ from placement.model.load import (
 from placement.model.reassignment import Reassignment
 from placement.model.targets import Shares, find_targets
 from placement.planning.encode import evacuated_load, leading_replicas
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 
 

@@ -5,18 +5,16 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, CountArray, IndexArray, RowArray
 from placement.draft.draft import Draft
 from placement.explain.move_table import Moves
-from placement.model.cluster import BoolArray, IndexArray
-from placement.model.reassignment import Reassignment, RowArray
+from placement.model.reassignment import Reassignment
 from placement.model.targets import rack_limit
 
 CHUNK = 16_384
 """Number of moves processed together: a row of counts each, a column per rack."""
 MANY = np.iinfo(np.int64).max - 2
 """Number above the replicas of any rack."""
-
-Counts = npt.NDArray[np.int64]
 
 
 class RackCounts:
@@ -82,7 +80,7 @@ class RackCounts:
         moves = self._moves
         return self._rack[moves.source[rows]], self._rack[moves.target[rows]]
 
-    def _counts(self, lists: tuple[IndexArray, RowArray], rows: RowArray) -> Counts:
+    def _counts(self, lists: tuple[IndexArray, RowArray], rows: RowArray) -> CountArray:
         """Return ``(rows, K)`` replicas per rack of each move's partition."""
         broker_idx, start = lists
         partition = self._moves.partition_idx[rows]
@@ -96,7 +94,7 @@ class RackCounts:
         counts = np.bincount(cell, minlength=len(rows) * width)
         return counts.reshape(len(rows), width)
 
-    def _is_broken(self, counts: Counts, limit: npt.NDArray[np.int64]) -> BoolArray:
+    def _is_broken(self, counts: CountArray, limit: npt.NDArray[np.int64]) -> BoolArray:
         """Return true if a rack holds too many, or two more than a rack with room."""
         most = counts.max(axis=1, initial=0)
         with_room = np.where(counts < self._open, counts, MANY)

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.failures.controller_decision import ElectionRules
 from placement.failures.controller_events import elect
 from placement.failures.partition_change import Election
-from placement.model.cluster import ABSENT, BoolArray, ClusterState
+from placement.model.cluster import ABSENT, ClusterState
 
 FIRST_WITHOUT_THRESHOLD = (4, 0)
 """First version that ignores `leader.imbalance.per.broker.percentage`."""

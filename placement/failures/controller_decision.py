@@ -6,16 +6,11 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, RowArray
 from placement.failures.partition_change import Election
-from placement.model.cluster import (
-    ABSENT,
-    BoolArray,
-    ClusterState,
-    sum_rows,
-)
+from placement.model.cluster import ABSENT, ClusterState, sum_rows
 from placement.model.load import first_true
 
-RowArray = npt.NDArray[np.int64]
 Kind = TypeVar("Kind", bound=np.generic)
 
 

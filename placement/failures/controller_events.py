@@ -9,8 +9,8 @@ loss of every partition is decided in one step. The outcome is that of
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.failures.controller_decision import (
     Decision,
     ElectionRules,
@@ -20,15 +20,12 @@ from placement.failures.controller_decision import (
 from placement.failures.partition_change import Election
 from placement.model.cluster import (
     ABSENT,
-    BoolArray,
     BrokerState,
     ClusterState,
-    IndexArray,
     LogDirState,
     sum_rows,
 )
 
-RowArray = npt.NDArray[np.int64]
 NEVER = np.iinfo(np.int64).max
 
 

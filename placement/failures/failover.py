@@ -8,15 +8,14 @@ failures, the first one that survives both.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.failures.controller_decision import is_usable
 from placement.failures.failure_domains import Domains
 from placement.failures.serving_loads import OUT, leading_rows
-from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, Resource, first_true
 
-RowArray = npt.NDArray[np.int64]
 LED = (Resource.OUT, Resource.CPU, Resource.LEADERS)
 """Resources that go with leadership."""
 LED_COLUMNS = tuple(RESOURCES.index(resource) for resource in LED)

@@ -11,19 +11,10 @@ from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, CountArray, IndexArray
 from placement.failures.controller_decision import is_usable
-from placement.model.cluster import (
-    ABSENT,
-    BoolArray,
-    ClusterState,
-    IndexArray,
-    LogDirState,
-    sum_rows,
-)
-
-CountArray = npt.NDArray[np.int64]
+from placement.model.cluster import ABSENT, ClusterState, LogDirState, sum_rows
 
 
 class DomainKind(StrEnum):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, CountArray
 from placement.failures.failover import (
     CARRIED_COLUMNS,
     LED_COLUMNS,
@@ -30,7 +30,7 @@ from placement.failures.survivor_loads import (
     pools_of,
     scale_of,
 )
-from placement.model.cluster import ABSENT, BoolArray, ClusterState
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import (
     Resource,
     WeightArray,
@@ -40,7 +40,6 @@ from placement.model.load import (
     weigh,
 )
 
-CountArray = npt.NDArray[np.int64]
 DEFAULT_BANDWIDTH_BYTES_PER_S = 50_000_000
 
 

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import CountArray, IndexArray, RateArray
 from placement.failures.failover import LED_COLUMNS
 from placement.failures.failure_domains import Domains
 from placement.failures.survivor_loads import HELD_COLUMNS, Peaks, Scale
-from placement.model.cluster import IndexArray, RateArray
 from placement.model.load import RESOURCES, Resource
-
-CountArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -9,15 +9,14 @@ correction for each partition with replicas in both domains.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.failures.failover import CARRIED_COLUMNS, Successors
 from placement.failures.failure_domains import Domains, Incidence
 from placement.failures.serving_loads import CPU, Fetches, fetches_of, leading_rows
-from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import WeightArray, Weights, add_to
 
-RowArray = npt.NDArray[np.int64]
 CPU_COLUMN = CARRIED_COLUMNS.index(CPU)
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import CountArray, IndexArray, RateArray
 from placement.failures.failover import CARRIED_COLUMNS, ON_RETURN
 from placement.failures.failure_domains import DomainKind, Domains
 from placement.failures.failure_outlook import Outlook, Parts, parts_of
@@ -15,10 +16,9 @@ from placement.failures.partition_damage import KINDS, joint_damage
 from placement.failures.rebuilt_use import fullest_levels
 from placement.failures.single_failures import single_failures
 from placement.failures.survivor_loads import HELD_COLUMNS, Peaks
-from placement.model.cluster import ABSENT, IndexArray, RateArray
+from placement.model.cluster import ABSENT
 from placement.model.load import add_to
 
-CountArray = npt.NDArray[np.int64]
 ValueT = TypeVar("ValueT", bound=npt.NDArray[Any])
 MOST_DOMAINS = 2000
 """Number of domains above which pairs are sampled."""

@@ -16,10 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.failures.failure_domains import CountArray, Incidence
-from placement.model.cluster import BoolArray
-
-RowArray = npt.NDArray[np.int64]
+from placement.array_types import BoolArray, CountArray, RowArray
+from placement.failures.failure_domains import Incidence
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -3,17 +3,12 @@
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IndexArray, RateArray
 from placement.failures.controller_decision import is_usable
 from placement.failures.failure_domains import Domains
 from placement.failures.failure_outlook import Outlook, Parts
 from placement.failures.survivor_loads import HELD_COLUMNS, even_levels
-from placement.model.cluster import (
-    ABSENT,
-    ClusterState,
-    IndexArray,
-    LogDirState,
-    RateArray,
-)
+from placement.model.cluster import ABSENT, ClusterState, LogDirState
 
 
 def fullest_levels(

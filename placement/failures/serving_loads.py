@@ -10,9 +10,9 @@ is back, or rebuilt elsewhere.
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.model.cluster import ABSENT, ClusterState, IndexArray, sum_rows
+from placement.array_types import CountArray, IndexArray
+from placement.model.cluster import ABSENT, ClusterState, sum_rows
 from placement.model.load import (
     RESOURCES,
     Resource,
@@ -22,7 +22,6 @@ from placement.model.load import (
     first_true,
 )
 
-CountArray = npt.NDArray[np.int64]
 IN, OUT, CPU = (RESOURCES.index(r) for r in (Resource.IN, Resource.OUT, Resource.CPU))
 
 

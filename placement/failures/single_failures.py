@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from placement.array_types import RateArray
 from placement.failures.failure_domains import DomainKind
 from placement.failures.failure_outlook import Outlook, Parts, parts_of
 from placement.failures.failure_table import Failures
 from placement.failures.rebuilt_use import fullest_levels
 from placement.failures.survivor_loads import peaks_of_singles
-from placement.model.cluster import ABSENT, RateArray
+from placement.model.cluster import ABSENT
 
 
 def single_failures(given: Outlook, kind: DomainKind) -> Failures:

@@ -9,19 +9,12 @@ full as with loads spread as evenly as racks allow, and at least as full as befo
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, CountArray, IndexArray, RateArray
 from placement.failures.failover import CARRIED_COLUMNS, ON_RETURN
 from placement.failures.failure_domains import Domains
 from placement.failures.load_gains import Gains
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BoolArray,
-    ClusterState,
-    IndexArray,
-    RateArray,
-)
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from placement.model.load import (
     RESOURCES,
     UNIT_ROW,
@@ -30,7 +23,6 @@ from placement.model.load import (
     fixed_disk_bytes,
 )
 
-CountArray = npt.NDArray[np.int64]
 NO_LIMIT = np.inf
 MOST_RACKS = 64
 """Number of racks above which racks are ignored, as they limit almost nothing."""

@@ -1,5 +1,5 @@
 """
-Java's hash codes and random numbers, bit for bit, as Kafka's placement uses them.
+Java's hash codes, orders and random numbers, bit for bit, as Kafka depends on them.
 
 Imports nothing.
 """

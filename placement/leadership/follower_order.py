@@ -21,10 +21,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from placement.core.model.problem import FloatArray, IntArray
+from placement.array_types import BoolArray, FloatArray, IntArray
 from placement.draft.draft import Draft
 from placement.leadership.successor_flow import Asked, even_successors
-from placement.model.cluster import ABSENT, BoolArray, ClusterState
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import first_live_replica, first_true
 from placement.model.reassignment import Reassignment
 from placement.model.targets import Targets

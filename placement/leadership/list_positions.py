@@ -26,17 +26,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, FloatArray, IntArray
 from placement.core.flow.equitable_flow import Arcs
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.objective import evaluate
-from placement.core.model.problem import (
-    FloatArray,
-    IntArray,
-    Problem,
-)
+from placement.core.model.problem import Problem
 from placement.core.model.solution import Solution
 from placement.draft.draft import Draft
-from placement.model.cluster import ABSENT, BoolArray
+from placement.model.cluster import ABSENT
 from placement.model.load import first_true
 from placement.model.reassignment import Reassignment
 

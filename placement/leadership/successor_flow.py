@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, FloatArray, IntArray
 from placement.core.flow.equitable_flow import Arcs
-from placement.core.model.problem import BoolArray, FloatArray, IntArray
 
 FIRST_WINDOW = 16
 """Initial number of counts on each side of an even share with costs of their own."""

@@ -22,17 +22,9 @@ of the ``n`` copies that come to the broker. The largest such ``k`` bounds the c
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.model.cluster import (
-    ABSENT,
-    BoolArray,
-    ClusterState,
-    LogDirs,
-    LogDirState,
-)
-
-RowArray = npt.NDArray[np.int64]
+from placement.array_types import BoolArray, RowArray
+from placement.model.cluster import ABSENT, ClusterState, LogDirs, LogDirState
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -13,22 +13,19 @@ fixed load. A replica in an unknown log dir belongs to them, and stays.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from placement.array_types import FloatArray, IndexArray, IntArray
 from placement.core.bounds.infeasibility import is_impossible
-from placement.core.feasibility.hard_rules import solve_bare
 from placement.core.model.deadline import Deadline
-from placement.core.model.problem import (
-    FloatArray,
-    IntArray,
-)
 from placement.core.model.search_budget import Effort
 from placement.core.model.solution import Bounded, Proof, Shortfall, Solution, Status
 from placement.core.solve import prove, solve
-from placement.draft.draft import Draft, Note
+from placement.core.solve_hard_rules import solve_bare
+from placement.draft.draft import Draft
 from placement.log_dirs.dir_problem import (
     LOG_DIR,
     Lying,
@@ -39,12 +36,9 @@ from placement.log_dirs.dir_problem import (
     disk_alone,
 )
 from placement.log_dirs.kept_replicas import kept_in
+from placement.log_dirs.planned_dirs import PlannedDirs
 from placement.log_dirs.soft_dir_rules import soften_dirs
-from placement.model.cluster import (
-    ABSENT,
-    BoolArray,
-    IndexArray,
-)
+from placement.model.cluster import ABSENT
 from placement.model.reassignment import Reassignment
 from placement.model.targets import Targets
 
@@ -53,64 +47,6 @@ MAX_BAND_ROUNDS = 4
 """Maximum number of rounds in which bands are recomputed after heavy replicas moved."""
 MOST_LISTED = 20
 """Maximum number of brokers listed in the proof of a plan."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class PlannedDirs:
-    """
-    Log dirs of replicas inside their brokers, with the costs.
-
-    Parameters
-    ----------
-    log_dir_idx
-        ``(R,)`` row of the new log dir of each replica; `ABSENT` if it stays or if any
-        log dir will do.
-    before, after
-        ``(D,)`` bytes on each log dir, bytes besides replicas included.
-    targets_before, targets
-        Shares and bands of the log dirs, before and after, in the first resource: disk.
-    is_member
-        ``(D,)`` log dirs that share the bytes of their broker.
-    cost, deviation
-        Bytes copied between log dirs, and the largest distance outside a band, with
-        their lower bounds.
-    status
-        Status of the solution.
-    shortfalls
-        Emptied log dirs that are not empty, and overfull log dirs; their bins are rows
-        of log dirs, their items rows of replicas.
-    is_homeless
-        ``(R,)`` copies for which no log dir of their broker has room.
-    seconds
-        Time spent on ``solve`` and ``bound``.
-    notes
-        Notes on the log dirs in which a soft rule is relaxed.
-    """
-
-    log_dir_idx: IndexArray
-    before: IntArray
-    after: IntArray
-    targets_before: Targets
-    targets: Targets
-    is_member: BoolArray
-    cost: Bounded
-    deviation: Bounded
-    status: Status
-    shortfalls: tuple[Shortfall, ...]
-    is_homeless: BoolArray
-    seconds: dict[str, float]
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def is_moved(self) -> BoolArray:
-        """``(R,)`` true for replicas that change their log dir."""
-        moved: BoolArray = np.not_equal(self.log_dir_idx, ABSENT)
-        return moved
-
-    @property
-    def outside(self) -> FloatArray:
-        """``(D,)`` distances from the bands, as fractions of the targets."""
-        return self.targets.outside(disk_alone(self.after))[:, 0]
 
 
 def plan_dirs(draft: Draft, effort: Effort, deadline: Deadline) -> PlannedDirs:

@@ -5,26 +5,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from placement.array_types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
-    FloatArray,
-    IntArray,
     Level,
     Limits,
     Movability,
     Problem,
 )
 from placement.draft.draft import Draft
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BoolArray,
-    ClusterState,
-    CodeArray,
-    IndexArray,
-    LogDirState,
-)
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 from placement.model.load import (
     RESOURCES,
     Resource,

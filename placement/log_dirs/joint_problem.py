@@ -10,17 +10,12 @@ from typing import Self
 
 import numpy as np
 
-from placement.core.model.problem import (
-    NO_LIMIT,
-    NOWHERE,
-    IntArray,
-    Movability,
-    Problem,
-)
+from placement.array_types import BoolArray, IndexArray, IntArray
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Movability, Problem
 from placement.core.presolve.bin_parts import Parts
 from placement.draft.draft import Draft
 from placement.log_dirs.dir_problem import LOG_DIR, Tables, as_before
-from placement.model.cluster import ABSENT, BoolArray, IndexArray
+from placement.model.cluster import ABSENT
 from placement.model.load import Resource
 from placement.model.reassignment import Reassignment
 

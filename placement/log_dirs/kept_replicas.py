@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from placement.core.model.problem import IntArray, Movability
+from placement.array_types import IntArray
+from placement.core.model.problem import Movability
 from placement.core.model.solution import Shortfall
 from placement.log_dirs.dir_problem import LOG_DIR, Tables
 from placement.model.cluster import ClusterState, LogDirState

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.core.model.problem import IntArray
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.draft.draft import Draft, Note
 from placement.log_dirs.dir_choice import DirChoice, DirCounts, candidates, choose_dirs
 from placement.log_dirs.dir_problem import Lying, as_before, as_reassigned
-from placement.model.cluster import ABSENT, UNKNOWN, BoolArray, ClusterState, IndexArray
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from placement.model.load import Resource, bytes_by_place, taken_bytes
 from placement.model.reassignment import Reassignment
 from placement.model.targets import TOLERANCE

@@ -10,30 +10,28 @@ is made again with its bands.
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from placement.core.model.problem import IntArray
+from placement.array_types import IntArray
 from placement.core.model.solution import Status
 from placement.draft.draft import Draft, Note, Settings
 from placement.draft.soft_rules import CAPS, Eased, rules_named
 from placement.log_dirs.dir_problem import DISK_RULE, Tables
+from placement.log_dirs.planned_dirs import PlannedDirs
 from placement.model.load import Resource
 from placement.rules.soft_caps import cap_note, soft_note, without_caps
 from placement.rules.soft_notes import used_text
-
-if TYPE_CHECKING:
-    from placement.log_dirs.dir_plan import PlannedDirs
 
 MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
 
 
 def soften_dirs(
-    planned: Callable[[Draft], "PlannedDirs"],
+    planned: Callable[[Draft], PlannedDirs],
     tables: Callable[[Draft], Tables],
     draft: Draft,
-) -> "PlannedDirs":
+) -> PlannedDirs:
     """
     Plan log dirs; relax soft rules if they cannot be kept.
 
@@ -64,8 +62,8 @@ def soften_dirs(
 
 
 def _measured(
-    planned: Callable[[Draft], "PlannedDirs"], draft: Draft
-) -> tuple[Eased, "PlannedDirs | None"]:
+    planned: Callable[[Draft], PlannedDirs], draft: Draft
+) -> tuple[Eased, PlannedDirs | None]:
     """Return a plan without bands with the fewest relaxed rules, if one exists."""
     settings, nothing = draft.settings, Eased(rules=frozenset(), is_measured=True)
     known = {DISK_RULE}
@@ -86,11 +84,11 @@ def _measured(
     return nothing, None
 
 
-def _used(found: "PlannedDirs") -> dict[str, int]:
+def _used(found: PlannedDirs) -> dict[str, int]:
     return {"max-moves": int(found.is_moved.sum()), "max-bytes": int(found.cost.value)}
 
 
-def _raised(settings: Settings, eased: Eased, found: "PlannedDirs") -> Settings:
+def _raised(settings: Settings, eased: Eased, found: PlannedDirs) -> Settings:
     """Return settings with the relaxed caps raised to the copies of a plan."""
     caps: dict[str, Any] = {
         CAPS[name]: max(getattr(settings, CAPS[name]), used)
@@ -100,16 +98,14 @@ def _raised(settings: Settings, eased: Eased, found: "PlannedDirs") -> Settings:
     return replace(settings, **caps)
 
 
-def _cap_notes(
-    settings: Settings, found: "PlannedDirs", eased: Eased
-) -> Iterator[Note]:
+def _cap_notes(settings: Settings, found: PlannedDirs, eased: Eased) -> Iterator[Note]:
     for name, used in _used(found).items():
         most = getattr(settings, CAPS[name])
         if name in eased.rules and most is not None and used > most:
             yield cap_note(name, used, most)
 
 
-def _peak(table: Tables, found: "PlannedDirs") -> IntArray:
+def _peak(table: Tables, found: PlannedDirs) -> IntArray:
     """Return ``(D,)`` bytes on the log dirs, with leaving replicas if those count."""
     left = found.is_moved & (table.home >= 0)
     peak = found.after.copy()
@@ -118,7 +114,7 @@ def _peak(table: Tables, found: "PlannedDirs") -> IntArray:
     return peak
 
 
-def _notes(table: Tables, found: "PlannedDirs", eased: Eased) -> Iterator[Note]:
+def _notes(table: Tables, found: PlannedDirs, eased: Eased) -> Iterator[Note]:
     if DISK_RULE not in eased.rules:
         return
     dirs, most = table.dirs, table.ruled_capacity()

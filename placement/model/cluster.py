@@ -11,21 +11,20 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import (
+    BoolArray,
+    IndexArray,
+    OffsetArray,
+)
 from placement.errors import InvalidClusterError
 from placement.model.columns import (
     ABSENT,
     UNKNOWN,
-    BoolArray,
     Brokers,
     BrokerState,
-    BytesArray,
-    CodeArray,
-    IndexArray,
     LogDirs,
     LogDirState,
-    OffsetArray,
     Partitions,
-    RateArray,
     Replicas,
     Storage,
     Topics,
@@ -35,18 +34,12 @@ from placement.model.columns import (
 __all__ = [
     "ABSENT",
     "UNKNOWN",
-    "BoolArray",
     "BrokerState",
     "Brokers",
-    "BytesArray",
     "ClusterState",
-    "CodeArray",
-    "IndexArray",
     "LogDirState",
     "LogDirs",
-    "OffsetArray",
     "Partitions",
-    "RateArray",
     "Replicas",
     "Storage",
     "Topics",

@@ -16,12 +16,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-IndexArray = npt.NDArray[np.int32]
-OffsetArray = npt.NDArray[np.int64]
-BytesArray = npt.NDArray[np.int64]
-RateArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-CodeArray = npt.NDArray[np.int8]
+from placement.array_types import (
+    BoolArray,
+    BytesArray,
+    CodeArray,
+    CountArray,
+    IndexArray,
+    OffsetArray,
+    RateArray,
+    RowArray,
+)
 
 ABSENT = -1
 """No row: an unknown log dir, no leader, no broker set."""
@@ -62,7 +66,25 @@ class Storage(IntEnum):
     UNKNOWN = 3
 
 
-def _freeze(columns: Any) -> None:  # noqa: ANN401 - any dataclass of arrays
+def starts_of(counts: CountArray) -> OffsetArray:
+    """Return ``(N + 1,)`` start of each of ``N`` concatenated lists, given lengths."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def rows_of_starts(start: OffsetArray) -> IndexArray:
+    """Return the list that each entry of concatenated lists belongs to."""
+    counts = np.diff(start)
+    return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+
+
+def count_rows(rows: RowArray | IndexArray, count: int) -> CountArray:
+    """Return ``(count,)`` how often each row occurs; `ABSENT` does not count."""
+    known = rows[np.not_equal(rows, ABSENT)]
+    return np.bincount(known, minlength=count).astype(np.int64)
+
+
+def freeze(columns: Any) -> None:  # noqa: ANN401 - any dataclass of arrays
+    """Make the arrays of a dataclass read-only."""
     for column in fields(columns):
         value = getattr(columns, column.name)
         if isinstance(value, np.ndarray):
@@ -118,7 +140,7 @@ class Brokers:
     max_replicas: OffsetArray
 
     def __post_init__(self) -> None:
-        _freeze(self)
+        freeze(self)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -167,7 +189,7 @@ class LogDirs:
     state: CodeArray
 
     def __post_init__(self) -> None:
-        _freeze(self)
+        freeze(self)
 
     def __len__(self) -> int:
         return len(self.broker_idx)
@@ -199,7 +221,7 @@ class Topics:
     configs: tuple[Mapping[str, str], ...]
 
     def __post_init__(self) -> None:
-        _freeze(self)
+        freeze(self)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -240,7 +262,7 @@ class Partitions:
     follower_cpu_cores: RateArray
 
     def __post_init__(self) -> None:
-        _freeze(self)
+        freeze(self)
 
     def __len__(self) -> int:
         return len(self.topic_idx)
@@ -290,7 +312,7 @@ class Replicas:
     own_bytes: BytesArray
 
     def __post_init__(self) -> None:
-        _freeze(self)
+        freeze(self)
 
     def __len__(self) -> int:
         return len(self.broker_idx)
@@ -298,8 +320,7 @@ class Replicas:
     @property
     def partition_idx(self) -> IndexArray:
         """``(R,)`` the partition of each replica."""
-        counts = np.diff(self.start)
-        return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        return rows_of_starts(self.start)
 
     def broker_idx_at(self, rows: npt.NDArray[np.int64]) -> IndexArray:
         """Return the broker of each replica row; `ABSENT` stays `ABSENT`."""

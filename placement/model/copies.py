@@ -6,11 +6,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import ABSENT, BoolArray, ClusterState
+from placement.array_types import BoolArray, RowArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Weights, first_true
 from placement.model.reassignment import Reassignment
 
-RowArray = npt.NDArray[np.int64]
 INTERNAL = frozenset(
     {
         "__consumer_offsets",

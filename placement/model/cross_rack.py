@@ -7,14 +7,12 @@ leader's. Each broker without a rack is a rack of its own.
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.copies import sent_by
 from placement.model.load import WeightArray, Weights
 from placement.model.reassignment import Reassignment
-
-RowArray = npt.NDArray[np.int64]
 
 
 def source_racks(state: ClusterState) -> RowArray:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
+from placement.array_types import BoolArray, RateArray
+from placement.model.cluster import UNKNOWN, ClusterState
 from placement.model.load import (
     LEADING,
     RESOURCES,

@@ -13,16 +13,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray, RateArray
 from placement.errors import InvalidClusterError
 from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
-    BoolArray,
     ClusterState,
-    IndexArray,
     LogDirs,
     LogDirState,
-    RateArray,
     Storage,
 )
 

@@ -6,10 +6,10 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import BoolArray, ClusterState
+from placement.array_types import BoolArray, IntArray
+from placement.model.cluster import ClusterState
 from placement.model.targets import rack_limit
 
-IntArray = npt.NDArray[np.int64]
 MOST_COUNTED = 20_000_000
 """Maximum number of cells, partitions times racks, that are counted at once."""
 

@@ -12,17 +12,16 @@ from typing import Any, Self, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, BytesArray, IndexArray, RowArray
 from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
-    BoolArray,
-    BytesArray,
     ClusterState,
-    IndexArray,
     LogDirState,
     Replicas,
     sum_rows,
 )
+from placement.model.columns import rows_of_starts
 from placement.model.load import (
     Weights,
     bytes_by_place,
@@ -31,7 +30,6 @@ from placement.model.load import (
     preferred_leaders,
 )
 
-RowArray = npt.NDArray[np.int64]
 _Table = TypeVar("_Table", bound=npt.NDArray[Any])
 
 
@@ -87,8 +85,7 @@ class Reassignment:
         return self._once("partition_idx", self._find_partitions)
 
     def _find_partitions(self) -> IndexArray:
-        counts = np.diff(self.start)
-        return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        return rows_of_starts(self.start)
 
     @property
     def is_copied(self) -> BoolArray:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.model.cluster import BoolArray, RateArray
+from placement.array_types import BoolArray, RateArray
 from placement.model.fair_shares import (
     COUNTS,
     DEFAULT_BAND,

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft
-from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import (
     RESOURCES,
     WeightArray,
@@ -18,8 +18,6 @@ from placement.model.load import (
 from placement.model.reassignment import Reassignment, led_by
 from placement.operations.steps.multiple_choice import Options, choose, limits_of
 from placement.rules.frozen_partitions import is_excluded, is_untouchable
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, RowArray
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft, Note
-from placement.model.cluster import (
-    ABSENT,
-    BoolArray,
-    BrokerState,
-    ClusterState,
-    sum_rows,
-)
+from placement.model.cluster import ABSENT, BrokerState, ClusterState, sum_rows
 from placement.model.load import first_live_replica, first_true
 from placement.operations.steps.evacuate import in_failed_dirs
 from placement.operations.steps.factor_changes import resize
@@ -24,7 +18,6 @@ from placement.rules.frozen_partitions import UsableLogDirs, is_untouchable
 from placement.rules.pinning import topics_kept
 from placement.rules.rack_rules import crowded, may_leave_racks
 
-RowArray = npt.NDArray[np.int64]
 LEFT_OFFLINE = "left-offline"
 """Kind of the note on offline replicas that `fix` leaves alone."""
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.problem import Movability
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft
-from placement.model.cluster import BoolArray
 
 MOST_LISTED = 1000
 """Maximum number of new partitions examined: those of a topic are much alike."""

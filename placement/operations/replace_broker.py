@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft
-from placement.model.cluster import ABSENT, BoolArray, IndexArray
+from placement.model.cluster import ABSENT
 from placement.model.load import first_live_replica, first_true
 from placement.model.reassignment import reassign
-from placement.operations.steps.broker_successors import Replacing, RowArray
+from placement.operations.steps.broker_successors import Replacing
 from placement.rules.fetch_sources import report_no_source
 from placement.rules.frozen_partitions import UsableLogDirs, is_untouchable
 from placement.rules.pinning import kept_leaders

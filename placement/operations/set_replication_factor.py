@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.core.model.problem import Movability
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft, Note
@@ -16,8 +16,6 @@ from placement.operations.steps.factor_changes import resize
 from placement.rules.fetch_sources import report_no_source
 from placement.rules.frozen_partitions import UsableLogDirs, is_excluded, is_untouchable
 from placement.rules.pinning import keep_still
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

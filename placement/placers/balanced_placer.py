@@ -20,8 +20,8 @@ Example: brokers 0 to 2 hold 4, 4 and 0 replicas. Of a topic with three partitio
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray
 from placement.draft.draft import Draft
-from placement.model.cluster import BoolArray, IndexArray
 from placement.model.load import (
     RESOURCES,
     Resource,

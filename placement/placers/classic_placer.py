@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import IntArray
 from placement.errors import (
     AdminOperationError,
     InvalidPartitionsError,
@@ -15,8 +15,6 @@ from placement.placers.usable_brokers import BrokerIdArray, PlacerBrokers
 
 DRAWN = -1
 """Marker of a start drawn at random."""
-
-LongArray = npt.NDArray[np.int64]
 
 
 def place_classic(
@@ -132,7 +130,7 @@ class _Turn:
             num_brokers, random.next_int(num_brokers), random.next_int(num_brokers)
         )
 
-    def of(self, numbers: LongArray) -> tuple[LongArray, LongArray]:
+    def of(self, numbers: IntArray) -> tuple[IntArray, IntArray]:
         """Return ``(P,)`` the place of the first replica, and the shift."""
         count = self.num_brokers
         # The shift grows at every positive partition number that is a multiple of the
@@ -142,8 +140,8 @@ class _Turn:
 
 
 def _unaware(
-    first: LongArray, shift: LongArray, num_brokers: int, replication_factor: int
-) -> LongArray:
+    first: IntArray, shift: IntArray, num_brokers: int, replication_factor: int
+) -> IntArray:
     """Return ``(P, R)`` places of the replicas, without regard to racks."""
     others = max(num_brokers - 1, 1)
     slot = np.arange(replication_factor - 1, dtype=np.int64)
@@ -182,8 +180,8 @@ class _RackAware:
         self.num_racks = len(set(arranged.racks))
 
     def place(
-        self, first: LongArray, shift: LongArray, replication_factor: int
-    ) -> LongArray:
+        self, first: IntArray, shift: IntArray, replication_factor: int
+    ) -> IntArray:
         """Return ``(P, R)`` places of the replicas."""
         rows = zip(first.tolist(), shift.tolist(), strict=True)
         lists = [self._list(*row, replication_factor) for row in rows]

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.core.flow.even_counts import EvenCounts, Spread, spread_evenly
 from placement.core.roles.even_roles import even_roles
-from placement.model.cluster import BoolArray, ClusterState, IndexArray
+from placement.model.cluster import ClusterState
+from placement.model.columns import starts_of
 from placement.model.load import first_live_replica, weigh
-from placement.model.reassignment import Reassignment, RowArray, reassign
+from placement.model.reassignment import Reassignment, reassign
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -78,7 +80,7 @@ def spread_topics(
     brokers = state.brokers
     own_node = np.arange(len(brokers), dtype=np.int32)
     problem = EvenCounts(
-        group_start=_starts(state.num_replicas[is_placed]),
+        group_start=starts_of(state.num_replicas[is_placed]),
         home=state.replicas.broker_idx[rows],
         kind_of_group=state.partitions.topic_idx[is_placed],
         cost=weigh(state).copy_bytes[is_placed],
@@ -97,10 +99,6 @@ def spread_topics(
         is_placed=is_placed,
         is_least=spread.is_least,
     )
-
-
-def _starts(sizes: RowArray) -> RowArray:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _brokers_of(

@@ -49,9 +49,9 @@ from placement.planning.encode import (
     leading_replicas,
     unplaced_load,
 )
-from placement.planning.plan_notes import plan_notes
-from placement.planning.prior_violations import without_existing
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.plan_notes import plan_notes
+from placement.planning.outcome.prior_violations import without_existing
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 
 Solver = Callable[[Problem], Solution]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.bounds.shortfalls import MAX_SHORTFALLS, find_shortfalls
 from placement.core.model.arrangement import Arrangement, home_arrangement
 from placement.core.model.objective import evaluate
@@ -24,7 +25,7 @@ from placement.core.model.solution import (
 )
 from placement.core.presolve.aggregation import Bundle
 from placement.draft.draft import Draft
-from placement.model.cluster import ABSENT, BoolArray
+from placement.model.cluster import ABSENT
 from placement.model.load import RESOURCES, first_live_replica, first_true, loads_of
 from placement.model.rack_violations import rack_broken
 from placement.model.reassignment import Reassignment, reassign, unchanged

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IndexArray
 from placement.core.model.node_limits import with_loads_kept
 from placement.core.model.problem import (
     NO_LIMIT,
@@ -14,7 +15,7 @@ from placement.core.model.problem import (
 )
 from placement.draft.draft import Draft
 from placement.draft.rule_tables import class_tables
-from placement.model.cluster import ABSENT, IndexArray
+from placement.model.cluster import ABSENT
 from placement.model.cross_rack import crossing_copies, source_racks
 from placement.model.load import (
     RESOURCES,

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray
 from placement.core.model.deadline import Deadline
 from placement.core.model.search_budget import EFFORTS
 from placement.core.model.solution import Bounded, Certificate, Status
 from placement.draft.draft import Draft
 from placement.log_dirs.dir_plan import plan_dirs_after
-from placement.model.cluster import BoolArray, IndexArray
 from placement.model.load import loads_of
 from placement.model.reassignment import Reassignment, unchanged
 from placement.model.targets import find_targets
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 
 

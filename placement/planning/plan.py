@@ -35,8 +35,8 @@ from placement.planning.encode import (
     leading_replicas,
 )
 from placement.planning.named_log_dirs import with_dirs_named, without_homeless
-from placement.planning.plan_notes import failed_dir_notes
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.plan_notes import failed_dir_notes
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.fetch_sources import NeedSource
 from placement.rules.frozen_partitions import (
     ExcludeTopics,

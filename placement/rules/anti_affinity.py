@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, FloatArray, IndexArray, IntArray
 from placement.core.bounds.shortfalls import MAX_SHORTFALLS
 from placement.core.exact.milp.bin_labelling import Places, Room, Shared, choose_sides
 from placement.core.model.problem import NO_LIMIT, NOWHERE, Movability
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft, Note
-from placement.draft.rule_tables import ClassArray, Eligibility
-from placement.model.cluster import BoolArray, ClusterState, IndexArray
+from placement.draft.rule_tables import Eligibility
+from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.model.rack_violations import broker_ranges
 from placement.model.targets import rack_limit
@@ -22,8 +22,6 @@ from placement.rules.pinning import keep_still
 APART = "topics-apart"
 BALANCES = (1.0, 0.9, 0.75, 0.5, 0.0)
 """Fractions of its fair share of brokers required for each side, tried in order."""
-
-SideTable = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +167,7 @@ class _Division:
         """Whether any replica of a side is unplaced or may move."""
         return bool((~self.never & self.sided).any())
 
-    def _on_sides(self, rows: BoolArray) -> SideTable:
+    def _on_sides(self, rows: BoolArray) -> FloatArray:
         """Return ``(B, sides)`` bytes of the chosen replicas of each side."""
         table = np.zeros((self.draft.state.num_brokers, self.count))
         # One byte more, as an empty replica takes a copy too.
@@ -285,7 +283,7 @@ class _Division:
 
     def eligibility(self, side: IndexArray) -> Eligibility:
         """Return the eligible brokers; brokers of two sides receive no side."""
-        classes: ClassArray = np.where(self.side_of >= 0, self.side_of, self.count)
+        classes: IntArray = np.where(self.side_of >= 0, self.side_of, self.count)
         sides = np.arange(self.count)[:, None]
         allowed = np.equal(side[None, :], sides) & ~self.is_torn[None, :]
         if self.is_soft:
@@ -295,7 +293,7 @@ class _Division:
 
     def unmixed(self) -> Eligibility:
         """Return eligible brokers such that no broker of one side receives another."""
-        classes: ClassArray = np.where(self.side_of >= 0, self.side_of, self.count)
+        classes: IntArray = np.where(self.side_of >= 0, self.side_of, self.count)
         others = self.held.sum(axis=1, keepdims=True) - self.held
         allowed = np.equal(others, 0).T.copy()
         successor = self.draft.stands_for

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray
 from placement.core.model.problem import NO_LIMIT, Movability
 from placement.draft.draft import Draft, Note
 from placement.draft.rule_tables import Eligibility, SoftColumn
 from placement.draft.soft_rules import Eased
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 
 
 @dataclass(frozen=True, slots=True, eq=False)

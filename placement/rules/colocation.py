@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray
 from placement.core.bounds.shortfalls import MAX_SHORTFALLS
 from placement.core.model.problem import NO_LIMIT, Movability
 from placement.core.model.solution import Shortfall
 from placement.core.presolve.aggregation import Bundle
 from placement.draft.draft import Draft, Note
-from placement.model.cluster import BoolArray, ClusterState, IndexArray
+from placement.model.cluster import ClusterState
 
 TOGETHER = "topics-together"
 

@@ -5,17 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray
 from placement.core.bounds.shortfalls import MAX_SHORTFALLS
 from placement.core.model.problem import Movability
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft, Note
-from placement.model.cluster import (
-    ABSENT,
-    BoolArray,
-    BrokerState,
-    ClusterState,
-    LogDirState,
-)
+from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
 from placement.model.load import first_true
 
 NO_SOURCE = "no-source"

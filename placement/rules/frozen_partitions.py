@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft, Note
-from placement.model.cluster import BoolArray, LogDirState, Storage
+from placement.model.cluster import LogDirState, Storage
 from placement.model.load import first_true
 
 

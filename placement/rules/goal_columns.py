@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.core.model.problem import NO_LIMIT, FloatArray, IntArray
+from placement.array_types import FloatArray, IntArray
+from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Draft
 from placement.draft.rule_tables import SoftColumn
 from placement.model.cluster import ClusterState

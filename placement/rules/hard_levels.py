@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import RateArray
 from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
@@ -14,7 +15,7 @@ from placement.core.model.problem import (
 )
 from placement.draft.draft import Draft
 from placement.draft.rule_tables import SoftColumn
-from placement.model.cluster import Brokers, RateArray
+from placement.model.cluster import Brokers
 from placement.model.load import (
     LEADING,
     RESOURCES,

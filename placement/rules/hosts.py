@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
@@ -9,7 +10,6 @@ from placement.core.model.problem import (
     Limits,
 )
 from placement.draft.draft import Draft
-from placement.model.cluster import BoolArray
 from placement.model.load import RESOURCES, WeightArray, fixed_disk_bytes
 from placement.model.targets import TOLERANCE
 from placement.rules.hard_levels import capacity_units

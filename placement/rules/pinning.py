@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft
-from placement.model.cluster import ABSENT, BoolArray
+from placement.model.cluster import ABSENT
 from placement.model.load import (
     Resource,
     broker_loads,

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.core.model.problem import IntArray, Movability
+from placement.array_types import BoolArray, IntArray
+from placement.core.model.problem import Movability
 from placement.draft.draft import Draft
 from placement.draft.rule_tables import MOST_CELLS, Eligibility
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from placement.model.rack_violations import Crowding, crowding, replicas_in_racks
 from placement.model.targets import rack_limit
 

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.bounds.shortfalls import MAX_SHORTFALLS
-from placement.core.model.problem import IntArray, Movability
+from placement.core.model.problem import Movability
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft, Note
 from placement.draft.rule_tables import MOST_CELLS, Eligibility
-from placement.model.cluster import ABSENT, BoolArray, ClusterState
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import first_true
 from placement.model.rack_violations import rack_broken
 from placement.model.targets import rack_limit

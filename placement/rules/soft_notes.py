@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from placement.core.model.problem import NO_LIMIT, IntArray
+from placement.array_types import BoolArray, IntArray
+from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Draft, Note
 from placement.model import rack_violations
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from placement.model.load import (
     RESOURCES,
     UNITS,
@@ -19,6 +20,7 @@ from placement.model.load import (
     preferred_leaders,
     weigh,
 )
+from placement.model.reassignment import Reassignment
 from placement.rules.anti_affinity import TopicsApart, shared_brokers
 from placement.rules.broker_sets import BrokerSets, strays_of
 from placement.rules.colocation import TopicsTogether, parted_rows
@@ -27,25 +29,24 @@ from placement.rules.hosts import host_capacities, host_loads
 from placement.rules.rack_rules import rack_changes
 from placement.rules.soft_caps import soft_note
 
-if TYPE_CHECKING:
-    from placement.planning.result import PlannedPlacement
-
 Kind = TypeVar("Kind")
 _HOST = "host-"
 
 
-def soft_notes(found: "PlannedPlacement", rules: frozenset[str]) -> Iterator[Note]:
+def soft_notes(
+    draft: Draft, reassignment: Reassignment, rules: frozenset[str]
+) -> Iterator[Note]:
     """
     Yield notes on soft rules that a plan violates.
 
     Parameters
     ----------
-    found
-        The plan.
+    draft, reassignment
+        Draft of the plan, and its replica lists before and after.
     rules
         Names of the relaxed rules.
     """
-    draft, after = found.draft, found.reassignment.after()
+    after = reassignment.after()
     load = loads_after(after)
     yield from _broker_notes(draft, load, rules)
     yield from _host_notes(draft, load, rules)
@@ -62,7 +63,7 @@ def soft_notes(found: "PlannedPlacement", rules: frozenset[str]) -> Iterator[Not
             )
     yield from _topic_notes(draft, after, rules)
     if "locality-scoped" in rules:
-        changed = int(rack_changes(found.reassignment.before, after).sum())
+        changed = int(rack_changes(reassignment.before, after).sum())
         if changed:
             text = f"{changed:,} replicas change their rack"
             yield soft_note("locality-scoped", text, {}, (float(changed), 0.0))

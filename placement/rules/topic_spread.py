@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.core.model.problem import IntArray
+from placement.array_types import IndexArray, IntArray
 from placement.draft.draft import Draft, Note
-from placement.model.cluster import ClusterState, IndexArray
+from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource, preferred_leaders
 from placement.model.reassignment import Reassignment
 from placement.model.targets import Targets

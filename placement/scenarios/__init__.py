@@ -1,5 +1,5 @@
 """
 Outcomes of scenarios: plans for a changed cluster, and their figures.
 
-Imports `scenarios.changes`, `planning`, `failures`, `score` and `sizing.demand`.
+Imports `cluster_changes`, `planning`, `failures`, `score` and `demand`.
 """

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.array_types import BoolArray
+from placement.demand.topic_growth import Crossing, Growth, crossings
 from placement.draft.draft import LEAST_KNOWN
 from placement.failures.failure_domains import DomainKind
 from placement.failures.failure_outlook import (
@@ -17,7 +19,7 @@ from placement.failures.partition_health import health_of
 from placement.failures.serving_loads import serving_weights
 from placement.failures.single_failures import single_failures
 from placement.failures.survivor_loads import HELD_COLUMNS
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from placement.model.load import (
     RESOURCES,
     Resource,
@@ -28,7 +30,6 @@ from placement.model.load import (
 )
 from placement.model.targets import Members, share_out
 from placement.score.placement_score import Measured, Score, measure, score_of
-from placement.sizing.demand.topic_growth import Crossing, Growth, crossings
 
 CAPPED = (
     Resource.DISK,

@@ -6,27 +6,23 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray
+from placement.cluster_changes.variant import Data, Variant, held_by, without_brokers
 from placement.core.model.solution import Status
-from placement.draft.draft import Settings
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BoolArray,
-    IndexArray,
-)
-from placement.model.load import weigh
-from placement.operations import Operation, Rebalance, RemoveBrokers
-from placement.planning.plan import plan
-from placement.planning.result import PlannedPlacement
-from placement.scenarios.changes.variant import Data, Variant, held_by, without_brokers
-from placement.scenarios.scenario_figures import Assumptions, Figures, figures_of
-from placement.sizing.demand.broker_demand import (
+from placement.demand.broker_demand import (
     Need,
     Wanted,
     demand_of,
     fleet_of,
     needs_of,
 )
+from placement.draft.draft import Settings
+from placement.model.cluster import ABSENT, UNKNOWN
+from placement.model.load import weigh
+from placement.operations import Operation, Rebalance, RemoveBrokers
+from placement.planning.outcome.result import PlannedPlacement
+from placement.planning.plan import plan
+from placement.scenarios.scenario_figures import Assumptions, Figures, figures_of
 
 
 class Afterwards(StrEnum):
@@ -91,7 +87,7 @@ class Outcome:
     proof: Need | None = None
 
     @property
-    def is_copying_told(self) -> bool:
+    def is_copying_known(self) -> bool:
         """Whether the bytes of the copies are known; unknown bytes are not 0."""
         sizes = self.figures.state.partitions.size_bytes
         has_sizes = bool(np.not_equal(sizes, UNKNOWN).any())

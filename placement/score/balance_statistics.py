@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from placement.model.cluster import OffsetArray, RateArray
+from placement.array_types import OffsetArray, RateArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import BoolArray, ClusterState, RateArray
+from placement.array_types import BoolArray, RateArray
+from placement.model.cluster import ClusterState
 from placement.model.load import (
     RESOURCES,
     Resource,

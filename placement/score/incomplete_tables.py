@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import CountArray
 from placement.draft.draft import Note
 from placement.model.cluster import ClusterState
 
-Counts = npt.NDArray[np.int64]
 WHAT = "incomplete"
 NO_PARTITIONS = "a cluster without partitions may be a table that is still being loaded"
 NO_PARTITION = "a topic has one partition at least; its rows may be still to come"
@@ -16,7 +15,7 @@ GAPS = "partitions are numbered from 0 without gaps; rows may be still to come"
 _MOST_NAMED = 5
 
 
-def missing_partitions(partitions: Counts, last: Counts) -> Counts:
+def missing_partitions(partitions: CountArray, last: CountArray) -> CountArray:
     """
     Return ``(T,)`` number of missing partition numbers of each topic.
 
@@ -27,7 +26,7 @@ def missing_partitions(partitions: Counts, last: Counts) -> Counts:
     last
         ``(T,)`` largest partition number of each topic, -1 without a partition.
     """
-    missing: Counts = last + 1 - partitions
+    missing: CountArray = last + 1 - partitions
     return missing
 
 
@@ -37,7 +36,7 @@ def is_complete(state: ClusterState) -> bool:
     return bool(state.num_partitions) and bool(count.all()) and not missing.any()
 
 
-def _counted(state: ClusterState) -> tuple[Counts, Counts]:
+def _counted(state: ClusterState) -> tuple[CountArray, CountArray]:
     """Return ``(T,)`` number of partitions of each topic, and number missing."""
     topic = state.partitions.topic_idx
     count = np.bincount(topic, minlength=len(state.topics)).astype(np.int64)

@@ -10,7 +10,8 @@ from dataclasses import fields
 
 import numpy as np
 
-from placement.model.cluster import UNKNOWN, ClusterState, RateArray
+from placement.array_types import RateArray
+from placement.model.cluster import UNKNOWN, ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.model.targets import Members
 from placement.score.balance_statistics import ResourceScore, Spread

@@ -6,14 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import (
-    ABSENT,
-    BoolArray,
-    ClusterState,
-    LogDirState,
-    RateArray,
-    sum_rows,
-)
+from placement.array_types import BoolArray, CountArray, RateArray
+from placement.model.cluster import ABSENT, ClusterState, LogDirState, sum_rows
 from placement.model.load import (
     LEADING,
     RESOURCES,
@@ -27,7 +21,6 @@ from placement.model.load import (
 )
 from placement.score.balance_statistics import Spread, gini_rows, spread_rows
 from placement.score.placement_score import Measured
-from placement.score.rule_violations import Counts
 
 DISK = RESOURCES.index(Resource.DISK)
 _BY_SIZE = (Resource.DISK, Resource.REPLICAS, Resource.LEADERS)
@@ -81,9 +74,9 @@ class RackLevel:
     """
 
     level: Level
-    brokers: Counts
-    out_of_band: Counts
-    over_threshold: Counts
+    brokers: CountArray
+    out_of_band: CountArray
+    over_threshold: CountArray
     spread: tuple[Spread, ...]
     gini: RateArray
     max_deviation: RateArray
@@ -107,11 +100,11 @@ class TopicLevel:
         ``(T,)`` violations by rule, for all rules but `over_capacity`.
     """
 
-    partitions: Counts
-    replicas: Counts
+    partitions: CountArray
+    replicas: CountArray
     spread: tuple[Spread, ...]
     known_fraction: RateArray
-    broken: Mapping[str, Counts]
+    broken: Mapping[str, CountArray]
 
 
 def rack_level(measured: Measured) -> RackLevel:

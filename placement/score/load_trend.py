@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.model.cluster import RateArray
+from placement.array_types import RateArray
 from placement.model.load import WeightArray
 
 MOST_POINTS = 150

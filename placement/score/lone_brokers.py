@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BytesArray
 from placement.draft.draft import Note
 from placement.model.cluster import ClusterState
 
-Sizes = npt.NDArray[np.int64]
 WHAT = "alone-in-rack"
 MUCH = 1.5
 """Ratio to the mean of the other brokers above which a note is given."""
@@ -37,7 +36,9 @@ def lone_broker_notes(state: ClusterState) -> Iterator[Note]:
             yield _note(state, b, int(held[b]), float(others.mean()), size[used])
 
 
-def _note(state: ClusterState, b: int, count: int, mean: float, sizes: Sizes) -> Note:
+def _note(
+    state: ClusterState, b: int, count: int, mean: float, sizes: BytesArray
+) -> Note:
     brokers = state.brokers
     broker, rack = int(brokers.ids[b]), brokers.racks[brokers.rack_idx[b]]
     listed = ", ".join(map(str, sorted(sizes.tolist(), reverse=True)[:-1]))

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import BoolArray, ClusterState, RateArray
+from placement.array_types import BoolArray, CountArray, RateArray
+from placement.model.cluster import ClusterState
 from placement.model.load import (
     RESOURCES,
     Resource,
@@ -19,7 +20,7 @@ from placement.model.load import (
 )
 from placement.model.targets import Shares, Targets, find_targets
 from placement.score.balance_statistics import ResourceScore, gini, jain
-from placement.score.rule_violations import VIOLATIONS, Counts, partition_violations
+from placement.score.rule_violations import VIOLATIONS, partition_violations
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -80,7 +81,7 @@ class Measured:
     limit: RateArray
     targets: Targets
     is_over: BoolArray
-    broken: Mapping[str, Counts]
+    broken: Mapping[str, CountArray]
 
 
 def measure(

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import ABSENT, BoolArray, ClusterState, sum_rows
+from placement.array_types import BoolArray, CountArray
+from placement.model.cluster import ABSENT, ClusterState, sum_rows
 from placement.model.rack_violations import rack_broken
-
-Counts = npt.NDArray[np.int64]
 
 VIOLATIONS = (
     "rack",
@@ -27,7 +26,7 @@ VIOLATIONS = (
 
 def partition_violations(
     state: ClusterState, holds: BoolArray, leader_idx: npt.NDArray[np.int32]
-) -> Mapping[str, Counts]:
+) -> Mapping[str, CountArray]:
     """
     Count the rule violations of each partition.
 

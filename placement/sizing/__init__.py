@@ -1,5 +1,5 @@
 """
 Cluster size: the brokers that a load needs, and the days that present ones last.
 
-Imports `sizing.demand`, `scenarios`, `planning` and `failures`.
+Imports `demand`, `cluster_changes`, `scenarios`, `planning` and `failures`.
 """

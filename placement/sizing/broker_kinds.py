@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import UNKNOWN, ClusterState, RateArray
-from placement.sizing.demand.broker_demand import SIZED, Fleet, capacity_of
+from placement.array_types import RateArray
+from placement.demand.broker_demand import SIZED, Fleet, capacity_of
+from placement.model.cluster import UNKNOWN, ClusterState
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from placement.model.cluster import ClusterState
-from placement.model.load import MOST_LOAD, Resource, broker_loads, weigh
-from placement.scenarios.changes.load_changes import TRAFFIC, grow
-from placement.scenarios.changes.variant import Variant
-from placement.scenarios.scenario_outcome import Afterwards, play
-from placement.sizing.cluster_size import SizingTask
-from placement.sizing.demand.broker_demand import Need, demand_of, fleet_of, needs_of
-from placement.sizing.demand.topic_growth import (
+from placement.cluster_changes.load_changes import TRAFFIC, grow
+from placement.cluster_changes.variant import Variant
+from placement.demand.broker_demand import Need, demand_of, fleet_of, needs_of
+from placement.demand.topic_growth import (
     HORIZON_DAYS,
     Crossing,
     Growth,
     crossings,
 )
+from placement.model.cluster import ClusterState
+from placement.model.load import MOST_LOAD, Resource, broker_loads, weigh
+from placement.scenarios.scenario_outcome import Afterwards, play
+from placement.sizing.cluster_size import SizingTask
 from placement.sizing.survival_check import unfit
 
 HALVINGS = 24

@@ -5,17 +5,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import CountArray
+from placement.demand.broker_demand import Demand, Need, demand_of, needs_of
 from placement.sizing.broker_kinds import BrokerKind, Mix, mix_fleet
 from placement.sizing.cluster_size import (
     Attempt,
-    CountArray,
     Shown,
     Sizing,
     SizingTask,
     needs_today,
     try_variant,
 )
-from placement.sizing.demand.broker_demand import Demand, Need, demand_of, needs_of
 from placement.sizing.mix_model import cheapest_mix
 from placement.sizing.replacement_brokers import replaced
 

@@ -4,17 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.draft.draft import Settings
-from placement.model.cluster import ClusterState
-from placement.planning.result import PlannedPlacement
-from placement.scenarios.changes.broker_changes import with_count
-from placement.scenarios.changes.variant import Variant
-from placement.scenarios.scenario_figures import Assumptions, Figures, figures_of
-from placement.scenarios.scenario_outcome import Afterwards, play
-from placement.sizing.broker_kinds import BrokerKind, usual_kind
-from placement.sizing.demand.broker_demand import (
+from placement.array_types import CountArray
+from placement.cluster_changes.broker_changes import with_count
+from placement.cluster_changes.variant import Variant
+from placement.demand.broker_demand import (
     Demand,
     Need,
     Wanted,
@@ -22,11 +16,16 @@ from placement.sizing.demand.broker_demand import (
     fleet_of,
     needs_of,
 )
+from placement.draft.draft import Settings
+from placement.model.cluster import ClusterState
+from placement.planning.outcome.result import PlannedPlacement
+from placement.scenarios.scenario_figures import Assumptions, Figures, figures_of
+from placement.scenarios.scenario_outcome import Afterwards, play
+from placement.sizing.broker_kinds import BrokerKind, usual_kind
 from placement.sizing.fewest_brokers import MOST_BROKERS, BrokerBound, least_brokers
 from placement.sizing.follower_spread import spread_successors
 from placement.sizing.survival_check import unfit
 
-CountArray = npt.NDArray[np.int64]
 STEPS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55)
 """Numbers of brokers above the lower bound for which a placement is sought."""
 MOST_MORE = 1000

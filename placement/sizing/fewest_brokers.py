@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.model.cluster import RateArray
-from placement.model.load import Resource
-from placement.sizing.demand.broker_demand import (
+from placement.array_types import RateArray
+from placement.demand.broker_demand import (
     SIZED,
     Demand,
     Need,
@@ -16,6 +15,7 @@ from placement.sizing.demand.broker_demand import (
     even_fleet,
     needs_of,
 )
+from placement.model.load import Resource
 
 MOST_BROKERS = 1_000_000
 """Stands for infeasible: no number of brokers is enough."""

@@ -11,9 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from placement.model.cluster import ABSENT, ClusterState, IndexArray, RateArray
+from placement.array_types import IndexArray, RateArray
+from placement.cluster_changes.factor_changes import chosen_replicas
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource, broker_loads, weigh
-from placement.scenarios.changes.factor_changes import chosen_replicas
 
 
 def spread_successors(state: ClusterState) -> ClusterState:

@@ -21,16 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from placement.model.load import Resource
-from placement.model.targets import rack_limit
-from placement.sizing.broker_kinds import BrokerKind, Mix
-from placement.sizing.demand.broker_demand import (
+from placement.demand.broker_demand import (
     HELD,
     SIZED,
     Demand,
     Wanted,
     bins_needed,
 )
+from placement.model.load import Resource
+from placement.model.targets import rack_limit
+from placement.sizing.broker_kinds import BrokerKind, Mix
 from placement.sizing.fewest_brokers import least_with_rack_lost
 
 NODE_LIMIT = 200_000

@@ -5,15 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from placement.model.cluster import UNKNOWN, BrokerState, RateArray
-from placement.scenarios.changes.broker_changes import next_ids
-from placement.scenarios.changes.hardware_rows import (
+from placement.array_types import RateArray
+from placement.cluster_changes.broker_changes import next_ids
+from placement.cluster_changes.hardware_rows import (
     BrokerRow,
     broker_rows,
     dir_rows,
     rebuilt,
 )
-from placement.scenarios.changes.variant import Variant
+from placement.cluster_changes.variant import Variant
+from placement.model.cluster import UNKNOWN, BrokerState
 from placement.sizing.broker_kinds import BrokerKind, Mix
 
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from placement.demand.broker_demand import Wanted
 from placement.failures.failure_domains import DomainKind
 from placement.failures.failure_outlook import outlook
 from placement.failures.single_failures import single_failures
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES
 from placement.scenarios.scenario_figures import reason_of
-from placement.sizing.demand.broker_demand import Wanted
 
 
 def unfit(state: ClusterState, wanted: Wanted) -> str:

@@ -6,17 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BoolArray,
-    ClusterState,
-    LogDirState,
-)
+from placement.array_types import BoolArray, BytesArray, FloatArray
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 from placement.model.load import Resource, add_to, weigh
 
-BytesArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 SLACK = 1e-6
 """Relative rounding error of rates: a smaller excess over a link is ignored."""
 

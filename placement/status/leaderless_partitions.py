@@ -6,8 +6,9 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray
 from placement.failures.partition_health import unclean_losses
-from placement.model.cluster import ABSENT, UNKNOWN, BoolArray, ClusterState
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 
 
 class Rescue(StrEnum):

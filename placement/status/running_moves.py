@@ -4,21 +4,10 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BoolArray,
-    BytesArray,
-    ClusterState,
-    CodeArray,
-    IndexArray,
-    sum_rows,
-)
+from placement.array_types import BoolArray, BytesArray, CodeArray, IndexArray, RowArray
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, sum_rows
 from placement.model.load import first_true
-
-RowArray = npt.NDArray[np.int64]
 
 
 class Obstacle(IntEnum):

@@ -5,19 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, RowArray
 from placement.failures.partition_health import Health, health_of
-from placement.model.cluster import (
-    ABSENT,
-    BoolArray,
-    ClusterState,
-    LogDirState,
-    sum_rows,
-)
+from placement.model.cluster import ABSENT, ClusterState, LogDirState, sum_rows
 from placement.status.impossible_facts import Impossible, find_impossible
 from placement.status.leaderless_partitions import Leaderless, find_leaderless
 from placement.status.running_moves import Moves, find_moves
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -7,11 +7,11 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ABSENT
+from placement.model.columns import starts_of
 from placement.model.reassignment import Reassignment
 from placement.waves.wave_cut import Cut
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,11 +98,6 @@ class Lists(Mapping[int, list[int]]):
             found[left[hit]] = slot
             left = left[~hit]
         return found
-
-
-def starts_of(counts: RowArray) -> RowArray:
-    """Return ``(N + 1,)`` start of each of ``N`` concatenated lists, given lengths."""
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def ragged(begin: RowArray, counts: RowArray) -> RowArray:

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RateArray, RowArray
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.copies import Copies, sent_by
 from placement.model.load import Resource, first_true
 from placement.model.reassignment import Reassignment
 from placement.waves.replica_removals import Removals
 
-RowArray = npt.NDArray[np.int64]
-RateArray = npt.NDArray[np.float64]
 LEAST_SHARE = 0.01
 """Fraction of its capacity at which a broker may always copy."""
 WAYS = (Resource.IN, Resource.OUT)

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import FloatArray, RowArray
 from placement.waves.edge_colouring import run_kernel
 from placement.waves.kernels.copy_timeline import list_schedule
 
-RowArray = npt.NDArray[np.int64]
-TimeArray = npt.NDArray[np.float64]
 CLOSE_ENOUGH = 1.005
 """Ratio of a schedule to its lower bound below which the search stops."""
 MOST_WORK = 40_000
@@ -83,15 +82,15 @@ class _Shop:
 
     source: RowArray
     receiver: RowArray
-    duration: TimeArray
+    duration: FloatArray
     ends: RowArray
     start_of: RowArray
     limit: RowArray
-    total: TimeArray
+    total: FloatArray
 
 
 def _shop(
-    source: RowArray, target: RowArray, duration: TimeArray, caps: tuple[int, int]
+    source: RowArray, target: RowArray, duration: FloatArray, caps: tuple[int, int]
 ) -> _Shop:
     num = int(max(source.max(), target.max())) + 1
     receiver = target + num
@@ -111,7 +110,7 @@ def _shop(
     )
 
 
-def _run(shop: _Shop, claim: TimeArray) -> tuple[TimeArray, float]:
+def _run(shop: _Shop, claim: FloatArray) -> tuple[FloatArray, float]:
     """Run the list schedule: copies by the claim of their other end, then by size."""
     count = len(shop.source)
     other = claim[np.concatenate([shop.receiver, shop.source])]

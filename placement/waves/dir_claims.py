@@ -10,24 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, RowArray
 from placement.log_dirs.dir_choice import (
     DirCounts,
     candidates,
     choose_dirs,
     most_arrivals,
 )
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BoolArray,
-    ClusterState,
-    IndexArray,
-    LogDirState,
-)
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
+from placement.model.columns import count_rows
 from placement.model.copies import Copies
 from placement.model.reassignment import Reassignment
 from placement.waves.disk_space import NO_LIMIT, peaks
-from placement.waves.edge_colouring import RowArray
 from placement.waves.wave_packing import Claims
 
 
@@ -83,12 +77,12 @@ def claims_of(reassignment: Reassignment, copies: Copies) -> DirClaims:
     dirs, count = state.log_dirs, len(state.log_dirs)
     named = np.not_equal(copies.target_dir, ABSENT)
     leaves = np.not_equal(copies.drops_dir, ABSENT)
-    gone = _tally(copies.drops_dir[leaves], count)
-    now = _tally(state.replicas.log_dir_idx, count)
-    more = _tally(state.replicas.future_log_dir_idx, count)
+    gone = count_rows(copies.drops_dir[leaves], count)
+    now = count_rows(state.replicas.log_dir_idx, count)
+    more = count_rows(state.replicas.future_log_dir_idx, count)
     lost = np.equal(state.replicas.log_dir_idx, ABSENT) & ~state.replicas.is_failed
-    unknown = _tally(state.replicas.broker_idx[lost], state.num_brokers)
-    come = _tally(copies.target_dir[named], count)
+    unknown = count_rows(state.replicas.broker_idx[lost], state.num_brokers)
+    come = count_rows(copies.target_dir[named], count)
     counts = DirCounts(
         low=np.maximum(now - gone, 0),
         high=now + more + come + unknown[dirs.broker_idx],
@@ -159,11 +153,6 @@ def may_overfill(
             if (later + held > claims.room[dirs]).any():
                 return True
     return False
-
-
-def _tally(rows: RowArray | IndexArray, count: int) -> RowArray:
-    known = rows[np.not_equal(rows, ABSENT)]
-    return np.bincount(known, minlength=count).astype(np.int64)
 
 
 def _sums(rows: RowArray, values: RowArray, count: int) -> RowArray:

@@ -9,15 +9,12 @@ as fast in any wave: its limit is the whole disk, not the threshold.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.model.cluster import UNKNOWN, BoolArray, ClusterState, Storage
+from placement.array_types import BoolArray, RateArray, RowArray
+from placement.model.cluster import UNKNOWN, ClusterState, Storage
 from placement.model.copies import Copies
 from placement.waves.copy_pace import written_to
 from placement.waves.disk_space import NO_LIMIT, Space, peaks
-
-RowArray = npt.NDArray[np.int64]
-RateArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

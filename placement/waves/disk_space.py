@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 from placement.model.copies import Copies
 from placement.model.load import Weights, add_to, disk_loads
 
-RowArray = npt.NDArray[np.int64]
 NO_LIMIT = 2**62
 
 

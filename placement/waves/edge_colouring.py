@@ -22,13 +22,12 @@ from heapq import heapreplace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.core.search.kernels.jit import compiled
 from placement.waves.kernels.bit_sets import BITS
 from placement.waves.kernels.edge_colours import colour_edges, colour_shared
 
-RowArray = npt.NDArray[np.int64]
 COMPILED_FROM = 3000
 """Minimum number of copies for which compilation pays off."""
 DIGIT = 2**16

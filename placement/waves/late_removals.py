@@ -7,12 +7,11 @@ all copies, a limited number at a time, because each causes an election.
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.model.cluster import BoolArray, ClusterState
+from placement.array_types import BoolArray, RowArray
+from placement.model.cluster import ClusterState
 from placement.model.copies import Copies, is_internal, sent_by
 
-RowArray = npt.NDArray[np.int64]
 MOST_LEADERS = 1000
 """Maximum leader changes in one wave, as in one pass of Kafka's own election."""
 

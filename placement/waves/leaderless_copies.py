@@ -11,11 +11,10 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.copies import Copies
 
-RowArray = npt.NDArray[np.int64]
 Place = tuple[int, int]
 """Wave number and broker row."""
 

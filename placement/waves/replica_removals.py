@@ -14,13 +14,12 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice, permutations
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.model.cluster import ABSENT, BoolArray
+from placement.array_types import BoolArray, RowArray
+from placement.model.cluster import ABSENT
 from placement.model.copies import Copies, sent_by
 from placement.model.reassignment import Reassignment
 
-RowArray = npt.NDArray[np.int64]
 MOST_TRIED = 5000
 """Maximum orders to try, more than any replication factor in use has."""
 DROPPED = frozenset({"drops_idx", "freed_bytes", "drops_dir"})

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ABSENT
 from placement.waves.edge_colouring import least_waves
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,14 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.copies import Copies
 from placement.model.reassignment import Reassignment
 from placement.waves.wave_packing import Claims
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

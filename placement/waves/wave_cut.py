@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.model.cluster import ABSENT, BoolArray, ClusterState, sum_rows
+from placement.array_types import BoolArray, RowArray
+from placement.model.cluster import ABSENT, ClusterState, sum_rows
 from placement.model.copies import Copies, copies_apart, copies_of, is_internal
 from placement.model.load import Resource, Weights
 from placement.model.reassignment import Reassignment
@@ -37,8 +37,6 @@ from placement.waves.stage_bound import StageBound, bound_of
 from placement.waves.temporary_hops import Hop, Stuck, find_hop, name_cycle
 from placement.waves.wave_packing import Claims, pack
 from placement.waves.wave_settings import NO_CAP, Order, WaveSettings
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -10,21 +10,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ABSENT
+from placement.model.columns import starts_of
 from placement.model.copies import sent_by
-from placement.waves.broker_lists import (
-    Lists,
-    changed_lists,
-    ragged,
-    starts_of,
-)
+from placement.waves.broker_lists import Lists, changed_lists, ragged
 from placement.waves.edge_colouring import stable_order
 from placement.waves.late_removals import MOST_LEADERS
 from placement.waves.wave_cut import Cut
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

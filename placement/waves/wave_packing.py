@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.copies import Copies
 from placement.waves.disk_growth import Growth
 from placement.waves.edge_colouring import run_kernel
 from placement.waves.kernels.pack_copies import pack_waves
-
-RowArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -1,4 +1,4 @@
-"""The planner from Python: what the commands do, as functions and tables."""
+"""The planner from Python: the commands as functions, with results as tables."""
 
 from planner.api.checks import CheckResult, apply_plan, check_plan, verify_plan
 from planner.api.failures import (

@@ -1,4 +1,4 @@
-"""Check a plan before it runs, see what it leads to, verify it afterwards."""
+"""Plans checked before they run, applied to snapshots, and verified afterwards."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,32 +23,31 @@ from planner.plan.run.check_new_partitions import GOALS, check_new_plan
 from planner.plan.waves.wave_files import wave_lists
 from planner.snapshot import Snapshot
 from planner.snapshot.actions.apply_plan import apply_plan as apply
-from planner.throttles import throttles_in
+from planner.status.throttles_in_force import throttles_in
 from planner.verify import Verification, verify
 from planner.verify.whole_plan import verify_read
 
 AnyPlan = PlanResult | str | PathLike[str]
-"""A plan made just now, a plan folder, or any reassignment JSON file."""
+"""A result of a planning function, a plan folder, or a reassignment JSON file."""
 MAX_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CheckResult:
     """
-    What the independent checker says of a plan.
+    Findings of the independent checker on a plan.
 
     Parameters
     ----------
     findings
-        Everything that is wrong; `existing` ones were so before and are none of the
-        plan's making.
+        Every finding; `existing` ones precede the plan and are not caused by it.
     """
 
     findings: tuple[Finding, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether the plan causes nothing and leaves nothing wrong that it touches."""
+        """Whether changed partitions have no finding, and the plan causes none."""
         return is_ok(self.findings)
 
     def __repr__(self) -> str:
@@ -68,26 +67,25 @@ def check_plan(
     rules: Sequence[CustomRule] = (),
 ) -> CheckResult:
     """
-    Hold a plan against every rule, by code that shares nothing with the solver.
+    Check a plan against every rule, by code independent of the solver.
 
     Parameters
     ----------
     plan
-        A plan made just now, a plan folder, or any reassignment JSON file.
+        A result of a planning function, a plan folder, or a reassignment JSON file.
     snapshot
-        The cluster before.
+        The cluster before the plan.
     capacity_threshold
-        Fractions by resource that take the place of the plan's own.
+        Fractions by resource that replace those of the plan.
     allow_replication_factor_change
-        Whether lists may grow and shrink.
+        Whether lists may become longer or shorter.
     rules
-        Rules of your own: functions of the cluster and the target that yield
-        findings.
+        Custom rules: functions of the cluster and the target that yield findings.
 
     Raises
     ------
     BadInputError
-        If the plan cannot be read; names every problem.
+        If the plan cannot be read; has every problem.
     """
     given = _plan_input(plan)
     seen = given.settings
@@ -109,19 +107,19 @@ def check_plan(
 
 def verify_plan(plan: AnyPlan, snapshot: Snapshot) -> Verification:
     """
-    Tell what has become of a plan.
+    Compare a cluster with a plan that was started.
 
     Parameters
     ----------
     plan
-        A plan made just now, a plan folder, or any reassignment JSON file.
+        A result of a planning function, a plan folder, or a reassignment JSON file.
     snapshot
         The cluster now; see `planner.take_snapshot`.
 
     Raises
     ------
     BadInputError
-        If the plan cannot be read; names every problem.
+        If the plan cannot be read; has every problem.
     """
     given = _plan_input(plan)
     if not isinstance(plan, PlanResult):
@@ -138,14 +136,14 @@ def verify_plan(plan: AnyPlan, snapshot: Snapshot) -> Verification:
 
 def apply_plan(plan: AnyPlan, snapshot: Snapshot) -> Snapshot:
     """
-    Return the snapshot after a plan has run and leaders were elected.
+    Return the snapshot after a plan has run and leaders have been elected.
 
     Parameters
     ----------
     plan
-        A plan made just now, a plan folder, or any reassignment JSON file.
+        A result of a planning function, a plan folder, or a reassignment JSON file.
     snapshot
-        The cluster before.
+        The cluster before the plan.
 
     Raises
     ------
@@ -156,7 +154,7 @@ def apply_plan(plan: AnyPlan, snapshot: Snapshot) -> Snapshot:
 
 
 def _plan_input(plan: AnyPlan) -> PlanInput:
-    """Return a plan as if it had been read from its folder."""
+    """Return a plan in the form in which it is read from its folder."""
     if not isinstance(plan, PlanResult):
         return read_plan(Path(plan))
     made = plan.planned.plan

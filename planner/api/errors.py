@@ -1,4 +1,4 @@
-"""What is wrong with options, by the names that they have in Python."""
+"""Problems of options under their Python names."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,9 +10,12 @@ from planner.errors import BadInputError, InputProblem
 @contextmanager
 def named_as_arguments(names: Mapping[str, str] | None = None) -> Iterator[None]:
     """
-    Turn problems of the command line's options into those of arguments.
+    Replace options of the command line in problems by Python arguments.
 
-    `names`: arguments that are called otherwise, by the names of their options.
+    Parameters
+    ----------
+    names
+        Arguments by the names of their options, where the two differ.
     """
     try:
         yield

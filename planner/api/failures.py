@@ -1,4 +1,4 @@
-"""Failures from Python: a loss in stages, or everything at once, as tables."""
+"""Failures from Python: a loss in stages, or every single and double failure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,20 +21,20 @@ from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from planner.api.errors import named_as_arguments
 from planner.api.table import Table
 from planner.failures.all_failures import (
-    EveryFailure,
+    AllFailures,
+    compute_all_failures,
     knows,
     to_document,
-    try_everything,
 )
 from planner.failures.failure_request import FailuresRequest, read_failures_request
 from planner.failures.failure_scenario import Scenario, partitions_document, play
 from planner.failures.failure_scenario import to_document as loss_document
-from planner.failures.failures_screen import everything_screen
+from planner.failures.failures_screen import all_failures_screen
 from planner.failures.loss_screen import scenario_screen
 from planner.snapshot import Snapshot
 
 NAMES = {"broker": "brokers", "rack": "racks", "log_dir": "log_dirs"}
-"""Arguments by what the command's options are called."""
+"""Arguments by the names of the options of the command."""
 HELD = tuple(RESOURCES[r] for r in HELD_COLUMNS)
 TOP = 5
 
@@ -42,19 +42,19 @@ TOP = 5
 @dataclass(frozen=True, eq=False, repr=False)
 class FailuresResult:
     """
-    Every broker, log dir and rack lost, one and two at a time.
+    Losses of every broker, log dir and rack, one and two at a time.
 
     Parameters
     ----------
     every
-        The figures.
+        Figures of the losses.
     """
 
-    every: EveryFailure
+    every: AllFailures
 
     @property
     def survives(self) -> Mapping[str, bool | None]:
-        """Whether any one ``broker``, ``log_dir``, ``rack`` may go; `None`: unknown."""
+        """Whether any one domain of a kind may be lost, by kind; `None`: unknown."""
         return {str(kind): self.every.survives(kind) for kind in DomainKind}
 
     @property
@@ -65,7 +65,7 @@ class FailuresResult:
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """What `failures --format json` prints."""
+        """The document that `failures --format json` prints."""
         return to_document(self.every, top=TOP, now=datetime.now(UTC))
 
     @cached_property
@@ -73,21 +73,21 @@ class FailuresResult:
         """
         A row for each single failure, by kind, the worst first.
 
-        Columns: `kind`, `lost` and `and_lost` (of pairs); partitions that it makes
-        `offline`, `gone`, `under_min_isr`, `at_min_isr`, `under_replicated`;
-        `leaders_moved`; of `out`, `cpu` and `leaders` the busiest survivor's load
-        (``out_most``: a fraction where capacities are known) and who that is
-        (``out_broker``), and `pushed_over_threshold`, while what is lost is gone; for
-        out the same once all followers fetch again (``out_on_return_most``, …,
-        `over_threshold_on_return`); how full the fullest is at least once all is
-        rebuilt, ``disk_rebuilt`` and ``in_rebuilt``; `rebuilt_bytes`,
-        `rebuild_s`; and whether it `survives`. Null is what nobody told.
+        Columns: `kind`, `lost` and `and_lost` (of pairs); numbers of partitions that
+        become `offline`, `gone`, `under_min_isr`, `at_min_isr`, `under_replicated`;
+        `leaders_moved`; for `out`, `cpu` and `leaders` the load of the busiest survivor
+        during the loss (``out_most``: a fraction if capacities are known), its id
+        (``out_broker``), and `pushed_over_threshold`; the same of out while all
+        followers fetch again (``out_on_return_most``, …, `over_threshold_on_return`);
+        lower bounds on the fullest broker after all is rebuilt, ``disk_rebuilt`` and
+        ``in_rebuilt``; `rebuilt_bytes`, `rebuild_s`; and whether the cluster
+        `survives`. Unknown values are null.
         """
         return self._table(self.every.singles)
 
     @cached_property
     def pairs(self) -> Table:
-        """The same for each pair of brokers, racks or log dirs that was looked at."""
+        """The same columns for each examined pair of brokers, racks or log dirs."""
         return self._table(self.every.pairs)
 
     def _table(self, found: Mapping[DomainKind, Failures]) -> Table:
@@ -99,7 +99,7 @@ class FailuresResult:
         return Table(pa.concat_tables(tables) if tables else self._nothing())
 
     def _nothing(self) -> Any:  # noqa: ANN401 - pyarrow has no types
-        """Return the columns without a row."""
+        """Return a table with the columns and without rows."""
         import pyarrow as pa
 
         kind, found = next(iter(self.every.singles.items()))
@@ -107,7 +107,7 @@ class FailuresResult:
 
     def __repr__(self) -> str:
         now = datetime.now(UTC)
-        lines = everything_screen(self.every, Path("snapshot"), TOP, now=now)
+        lines = all_failures_screen(self.every, Path("snapshot"), TOP, now=now)
         return without_command(lines)
 
     def _repr_html_(self) -> str:
@@ -132,7 +132,7 @@ def _columns(given: Outlook, kind: DomainKind, found: Failures) -> dict[str, Any
     names = np.array([*domains, None], dtype=object)
     columns: dict[str, Any] = {
         "kind": [str(kind)] * len(order),
-        # `ABSENT` is -1: the last of the names, which is none.
+        # `ABSENT` is -1, the index of the last name, which is `None`.
         "lost": names[found.first[order]].tolist(),
         "and_lost": _texts(names[found.second[order]].tolist()),
         **{name: found.damage[name][order] for name in KINDS},
@@ -189,24 +189,24 @@ def _ids(state: ClusterState, rows: Any) -> Any:  # noqa: ANN401 - pyarrow has n
 @dataclass(frozen=True, eq=False, repr=False)
 class LossResult:
     """
-    One loss in stages: now, lost, returned, elected.
+    Stages of one loss: now, lost, returned, elected.
 
     Parameters
     ----------
     scenario
-        The figures.
+        Figures of the losses.
     """
 
     scenario: Scenario
 
     @property
     def is_ok(self) -> bool:
-        """Whether every partition goes on, nobody is pushed over, a quorum is left."""
+        """Whether partitions, thresholds and the quorum all survive the loss."""
         return self.scenario.is_survived
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """What `failures --broker 7 --format json` prints."""
+        """The document that `failures --broker 7 --format json` prints."""
         return loss_document(self.scenario, now=datetime.now(UTC))
 
     @cached_property
@@ -215,8 +215,8 @@ class LossResult:
         A row per stage.
 
         Columns: `stage`; partitions `offline`, `gone`, `under_min_isr`, `at_min_isr`,
-        `under_replicated`, `leader_not_preferred`; and of `out`, `cpu` and `leaders`
-        the busiest live broker, ``out_broker``, and its load, ``out_load``.
+        `under_replicated`, `leader_not_preferred`; and for `out`, `cpu` and `leaders`
+        the busiest live broker, ``out_broker``, with its load, ``out_load``.
         """
         import pyarrow as pa
 
@@ -226,7 +226,7 @@ class LossResult:
     @cached_property
     def partitions(self) -> Table:
         """
-        A row for each partition with a replica lost, the worst first.
+        A row for each partition that loses a replica, the worst first.
 
         Columns: `topic`, `partition`, `state`, `replicas`, `leader_before`, `leader`,
         `leader_returned`, `isr`, `elr`, `unclean_leader`, `unclean_lost_bytes`.
@@ -251,7 +251,7 @@ class LossResult:
 
     def cluster(self, stage: Literal["now", "lost", "returned", "elected"]) -> Snapshot:
         """
-        Return the cluster at a stage; with brokers lost the quorum is not known.
+        Return the cluster at a stage; after a loss of brokers the quorum is unknown.
 
         Raises
         ------
@@ -300,25 +300,25 @@ def try_failures(
     seed: int = 1,
 ) -> FailuresResult:
     """
-    Lose every broker, log dir and rack in turn, then every pair.
+    Simulate the loss of every broker, log dir and rack, and of every pair.
 
     Parameters
     ----------
     snapshot
         The cluster.
     pairs
-        Whether two are lost at a time as well.
+        Whether pairs are lost too.
     bandwidth
-        What a broker sends, and gets, to rebuild replicas.
+        Rate at which a broker sends, and receives, rebuilt replicas.
     capacity_threshold
         Fraction of each capacity that may be used, by resource.
     sample, seed
-        How many pairs are drawn where there are more than 2,000 of a kind, and how.
+        Number of pairs drawn if there are more than 2,000 of a kind, and its seed.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong.
+        If options are wrong; has every problem.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def try_failures(
     )
     with named_as_arguments():
         wishes = read_failures_request(request, snapshot, state)
-    every = try_everything(
+    every = compute_all_failures(
         snapshot, state, wishes, has_pairs=pairs, sample=sample, seed=seed
     )
     return FailuresResult(every)
@@ -352,25 +352,25 @@ def lose(
     capacity_threshold: Mapping[str, float] | None = None,
 ) -> LossResult:
     """
-    Lose something, bring it back, and elect preferred leaders.
+    Simulate a loss, the return, and the election of preferred leaders.
 
     Parameters
     ----------
     snapshot
         The cluster.
     brokers, racks, log_dirs
-        What is lost, in this order; log dirs as ``"4:/data/d1"``.
+        Lost domains, in this order; log dirs as ``"4:/data/d1"``.
     clean_shutdown
         Whether brokers are stopped in order instead of killed.
     eligible_leader_replicas
-        Whether they are on (KIP-966); by default as the snapshot says.
+        Whether the feature is on (KIP-966); by default as in the snapshot.
     bandwidth, capacity_threshold
         As in `try_failures`.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong with the arguments.
+        If arguments are wrong; has every problem.
     ValueError
         If nothing is lost.
 
@@ -395,7 +395,7 @@ def lose(
     with named_as_arguments(NAMES):
         wishes = read_failures_request(request, snapshot, state)
     if wishes.loss is None:
-        msg = "say what is lost: brokers, racks or log_dirs"
+        msg = "nothing is lost: give brokers, racks or log_dirs"
         raise ValueError(msg)
     return LossResult(
         play(snapshot, state, wishes, wishes.loss, is_crash=not clean_shutdown)

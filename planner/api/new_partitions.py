@@ -1,4 +1,4 @@
-"""New topics and more partitions, from Python."""
+"""New topics and additional partitions from Python."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ Lists = Iterable[Sequence[int]]
 @dataclass(frozen=True, eq=False, repr=False)
 class NewPartitionsResult:
     """
-    Where new partitions go, checked by separate code.
+    Placement of new partitions, checked by separate code.
 
     Parameters
     ----------
     planned
-        The plan and what the independent checker says of it.
+        The plan and the findings of the independent checker.
     """
 
     planned: PlannedNew
@@ -49,32 +49,32 @@ class NewPartitionsResult:
 
     @property
     def replica_assignment(self) -> str:
-        """The text that Kafka's own tool takes as ``--replica-assignment``."""
+        """The value of ``--replica-assignment`` for Kafka's own tool."""
         return self.planned.assignment
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """The whole of plan.json."""
+        """The document plan.json."""
         return new_document(self.planned)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the independent checker says; `existing` ones were there before."""
+        """Findings of the independent checker; `existing` ones precede the plan."""
         return self.planned.findings
 
     @property
     def is_ok(self) -> bool:
-        """Whether all hard rules hold, and the checker finds nothing."""
+        """Whether all hard rules hold, and the checker has no finding."""
         return self.status not in {"partial", "infeasible"} and self.planned.is_ok
 
     def write(self, folder: str | PathLike[str]) -> list[Path]:
         """
-        Write the plan folder, all of it or nothing; a plan that stands there goes.
+        Write the plan folder atomically; replaces an existing plan.
 
         Raises
         ------
         BadInputError
-            If something else stands there, or nothing can be written there.
+            If the folder contains anything else, or cannot be written.
         """
         path = Path(folder)
         return [path / name for name in write_new(self.planned, path)]
@@ -98,18 +98,18 @@ def new_topic(
     **options: Unpack[PlanOptions],
 ) -> NewPartitionsResult:
     """
-    Place a new topic by load, capacity and racks, or check where it is to lie.
+    Place a new topic by load, capacity and racks, or check a given placement.
 
     Parameters
     ----------
     snapshot
         The cluster.
     name
-        The topic.
+        Name of the topic.
     partitions, replication_factor
-        How many; neither with `replica_assignment`.
+        Number of partitions, and replicas of each; not with `replica_assignment`.
     in_bytes_per_s, out_bytes_per_s, size_bytes
-        What the whole topic will carry, where that is known.
+        Expected load of the whole topic, if known.
     replica_assignment
         Broker ids per partition, as lists or as ``0:1,1:0``.
     topic_config
@@ -120,7 +120,7 @@ def new_topic(
     Raises
     ------
     BadInputError
-        With everything that is wrong, in Kafka's words where Kafka would refuse it.
+        If arguments are wrong; has Kafka's message where Kafka would refuse.
 
     Examples
     --------
@@ -159,28 +159,28 @@ def add_partitions(
     **options: Unpack[PlanOptions],
 ) -> NewPartitionsResult:
     """
-    Place more partitions of a topic; those that exist stay.
+    Place additional partitions of a topic; existing ones stay.
 
     Parameters
     ----------
     snapshot
         The cluster.
     name
-        The topic.
+        Name of the topic.
     partitions
-        How many it shall have, more than now.
+        Number of its partitions afterwards, more than now.
     in_bytes_per_s, out_bytes_per_s, size_bytes
-        What the whole topic will carry then; where left out, each new partition is
-        taken to carry the mean of those that exist.
+        Expected load of the whole topic afterwards. By default each new partition has
+        the mean of the existing ones.
     replica_assignment
-        Broker ids of all its partitions, those that exist included.
+        Broker ids of all its partitions, existing ones included.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong, in Kafka's words where Kafka would refuse it.
+        If arguments are wrong; has Kafka's message where Kafka would refuse.
     """
     return _make(
         snapshot,

@@ -1,4 +1,4 @@
-"""Plans from Python for the operations on single brokers and on factors."""
+"""Plans from Python: operations on single brokers and on replication factors."""
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
@@ -21,7 +21,7 @@ def replace_broker(
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
-    Plan to put brokers in the places of others: same replicas, same positions.
+    Plan to replace brokers by others, which get the same replicas and positions.
 
     Parameters
     ----------
@@ -32,18 +32,18 @@ def replace_broker(
     new_brokers
         Brokers that do not exist yet: ``id=7,rack=c,like=3``.
     rebalance
-        Whether the rest may move too.
+        Whether all other replicas may move too, to balance.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     own = OwnOptions(
         broker=tuple(map(str, replacements)),
@@ -83,7 +83,7 @@ def demote(
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     own = OwnOptions(log_dirs=tuple(log_dirs))
     return plan_of(snapshot, "demote", options, broker_ids=broker_ids, own={"own": own})
@@ -99,7 +99,7 @@ def set_replication_factor(
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
-    Plan to add copies, or to drop some; no copy that exists moves.
+    Plan to add or remove replicas; those kept stay in place.
 
     Parameters
     ----------
@@ -109,21 +109,21 @@ def set_replication_factor(
         Replication factor of the topics chosen by `topic`, `topics` and
         `exclude_topics`, else of all.
     factors_file
-        TOML or JSON: factors, and regular expressions of the topics that get them;
-        these go before `factor`.
+        TOML or JSON file of factors, with regular expressions of their topics; it
+        precedes `factor`.
     rebalance
-        Whether the rest may move too.
+        Whether all other replicas may move too, to balance.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     own = OwnOptions(
         replication_factor=factor,
@@ -148,29 +148,30 @@ def fix(
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
-    Plan to mend what is broken by the fewest copies; nothing else moves.
+    Plan to repair broken placements by the fewest copies; nothing else moves.
 
     Parameters
     ----------
     snapshot
         The cluster.
     only
-        Of ``offline``, ``racks``, ``log-dirs`` and ``replication-factor``; none: all.
+        Repairs to make: ``offline``, ``racks``, ``log-dirs``, ``replication-factor``;
+        all of them if empty.
     lost
-        Ids of brokers that are not live and are taken as gone for good.
+        Ids of brokers that are not live and will not come back.
     rebalance
-        Whether the rest may move too.
+        Whether all other replicas may move too, to balance.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     gone = ",".join(map(str, lost)) or None
     own = OwnOptions(only=tuple(only), lost=gone)

@@ -1,4 +1,4 @@
-"""Plans from Python: one function per operation, with the options of the command."""
+"""Plans from Python: a function per operation, with the options of the command."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -15,57 +15,57 @@ from planner.snapshot import Snapshot
 
 class PlanOptions(RuleOptions, total=False):
     """
-    Options of every plan, all of which may be left out; `RuleOptions` are some too.
+    Options of plans, all optional, with those of `RuleOptions`.
 
-    Typed keywords: as many functions as there are operations take the same ones.
+    They are typed keywords of the functions of all operations.
 
     Parameters
     ----------
     band
-        How far from its share a broker may be, as a fraction: of every resource, or
-        by resource. 0.10 where left out.
+        Distance from its share that a broker may have, as a fraction: of every
+        resource, or by resource. Default 0.10.
     resources
-        Which to balance: ``disk``, ``in``, ``out``, ``cpu``, ``replicas``,
-        ``leaders``. All that are known where left out.
+        Resources to balance: ``disk``, ``in``, ``out``, ``cpu``, ``replicas``,
+        ``leaders``. By default all known ones.
     capacity_threshold
         Fraction of a capacity that no broker may exceed, by resource.
     topic
         Names of the only topics that may move.
     topics, exclude_topics
-        Regular expressions, matching whole names, of those that may or may not.
+        Regular expressions, matching whole names, of topics that may or may not move.
     destination_brokers
-        Ids of the only brokers that get replicas.
+        Ids of the only brokers that may receive replicas.
     exclude_brokers_for_replicas, exclude_brokers_for_leaders
-        Ids of brokers that get none.
+        Ids of brokers that receive no replicas, or no leaders.
     max_moves, max_bytes, max_cross_rack_bytes
-        Caps on the copies, on their bytes, and on the bytes that are copied to another
+        Caps on the number of copies, on their bytes, and on bytes copied to another
         rack than the leader's.
     prefer
         ``bytes``: the fewest bytes. ``moves``: few moves as well.
     move_cost_bytes
-        Price of a move on top of its bytes.
+        Price of a move in bytes, besides its size.
     effort
-        How much work the search may do.
+        Amount of work of the search.
     seed
-        Of its random numbers.
+        Seed of the random numbers of the search.
     topic_slack
-        Replicas of a topic above a broker's share of it that may come there without
-        need; `None`: any.
+        Replicas of a topic above the share of a broker that may be placed there
+        without need; `None`: any number.
     transient_disk
-        Whether what leaves a disk counts there until all is copied.
+        Whether replicas that leave a disk count there until all copies are done.
     deadline
-        Seconds after which the search ends with what it has.
+        Seconds after which the search returns its incumbent.
     waves
-        Whether the plan is cut into waves; any of the next options asks for it too.
+        Whether the plan is cut into waves. Implied by each of the next options.
     max_moves_in, max_moves_out, max_moves_per_broker
-        Copies that a broker gets, sends, and both together, in a wave: 5, 5 and any
-        number where left out.
+        Copies that a broker receives, sends, and both together, in a wave. Default 5, 5
+        and unlimited.
     max_moves_per_partition
-        Replicas that a partition gets in a wave: 1 where left out.
+        New replicas of a partition in a wave. Default 1.
     bandwidth
-        Bytes/s that a broker may copy at most, in and out; 50,000,000 where left out.
+        Bytes/s that a broker may copy, in and out. Default 50,000,000.
     order
-        Which copies go first.
+        Order of the copies.
     """
 
     band: float | Mapping[str, float]
@@ -110,16 +110,16 @@ def rebalance(
     snapshot
         The cluster.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
 
     Examples
     --------
@@ -143,29 +143,29 @@ def add_brokers(
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
-    Plan to fill new brokers; copies go only there, leadership anywhere.
+    Plan to move replicas to new brokers only; leadership may change anywhere.
 
     Parameters
     ----------
     snapshot
         The cluster.
     broker_ids
-        The brokers to fill; those whose state is ``new`` where left out.
+        Ids of the new brokers. By default those whose state is ``new``.
     new_brokers
         Brokers that do not exist yet: ``id=7,rack=c,like=3``.
     rebalance
-        Whether the rest may move too.
+        Whether all other replicas may move too, to balance.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(
         snapshot,
@@ -198,18 +198,18 @@ def remove_brokers(
     broker_ids
         The brokers to empty.
     rebalance
-        Whether the rest may move too.
+        Whether all other replicas may move too, to balance.
     with_log_dirs
-        Whether copies are given a log dir of their broker as well, and log dirs are
-        balanced where copies may come; `None`: only where the broker's own choice
-        would overfill a log dir.
+        Whether the log dir of each copy is chosen too, and log dirs of receiving
+        brokers are balanced; `None`: only where the broker's own choice would overfill
+        a log dir.
     options
         See `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(
         snapshot,
@@ -228,22 +228,22 @@ def leaders(
     **options: Unpack[PlanOptions],
 ) -> PlanResult:
     """
-    Plan to share leadership out: the order of replicas changes, nothing is copied.
+    Plan to balance leaders by reordering replica lists; nothing is copied.
 
     Parameters
     ----------
     snapshot
         The cluster.
     order_followers
-        Whether any list may be reordered so that leaders stay even when a broker or a
-        rack is lost; otherwise only lists whose leader changes.
+        Whether lists whose leader stays may be reordered too, to keep leaders even
+        after the loss of a broker or a rack.
     options
-        See `PlanOptions`; of resources ``leaders``, ``out`` and ``cpu``.
+        See `PlanOptions`; resources are ``leaders``, ``out`` and ``cpu``.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(
         snapshot, "leaders", options, own={"order_followers": order_followers}
@@ -261,14 +261,14 @@ def log_dirs(
     snapshot
         The cluster.
     empty
-        Log dirs that shall hold nothing, by broker and path: ``3:/data/d1``.
+        Log dirs to empty, by broker and path: ``3:/data/d1``.
     options
-        See `PlanOptions`; disk is the one resource.
+        See `PlanOptions`; the only resource is disk.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If options are wrong for this cluster; has every problem.
     """
     return plan_of(snapshot, "log-dirs", options, own={"empty": tuple(empty)})
 
@@ -282,7 +282,7 @@ def plan_of(
     rebalance: bool = False,
     own: Mapping[str, Any] = MappingProxyType({}),
 ) -> PlanResult:
-    """Plan as the command does: the same request, the same function."""
+    """Plan with the request and the function of the command."""
     whole = {"broker_list": _id_list(broker_ids), "rebalance": rebalance, **own}
     request = request_of(goal, options, whole)
     with named_as_arguments():
@@ -293,7 +293,7 @@ def plan_of(
 def request_of(
     goal: str, options: PlanOptions, own: Mapping[str, Any] = MappingProxyType({})
 ) -> PlanRequest:
-    """Return the request that the command would make of the same options."""
+    """Return the request that the command makes from the same options."""
     _refuse_unknown(options)
     return PlanRequest(
         goal=goal,
@@ -340,7 +340,7 @@ def _refuse_unknown(options: PlanOptions) -> None:
     unknown = sorted(set(options) - set(PlanOptions.__annotations__))
     if unknown:
         known = ", ".join(PlanOptions.__annotations__)
-        msg = f"unexpected option {unknown[0]!r}; there are: {known}"
+        msg = f"unexpected option {unknown[0]!r}; known: {known}"
         raise TypeError(msg)
 
 

@@ -1,4 +1,4 @@
-"""`generate` from Python."""
+"""Proposals of assignments from Python, as of `generate`."""
 
 from collections.abc import Iterable
 
@@ -24,18 +24,18 @@ def propose_assignment(
     snapshot
         The cluster.
     topics, broker_ids
-        What shall be where.
+        Names of the topics to assign, and ids of their brokers.
     is_rack_aware
         Whether replicas of a partition are spread over racks.
     is_from_scratch
-        Whether to propose what Kafka's own tool would, whatever it moves.
+        Whether to return the proposal of Kafka's own tool, which ignores moves.
     seed
-        Of that proposal's random numbers.
+        Seed of the random numbers of that proposal.
 
     Raises
     ------
     BadInputError
-        With everything that Kafka's tool would refuse, in its words.
+        If Kafka's tool would refuse the arguments; has its messages.
     """
     request = GenerateRequest(
         topics=tuple(topics),

@@ -1,4 +1,4 @@
-"""A plan in Python: its status, its proof, its moves as tables, its folder."""
+"""Result of a plan: status, certificate, moves as tables, and the plan folder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import RateArray
 from placement.check import Finding
-from placement.model.cluster import RateArray
 from placement.model.load import RESOURCES
 from placement.score.known_loads import known_loads
 from planner.api.table import Table
@@ -48,7 +48,7 @@ class PlanResult:
     Parameters
     ----------
     planned
-        The plan and what the independent checker says of it.
+        The plan and the findings of the independent checker.
     """
 
     planned: Planned
@@ -65,44 +65,44 @@ class PlanResult:
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """The whole of plan.json."""
+        """The document plan.json."""
         return to_document(self.planned.plan)
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Replicas and bytes copied, leaders and partitions that change."""
+        """Numbers of copied replicas and bytes, changed leaders and partitions."""
         return self.planned.plan.moves
 
     @property
     def certificate(self) -> Mapping[str, Mapping[str, Any]]:
         """
-        What is proven, by `bytes`, `replicas` and `deviation`.
+        Proven bounds of `bytes`, `replicas` and `deviation`.
 
-        Each has the plan's `value`, the `lower_bound` that no plan can beat, the
-        `gap` between the two, and the `proof`, from which it was worked out again.
+        Each has the `value` of the plan, the `lower_bound` of every plan, the `gap`
+        between the two, and the `proof`, from which the bound was verified.
         """
         certificate: Mapping[str, Mapping[str, Any]] = self.document["certificate"]
         return certificate
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What the independent checker says; `existing` ones were there before."""
+        """Findings of the independent checker; `existing` ones precede the plan."""
         return self.planned.findings
 
     @property
     def is_ok(self) -> bool:
-        """Whether all hard rules hold, and the checker finds nothing."""
+        """Whether all hard rules hold, and the checker has no finding."""
         is_met = self.status not in {"partial", "infeasible"}
         return is_met and self.planned.is_ok and not self.planned.plan.leaves_offline
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know, one sentence each."""
+        """Notes on the plan, one sentence each."""
         return tuple(note["message"] for note in self.document["notes"])
 
     @property
     def shortfalls(self) -> tuple[str, ...]:
-        """What is missing where some rule cannot be met, one sentence each."""
+        """Shortfalls of rules that cannot be met, one sentence each."""
         return tuple(one["message"] for one in self.document["shortfalls"])
 
     @cached_property
@@ -111,8 +111,8 @@ class PlanResult:
         A row per copy and per change of the first replica, as in moves.csv.
 
         Columns: `topic`, `partition`, `kind` (replica or leader), `from`, `to`,
-        `from_rack`, `to_rack`, `bytes`; `reason` and `resource`: why; and what would
-        be worse without it: `undone`, `undone_broker`, `undone_resource`,
+        `from_rack`, `to_rack`, `bytes`; the cause: `reason`, `resource`; and the effect
+        of leaving the move out: `undone`, `undone_broker`, `undone_resource`,
         `undone_outside`.
         """
         import pyarrow as pa
@@ -129,8 +129,8 @@ class PlanResult:
         A row per broker and resource: loads, use and deviation before and after.
 
         Columns: `broker`, `rack`, `resource`, `capacity`, `load_before`,
-        `load_after`, `target`, `deviation_before`, `deviation_after`; null where
-        nothing is known of a resource, or no capacity is given.
+        `load_after`, `target`, `deviation_before`, `deviation_after`; null if the
+        resource or the capacity is unknown.
         """
         import pyarrow as pa
 
@@ -156,21 +156,21 @@ class PlanResult:
 
     @property
     def reassignment(self) -> str:
-        """The reassignment JSON that Kafka's own tool takes."""
+        """The reassignment JSON for Kafka's own tool."""
         return file_text(target_lists(self.planned.plan).texts())
 
     def write(self, folder: str | PathLike[str]) -> list[Path]:
         """
-        Write the plan folder, all of it or nothing; a plan that stands there goes.
+        Write the plan folder atomically; replaces an existing plan.
 
         Returns
         -------
-        The files.
+        Paths of the files.
 
         Raises
         ------
         BadInputError
-            If something else stands there, or nothing can be written there.
+            If the folder contains anything else, or cannot be written.
         """
         path = Path(folder)
         return [path / name for name in write_plan(self.planned.plan, path)]
@@ -200,7 +200,7 @@ class PlanResult:
 
 
 def _flat(values: RateArray) -> Any:  # noqa: ANN401 - an Arrow column
-    """Return ``(B, R)`` numbers as a column, null where they are not known."""
+    """Return ``(B, R)`` numbers as a column, null where unknown."""
     import pyarrow as pa
 
     unknown = np.isnan(values.ravel())

@@ -1,4 +1,4 @@
-"""Rules of plans from Python, with the names of the command's options."""
+"""Rules of plans from Python, with the names of the options of the command."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
@@ -9,57 +9,58 @@ from planner.options.rule_options import RULE_NAMES, RuleRequest
 
 class RuleOptions(TypedDict, total=False):
     """
-    Rules of every plan, all of which may be left out.
+    Rules of plans, all optional.
 
     Parameters
     ----------
     rules
-        The default goals of another tool, with its limits.
+        Preset with the default goals and limits of another tool.
     rack_rule
-        As even as racks allow, one replica per rack, or none.
+        ``distribution``: as even as racks allow; ``strict``: one replica per rack.
     rack_map
-        Which rack stands for which.
+        Rack that replaces a rack, by its name.
     broker_set
-        Name of a set by the regular expression of the topics that live there alone;
-        ``"off"``: sets of brokers do not count.
+        Name of a set of brokers, by the regular expression of topics confined to it;
+        ``"off"``: ignore sets of brokers.
     topics_apart
         Regular expressions of topics that share no broker, such as
         ``["orders.*=payments.*"]``.
     topics_together
-        Regular expressions of topics that share brokers: partition n of all that match
-        one has the same list.
+        Regular expressions of topics with the same brokers: partition n of all topics
+        that match one expression has the same replica list.
     keep_topics, keep_leaders
         Regular expression of topics whose replicas, or whose leaders, stay.
     locality_scoped
         Whether replicas stay in their racks.
     only_over_threshold
-        Whether nothing moves but what relieves brokers over a threshold.
+        Whether moves only relieve brokers over a threshold.
     only_trades
-        Whether brokers keep as many replicas as they hold.
+        Whether each broker keeps its number of replicas.
     host_capacity_threshold
         Fraction by resource that the brokers of a host may use together.
     low_utilization
-        Fraction by resource; one of which less is used is not balanced.
+        Fraction by resource; a resource with lower use is not balanced.
     max_replicas_per_broker
-        Most replicas of any broker.
+        Maximum number of replicas of any broker.
     potential_out, leader_in
-        Whether these goals count.
+        Whether these goals are enabled.
     even_positions
-        Whether brokers stand at each position of the lists equally often.
+        Whether brokers are at each position of replica lists equally often.
     spread_topics, spread_topic_leaders
         Regular expression of topics whose replicas, or leaders, are spread by count.
     spread_band, spread_gap
-        How far from their mean: part of it, and ``LEAST-MOST``.
+        Distance from the mean: a fraction of it, and ``LEAST-MOST`` as counts.
     min_topic_leaders
-        Leaders of each topic on every broker, by the topics' regular expression.
+        Minimum number of leaders of each topic on every broker, by the regular
+        expression of the topics.
     soft
-        Rules that give way where a plan cannot keep all, the first one first:
-        ``rack``, ``capacity``, ``topics-apart``, ``locality-scoped``, ``max-bytes``, ….
+        Rules to relax where a plan cannot keep all, in order of relaxation: ``rack``,
+        ``capacity``, ``topics-apart``, ``locality-scoped``, ``max-bytes``, ….
     hard
-        Goals without which there is no plan: ``bands``, ``band-disk``, ``leader-in``.
+        Goals to enforce as hard rules: ``bands``, ``band-disk``, ``leader-in``.
     cpu_weight
-        Cores per MB/s of ``leader_in``, ``leader_out``, ``follower_in``: cpu where
-        nobody measured it.
+        Cores per MB/s of ``leader_in``, ``leader_out``, ``follower_in``, to estimate
+        cpu that was not measured.
     """
 
     rules: Literal["cruise-control"]
@@ -90,7 +91,7 @@ class RuleOptions(TypedDict, total=False):
 
 
 def rules_of(options: Mapping[str, Any]) -> RuleRequest:
-    """Return the rules among options, as the command would have read them."""
+    """Return the rules among options, as the command reads them."""
     given: dict[str, Any] = {
         name: _texts(value) if isinstance(value, Mapping) else value
         for name, value in options.items()

@@ -1,4 +1,4 @@
-"""What-if and sizing from Python: a few lines, results as tables."""
+"""Scenarios and sizing from Python, with results as tables."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from placement.scenarios.changes.variant import Variant
+from placement.cluster_changes.variant import Variant
 from planner.api.errors import named_as_arguments
 from planner.api.failures import without_command
 from planner.api.result import PlanResult
@@ -17,7 +17,7 @@ from planner.api.table import Table
 from planner.errors import BadInputError
 from planner.io.problems import problem
 from planner.plan.run.make_plan import Planned, check_plan
-from planner.sizing.broker_types import read_types, understand_types
+from planner.sizing.broker_types import read_types, validate_types
 from planner.sizing.size_cluster import SizeAnswer, SizeRequest, shown_snapshot
 from planner.sizing.size_cluster import size as answer_to
 from planner.sizing.sizing_document import status_of
@@ -29,21 +29,25 @@ from planner.what_if.play_scenarios import (
     Player,
     WhatIf,
     WhatIfRequest,
-    read_wishes,
+    read_options,
 )
 from planner.what_if.play_scenarios import what_if as play
 from planner.what_if.scenarios import Scenario
-from planner.what_if.scenarios_file import ScenariosFile, read_scenarios, understand
+from planner.what_if.scenarios_file import (
+    ScenariosFile,
+    read_scenarios,
+    validate_scenarios,
+)
 from planner.what_if.topic_growth import Rates, parse_growth, trend_rates
 from planner.what_if.what_if_answer import to_document
 from planner.what_if.what_if_screen import scenario_lines
 
 AnyScenarios = Mapping[str, Any] | str | PathLike[str]
-"""A scenarios file, or what one says as a dictionary."""
+"""A scenarios file, or its content as a dictionary."""
 AnyGrowth = str | Mapping[str, float] | PathLike[str]
 """
-``"5%/month"`` for all topics; or the bytes that topics gain a day, by name; or the
-folder that `fleet trends` wrote, as a `Path`.
+``"5%/month"`` for all topics; bytes of growth per day by name of the topic; or the
+folder of `fleet trends`, as a `Path`.
 """
 RESOURCES = ("disk", "in", "out", "cpu")
 USES = ("max_use", "mean_use")
@@ -54,18 +58,18 @@ KINDS = {
     **dict.fromkeys(("copied_replicas", "copied_bytes"), "int64"),
     **dict.fromkeys(("copied_between_racks", "full_broker"), "int64"),
 }
-"""Types of the columns that are no fractions, rates or amounts."""
+"""Types of the columns that are not numbers with a fraction."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WhatIfResult:
     """
-    Scenarios beside today.
+    Results of scenarios, compared with today.
 
     Parameters
     ----------
     found
-        Today and each scenario, in plain values.
+        Figures of today and of each scenario.
     """
 
     found: WhatIf
@@ -77,7 +81,7 @@ class WhatIfResult:
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """What `what-if --format json` prints."""
+        """The document that `what-if --format json` prints."""
         return to_document(self.found, now=datetime.now(UTC))
 
     @property
@@ -103,45 +107,45 @@ class WhatIfResult:
         """
         A row for today and each scenario.
 
-        Columns: `name`, `holds`, `status`, `brokers`, the most and the mean use of
+        Columns: `name`, `holds`, `status`, `brokers`, the largest and the mean use of
         `disk`, `in`, `out` and `cpu`, `max_deviation`, `brokers_over_threshold`,
         `copied_replicas`, `copied_bytes`, `copy_seconds`, `copied_between_racks`,
-        `between_racks_per_s`, `price` and, once, `copies_price` where prices are told,
+        `between_racks_per_s`, with prices `price` and the single `copies_price`,
         `after`, `survives_broker`, `survives_rack`, `full_days`, `full_broker`,
         `full_resource`, and `traffic`, `num_brokers` and `days` of a sweep.
         """
         import pyarrow as pa
 
         rows = [_flat(row) for row in (self.found.today, *self.found.scenarios)]
-        # Types that do not depend on what is told: tables can be put together.
+        # Fixed types, so that tables of several results can be concatenated.
         kinds = {name: KINDS.get(name, "float64") for name in rows[0]}
         schema = pa.schema({n: pa.type_for_alias(kind) for n, kind in kinds.items()})
         return Table(pa.Table.from_pylist(rows, schema=schema))
 
     def plan(self, name: str) -> PlanResult:
         """
-        Return the plan of a scenario, for the cluster that its changes make.
+        Return the plan of a scenario, for the cluster after its changes.
 
         Raises
         ------
         KeyError
             If there is no such scenario.
         ValueError
-            If it is left as it is, so that there is nothing to plan.
+            If the scenario plans nothing.
         """
         scenario = self._scenario(name)
         player = self._player()
         outcome = player.outcome(scenario)
         if outcome.placed is None:
-            msg = f"{name!r} is left as it is: there is no plan"
+            msg = f"the scenario {name!r} has no plan: its 'then' is nothing"
             raise ValueError(msg)
         plan = player.plan(scenario, outcome.placed)
-        findings = check_plan(plan, self.found.wishes.plan)
+        findings = check_plan(plan, self.found.options.plan)
         return PlanResult(Planned(plan=plan, checked=lambda: findings))
 
     def cluster(self, name: str) -> Snapshot:
         """
-        Return the cluster that the changes of a scenario make, before any plan.
+        Return the cluster after the changes of a scenario, before any plan.
 
         Raises
         ------
@@ -160,7 +164,7 @@ class WhatIfResult:
 
     def _player(self) -> Player:
         snapshot, file = self.found.snapshot, self.found.file
-        return Player(snapshot, snapshot.to_state(), file, self.found.wishes)
+        return Player(snapshot, snapshot.to_state(), file, self.found.options)
 
     def __repr__(self) -> str:
         return "\n".join(scenario_lines([self.found.today, *self.found.scenarios]))
@@ -213,29 +217,29 @@ def play_scenarios(
     jobs: int = 1,
 ) -> WhatIfResult:
     """
-    Play scenarios on a cluster and lay them beside today.
+    Plan scenarios of a cluster, and compare them with today.
 
     Parameters
     ----------
     snapshot
         The cluster.
     scenarios
-        A scenarios file, or what one says as a dictionary.
+        A scenarios file, or its content as a dictionary.
     growth
-        How topics grow of which the scenarios say nothing: ``"5%/month"``, or the bytes
-        that each gains a day, or the folder of `fleet trends`.
+        Growth of topics without growth in the scenarios: ``"5%/month"``, bytes per day
+        by topic, or the folder of `fleet trends`.
     band, capacity_threshold, effort, seed
-        Of the plans, as in `PlanOptions`.
+        Options of the plans, as in `PlanOptions`.
     bandwidth
-        What a broker may copy.
+        Rate at which a broker may copy.
     jobs
-        Processes. A script that uses more than one must guard its main part, as
-        Python's `multiprocessing` asks for.
+        Number of processes. A script that uses several must guard its main part, as
+        Python's `multiprocessing` requires.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong with the scenarios, or with the options.
+        If scenarios or options are wrong; has every problem.
 
     Examples
     --------
@@ -258,26 +262,26 @@ def play_scenarios(
         seed=seed,
     )
     with named_as_arguments():
-        wishes = read_wishes(request, state)
+        options = read_options(request, state)
         file: ScenariosFile = (
-            understand(scenarios, snapshot, state, growth=rates)
+            validate_scenarios(scenarios, snapshot, state, growth=rates)
             if isinstance(scenarios, Mapping)
             else read_scenarios(Path(scenarios), snapshot, state, growth=rates)
         )
-        return WhatIfResult(play(snapshot, file, wishes, jobs=jobs))
+        return WhatIfResult(play(snapshot, file, options, jobs=jobs))
 
 
 def _rates(
     growth: AnyGrowth | None, snapshot: Snapshot
 ) -> Rates | Mapping[str, Rates] | None:
     if growth is None or isinstance(growth, str):
-        return None if growth is None else _told_growth(growth)
+        return None if growth is None else _parsed_growth(growth)
     if isinstance(growth, PathLike):
         return read_trends(Path(growth), snapshot.cluster_id)
     return trend_rates(growth, snapshot.to_state())
 
 
-def _told_growth(text: str) -> Rates:
+def _parsed_growth(text: str) -> Rates:
     try:
         return parse_growth(text)
     except ValueError as error:
@@ -297,12 +301,12 @@ def _fractions(given: float | Mapping[str, float] | None) -> tuple[str, ...]:
 @dataclass(frozen=True, eq=False, repr=False)
 class SizeResult:
     """
-    How many brokers a cluster needs.
+    Number of brokers that a cluster needs.
 
     Parameters
     ----------
     answer
-        The answer, its proof, and the placement that shows it.
+        The answer, its proof, and a placement that attains it.
     """
 
     answer: SizeAnswer
@@ -314,23 +318,23 @@ class SizeResult:
 
     @property
     def brokers(self) -> int:
-        """How many brokers; 0 where none were found."""
+        """Number of brokers; 0 if none was found."""
         return self.answer.sizing.brokers
 
     @property
     def lower_bound(self) -> float | None:
-        """The fewest brokers, or the least price, that is proven."""
+        """Proven lower bound on the number of brokers, or on the price."""
         bound: float | None = self.document["lower_bound"]
         return bound
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
-        """What `size --format json` prints."""
+        """The document that `size --format json` prints."""
         return size_document(self.answer, now=datetime.now(UTC))
 
     @property
     def remove(self) -> tuple[int, ...]:
-        """Ids of today's brokers that could go."""
+        """Ids of today's brokers that can be removed."""
         return tuple(self.document["remove"])
 
     @cached_property
@@ -352,7 +356,7 @@ class SizeResult:
 
     @property
     def placement(self) -> Snapshot | None:
-        """The placement that shows the answer."""
+        """Placement that attains the answer."""
         shown = self.answer.sizing.shown
         return None if shown is None else shown_snapshot(self.answer, shown)
 
@@ -380,30 +384,29 @@ def size_cluster(
     seed: int = 1,
 ) -> SizeResult:
     """
-    Say how many brokers a cluster needs, and prove it.
+    Find the number of brokers that a cluster needs, with a proof.
 
     Parameters
     ----------
     snapshot
         The cluster.
     types
-        Kinds of brokers with prices, or a file of them; by default more, or fewer, of
-        today's.
+        Kinds of brokers with prices, or a file of them. By default today's kinds.
     survives
-        What may be lost.
+        Losses to survive.
     growth, months
-        How topics grow, and how far ahead to size.
+        Growth of topics, and months ahead to size for.
     like
-        Id of the broker that more, or fewer, are had of.
+        Id of the broker whose kind is added or removed.
     racks
-        In how many racks the types stand; by default today's.
+        Number of racks of the types. By default today's.
     capacity_threshold, effort, seed
-        Of the plans, as in `PlanOptions`.
+        Options of the plans, as in `PlanOptions`.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong with the options.
+        If options are wrong; has every problem.
 
     Examples
     --------
@@ -428,7 +431,7 @@ def size_cluster(
     kinds = (
         read_types(Path(types))
         if isinstance(types, str | PathLike)
-        else (understand_types({"types": list(types)}) if types else ())
+        else (validate_types({"types": list(types)}) if types else ())
     )
     with named_as_arguments():
         answer = answer_to(

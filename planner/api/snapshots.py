@@ -1,4 +1,4 @@
-"""Snapshots, read and written and taken."""
+"""Snapshots: read, written, and taken from a running cluster."""
 
 from collections.abc import Callable
 from os import PathLike
@@ -17,30 +17,30 @@ def read_snapshot(path: str | PathLike[str]) -> Snapshot:
     Raises
     ------
     BadInputError
-        If it is not a snapshot; names every problem.
+        If it is not a snapshot; has every problem.
     """
     return read_file(Path(path))
 
 
 def write_snapshot(snapshot: Snapshot, path: str | PathLike[str]) -> Path:
     """
-    Write a snapshot, in the format that the path names.
+    Write a snapshot in the format of the suffix.
 
     Returns
     -------
-    The path.
+    Path of the snapshot.
 
     Raises
     ------
     BadInputError
-        If something stands there that is no snapshot, or nothing can be written.
+        If the path exists and is not a snapshot, or cannot be written.
     """
     write_file(snapshot, Path(path))
     return Path(path)
 
 
-def _be_silent(_: str) -> None:
-    """Take no note."""
+def _ignore(_: str) -> None:
+    """Ignore a note."""
 
 
 def take_snapshot(
@@ -50,7 +50,7 @@ def take_snapshot(
     sample_seconds: float = 10.0,
     allow_partial: bool = False,
     timeout_s: float = 30.0,
-    note: Callable[[str], None] = _be_silent,
+    note: Callable[[str], None] = _ignore,
 ) -> Snapshot:
     """
     Take a snapshot of a running cluster; nothing there is changed.
@@ -62,20 +62,20 @@ def take_snapshot(
     command_config
         Properties of a Java client: SASL, SSL, timeouts.
     sample_seconds
-        Seconds between the two looks that rates are estimated from; 0: no rates.
+        Seconds between the two readings for estimates of rates; 0: no rates.
     allow_partial
-        Whether to go on where the user may not see everything.
+        Whether to continue if the user may not see everything.
     timeout_s
         Seconds to reach the cluster, and for each answer.
     note
-        Called with what should be known.
+        Function that receives notes.
 
     Raises
     ------
     BadInputError
         If the options are wrong, or the user may not see everything.
     ClusterUnavailableError
-        If the cluster does not answer, or refuses.
+        If the cluster does not answer, or denies access.
     """
     from planner.kafka.client.client_session import open_cluster
     from planner.kafka.read import live_snapshot

@@ -1,4 +1,4 @@
-"""Status of a cluster: what is wrong now, by name."""
+"""Status of a cluster: its current problems."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ ADDRESS = Address(snapshot="SNAP", place="SNAP")
 @dataclass(frozen=True, repr=False)
 class StatusResult:
     """
-    Everything that is wrong with a cluster now, as far as its snapshot says.
+    Current problems of a cluster, as far as its snapshot shows.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ class StatusResult:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong, in what is known."""
+        """Whether no known fact is a problem."""
         return not self.status.is_wrong
 
     @property
     def verdict(self) -> str:
-        """``wrong``, ``fine``, or ``unknown`` where the snapshot leaves facts out."""
+        """``wrong``, ``fine``, or ``unknown`` if the snapshot lacks facts."""
         return self.status.verdict
 
     @cached_property
@@ -49,7 +49,7 @@ class StatusResult:
 
 def cluster_status(snapshot: Snapshot) -> StatusResult:
     """
-    Find what is wrong with a cluster now.
+    Find the current problems of a cluster.
 
     Parameters
     ----------

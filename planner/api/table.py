@@ -1,4 +1,4 @@
-"""Results as tables, for whichever library of data frames is at hand."""
+"""Results as tables, for several libraries of data frames."""
 
 import textwrap
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ class Table:
         Raises
         ------
         ModuleNotFoundError
-            If pandas is not installed; the planner itself does not need it.
+            If pandas is not installed; the planner does not depend on it.
         """
         return self.arrow.to_pandas()
 
@@ -98,7 +98,7 @@ class Table:
 
 
 def _column(name: str, values: Sequence[object]) -> Column:
-    """Return the layout of a column: numbers to the right."""
+    """Return the layout of a column, numbers aligned to the right."""
     is_number = all(isinstance(value, int | float) for value in values)
     return Column(name, align="right" if is_number else "left")
 

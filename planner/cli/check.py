@@ -1,4 +1,4 @@
-"""`check`: is this plan safe to run? Answered by separate code."""
+"""`check`: every rule checked before a plan runs, by separate code."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -32,14 +32,14 @@ SnapshotOption = Annotated[
     typer.Option(
         "--snapshot",
         metavar="SNAP",
-        help="The cluster before: .json, .json.gz or a Parquet folder.",
+        help="The cluster before the plan: .json, .json.gz or a Parquet folder.",
     ),
 ]
 AllowFactorChange = Annotated[
     bool,
     typer.Option(
         "--allow-replication-factor-change",
-        help="Lists may be longer or shorter than the replication factor.",
+        help="Accept lists longer or shorter than the replication factor.",
     ),
 ]
 CapacityThreshold = Annotated[
@@ -64,10 +64,10 @@ def check(
     verbose: Verbose = False,
 ) -> None:
     """
-    Check a plan before it runs, by code that shares nothing with the solver.
+    Check a plan before it runs, by code independent of the solver.
 
-    Exits 0 if the plan breaks no rule, 3 if it does; what was wrong before and is none
-    of the plan's making is listed too, and does not count.
+    Exits 0 if the plan breaks no rule, 3 if it does. Problems that the plan does not
+    cause are listed too, and do not count.
 
     Example: kafka-planner check plan --snapshot prod.json
     """
@@ -119,7 +119,7 @@ def parse_thresholds(options: Sequence[str]) -> dict[str, float]:
     Raises
     ------
     BadInputError
-        With every option that names no resource or no fraction in (0, 1].
+        With every option that lacks a resource or a fraction in (0, 1].
     """
     from placement.check.case.check_settings import DEFAULT_CAPACITY_THRESHOLDS
 
@@ -136,7 +136,7 @@ def parse_thresholds(options: Sequence[str]) -> dict[str, float]:
                     file="command line",
                     place="--capacity-threshold",
                     value=option,
-                    rule=f"must be RESOURCE=FRACTION, of {known} and above 0 up to 1",
+                    rule=f"must be RESOURCE=FRACTION: one of {known}, above 0 up to 1",
                     remedy="write disk=0.8 or disk=80%",
                 )
             )

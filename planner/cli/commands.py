@@ -1,14 +1,16 @@
-"""Which commands there are: one module each."""
+"""The commands of `kafka-planner`, one module each, and their panels in the help."""
 
 import typer
+
+from planner.cli.common.help_panels import FLEETS, GROUPS, LOOK, PLAN, RUN, START
 
 
 def register(app: typer.Typer) -> None:
     """
     Add every command to the application.
 
-    Each module imports what it needs inside its functions, so that one command
-    does not wait for the libraries of all.
+    Each module imports its libraries inside its functions, so that a command loads
+    only the libraries that it uses.
     """
     from planner.cli import (
         check,
@@ -46,31 +48,33 @@ def register(app: typer.Typer) -> None:
         snapshot_synth,
     )
 
-    app.command("demo")(demo.demo)
-    app.command("status")(status.status)
-    snapshot_live.add_to(snapshot_commands.app)
-    snapshot_import.add_to(snapshot_commands.app)
-    snapshot_synth.add_to(snapshot_commands.app)
-    app.add_typer(snapshot_commands.app)
-    app.add_typer(plan_commands.app)
-    app.command("generate")(generate.generate)
-    app.command("check")(check.check)
-    app.command("verify")(verify.verify)
-    app.command("explain")(explain.explain)
-    app.command("elect")(elect.elect)
-    fleet_ingest.add_to(fleet_commands.app)
-    fleet_plan.add_to(fleet_commands.app)
-    fleet_changes.add_to(fleet_commands.app)
-    fleet_overview.add_to(fleet_commands.app)
-    fleet_trends.add_to(fleet_commands.app)
-    app.add_typer(fleet_commands.app)
-    app.command("score")(score.score)
-    app.command("failures")(failures.failures)
-    app.command("size")(size.size)
-    app.command("what-if")(what_if.what_if)
+    app.command("demo", rich_help_panel=START)(demo.demo)
+    app.command("status", rich_help_panel=START)(status.status)
+    app.add_typer(snapshot_commands.app, rich_help_panel=LOOK)
+    app.add_typer(plan_commands.app, rich_help_panel=PLAN)
+    app.command("generate", rich_help_panel=PLAN)(generate.generate)
+    app.command("check", rich_help_panel=RUN)(check.check)
+    app.command("verify", rich_help_panel=RUN)(verify.verify)
+    app.command("explain", rich_help_panel=PLAN)(explain.explain)
+    app.command("elect", rich_help_panel=RUN)(elect.elect)
+    app.add_typer(fleet_commands.app, rich_help_panel=FLEETS)
+    app.command("score", rich_help_panel=LOOK)(score.score)
+    app.command("failures", rich_help_panel=LOOK)(failures.failures)
+    app.command("size", rich_help_panel=LOOK)(size.size)
+    app.command("what-if", rich_help_panel=LOOK)(what_if.what_if)
+    app.add_typer(group_commands.app, rich_help_panel=GROUPS)
+    app.add_typer(config_commands.app, rich_help_panel=PLAN)
+    app.command("schema", rich_help_panel=LOOK)(schema.schema)
+    for module in (snapshot_live, snapshot_import, snapshot_synth):
+        module.add_to(snapshot_commands.app)
+    for module in (
+        fleet_ingest,
+        fleet_plan,
+        fleet_changes,
+        fleet_overview,
+        fleet_trends,
+    ):
+        module.add_to(fleet_commands.app)
     group_commands.app.command("show")(group_show.show)
     group_commands.app.command("offsets")(group_offsets.offsets)
     group_commands.app.command("what-if")(group_what_if.what_if)
-    app.add_typer(group_commands.app)
-    app.add_typer(config_commands.app)
-    app.command("schema")(schema.schema)

@@ -1,4 +1,4 @@
-"""`demo`: the main job on a bundled cluster, without Kafka and without a JVM."""
+"""`demo`: score, plan, check and verify on a bundled cluster, without Kafka or JVM."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from planner.plan.run.make_plan import Planned
     from planner.verify import Verification
 
-YOURS = "kafka-planner snapshot live --bootstrap-server H:9092 -o s.json"
+YOUR_CLUSTER = "kafka-planner snapshot live --bootstrap-server H:9092 -o s.json"
 
 Output = Annotated[
     Path,
@@ -31,10 +31,10 @@ def demo(
     verbose: Verbose = False,
 ) -> None:
     """
-    Show the main job on a bundled cluster: score, plan, check, verify.
+    Score, plan, check and verify on a bundled cluster.
 
-    Three brokers have just been added to "orders-eu"; broker 4 is too full. Touches no
-    Kafka and writes nothing but the plan folder.
+    Three brokers have just been added to "orders-eu"; broker 4 is too full. No Kafka
+    is contacted, and only the plan folder is written.
 
     Example: kafka-planner demo -o demo-plan
     """
@@ -58,7 +58,7 @@ def demo(
 
 
 def _write(planned: "Planned", output: Path, *, quiet: bool) -> list[str]:
-    """Write the plan folder; where that is not possible the demo goes on without."""
+    """Write the plan folder; continue without it if it cannot be written."""
     from planner.plan.folder.plan_folder import write_plan
 
     try:
@@ -70,7 +70,7 @@ def _write(planned: "Planned", output: Path, *, quiet: bool) -> list[str]:
 
 
 def _verify(planned: "Planned") -> "Verification":
-    """Verify the plan against the cluster as it would be once it has run."""
+    """Verify the plan against the cluster in which it has run."""
     from planner.plan.folder.plan_folder import target_lists
     from planner.verify import verify
 
@@ -80,9 +80,9 @@ def _verify(planned: "Planned") -> "Verification":
 
 
 def _document(planned: "Planned", verified: "Verification") -> dict[str, Any]:
-    """Return the plan with what `check` and `verify` print of it."""
+    """Return the document of the plan with the results of `check` and `verify`."""
     from planner.plan.documents.plan_document import to_document
-    from planner.verify.foretold_loads import compare_loads
+    from planner.verify.predicted_loads import compare_loads
 
     document = to_document(planned.plan)
     after = planned.plan.placed.reassignment.after()
@@ -110,5 +110,5 @@ def _lines(
     yield from labelled("Verified", f"as if it had run: {counts}")
     if written:
         yield from files_lines(output, written)
-    yield from command_lines("Yours", YOURS.split())
+    yield from command_lines("Yours", YOUR_CLUSTER.split())
     yield from labelled("", "(reads, and changes nothing)")

@@ -36,11 +36,12 @@ ElectionTypeOption = Annotated[
     typer.Option(
         "--election-type",
         metavar="preferred|unclean",
-        help="preferred: the first replica, in sync; unclean: any, records are lost.",
+        help="preferred: the first replica, in sync; unclean: any, and records are "
+        "lost.",
     ),
 ]
 AllPartitions = Annotated[
-    bool, typer.Option("--all-topic-partitions", help="Of every topic.")
+    bool, typer.Option("--all-topic-partitions", help="All partitions of all topics.")
 ]
 ElectionFile = Annotated[
     Path | None,
@@ -51,13 +52,14 @@ ElectionFile = Annotated[
     ),
 ]
 Topic = Annotated[
-    str | None, typer.Option("--topic", metavar="T", help="One partition: its topic.")
+    str | None,
+    typer.Option("--topic", metavar="T", help="Topic of one partition."),
 ]
 PartitionNumber = Annotated[
     int | None,
-    typer.Option("--partition", metavar="N", min=0, help="… and its number."),
+    typer.Option("--partition", metavar="N", min=0, help="Number of that partition."),
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, it is shown only.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Elect; without it, a preview.")]
 
 
 def elect(
@@ -77,10 +79,10 @@ def elect(
     verbose: Verbose = False,
 ) -> None:
     """
-    Elect leaders on a running cluster; shows what would happen, and does it with --yes.
+    Elect leaders on a running cluster; without --yes, a preview.
 
-    Exits 0 if every partition is led as asked for, or would be; 3 if some cannot be.
-    An unclean election loses records: each loss is listed.
+    Exits 0 if every partition has the requested leader, or would have; 3 if not. An
+    unclean election loses records: each loss is listed.
 
     \b
     Example: kafka-planner elect --election-type preferred \\
@@ -110,7 +112,8 @@ def elect(
     with client:
         outcome = preview(client, chosen.names, kind)
         if yes:
-            outcome = hold(client, outcome, done=_be_still if quiet else _say(is_json))
+            report = _no_progress if quiet else _progress(is_json)
+            outcome = hold(client, outcome, done=report)
     for text in () if quiet else outcome.notes:
         _note(text)
     if is_json:
@@ -118,7 +121,7 @@ def elect(
     else:
         typer.echo("\n".join(_lines(outcome, sys.maxsize if verbose else MAX_LINES)))
         if not yes and not quiet:
-            print_words("nothing was changed; --yes does it")
+            print_words("nothing was changed; run it again with --yes to elect")
     raise typer.Exit(ExitCode.OK if outcome.is_fine else ExitCode.FINDINGS)
 
 
@@ -129,22 +132,22 @@ class _Chosen:
     names: "Sequence[Partition] | None"
 
 
-def _be_still(_: int, __: int) -> None:
-    """Say nothing of progress."""
+def _no_progress(_: int, __: int) -> None:
+    """Report no progress."""
 
 
 def _note(text: str) -> None:
     print_words(f"note: {text}")
 
 
-def _say(is_json: bool) -> Callable[[int, int], None]:
-    def say(num_done: int, num_all: int) -> None:
+def _progress(is_json: bool) -> Callable[[int, int], None]:
+    def report(num_done: int, num_all: int) -> None:
         if is_json:
             print_words(json.dumps({"asked_for": num_done, "of": num_all}))
         else:
-            stage("asking for elections", num_done, num_all)
+            stage("requesting elections", num_done, num_all)
 
-    return say
+    return report
 
 
 def _problem(place: str, value: object, rule: str, remedy: str) -> InputProblem:
@@ -161,30 +164,30 @@ def _read_type(text: str) -> "ElectionType":
         return ElectionType(text.lower())
     rule = f"must be {' or '.join(kinds)}"
     found = _problem("--election-type", text, rule, "write one of them")
-    msg = "no such election"
+    msg = "unknown type of election"
     raise BadInputError(msg, [found])
 
 
 def _choose(
     is_all: bool, file: Path | None, topic: str | None, partition: int | None
 ) -> _Chosen:
-    """Tell which partitions the options name."""
+    """Return the partitions that the options name."""
     from planner.kafka.read.log_dirs import Partition
-    from planner.plan.kafka_files.election_file import read_election_file
+    from planner.kafka_files.election_file import read_election_file
 
     is_given = (is_all, file is not None, topic is not None)
     problems = []
     if sum(is_given) != 1:
         value = "several" if any(is_given) else "none"
-        rule = "exactly one of them says which partitions"
+        rule = "exactly one of these options must be given"
         problems.append(_problem(_WHICH, value, rule, "give one of them"))
     if (topic is None) != (partition is None):
-        rule = "are given together"
+        rule = "must be given together"
         given = topic if partition is None else partition
         remedy = "name the topic and the partition"
         problems.append(_problem("--topic, --partition", given, rule, remedy))
     if problems:
-        msg = "no choice of partitions"
+        msg = "no partitions chosen"
         raise BadInputError(msg, problems)
     if topic is not None and partition is not None:
         return _Chosen([Partition(topic, partition)])
@@ -200,7 +203,7 @@ def _lines(outcome: "Elections", most: int) -> Iterator[str]:
         f"{'done' if outcome.is_done else 'preview'}: "
         f"{', '.join(counts) or 'no partition'}"
     )
-    # What cannot be comes first; who leads as wanted already is only counted.
+    # Failed elections come first; unchanged leaders are only counted.
     failed = [one for one in outcome.elections if not one.outcome.is_fine]
     changed = [one for one in outcome.elections if one.outcome.is_change]
     listed = [*map(_line, failed), *map(str, outcome.losses), *map(_line, changed)]

@@ -1,4 +1,4 @@
-"""`explain`: why each move of a plan is made, and what would be worse without it."""
+"""`explain`: the reason of each move of a plan, and the cost of leaving it out."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -24,7 +24,7 @@ SHOWN = 30
 
 
 class Order(StrEnum):
-    """The order of moves."""
+    """Order of the moves."""
 
     PLAN = "plan"
     BYTES = "bytes"
@@ -39,30 +39,43 @@ SnapshotOption = Annotated[
     typer.Option(
         "--snapshot",
         metavar="SNAP",
-        help="The cluster before; for a reassignment file that is no plan folder.",
+        help="The cluster before the plan, for a file outside a plan folder.",
     ),
 ]
 Topic = Annotated[
     list[str] | None,
-    typer.Option("--topic", metavar="NAME", help="Of this topic. Repeatable."),
+    typer.Option(
+        "--topic",
+        metavar="NAME",
+        help="Only moves of this topic. Repeatable.",
+    ),
 ]
 Partition = Annotated[
-    int | None, typer.Option("--partition", metavar="N", help="Of this partition.")
+    int | None,
+    typer.Option(
+        "--partition",
+        metavar="N",
+        help="Only moves of this partition.",
+    ),
 ]
 BrokerList = Annotated[
     str | None,
-    typer.Option("--broker-list", metavar="IDS", help="From or to these: 1,2,5-9."),
+    typer.Option(
+        "--broker-list",
+        metavar="IDS",
+        help="Only moves from or to these brokers: 1,2,5-9.",
+    ),
 ]
 ReasonOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--reason", metavar="NAME", help="For this reason: rack, fills-new. Repeatable."
+        "--reason",
+        metavar="NAME",
+        help="Only moves for this reason: rack, fills-new. Repeatable.",
     ),
 ]
-Limit = Annotated[
-    int, typer.Option("--limit", min=0, help="So many moves on the screen.")
-]
-SortOption = Annotated[Order, typer.Option("--sort", help="The order of the moves.")]
+Limit = Annotated[int, typer.Option("--limit", min=0, help="Most moves on the screen.")]
+SortOption = Annotated[Order, typer.Option("--sort", help="Order of the moves.")]
 
 
 def explain(
@@ -80,10 +93,10 @@ def explain(
     verbose: Verbose = False,
 ) -> None:
     """
-    Say why each move of a plan is made, and what would be worse without it.
+    Explain each move of a plan, and what would be worse without it.
 
-    A plan folder holds what this takes. Any other reassignment file needs --snapshot,
-    and is explained as a rebalance with the default bands would see it.
+    A plan folder contains the explanations. Any other reassignment file needs
+    --snapshot, and is explained as a rebalance with the default bands.
 
     Example: kafka-planner explain plan --broker-list 4 --sort bytes
     """
@@ -110,19 +123,20 @@ def explain(
     else:
         typer.echo("\n".join(explain_screen(goal, rows, chosen, limit, inside)))
     if rows and not chosen and not quiet:
-        print_words("no move of this plan is meant by these options")
+        print_words("the options select no move of this plan")
 
 
 def _read(plan: Path, snapshot: Path | None) -> tuple[str | None, "list[MoveRow]"]:
-    """Return the goal of the plan and its moves, explained."""
+    """Return the operation of the plan and its explained moves."""
     from planner.plan.folder.moves_file import MOVES_NAME, read_moves
     from planner.plan.input.plan_input import read_plan
 
     if plan.is_dir() and (plan / MOVES_NAME).exists():
         return read_plan(plan).goal, read_moves(plan / MOVES_NAME)
     if snapshot is None:
-        rule = "a reassignment file alone does not say why"
-        raise _refusal(str(plan), "", rule, "give the cluster before with --snapshot")
+        rule = "a reassignment file has no reasons of its moves"
+        remedy = "give the cluster before the plan: --snapshot SNAP"
+        raise _refusal(str(plan), "", rule, remedy)
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.explain.explain_file import explain_file
 
@@ -136,7 +150,7 @@ def _read(plan: Path, snapshot: Path | None) -> tuple[str | None, "list[MoveRow]
 
 
 def _inside(plan: Path) -> tuple[int, int]:
-    """Return how many replicas go to another log dir of their broker, and bytes."""
+    """Return number and bytes of replicas that change the log dir of their broker."""
     from planner.plan.documents.log_dir_document import read_moves_inside
 
     return read_moves_inside(plan) if plan.is_dir() else (0, 0)
@@ -157,8 +171,9 @@ def _reasons(names: list[str]) -> frozenset[str]:
 
     unknown = [name for name in names if name not in set(Reason)]
     if unknown:
+        remedy = f"write one of {', '.join(Reason)}"
         option, rule = "--reason", "must name a reason"
-        raise _refusal(option, ",".join(unknown), rule, f"one of {', '.join(Reason)}")
+        raise _refusal(option, ",".join(unknown), rule, remedy)
     return frozenset(names)
 
 
@@ -166,5 +181,10 @@ def _refusal(place: str, value: str, rule: str, remedy: str) -> BadInputError:
     from planner.io.problems import refusal
 
     return refusal(
-        "cannot explain", "command line", rule, remedy, place=place, value=value
+        "the moves cannot be explained",
+        "command line",
+        rule,
+        remedy,
+        place=place,
+        value=value,
     )

@@ -1,4 +1,4 @@
-"""`failures`: what a cluster survives, and what happens when something is lost."""
+"""`failures`: simulated losses of brokers, racks and log dirs."""
 
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -20,12 +20,12 @@ from planner.cli.common.output import print_json
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
-    from planner.failures.failure_request import FailuresWishes
+    from planner.failures.failure_request import FailuresOptions
     from planner.snapshot import Snapshot
 
 
 class OnOff(StrEnum):
-    """Whether something is on."""
+    """Switch of a feature."""
 
     ON = "on"
     OFF = "off"
@@ -48,16 +48,19 @@ Bandwidth = Annotated[
     typer.Option(
         "--bandwidth",
         metavar="RATE",
-        help="What a broker sends, and gets, to rebuild replicas.",
+        help="Rate at which a broker sends, and receives, rebuilt replicas.",
     ),
 ]
 Elr = Annotated[
     OnOff | None,
-    typer.Option("--elr", help="Eligible leader replicas; default: as snapshot says."),
+    typer.Option(
+        "--elr",
+        help="Eligible leader replicas; by default as in the snapshot.",
+    ),
 ]
 Unclean = Annotated[
     bool,
-    typer.Option("--unclean", help="Say what unclean elections would elect and lose."),
+    typer.Option("--unclean", help="Show the results and losses of unclean elections."),
 ]
 CleanShutdown = Annotated[
     bool,
@@ -66,18 +69,25 @@ CleanShutdown = Annotated[
     ),
 ]
 Top = Annotated[
-    int, typer.Option("--top", min=1, help="How many of each kind, the worst first.")
+    int,
+    typer.Option(
+        "--top",
+        min=1,
+        help="Number of results of each kind, the worst first.",
+    ),
 ]
 Pairs = Annotated[
-    bool, typer.Option("--pairs/--no-pairs", help="Two failures at a time as well.")
+    bool, typer.Option("--pairs/--no-pairs", help="Also two failures at a time.")
 ]
 Sample = Annotated[
     int,
     typer.Option(
-        "--sample", min=1, help="Pairs drawn where there are over 2,000 of a kind."
+        "--sample",
+        min=1,
+        help="Number of pairs drawn if there are over 2,000 of a kind.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Of that draw.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of that draw.")]
 
 
 def failures(
@@ -100,10 +110,10 @@ def failures(
     verbose: Verbose = False,
 ) -> None:
     """
-    Lose every broker, log dir and rack in turn; or say what exactly is lost.
+    Simulate the loss of each broker, log dir and rack.
 
-    Exits 0 if everything goes on (any one broker and any one rack; or the loss that
-    is named), 3 if not.
+    Exits 0 if all partitions stay available (without any one broker and any one rack;
+    or after the loss that options name), 3 if not.
 
     Example: kafka-planner failures prod.json --broker 7
     """
@@ -123,20 +133,20 @@ def failures(
     wishes = read_failures_request(request, read, state)
     given = _Given(read, state, wishes, output_format)
     if wishes.loss is None:
-        is_fine = given.try_everything(snapshot, pairs, sample, seed, top)
+        is_fine = given.compute_all_failures(snapshot, pairs, sample, seed, top)
     else:
         is_fine = given.play(snapshot, is_crash=not clean_shutdown, has_unclean=unclean)
     raise typer.Exit(ExitCode.OK if is_fine else ExitCode.FINDINGS)
 
 
 class _Given:
-    """A snapshot as it was read, and what is asked of it."""
+    """A snapshot and the parsed options."""
 
     def __init__(
         self,
         snapshot: "Snapshot",
         state: "ClusterState",
-        wishes: "FailuresWishes",
+        wishes: "FailuresOptions",
         output_format: OutputFormat,
     ) -> None:
         self.snapshot = snapshot
@@ -145,15 +155,15 @@ class _Given:
         self.is_json = output_format is OutputFormat.JSON
         self.now = datetime.now(UTC)
 
-    def try_everything(
+    def compute_all_failures(
         self, path: Path, has_pairs: bool, sample: int, seed: int, top: int
     ) -> bool:
-        """Print all failures; tell whether any one broker and any one rack may go."""
+        """Print all failures; return whether any one broker and one rack may fail."""
         from placement.failures.failure_domains import DomainKind
-        from planner.failures.all_failures import to_document, try_everything
-        from planner.failures.failures_screen import everything_screen
+        from planner.failures.all_failures import compute_all_failures, to_document
+        from planner.failures.failures_screen import all_failures_screen
 
-        every = try_everything(
+        every = compute_all_failures(
             self.snapshot,
             self.state,
             self.wishes,
@@ -164,17 +174,17 @@ class _Given:
         if self.is_json:
             print_json(to_document(every, top=top, now=self.now))
         else:
-            lines = everything_screen(every, path, top, now=self.now)
+            lines = all_failures_screen(every, path, top, now=self.now)
             typer.echo("\n".join(lines))
         kinds = (DomainKind.BROKER, DomainKind.RACK)
         return all(every.survives(kind) is not False for kind in kinds)
 
     def play(self, path: Path, *, is_crash: bool, has_unclean: bool) -> bool:
-        """Print one failure in stages; tell whether everything goes on."""
+        """Print one failure in stages; return whether all partitions stay available."""
         from planner.failures.failure_scenario import play, to_document
         from planner.failures.loss_screen import scenario_screen
 
-        if self.wishes.loss is None:  # pragma: no cover - the caller has looked
+        if self.wishes.loss is None:  # pragma: no cover - checked by the caller
             return True
         scenario = play(
             self.snapshot, self.state, self.wishes, self.wishes.loss, is_crash=is_crash

@@ -41,22 +41,26 @@ BrokerList = Annotated[
     typer.Option(
         "--broker-list",
         metavar="IDS",
-        help="Brokers that all replicas shall be on: 0,1,2 or 0-2.",
+        help="Brokers of all replicas: 0,1,2 or 0-2.",
     ),
 ]
 DisableRackAware = Annotated[
     bool,
-    typer.Option("--disable-rack-aware", help="Do not look at racks."),
+    typer.Option("--disable-rack-aware", help="Ignore racks."),
 ]
 FromScratch = Annotated[
     bool,
     typer.Option(
         "--from-scratch",
-        help="Kafka's own proposal, whatever it moves; drawn from --seed.",
+        help="Kafka's own proposal, drawn from --seed, with as many moves as it takes.",
     ),
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", help="Of Java's random numbers, with --from-scratch.")
+    int,
+    typer.Option(
+        "--seed",
+        help="Seed of Java's random numbers, with --from-scratch.",
+    ),
 ]
 
 
@@ -77,11 +81,11 @@ def generate(
     quiet: Quiet = False,
 ) -> None:
     """
-    Propose a new assignment of topics to brokers, by the fewest moves.
+    Propose a new assignment of topics, by the fewest moves.
 
-    Counts become as even as racks allow, from where the replicas are. Prints the
-    current and the proposed assignment like kafka-reassign-partitions --generate;
-    changes nothing. Exits 3 where a rule would be broken.
+    Counts of replicas become as even as racks allow. Prints the current and the
+    proposed assignment like kafka-reassign-partitions --generate; changes nothing.
+    Exits 3 if the proposal breaks a rule.
 
     Example: kafka-planner generate --topics-to-move-json-file topics.json
     --broker-list 0,1,2 --bootstrap-server kafka-1:9092
@@ -165,7 +169,7 @@ def _look(
 
 
 def _print(proposal: "Proposal", output_format: OutputFormat, *, quiet: bool) -> None:
-    from planner.plan.kafka_files.reassignment_file import format_reassignment
+    from planner.kafka_files.reassignment_file import format_reassignment
     from planner.text.format import wrapped
 
     if output_format is OutputFormat.JSON:
@@ -183,7 +187,7 @@ def _document(proposal: "Proposal") -> dict[str, Any]:
     import json
     from dataclasses import asdict
 
-    from planner.plan.kafka_files.reassignment_file import format_reassignment
+    from planner.kafka_files.reassignment_file import format_reassignment
 
     return {
         "current": json.loads(format_reassignment(proposal.current)),

@@ -2,9 +2,9 @@
 The `kafka-planner` command.
 
 Exit codes: 0 done and fine; 2 bad input or usage; 3 done, with findings; 4 the hard
-rules are not all met; 5 cluster unreachable, unauthorised or timed out before anything
-was asked; 6 a change was asked for, but the answer is unknown; 75 machines that Spark
-runs on failed, run it again; 130 interrupted; 1 is a crash, never deliberate.
+rules are not all met; 5 cluster unreachable, unauthorised or timed out before any
+change; 6 a change was requested, but its outcome is unknown; 75 a machine that Spark
+runs on failed, run the command again; 130 interrupted; 1 is a crash, never deliberate.
 """
 
 import os
@@ -19,9 +19,10 @@ from typer.core import TyperOption
 
 from planner.cli.common.common_options import Quiet, Verbose
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.help_screen import use_help_screen
 from planner.cli.common.output import (
+    is_flag_given,
     is_json_wanted,
-    is_wished,
     print_failure,
     print_words,
 )
@@ -36,8 +37,8 @@ from planner.errors import (
 from planner.process import collect_seldom, leave
 from planner.progress import listening
 
-# Typer carries a Click of its own, or uses the installed one, by its version; the base
-# of its public `BadParameter` is the usage error of whichever it is.
+# Typer contains a copy of Click, or uses the installed one, depending on its version;
+# the base of its public `BadParameter` is the usage error of either.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
@@ -51,9 +52,9 @@ app = typer.Typer(
 
 def _print_version(is_wanted: bool) -> None:
     if is_wanted:
-        from planner.version import told
+        from planner.version import version_text
 
-        typer.echo(told())
+        typer.echo(version_text())
         raise typer.Exit
 
 
@@ -71,9 +72,9 @@ def _root(
     ] = False,
 ) -> None:
     """
-    Plan where every replica of a Kafka cluster lives, with a proof.
+    Plan the placement of the replicas of a Kafka cluster, with a proof.
 
-    Every option but --yes may also stand in the environment: PLANNER_MAX_BYTES=2TB
+    Every option but --yes can also be set in the environment: PLANNER_MAX_BYTES=2TB
     for --max-bytes 2TB.
 
     \b
@@ -83,27 +84,27 @@ def _root(
       2    bad input or usage
       3    done, with findings
       4    the hard rules are not all met
-      5    cluster unreachable, unauthorised, or timed out; nothing was asked
-      6    a change was asked for, the answer is unknown: look, then retry
-      75   machines that Spark runs on failed: run it again
+      5    cluster unreachable, unauthorised, or timed out; nothing was changed
+      6    a change was requested, its outcome is unknown: look, then retry
+      75   a machine that Spark runs on failed: run the command again
       130  interrupted
 
     Example: kafka-planner demo
     """  # noqa: D301 - the first is Click's mark to leave these lines as they are
 
 
-# Options that are not of a command: how it is asked for, or what it is.
+# Options of consent and of the program itself.
 _NOT_IN_ENVIRONMENT = frozenset(
     ("--yes", "--help", "--version", "--install-completion", "--show-completion")
 )
 
 
 def _common(*, quiet: Quiet = False, verbose: Verbose = False) -> None:
-    """Have the options that every command takes."""
+    """Declare the options that every command takes."""
 
 
 def _add_common_options(command: Any) -> None:  # noqa: ANN401 - a Click command
-    """Let every command take the options that all have, also where it needs none."""
+    """Add the options that every command takes to each command that lacks them."""
     children = getattr(command, "commands", None)
     if children is not None:
         for child in children.values():
@@ -119,13 +120,15 @@ def _add_common_options(command: Any) -> None:  # noqa: ANN401 - a Click command
 
 
 def _name_environment_variables(command: Any) -> None:  # noqa: ANN401 - a Click command
-    """Let every option but ``--yes`` also be given as ``PLANNER_<OPTION>``."""
+    """Read every option but ``--yes`` from the variable ``PLANNER_<OPTION>`` too."""
     for parameter in command.params:
         if not isinstance(parameter, TyperOption) or parameter.envvar:
             continue
         names = [name for name in parameter.opts if name.startswith("--")]
         if names and names[0] not in _NOT_IN_ENVIRONMENT:
             parameter.envvar = "PLANNER_" + names[0][2:].replace("-", "_").upper()
+            # The help names the rule once instead of the variable of each option.
+            parameter.show_envvar = False
     for child in getattr(command, "commands", {}).values():
         _name_environment_variables(child)
 
@@ -139,6 +142,7 @@ def build_command() -> Any:  # noqa: ANN401 - a Click command
     command = typer.main.get_command(app)
     _add_common_options(command)
     _name_environment_variables(command)
+    use_help_screen(command)
     return command
 
 
@@ -161,18 +165,18 @@ def _usage_problem(error: Any) -> InputProblem:  # noqa: ANN401 - a Click except
 
 @contextmanager
 def _shown(arguments: list[str], *, as_json: bool) -> Iterator[None]:
-    """Show what is being done: a line on a terminal, and all of it if asked for."""
-    is_quiet = is_wished("quiet", arguments, os.environ)
-    says_all = is_wished("verbose", arguments, os.environ) and not (is_quiet or as_json)
+    """Show progress: a line on a terminal, and every stage with ``--verbose``."""
+    is_quiet = is_flag_given("quiet", arguments, os.environ)
+    is_verbose = is_flag_given("verbose", arguments, os.environ)
     with ExitStack() as stack:
         stack.enter_context(progress_line(as_json=as_json, is_quiet=is_quiet))
-        if says_all:
+        if is_verbose and not (is_quiet or as_json):
             stack.enter_context(listening(lambda stage: print_words(str(stage))))
         yield
 
 
 def _exit_code(error: PlannerError) -> ExitCode:
-    """Return the exit code of an error that the user can do something about."""
+    """Return the exit code of an error that a user can correct."""
     if isinstance(error, AnswerUnknownError):
         return ExitCode.ANSWER_UNKNOWN
     if isinstance(error, ClusterUnavailableError):
@@ -181,7 +185,7 @@ def _exit_code(error: PlannerError) -> ExitCode:
 
 
 def _machine_failure(error: Exception) -> str | None:
-    """Return which machine that Spark runs on failed, if it was one."""
+    """Return the message about a failed machine of Spark; none for other errors."""
     if "pyspark" not in sys.modules:
         return None
     from planner.spark.common.machine_failures import machine_failure
@@ -207,7 +211,7 @@ def _run_once(arguments: list[str], *, as_json: bool) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
     except SystemExit as error:
-        # Click would make a crash of a reader that went away.
+        # Click turns a closed pipe into exit code 1, which is reserved for crashes.
         if isinstance(error.__context__, BrokenPipeError):
             raise error.__context__ from None
         raise
@@ -215,7 +219,7 @@ def _run_once(arguments: list[str], *, as_json: bool) -> int:
 
 
 def _run(arguments: list[str], *, as_json: bool) -> int:
-    """Run the command line; a machine of Spark's that fails is one line, no trace."""
+    """Run the command line; report a failed machine of Spark in one line."""
     try:
         return _run_once(arguments, as_json=as_json)
     except Exception as error:
@@ -227,9 +231,9 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
 
 
 def run() -> NoReturn:
-    """Run the command line; mendable errors become one message and an exit code."""
+    """Run the command line; errors of input become a message and an exit code."""
     collect_seldom()
-    # Arrow's own pool keeps what numpy then has to ask the system for again.
+    # Arrow's own pool keeps freed memory, which numpy then requests from the system.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     arguments = sys.argv[1:]
     as_json = is_json_wanted(arguments, dict(os.environ))
@@ -239,7 +243,7 @@ def run() -> NoReturn:
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
     except BrokenPipeError:
-        # The reader went away (`| head`): nothing is left to say, nor to say it to.
+        # The reader closed the pipe (`| head`): Python must not flush into it at exit.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere, stream.fileno())

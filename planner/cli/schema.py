@@ -10,13 +10,17 @@ from planner.cli.common.output import print_json
 
 def schema(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Which document; 'list' names them.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Name of the document; 'list' prints all names.",
+        ),
     ],
     *,
     output_format: Format = OutputFormat.TEXT,
 ) -> None:
     """
-    Print the JSON Schema of a document that kafka-planner reads or writes.
+    Print the JSON Schema of a document that is read or written.
 
     Example: kafka-planner schema snapshot
     """
@@ -29,5 +33,5 @@ def schema(
     elif name in SCHEMAS:
         print_json(json_schema(name))
     else:
-        msg = f"there is no schema {name!r}; known: {', '.join(sorted(SCHEMAS))}"
+        msg = f"unknown schema {name!r}; known: {', '.join(sorted(SCHEMAS))}"
         raise typer.BadParameter(msg)

@@ -1,4 +1,4 @@
-"""`score`: how balanced clusters are, what is wrong with them, what is hot."""
+"""`score`: balance, violations and hot spots of clusters."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -11,6 +11,7 @@ from planner.cli.common.common_options import Format, OutputFormat, Quiet, Verbo
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
+from planner.cli.common.score_options import Band, CapacityThreshold, FailOn
 from planner.cli.common.spark_options import Conf, Master, print_clusters, session_of
 
 if TYPE_CHECKING:
@@ -25,37 +26,12 @@ Snapshots = Annotated[
         metavar="SNAP...", help="Snapshots: .json, .json.gz or Parquet folders."
     ),
 ]
-FailOn = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fail-on",
-        metavar="CONDITION",
-        help="Exit 3 where it holds: 'disk.max_use>0.85 or rack>0'. Repeatable.",
-    ),
-]
-Band = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--band",
-        metavar="[RESOURCE=]FRACTION",
-        help="Width of the bands; by default 0.10. Repeatable.",
-    ),
-]
 Resources = Annotated[
     str | None,
     typer.Option(
         "--resources",
         metavar="LIST",
-        help="What counts for the least bytes to move; by default all that is known.",
-    ),
-]
-CapacityThreshold = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--capacity-threshold",
-        metavar="RESOURCE=FRACTION",
-        help="Fraction of a capacity that a broker may use; by default 0.8, cpu 0.7. "
-        "Repeatable.",
+        help="Resources of the least bytes to move; by default all known ones.",
     ),
 ]
 Output = Annotated[
@@ -64,12 +40,12 @@ Output = Annotated[
         "-o",
         "--output",
         metavar="FOLDER",
-        help="Write the scores as Parquet tables, every level, into a folder.",
+        help="Folder for the scores of every level as Parquet tables.",
     ),
 ]
 Spark = Annotated[
     bool,
-    typer.Option("--spark", help="On Spark, for snapshots too large for one process."),
+    typer.Option("--spark", help="Use Spark, for snapshots too large for one process."),
 ]
 
 
@@ -89,10 +65,10 @@ def score(
     verbose: Verbose = False,
 ) -> None:
     """
-    Score clusters as they are: balance, broken rules, hot spots, the least to move.
+    Score clusters: balance, broken rules, hot spots, least to move.
 
-    Needs no JVM without --spark. Exits 3 where a condition of --fail-on holds. Of
-    several snapshots json is a list.
+    Needs no JVM without --spark. Exits 3 if a condition of --fail-on holds. The JSON of
+    several snapshots is a list.
 
     Example: kafka-planner score prod.json --fail-on 'disk.max_use>0.85'
     """
@@ -134,7 +110,7 @@ def _on_spark(
     *,
     is_json: bool,
 ) -> list[dict[str, Any]]:
-    """Score and write; return the documents."""
+    """Score on Spark and write the tables; return the documents."""
     from planner.spark.command import score_snapshots
     from planner.spark.output.score_tables import write_scores
 
@@ -156,7 +132,7 @@ def _in_memory(
     output: str | None,
     is_json: bool,
 ) -> list[dict[str, Any]]:
-    """Score, write and print; return the documents where somebody asks for them."""
+    """Score, write and print; return the documents if they are needed."""
     from planner.score.score_tables import check_output, write_tables
 
     if output is not None:
@@ -177,7 +153,7 @@ def _in_memory(
 def _score_all(
     inputs: Gatherer, snapshots: list[Path], request: "ScoreRequest"
 ) -> list["Scored"]:
-    """Score one snapshot after the other."""
+    """Score the snapshots one by one."""
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.score import score_snapshot
 
@@ -196,7 +172,7 @@ def _documents(
     scored: list["Scored"],
     conditions: dict[str, "Condition"],
 ) -> list[dict[str, Any]]:
-    """Return what json prints, conditions judged."""
+    """Return the JSON documents, with answers to the conditions."""
     from planner.score import score_document
 
     documents = [score_document(each) for each in scored]
@@ -210,12 +186,12 @@ def _judge(
     names: list[str],
     conditions: dict[str, "Condition"],
 ) -> None:
-    """Put the answers to conditions into the documents."""
-    from planner.score.fail_on import judge
+    """Add the answers to conditions to the documents."""
+    from planner.score.fail_on import evaluate
 
     for name, document in zip(names, documents, strict=True):
         if conditions:
-            judged = partial(judge, conditions, document, file=name)
+            judged = partial(evaluate, conditions, document, file=name)
             document["fail_on"] = inputs.read(judged)
 
 
@@ -232,6 +208,6 @@ def _print_screens(
             typer.echo(line)
         answers = documents[number]["fail_on"] if documents else ()
         for answer in answers:
-            said = "holds" if answer["holds"] else "does not hold"
-            for line in labelled("Fail on", f"{answer['condition']}: {said}"):
+            verdict = "holds" if answer["holds"] else "does not hold"
+            for line in labelled("Fail on", f"{answer['condition']}: {verdict}"):
                 typer.echo(line)

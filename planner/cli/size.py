@@ -1,4 +1,4 @@
-"""`size`: how many brokers a cluster needs."""
+"""`size`: the number of brokers that a cluster needs."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
-from planner.cli.common.replay_options import options_again
+from planner.cli.common.replay_options import replay_options
 from planner.cli.what_if import (
     Bandwidth,
     EffortOption,
@@ -36,22 +36,39 @@ Types = Annotated[
 ]
 Like = Annotated[
     int | None,
-    typer.Option("--like", metavar="ID", help="More, or fewer, brokers like this one."),
+    typer.Option("--like", metavar="ID", help="Add or remove brokers like this one."),
 ]
 Survive = Annotated[
     str,
-    typer.Option("--survive", metavar="WHAT", help="broker, rack, both or nothing."),
+    typer.Option(
+        "--survive",
+        metavar="WHAT",
+        help="Loss to survive: broker, rack, both or nothing.",
+    ),
 ]
 Months = Annotated[
-    float, typer.Option("--months", min=0, help="Size for so far ahead, by --growth.")
+    float,
+    typer.Option(
+        "--months",
+        min=0,
+        help="Months ahead to size for, by --growth.",
+    ),
 ]
 Racks = Annotated[
     int | None,
-    typer.Option("--racks", min=1, help="Racks for --types; default: today's."),
+    typer.Option(
+        "--racks",
+        min=1,
+        help="Number of racks for --types; by default today's.",
+    ),
 ]
 Scenarios = Annotated[
     Path | None,
-    typer.Option("--scenarios", metavar="FILE", help="For its growth and scenarios."),
+    typer.Option(
+        "--scenarios",
+        metavar="FILE",
+        help="File with growth and scenarios, TOML.",
+    ),
 ]
 ScenarioOption = Annotated[
     str | None,
@@ -60,7 +77,10 @@ ScenarioOption = Annotated[
 Output = Annotated[
     Path | None,
     typer.Option(
-        "-o", "--output", metavar="SNAP", help="Write the placement that shows it."
+        "-o",
+        "--output",
+        metavar="SNAP",
+        help="Snapshot of the placement that proves it.",
     ),
 ]
 
@@ -88,9 +108,9 @@ def size(
     verbose: Verbose = False,
 ) -> None:
     """
-    Say how many brokers a cluster needs, what proves it, and how long they will do.
+    Find how many brokers a cluster needs, for how long, with a proof.
 
-    Exits 0 with an answer, 4 where no brokers were found that carry the load.
+    Exits 0 with an answer, 4 if no number of brokers was found that carries the load.
 
     Example: kafka-planner size prod.json --growth 5%/month --months 12
     """
@@ -121,14 +141,14 @@ def size(
     )
     if output is not None:
         _write(answer, output)
-    given = [str(snapshot), *options_again(context)]
+    given = [str(snapshot), *replay_options(context)]
     _print(answer, given, output, output_format)
     is_found = answer.sizing.shown is not None
     raise typer.Exit(ExitCode.OK if is_found else ExitCode.INFEASIBLE)
 
 
 def _write(answer: "SizeAnswer", output: Path) -> None:
-    """Write the placement that shows the answer, as a snapshot."""
+    """Write the placement that proves the answer, as a snapshot."""
     from planner.sizing.size_cluster import shown_snapshot
     from planner.snapshot import write_snapshot
 

@@ -1,4 +1,4 @@
-"""`status`: what is wrong with a cluster now, live or in a snapshot."""
+"""`status`: current problems of a cluster, live or in a snapshot."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,7 +40,7 @@ CancelJson = Annotated[
     typer.Option(
         "--cancel-json",
         metavar="FILE",
-        help="Write the stuck reassignments, for kafka-reassign-partitions --cancel.",
+        help="File to write with the stuck reassignments, for Kafka's --cancel.",
     ),
 ]
 
@@ -59,10 +59,10 @@ def status(
     verbose: Verbose = False,
 ) -> None:
     """
-    Show what is wrong with a cluster now, by name, and the commands that help.
+    List what is wrong with a cluster now, and the commands that help.
 
-    Brokers, log dirs, partitions without a leader or a source, reassignments,
-    throttles, controllers. Exits 0 if nothing is wrong, 3 if something is.
+    Covers brokers, log dirs, partitions without a leader or a source, reassignments,
+    throttles and controllers. Exits 0 if nothing is wrong, 3 if something is.
 
     Example: kafka-planner status --bootstrap-server k1:9092
     """
@@ -113,10 +113,10 @@ def _refuse_both(
         file="command line",
         place="SNAP, --bootstrap-server",
         value="both" if is_live else "neither",
-        rule="exactly one of them says where to look",
+        rule="exactly one of the two must be given",
         remedy="give a snapshot, or --bootstrap-server H:P",
     )
-    msg = "nowhere to look" if not is_live else "two places to look"
+    msg = "no cluster given" if not is_live else "two clusters given"
     raise BadInputError(msg, [problem])
 
 
@@ -146,23 +146,23 @@ def _look(
 
 
 def _check_output(path: Path) -> None:
-    """Refuse to replace anything but a reassignment file."""
+    """Refuse to replace a file that is not a reassignment."""
     if path.exists():
-        from planner.plan.kafka_files.reassignment_file import read_reassignment_file
+        from planner.kafka_files.reassignment_file import read_reassignment_file
 
         read_reassignment_file(path)
 
 
 def _write_cancel(found: "Status", path: Path, *, quiet: bool) -> None:
-    from planner.plan.kafka_files.reassignment_file import format_reassignment
+    from planner.kafka_files.reassignment_file import format_reassignment
     from planner.status.running_moves import cancel_lists
 
     lists = cancel_lists(found)
     if len(lists):
         _write(path, format_reassignment(lists))
     if not quiet:
-        done = f"wrote {path}" if len(lists) else "nothing written: none is stuck"
-        print_words(done)
+        nothing = "nothing written: no reassignment is stuck"
+        print_words(f"wrote {path}" if len(lists) else nothing)
 
 
 def _write(path: Path, text: str) -> None:
@@ -173,8 +173,8 @@ def _write(path: Path, text: str) -> None:
             file="command line",
             place="--cancel-json",
             value=str(path),
-            rule=f"the file must be writable: {error.strerror}",
-            remedy="name a file in a folder of yours",
+            rule=f"the file cannot be written: {error.strerror}",
+            remedy="name a file in a folder that you may write to",
         )
         msg = f"{path} cannot be written"
         raise BadInputError(msg, [problem]) from error

@@ -1,4 +1,4 @@
-"""`verify`: what has become of a plan, in a snapshot or on the running cluster."""
+"""`verify`: progress of a plan, in a snapshot or on the running cluster."""
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -34,7 +34,7 @@ SnapshotOption = Annotated[
     typer.Option(
         "--snapshot",
         metavar="SNAP",
-        help="The cluster after: .json, .json.gz or a Parquet folder.",
+        help="The cluster now: .json, .json.gz or a Parquet folder.",
     ),
 ]
 
@@ -53,16 +53,16 @@ def verify(
     verbose: Verbose = False,
 ) -> None:
     """
-    Compare a cluster with a plan: what is done, what cannot finish, what is left.
+    Compare a cluster with a plan: what is done, stuck and left.
 
-    Exits 0 only if it is completed, no throttle is left and every log dir is as
+    Exits 0 only if the plan is completed, no throttle is left and every log dir is as
     planned; else 3. Changes nothing, throttles included.
 
     Example: kafka-planner verify plan --bootstrap-server k1:9092
     """
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.plan.input.plan_input import read_plan
-    from planner.verify.foretold_loads import compare_loads
+    from planner.verify.predicted_loads import compare_loads
     from planner.verify.whole_plan import verify_read
 
     inputs = Gatherer()
@@ -94,7 +94,7 @@ def verify(
 
 
 def _connection(bootstrap_server: str | None, command_config: Path | None) -> str:
-    """Return the options of Kafka's tools that reach the same cluster."""
+    """Return the options by which Kafka's tools connect to the same cluster."""
     from planner.kafka_commands import ANY_SERVER, connection_options
 
     if bootstrap_server is None:
@@ -107,12 +107,12 @@ def refuse_both(
     snapshot: Path | None, bootstrap_server: str | None, command_config: Path | None
 ) -> None:
     """
-    Refuse to be told of a snapshot and of a running cluster, or of neither.
+    Refuse a snapshot and a running cluster at once, or neither.
 
     Raises
     ------
     BadInputError
-        If not exactly one of them is given.
+        If not exactly one of the two is given.
     """
     is_live = bootstrap_server is not None or command_config is not None
     if is_live != (snapshot is not None):
@@ -121,10 +121,10 @@ def refuse_both(
         file="command line",
         place="--snapshot, --bootstrap-server",
         value="both" if is_live else "neither",
-        rule="exactly one of them says where to look",
+        rule="exactly one of the two must be given",
         remedy="give --snapshot SNAP, or --bootstrap-server H:P",
     )
-    msg = "nowhere to look" if not is_live else "two places to look"
+    msg = "no cluster given" if not is_live else "two clusters given"
     raise BadInputError(msg, [problem])
 
 
@@ -171,14 +171,14 @@ def _lines(outcome: "Verification", loads: Sequence[str]) -> Iterator[str]:
 
 
 def _left_lines(outcome: "Verification") -> Iterator[str]:
-    """Yield what is left to do, each step with its commands."""
+    """Yield the remaining steps, each with its commands."""
     from planner.text.format import command_lines, labelled
 
     if not outcome.left:
         yield from labelled("Left", "nothing")
     for number, step in enumerate(outcome.left, start=1):
         yield from labelled("" if number > 1 else "Left", f"{number}. {step.message}")
-        # Commands stand on lines of their own, to be copied.
+        # Commands are on lines of their own, to be copied.
         for one in step.commands[:MAX_COMMANDS_SHOWN]:
             yield from command_lines("", shlex.split(one))
         if (rest := len(step.commands) - MAX_COMMANDS_SHOWN) > 0:

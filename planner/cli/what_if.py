@@ -1,9 +1,9 @@
-"""`what-if`: scenarios beside today."""
+"""`what-if`: scenarios of a cluster, compared with today."""
 
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,8 +16,10 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.growth_option import read_growth_option
+from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json
-from planner.cli.common.replay_options import options_again
+from planner.cli.common.replay_options import replay_options
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
@@ -29,7 +31,7 @@ ScenariosArgument = Annotated[
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--scenario", metavar="NAME", help="Only this one. Repeatable."),
+    typer.Option("--scenario", metavar="NAME", help="Only this scenario. Repeatable."),
 ]
 Output = Annotated[
     Path | None,
@@ -37,25 +39,33 @@ Output = Annotated[
         "-o",
         "--output",
         metavar="FOLDER",
-        help="Write the plan of each scenario, and the cluster it is for.",
+        help="Folder for the plan of each scenario, and its cluster.",
     ),
 ]
 Band = Annotated[
     list[str] | None,
-    typer.Option("--band", metavar="[RESOURCE=]FRACTION", help="Default 0.10."),
+    typer.Option(
+        "--band",
+        metavar="[RESOURCE=]FRACTION",
+        help="Width of the bands. Default 0.10.",
+    ),
 ]
 Resources = Annotated[
     str | None,
-    typer.Option("--resources", metavar="NAMES", help="Which to balance: disk,in."),
+    typer.Option("--resources", metavar="NAMES", help="Resources to balance: disk,in."),
 ]
 Bandwidth = Annotated[
     str,
-    typer.Option("--bandwidth", metavar="RATE", help="What a broker may copy."),
+    typer.Option(
+        "--bandwidth",
+        metavar="RATE",
+        help="Rate at which a broker may copy.",
+    ),
 ]
 GrowthOption = Annotated[
     str | None,
     typer.Option(
-        "--growth", metavar="RATE", help="How topics grow: 5%/month, 0.3/year."
+        "--growth", metavar="RATE", help="Growth of topics: 5%/month, 0.3/year."
     ),
 ]
 TrendsOption = Annotated[
@@ -65,12 +75,22 @@ TrendsOption = Annotated[
     ),
 ]
 EffortOption = Annotated[
-    str, typer.Option("--effort", help="quick, normal, thorough or exact plans.")
+    str,
+    typer.Option(
+        "--effort",
+        help="Work of the search: quick, normal, thorough or exact.",
+    ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed of the search's random numbers.")
+]
 Jobs = Annotated[
     int,
-    typer.Option("--jobs", min=0, help="Processes; 0: one per core. Same answer."),
+    typer.Option(
+        "--jobs",
+        min=0,
+        help="Processes; 0: one per core. The answer is the same.",
+    ),
 ]
 
 
@@ -95,18 +115,18 @@ def what_if(
     verbose: Verbose = False,
 ) -> None:
     """
-    Play scenarios on a cluster and lay them beside today.
+    Plan scenarios of a cluster, and compare them with today.
 
-    Exits 0 if every scenario holds, 3 if some does not, 4 if some plan cannot meet
-    the hard rules.
+    Exits 0 if every scenario holds, 3 if one does not, 4 if a plan cannot meet the hard
+    rules.
 
     Example: kafka-planner what-if prod.json scenarios.toml --growth 5%/month
     """
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.what_if.play_scenarios import WhatIfRequest, read_wishes
+    from planner.what_if.play_scenarios import WhatIfRequest, read_options
     from planner.what_if.play_scenarios import what_if as play
     from planner.what_if.scenario_folders import check_output
-    from planner.what_if.scenarios_file import only, read_scenarios
+    from planner.what_if.scenarios_file import read_scenarios, select_scenarios
 
     read = read_snapshot(snapshot)
     state = read.to_state()
@@ -118,11 +138,11 @@ def what_if(
         effort=read_effort(effort),
         seed=seed,
     )
-    wishes = read_wishes(request, state)
+    wishes = read_options(request, state)
     file = read_scenarios(
         scenarios, read, state, growth=growth_of(growth, trends, read)
     )
-    file = only(file, scenario or ())
+    file = select_scenarios(file, scenario or ())
     if output is not None:
         check_output(output, file.scenarios)
     found = play(
@@ -137,7 +157,7 @@ def what_if(
 
         print_json(to_document(found, now=datetime.now(UTC)))
     else:
-        words = [str(snapshot), str(scenarios), *options_again(context)]
+        words = [str(snapshot), str(scenarios), *replay_options(context)]
         _print_screen(found, words)
     raise typer.Exit(exit_code(found))
 
@@ -150,7 +170,7 @@ def _print_screen(found: "WhatIf", words: list[str]) -> None:
 
 
 def exit_code(found: "WhatIf") -> ExitCode:
-    """Return 0 where all holds, 4 where a plan breaks a hard rule, else 3."""
+    """Return 0 if every scenario holds, 4 if a plan breaks a hard rule, else 3."""
     if any(row["status"] in {"partial", "infeasible"} for row in found.scenarios):
         return ExitCode.INFEASIBLE
     is_fine = all(row["holds"] for row in found.scenarios)
@@ -159,12 +179,12 @@ def exit_code(found: "WhatIf") -> ExitCode:
 
 def read_effort(text: str) -> str:
     """
-    Return how much work plans may take.
+    Return the effort of the search.
 
     Raises
     ------
     BadInputError
-        If it is none of the three.
+        If there is no such effort.
     """
     from placement.core.model.search_budget import EFFORTS
 
@@ -173,35 +193,16 @@ def read_effort(text: str) -> str:
     return text
 
 
-def read_growth_option(text: str | None) -> "Rates | None":
-    """
-    Return growth that all topics share.
-
-    Raises
-    ------
-    BadInputError
-        If the text says none.
-    """
-    from planner.what_if.topic_growth import parse_growth
-
-    if text is None:
-        return None
-    try:
-        return parse_growth(text)
-    except ValueError as error:
-        refuse_option("--growth", text, str(error))
-
-
 def growth_of(
     growth: str | None, trends: Path | None, snapshot: "Snapshot"
 ) -> "Rates | dict[str, Rates] | None":
     """
-    Return growth that all topics share, or that of each.
+    Return the growth of all topics, or of each topic.
 
     Raises
     ------
     BadInputError
-        If the option says none, or the trends are none; or both are given.
+        If the option or the trends cannot be read, or both are given.
     """
     from planner.what_if.growth_trends import read_trends
 
@@ -210,21 +211,3 @@ def growth_of(
     if growth is not None:
         refuse_option("--growth", growth, "must not be given together with --trends")
     return read_trends(trends, snapshot.cluster_id)
-
-
-def refuse_option(option: str, value: str, rule: str) -> NoReturn:
-    """
-    Refuse an option.
-
-    Raises
-    ------
-    BadInputError
-        Always.
-    """
-    from planner.errors import BadInputError, InputProblem
-
-    problem = InputProblem(
-        file="command line", place=option, value=value, rule=rule, remedy="mend it"
-    )
-    msg = "bad options"
-    raise BadInputError(msg, [problem])

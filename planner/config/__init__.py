@@ -1,6 +1,6 @@
 """
-`planner.toml`: the options of plans in a file, under the environment's and the line's.
+`planner.toml`: options of plans in a file; command line and environment override it.
 
-`config_option` says what an option takes, `config_file` reads a file with all of its
-problems, `config_example` writes one with comments.
+`config_option` parses the values of an option, `config_file` reads a file and collects
+its problems, `config_example` writes a file with comments.
 """

@@ -1,4 +1,4 @@
-"""A `planner.toml` with every option as a comment, to start from."""
+"""An example `planner.toml` with every option as a comment."""
 
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -66,12 +66,12 @@ EXAMPLES: Mapping[str, str] = {
     "exclude_brokers_for_replicas": "[4]",
     "exclude_brokers_for_leaders": "[4]",
 }
-"""By the name of the option; else its default is the example."""
+"""Example values by option; other options show their default."""
 
 
 def example_config(operations: Mapping[str, Options]) -> str:
     """
-    Return the text of a file: every option with what it does, as comments.
+    Return the text of the example: each option and its help, as comments.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _settings(options: Options) -> Iterator[str]:
 
 
 def _toml(option: ConfigOption) -> str:
-    """Return the default of an option, or something of its kind."""
+    """Return the default of an option as TOML, or a value of its kind."""
     value = option.default
     if isinstance(value, bool):
         return str(value).lower()

@@ -1,4 +1,4 @@
-"""Reading `planner.toml`, every problem kept."""
+"""Reader of `planner.toml`, which collects every problem."""
 
 import difflib
 import tomllib
@@ -13,9 +13,9 @@ from planner.errors import BadInputError, InputProblem
 PLAN = "plan"
 OPERATION = "operation"
 CPU, CPU_OPTION = "cpu", "cpu_weight"
-"""A table of its own for one option: ``[cpu]`` is ``cpu_weight`` of ``[plan]``."""
+"""Table of one option: ``[cpu]`` stands for ``cpu_weight`` of ``[plan]``."""
 RULES = "rules"
-"""A table of ``RULE = "soft"`` or ``"hard"``: two options of ``[plan]`` together."""
+"""Table of ``RULE = "soft"`` or ``"hard"``: the options `soft` and `hard` of plans."""
 MOST_SHOWN = 60
 
 Options = Mapping[str, ConfigOption]
@@ -24,14 +24,14 @@ Options = Mapping[str, ConfigOption]
 @dataclass(frozen=True, slots=True)
 class Setting:
     """
-    A value that a file gives.
+    One value of a file, with its place.
 
     Parameters
     ----------
     value
-        As the command line would give it.
+        The value in the form of the command line.
     place
-        Where it stands: ``plan.max_bytes``.
+        Place in the file: ``plan.max_bytes``.
     """
 
     value: Any
@@ -41,18 +41,18 @@ class Setting:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """
-    What a file says, by table.
+    Settings of a file, by table.
 
     Parameters
     ----------
     path
-        The file.
+        Path of the file.
     plan
         Settings of all operations, by the name of the option.
     operations
-        Settings of single operations, which go before those of all.
+        Settings of single operations, which take precedence over those of all.
     problems
-        Everything that is wrong with the file; what is right is above.
+        Every problem of the file; the valid settings are kept.
     """
 
     path: Path
@@ -61,17 +61,17 @@ class Config:
     problems: tuple[InputProblem, ...] = ()
 
     def of(self, operation: str | None) -> dict[str, Setting]:
-        """Return the settings of one operation, or those of all where `None`."""
+        """Return the settings of one operation; `None` for those of all operations."""
         return {**self.plan, **self.operations.get(operation or "", {})}
 
     def raise_problems(self) -> None:
         """
-        Refuse the file if anything is wrong with it.
+        Refuse the file if it has problems.
 
         Raises
         ------
         BadInputError
-            With every problem.
+            If the file has problems; names them all.
         """
         if self.problems:
             msg = f"{self.path} is no configuration"
@@ -80,14 +80,14 @@ class Config:
 
 def read_config(path: Path, operations: Mapping[str, Options]) -> Config:
     """
-    Read a file; what is wrong with it is in its `problems`.
+    Read a file; its problems are in the field `problems`.
 
     Parameters
     ----------
     path
-        The file.
+        Path of the file.
     operations
-        The options of each operation, by name. A key of ``[plan]`` must be an option
+        Options of each operation, by name. A key of ``[plan]`` must be an option
         of every one of them, a key of ``[operation.NAME]`` one of that operation.
     """
     reader = _Reader(path)
@@ -113,7 +113,7 @@ def read_config(path: Path, operations: Mapping[str, Options]) -> Config:
 
 
 class _Reader:
-    """Reads one file and keeps every problem."""
+    """Reader of one file, which collects every problem."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -129,7 +129,7 @@ class _Reader:
         )
 
     def tables(self) -> dict[str, Any]:
-        """Return the tables that a file may have; nothing where it is no TOML."""
+        """Return the known tables of a file; none where it is not TOML."""
         try:
             document = tomllib.loads(self._path.read_text(encoding="utf-8"))
         except OSError as error:
@@ -149,10 +149,10 @@ class _Reader:
     def cpu(
         self, table: object, options: Options, plan: Mapping[str, Setting]
     ) -> dict[str, Setting]:
-        """Return the table of weights as the option that it stands for."""
+        """Convert the table ``[cpu]`` to the option `cpu_weight`."""
         if CPU_OPTION in plan:
             place = plan[CPU_OPTION].place
-            self._refuse(CPU, None, f"stands as {place} already", "keep one of the two")
+            self._refuse(CPU, None, f"is also given as {place}", "keep one of the two")
         elif not isinstance(table, dict):
             self._refuse(CPU, table, "must be a table", f"write [{CPU}]")
         else:
@@ -162,7 +162,7 @@ class _Reader:
     def rules(
         self, table: object, options: Options, plan: Mapping[str, Setting]
     ) -> dict[str, Setting]:
-        """Return the table of what is soft or hard as the options it stands for."""
+        """Convert the table ``[rules]`` to the options `soft` and `hard`."""
         if not isinstance(table, dict):
             self._refuse(RULES, table, "must be a table", f"write [{RULES}]")
             return {}
@@ -170,7 +170,7 @@ class _Reader:
         for kind in ("soft", "hard"):
             names = [rule for rule, value in table.items() if value == kind]
             if names and kind in plan:
-                rule = f"stands as {plan[kind].place} already"
+                rule = f"is also given as {plan[kind].place}"
                 self._refuse(RULES, kind, rule, "keep one of the two")
             elif names:
                 found |= dict(self._setting(RULES, options[kind], names))
@@ -184,7 +184,7 @@ class _Reader:
     def operations(
         self, table: object, known: Mapping[str, Options]
     ) -> Iterator[tuple[str, Any]]:
-        """Yield the table of each operation that there is."""
+        """Yield the table of each known operation."""
         if not isinstance(table, dict):
             self._refuse(OPERATION, table, "must be a table", "write [operation.NAME]")
             return
@@ -198,7 +198,7 @@ class _Reader:
     def settings(
         self, place: str, table: object, options: Options, known: set[str]
     ) -> Iterator[tuple[str, Setting]]:
-        """Yield the settings of one table by the names of their options."""
+        """Yield the valid settings of one table, by the names of their options."""
         if not isinstance(table, dict):
             self._refuse(place, table, "must be a table", f"write [{place}]")
             return
@@ -209,7 +209,7 @@ class _Reader:
                 rule, remedy = _unknown(name, options, known)
                 self._refuse(where, None, rule, remedy)
             elif name in seen:
-                rule = f"stands here as {seen[name]} already"
+                rule = f"is also given here as {seen[name]}"
                 self._refuse(where, value, rule, "keep one of the two")
             else:
                 seen[name] = key

@@ -1,4 +1,4 @@
-"""What an option takes in `planner.toml`, and how that reads on the command line."""
+"""Values of an option in `planner.toml`, and their form on the command line."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from enum import StrEnum
 from typing import Any
 
 FOR_ALL = "all"
-"""In a table of values by resource: the value for those that are not named."""
+"""Key for all other resources in a table of values by resource."""
 
 
 class Kind(StrEnum):
-    """What a value may be."""
+    """Kind of the values of an option."""
 
     FLAG = "true or false"
     COUNT = "a whole number"
@@ -23,22 +23,22 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigOption:
     """
-    An option as `planner.toml` knows it.
+    An option of `planner.toml`.
 
     Parameters
     ----------
     name
-        Its key: ``max_bytes``.
+        Key in the file: ``max_bytes``.
     option
-        On the command line: ``--max-bytes``.
+        Flag on the command line: ``--max-bytes``.
     kind
-        What it takes.
+        Kind of its values.
     help
-        One sentence for people.
+        One sentence that describes the option.
     default
-        What holds where it is not given.
+        Value where the option is not given.
     choices
-        Its words, where it takes one of few.
+        Allowed words of an option of kind `CHOICE`.
     """
 
     name: str
@@ -50,12 +50,12 @@ class ConfigOption:
 
     def read(self, value: Any) -> Any:  # noqa: ANN401 - any value of TOML
         """
-        Return a value of TOML as the command line would give it.
+        Convert a value of TOML to the form of the command line.
 
         Raises
         ------
         ValueError
-            If the option takes nothing of the sort; the message is the rule.
+            If the value is not of the option's kind; the message is the rule.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What `config` prints, for its JSON Schema."""
+"""Records of the documents of `config`, for their JSON Schemas."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ from planner.plan.documents.check_records import Record
 
 
 class EffectiveRecord(Record):
-    """The value of one option, and where it came from."""
+    """The value of one option, with its source and place."""
 
     value: bool | int | str | list[str] | None
     source: Literal["command line", "environment", "file", "default"]
@@ -14,7 +14,7 @@ class EffectiveRecord(Record):
 
 
 class ConfigRecord(Record):
-    """The options of one operation as they hold."""
+    """The effective options of one operation."""
 
     operation: str
     config: str | None
@@ -22,7 +22,7 @@ class ConfigRecord(Record):
 
 
 class ConfigExampleRecord(Record):
-    """A file to start from."""
+    """An example file."""
 
     path: str | None
     text: str

@@ -1,4 +1,4 @@
-"""The bundled cluster "orders-eu", on which everything can be tried without a Kafka."""
+"""The bundled cluster "orders-eu", to try the planner without a Kafka."""
 
 from pathlib import Path
 

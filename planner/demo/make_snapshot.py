@@ -1,14 +1,14 @@
 """
 Generate the bundled cluster: ``python -m planner.demo.make_snapshot [FILE]``.
 
-*Goals*: a shop's cluster that a person believes. Nine brokers carry everything, three
-were just added; broker 4 is over its disk threshold; a few topics are hot.
+*Goals*: a plausible cluster of a shop. Nine brokers have all replicas, three were just
+added; broker 4 is over its disk threshold; a few topics are hot.
 *Constraints*: one copy of each partition in each of the three racks; 104 replicas and
 34 or 35 leaders on each old broker; the same document from the same seed, on every
 machine (only ``Random.random`` and IEEE sums and products are used).
-*Algorithm*: draw sizes and rates around each topic's own, place them at random with
-the counts wanted, then swap pairs of replicas, and of leaders, that bring the brokers
-nearer to the uses wanted.
+*Algorithm*: draw sizes and rates around the means of each topic, place partitions at
+random with the wanted counts, then swap pairs of replicas, and of leaders, that bring
+the brokers nearer to the wanted uses.
 """
 
 import base64
@@ -35,11 +35,11 @@ LOG_DIRS = ("/data/d1", "/data/d2")
 DISK_BYTES = 1_000_000_000_000
 IN_CAPACITY_BYTES_PER_S = 100_000_000
 OUT_CAPACITY_BYTES_PER_S = 150_000_000
-# Of one copy of everything: three copies make 5.4 TB.
+# Size of one replica of all partitions: three replicas make 5.4 TB.
 TOTAL_BYTES = 1_800_000_000_000
 TOTAL_IN_BYTES_PER_S = 165_000_000
 
-# What brokers 1 to 9 should use, as fractions; each rack's sum is given by the totals.
+# Wanted uses of brokers 1 to 9, as fractions; the totals determine the sum of a rack.
 DISK_USE = (0.473, 0.745, 0.662, 0.813, 0.552, 0.601, 0.514, 0.503, 0.537)
 IN_USE = (0.45, 0.63, 0.66, 0.66, 0.54, 0.58, 0.54, 0.48, 0.41)
 OUT_USE = (0.39, 0.58, 0.70, 0.63, 0.44, 0.52, 0.49, 0.61, 0.41)
@@ -61,12 +61,12 @@ class Partition:
 
     @property
     def out_bytes_per_s(self) -> int:
-        """What consumers read."""
+        """Rate of consumers."""
         return int(self.in_bytes_per_s * self.topic.fan_out)
 
     @property
     def leader_out_bytes_per_s(self) -> int:
-        """What consumers and two followers read from the leader."""
+        """Rate of consumers and two followers, which read from the leader."""
         return self.out_bytes_per_s + 2 * self.in_bytes_per_s
 
 
@@ -100,7 +100,7 @@ def make_document() -> dict[str, Any]:
 
 
 def make_bytes() -> bytes:
-    """Return the snapshot as it is bundled: gzipped JSON without a time in it."""
+    """Return the bundled file: gzipped JSON without a timestamp."""
     text = json.dumps(make_document(), separators=(",", ":"))
     return gzip.compress(text.encode(), compresslevel=9, mtime=0)
 
@@ -130,7 +130,7 @@ def _scatter(width: float, rng: Random) -> float:
 
 
 def _shuffled(items: Sequence[int], rng: Random) -> list[int]:
-    # Only the stream of `Random.random` is promised to stay the same.
+    # Python guarantees the stream of `Random.random` only.
     keys = [rng.random() for _ in items]
     return [item for _, item in sorted(zip(keys, items, strict=True))]
 
@@ -186,12 +186,12 @@ def _pairs(num_partitions: int, rng: Random) -> Iterator[tuple[int, int]]:
 
 
 def _over(use: Sequence[float], capacity: int) -> Callable[[int], tuple[float, int]]:
-    """Return what a broker should carry of a resource, and its capacity."""
+    """Return a function from a broker to its wanted load and its capacity."""
     return lambda broker: (use[broker - 1] * capacity, capacity)
 
 
 class _Use:
-    """How far the brokers are from the uses wanted, squared, over some resources."""
+    """Loads of brokers, with squared distances from the wanted uses."""
 
     def __init__(
         self,
@@ -203,13 +203,13 @@ class _Use:
         self.loads: dict[int, list[int]] = {}
 
     def put(self, partition_idx: int, broker: int) -> None:
-        """Let a broker carry a partition."""
+        """Add the load of a partition to a broker."""
         load = self.loads.setdefault(broker, [0] * len(self.wanted))
         for resource, weight in enumerate(self.weights[partition_idx]):
             load[resource] += weight
 
     def swap_if_better(self, one: int, first: int, other: int, second: int) -> bool:
-        """Swap two partitions between their brokers if that brings both nearer."""
+        """Swap two partitions between brokers if that lowers their distances."""
         if first == second:
             return False
         differences = [
@@ -240,7 +240,7 @@ class _Use:
 def _log_dirs_of_replicas(
     partitions: list[Partition],
 ) -> dict[tuple[str, int, int], str]:
-    """Return the log dir of each (topic, partition, broker): the emptier one."""
+    """Return the log dir of each (topic, partition, broker), the emptier one."""
     used = {(b, d): 0 for b in range(1, NUM_BROKERS + 1) for d in LOG_DIRS}
     chosen = {}
     for partition in partitions:

@@ -1,18 +1,18 @@
 """
-The topics of the bundled cluster: an online shop's, by name.
+Topics of the bundled cluster, an online shop.
 
-Sizes and rates are those of one partition before scaling; a topic's partitions
+Sizes and rates are means of one partition before scaling; the partitions of a topic
 scatter around them.
 """
 
 from typing import NamedTuple
 
 COMPACTED = 0
-"""In the column of retention: the topic is compacted instead."""
+"""Value of retention for a compacted topic."""
 
 
 class Topic(NamedTuple):
-    """One topic: its owner, and what one of its partitions weighs."""
+    """A topic: its owner, and the mean load of its partitions."""
 
     name: str
     owner: str

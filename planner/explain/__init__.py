@@ -1,5 +1,5 @@
 """
-Reasons of each move of a plan, in words: the command `explain`.
+Reasons for each move of a plan, in sentences: the command `explain`.
 
-Imports `planner.plan.folder`, `plan.kafka_files` and `placement.explain`.
+Imports `planner.plan.folder`, `planner.kafka_files` and `placement.explain`.
 """

@@ -1,4 +1,4 @@
-"""Which moves to show, in which order, and what they come to together."""
+"""Selection, order and sums of the moves that `explain` shows."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from planner.plan.folder.moves_file import COPY, LEADER, MoveRow
 
 
 class Sort(StrEnum):
-    """The order of moves."""
+    """Order of the moves."""
 
     PLAN = "plan"
     BYTES = "bytes"
@@ -35,16 +35,16 @@ ORDERS: Mapping[Sort, Callable[[MoveRow], Any]] = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """
-    Which moves are meant; what is not given leaves all.
+    Filter of moves; parts that are left empty accept all moves.
 
     Parameters
     ----------
     topics
-        Names.
+        Names of topics.
     partition
-        Kafka's number.
+        Partition number.
     brokers
-        Ids; moves that come from one of them or go there.
+        Ids of brokers; a move matches by its source or its target.
     reasons
         Names of reasons.
     """
@@ -55,7 +55,7 @@ class Choice:
     reasons: frozenset[str] = frozenset()
 
     def has(self, row: MoveRow) -> bool:
-        """Tell whether a move is meant."""
+        """Return whether a move passes the filter."""
         return (
             (not self.topics or row.topic in self.topics)
             and self.partition in {None, row.partition}
@@ -68,13 +68,13 @@ class Choice:
 
 
 def choose(rows: Iterable[MoveRow], choice: Choice, sort: Sort) -> list[MoveRow]:
-    """Return the moves that are meant, sorted; equal ones in the order of the plan."""
+    """Return the moves that pass the filter, sorted; ties in the order of the plan."""
     chosen = [row for row in rows if choice.has(row)]
     return chosen if sort is Sort.PLAN else sorted(chosen, key=ORDERS[sort])
 
 
 def by_reason(rows: Iterable[MoveRow]) -> list[dict[str, Any]]:
-    """Return copies, bytes and changes of the first replica by what paid for them."""
+    """Return copies, bytes and changes of the first replica, summed by reason."""
     sums: dict[str, list[MoveRow]] = {}
     for row in rows:
         sums.setdefault(row.reason, []).append(row)
@@ -91,7 +91,7 @@ def by_reason(rows: Iterable[MoveRow]) -> list[dict[str, Any]]:
 
 
 def total_bytes(rows: Iterable[MoveRow]) -> int | None:
-    """Return the bytes of all moves; `None` where one of them is unknown."""
+    """Return the bytes of all moves; `None` where any size is unknown."""
     total = 0
     for row in rows:
         if row.size_bytes is None:

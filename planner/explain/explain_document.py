@@ -1,10 +1,10 @@
-"""What `explain --format json` prints."""
+"""The document of `explain --format json`, and its records."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from planner.explain.choose_moves import by_reason
-from planner.explain.reason_sentences import why, without
+from planner.explain.reason_sentences import consequence_text, reason_text
 from planner.plan.documents.check_records import Int32, Record
 from planner.plan.documents.plan_records import ResourceName
 from planner.plan.folder.moves_file import MoveRow
@@ -30,7 +30,7 @@ ReasonName = Literal[
 
 
 class UndoneRecord(Record):
-    """What is worse once this move alone is undone."""
+    """Consequence of undoing this move alone."""
 
     what: Literal[
         "nothing",
@@ -49,9 +49,10 @@ class UndoneRecord(Record):
 
 class MoveRecord(Record):
     """
-    A copy, a replica dropped, or a change of the first one, and why.
+    A copied replica, a dropped one, or a change of the first one, with its reason.
 
-    A copy that replaces none comes from no broker; what is dropped goes to none.
+    `from_broker` is null for a copy that replaces no replica, `to_broker` for a dropped
+    replica.
     """
 
     topic: str
@@ -69,7 +70,7 @@ class MoveRecord(Record):
 
 
 class ReasonRecord(Record):
-    """What one reason paid for."""
+    """Sums of the moves of one reason."""
 
     reason: ReasonName
     replicas: int
@@ -78,7 +79,7 @@ class ReasonRecord(Record):
 
 
 class ExplainRecord(Record):
-    """Why the moves of a plan are made."""
+    """Reasons for the moves of a plan."""
 
     goal: str | None
     num_moves: int
@@ -100,13 +101,14 @@ def explain_document(
     Parameters
     ----------
     goal
-        Of the plan, where it is known.
+        Operation of the plan; `None` where unknown.
     rows
-        All of its moves.
+        All moves of the plan.
     chosen
-        Those to list; the sums by reason are of these.
+        Moves to list; the sums by reason are over these.
     inside
-        Replicas that go to another log dir of their broker, and their bytes.
+        Number of replicas that move to another log dir of their broker, and their
+        bytes.
     """
     return {
         "goal": goal,
@@ -130,12 +132,12 @@ def _move(row: MoveRow) -> dict[str, Any]:
         "bytes": row.size_bytes,
         "reason": row.reason,
         "resource": row.resource,
-        "message": why(row),
+        "message": reason_text(row),
         "undone": {
             "what": row.undone,
             "broker": row.undone_broker,
             "resource": row.undone_resource,
             "outside": row.undone_outside,
-            "message": without(row),
+            "message": consequence_text(row),
         },
     }

@@ -1,4 +1,4 @@
-"""The moves of a reassignment file, explained as a rebalance would have made them."""
+"""Reasons for the moves of a reassignment file, taken as those of a rebalance."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,30 +12,30 @@ from placement.model.reassignment import Reassignment
 from placement.operations import Rebalance
 from placement.planning.plan import draft_shares, make_draft
 from planner.errors import BadInputError, InputProblem
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.folder.moves_file import MoveRow, move_rows
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 
 
 def explain_file(
     path: Path, file: ReassignmentFile, state: ClusterState
 ) -> list[MoveRow]:
     """
-    Explain the moves of a file, on the cluster that it is for.
+    Explain the moves of a file on its cluster.
 
     Parameters
     ----------
     path
-        What problems name as their file.
+        Path of the file, for problems.
     file
-        The lists it asks for.
+        Replica lists of the file.
     state
-        The cluster before.
+        The cluster before the reassignment.
 
     Raises
     ------
     BadInputError
-        With every entry that does not fit the cluster, or changes a replication
-        factor.
+        If entries do not fit the cluster or change a replication factor; names every
+        entry.
     """
     rows = dict(zip(_names(state), range(state.num_partitions), strict=True))
     problems = list(_problems(path, file, state, rows))
@@ -72,7 +72,7 @@ def _problems(
         if name not in rows:
             rule = "the snapshot has no such partition"
         elif name in seen:
-            rule = "stands there twice"
+            rule = "must be listed once"
         elif len(replicas) != factor[rows[name]]:
             rule = f"must have {factor[rows[name]]} replicas, as now"
         elif len(set(replicas)) != len(replicas) or not known.issuperset(replicas):
@@ -84,14 +84,14 @@ def _problems(
                 place=f"partitions[{place}]",
                 value=f"{name[0]}-{name[1]}: {list(replicas)}",
                 rule=rule,
-                remedy="see what `kafka-planner check` says",
+                remedy="run kafka-planner check on the file",
             )
 
 
 def _reassignment(
     file: ReassignmentFile, state: ClusterState, rows: dict[Name, int]
 ) -> Reassignment:
-    """Return the change; a new copy takes the place of a replica that goes."""
+    """Return the reassignment; each new replica is paired with a removed one."""
     replicas = state.replicas
     broker_idx = replicas.broker_idx.copy()
     origin = np.arange(len(replicas), dtype=np.int64)

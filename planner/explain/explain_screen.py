@@ -1,17 +1,17 @@
-"""The moves of a plan on a screen."""
+"""Screen of `explain`: the moves of a plan, with their reasons."""
 
 from collections.abc import Iterator, Sequence
 
 from planner.explain.choose_moves import by_reason, total_bytes
-from planner.explain.reason_sentences import sentence, short_why, short_without
+from planner.explain.reason_sentences import sentence, short_consequence, short_reason
 from planner.plan.folder.moves_file import COPY, DROP, LEADER, MoveRow
 from planner.text.format import bytes_text, plural, wrapped
 from planner.text.table import Column, table_lines
 
 MOST_SENTENCES = 12
-"""So few moves are told in sentences; more are a table."""
+"""Number of moves up to which each is a sentence; more are a table."""
 SIZES = {LEADER: "leads", DROP: "goes"}
-"""What stands for the bytes of moves that copy nothing."""
+"""Words in the column of bytes for moves that copy nothing."""
 COLUMNS = (
     Column("PARTITION", least=22, cut="middle", is_flexible=True),
     Column("WHY", cut="middle", is_flexible=True),
@@ -35,16 +35,17 @@ def explain_screen(
     inside: tuple[int, int] = (0, 0),
 ) -> Iterator[str]:
     """
-    Yield the lines: what was moved for which reason, then the moves.
+    Yield the lines of the screen: sums by reason, then the moves.
 
     Parameters
     ----------
     goal, rows, chosen
-        As for the document.
+        As for `explain_document`.
     limit
-        So many moves are listed; the rest is counted.
+        Largest number of listed moves; the rest is counted.
     inside
-        Replicas that go to another log dir of their broker, and their bytes.
+        Number of replicas that move to another log dir of their broker, and their
+        bytes.
     """
     yield from wrapped(_headline(goal, rows, chosen))
     if inside[0]:
@@ -102,7 +103,7 @@ def _reasons(chosen: Sequence[MoveRow]) -> list[str]:
 
 def _cells(row: MoveRow) -> tuple[str, ...]:
     ends = ">".join("" if b is None else str(b) for b in (row.source, row.target))
-    return (row.name, short_why(row), _size(row), ends, short_without(row))
+    return (row.name, short_reason(row), _size(row), ends, short_consequence(row))
 
 
 def _size(row: MoveRow) -> str:

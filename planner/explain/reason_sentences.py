@@ -1,16 +1,16 @@
-"""Why a move is made, and what would be worse without it, as sentences."""
+"""Sentences on the reason for a move and the consequence of undoing it."""
 
-from placement.explain import Reason, Undone
+from placement.explain import Consequence, Reason
 from planner.plan.folder.moves_file import COPY, DROP, MoveRow
 from planner.text.format import percent_text
 
-UNDONE = {kind.word: kind for kind in Undone}
+UNDONE = {kind.word: kind for kind in Consequence}
 
 
-def why(row: MoveRow) -> str:
-    """Return why a move is made."""
+def reason_text(row: MoveRow) -> str:
+    """Return the reason for a move as a clause."""
     share = f"its share of {row.resource}"
-    told = {
+    texts = {
         Reason.NEW_FACTOR: "its replication factor changes",
         Reason.BROKER_DEAD: f"broker {row.source} is dead",
         Reason.BROKER_LEAVES: f"broker {row.source} is to be emptied",
@@ -32,53 +32,53 @@ def why(row: MoveRow) -> str:
         Reason.MAKES_ROOM: "it makes room for what other moves bring or take",
         Reason.WITH_OTHERS: "it belongs to other moves; alone it could be left out",
     }
-    return told[Reason(row.reason)]
+    return texts[Reason(row.reason)]
 
 
 def _rack(rack: str) -> str:
     return f"rack {rack}" if rack else "its rack"
 
 
-def without(row: MoveRow) -> str:
-    """Return what would be worse if this move alone were undone."""
+def consequence_text(row: MoveRow) -> str:
+    """Return the consequence of undoing this move alone, as a clause."""
     broker, resource = row.undone_broker, row.undone_resource
     much = percent_text(row.undone_outside or 0.0)
-    told = {
-        Undone.NOTHING: "nothing would be worse by itself",
-        Undone.NOT_EMPTY: f"broker {broker} would not be empty",
-        Undone.STILL_LEADS: f"broker {broker} would lead it still",
-        Undone.RACK: "the rack rule would be broken",
-        Undone.OVER_CAPACITY: f"broker {broker} would be {much} over what it may "
+    texts = {
+        Consequence.NOTHING: "nothing would be worse by itself",
+        Consequence.NOT_EMPTY: f"broker {broker} would not be empty",
+        Consequence.STILL_LEADS: f"broker {broker} would lead it still",
+        Consequence.RACK: "the rack rule would be broken",
+        Consequence.OVER_CAPACITY: f"broker {broker} would be {much} over what it may "
         f"carry of {resource}",
-        Undone.OUT_OF_BAND: f"broker {broker} would be {much} of its share further "
-        f"outside its band of {resource}",
-        Undone.OLD_FACTOR: "its replication factor would be another",
+        Consequence.OUT_OF_BAND: f"broker {broker} would be {much} of its share "
+        f"further outside its band of {resource}",
+        Consequence.OLD_FACTOR: "its replication factor would be another",
     }
-    return told[UNDONE[row.undone]]
+    return texts[UNDONE[row.undone]]
 
 
-def short_why(row: MoveRow) -> str:
-    """Return the reason for a column of a table."""
+def short_reason(row: MoveRow) -> str:
+    """Return the reason in the width of a table's column."""
     return f"{row.reason} {row.resource or ''}".rstrip()
 
 
-def short_without(row: MoveRow) -> str:
-    """Return what is worse for a column of a table."""
+def short_consequence(row: MoveRow) -> str:
+    """Return the consequence in the width of a table's column."""
     kind = UNDONE[row.undone]
     much = percent_text(row.undone_outside or 0.0)
-    if kind in {Undone.OVER_CAPACITY, Undone.OUT_OF_BAND}:
+    if kind in {Consequence.OVER_CAPACITY, Consequence.OUT_OF_BAND}:
         return f"b{row.undone_broker} {row.undone_resource} {much}"
-    if kind is Undone.NOT_EMPTY:
+    if kind is Consequence.NOT_EMPTY:
         return f"b{row.undone_broker} not empty"
-    if kind is Undone.STILL_LEADS:
+    if kind is Consequence.STILL_LEADS:
         return f"b{row.undone_broker} leads it"
-    if kind is Undone.OLD_FACTOR:
+    if kind is Consequence.OLD_FACTOR:
         return "its factor"
-    return "-" if kind is Undone.NOTHING else "rack rule"
+    return "-" if kind is Consequence.NOTHING else "rack rule"
 
 
-def _what(row: MoveRow) -> str:
-    """Return what is done."""
+def _move_text(row: MoveRow) -> str:
+    """Return the move itself as a predicate."""
     if row.kind == DROP:
         return f"gives up its replica on broker {row.source}"
     if row.source is None:
@@ -88,8 +88,8 @@ def _what(row: MoveRow) -> str:
 
 
 def sentence(row: MoveRow) -> str:
-    """Return all that is known of a move."""
-    head = f"{row.name} {_what(row)}: {why(row)}."
+    """Return the sentences on a move: the move, its reason, its consequence."""
+    head = f"{row.name} {_move_text(row)}: {reason_text(row)}."
     if row.reason == Reason.REPLICA_LEFT:
         return f"{head} It goes with the copy."
-    return f"{head} Without this move, {without(row)}."
+    return f"{head} Without this move, {consequence_text(row)}."

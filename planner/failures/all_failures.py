@@ -1,4 +1,4 @@
-"""All failures of a snapshot at once, ranked, with the verdict for one of each kind."""
+"""Every single and paired failure of a snapshot, ranked, with a verdict per kind."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource, known_fractions
 from planner.failures.controller_majority import any_broker, any_rack, voters_of
-from planner.failures.failure_request import FailuresWishes
+from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source
 from planner.progress import stage
 from planner.snapshot.snapshot_document import Snapshot
@@ -33,33 +33,33 @@ HELD = tuple(RESOURCES[r] for r in HELD_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class EveryFailure:
+class AllFailures:
     """
-    All failures of a snapshot.
+    Outcomes of every single and paired failure of a snapshot.
 
     Parameters
     ----------
-    snapshot, state, wishes
-        The cluster and what was asked.
+    snapshot, state, options
+        The cluster, its columns, and the parsed options.
     given
-        The cluster, weighed.
+        Loads, capacities and thresholds of the cluster before any failure.
     singles, pairs
-        By kind of domain.
+        Single and paired failures by kind of failure domain.
     majority
-        Whether the controllers' majority survives any one broker, and any one rack;
-        `None` where that is not known.
+        Whether the controllers keep their majority after the loss of any one broker,
+        and of any one rack; `None` where unknown.
     """
 
     snapshot: Snapshot
     state: ClusterState
-    wishes: FailuresWishes
+    options: FailuresOptions
     given: Outlook
     singles: Mapping[DomainKind, Failures]
     pairs: Mapping[DomainKind, Failures]
     majority: Mapping[DomainKind, bool | None]
 
     def survives(self, kind: DomainKind) -> bool | None:
-        """Tell whether any one of a kind may fail; `None` where there is none."""
+        """Return whether any one domain of a kind may fail; `None` without domains."""
         failures = self.singles[kind]
         if not len(failures):
             return None
@@ -67,40 +67,41 @@ class EveryFailure:
         return is_fine and self.majority.get(kind) is not False
 
 
-def try_everything(
+def compute_all_failures(
     snapshot: Snapshot,
     state: ClusterState,
-    wishes: FailuresWishes,
+    options: FailuresOptions,
     *,
     has_pairs: bool = True,
     sample: int = DEFAULT_SAMPLE,
     seed: int = 1,
     most_domains: int = MOST_DOMAINS,
-) -> EveryFailure:
+) -> AllFailures:
     """
-    Lose every broker, log dir and rack, one at a time and two at a time.
+    Compute the loss of every broker, log dir and rack, alone and in pairs.
 
     Parameters
     ----------
-    snapshot, state, wishes
-        The cluster and what is asked.
+    snapshot, state, options
+        The cluster, its columns, and the parsed options.
     has_pairs
-        Whether pairs of brokers, of racks and of log dirs are looked at.
+        Whether pairs of brokers, of racks and of log dirs are computed, too.
     sample, seed, most_domains
-        With more of a kind than `most_domains`, so many pairs are drawn by this seed.
+        For kinds with more than `most_domains` domains, `sample` pairs are drawn with
+        `seed`.
     """
     stage("losing every broker, log dir and rack")
     given = outlook(
         state,
-        thresholds=wishes.thresholds,
-        bandwidth_bytes_per_s=wishes.bandwidth_bytes_per_s,
+        thresholds=options.thresholds,
+        bandwidth_bytes_per_s=options.bandwidth_bytes_per_s,
     )
     voters = voters_of(snapshot, state)
     racks = [rack for rack in state.brokers.racks if rack is not None]
-    return EveryFailure(
+    return AllFailures(
         snapshot=snapshot,
         state=state,
-        wishes=wishes,
+        options=options,
         given=given,
         singles={kind: single_failures(given, kind) for kind in DomainKind},
         pairs={
@@ -117,9 +118,9 @@ def try_everything(
     )
 
 
-def to_document(every: EveryFailure, *, top: int, now: datetime) -> dict[str, Any]:
-    """Return the document; of pairs, the `top` worst."""
-    state, wishes = every.state, every.wishes
+def to_document(every: AllFailures, *, top: int, now: datetime) -> dict[str, Any]:
+    """Return the document of `failures`, with the `top` worst pairs of each kind."""
+    state, options = every.state, every.options
     age = age_s(every.snapshot.taken_at, now)
     return {
         "cluster_id": every.snapshot.cluster_id,
@@ -128,9 +129,9 @@ def to_document(every: EveryFailure, *, top: int, now: datetime) -> dict[str, An
         "brokers": state.num_brokers,
         "partitions": state.num_partitions,
         "assumptions": {
-            "bandwidth_bytes_per_s": wishes.bandwidth_bytes_per_s,
-            "capacity_threshold": {str(r): v for r, v in wishes.thresholds.items()},
-            "eligible_leader_replicas": wishes.rules.has_elr,
+            "bandwidth_bytes_per_s": options.bandwidth_bytes_per_s,
+            "capacity_threshold": {str(r): v for r, v in options.thresholds.items()},
+            "eligible_leader_replicas": options.rules.has_elr,
         },
         "now": health_of(state).counts(),
         "no_source": no_source(state),
@@ -151,14 +152,14 @@ def to_document(every: EveryFailure, *, top: int, now: datetime) -> dict[str, An
             str(kind): _pairs_document(every, failures, top)
             for kind, failures in every.pairs.items()
         },
-        "notes": notes_of(every.snapshot, state, wishes, every.given),
+        "notes": notes_of(every.snapshot, state, options, every.given),
     }
 
 
 def failure_document(
-    every: EveryFailure, failures: Failures, row: int
+    every: AllFailures, failures: Failures, row: int
 ) -> dict[str, Any]:
-    """Return one failure; what rests on loads that nobody told is null."""
+    """Return one failure; figures that need unknown loads are null."""
     has_sizes = knows(every.given, Resource.DISK)
     return {
         "lost": names_of(every.state, failures, row),
@@ -184,18 +185,18 @@ def failure_document(
 
 
 def knows(given: Outlook, resource: Resource) -> bool:
-    """Tell whether a load is told for some partition: unknown is never 0."""
+    """Return whether the load of any partition is known; unknown is never 0."""
     return bool(given.is_known[RESOURCES.index(resource)])
 
 
 def names_of(state: ClusterState, failures: Failures, row: int) -> list[str]:
-    """Return the names of what a failure takes."""
+    """Return the names of the domains that a failure takes."""
     lost = (failures.first[row], failures.second[row])
     return [failures.domains.name(state, int(d)) for d in lost if d != ABSENT]
 
 
 def _busiest(
-    every: EveryFailure, failures: Failures, row: int, y: int
+    every: AllFailures, failures: Failures, row: int, y: int
 ) -> dict[str, Any] | None:
     broker = int(failures.peaks.broker_idx[row, y])
     r = CARRIED_COLUMNS[y]
@@ -211,7 +212,7 @@ def _busiest(
     }
 
 
-def _fullest(every: EveryFailure, failures: Failures, row: int, y: int) -> float | None:
+def _fullest(every: AllFailures, failures: Failures, row: int, y: int) -> float | None:
     is_use = failures.scale.is_use[HELD_COLUMNS[y]]
     if not is_use or not knows(every.given, HELD[y]):
         return None
@@ -222,9 +223,7 @@ def _number(value: float) -> float | None:
     return rounded(float(value)) if np.isfinite(value) else None
 
 
-def _pairs_document(
-    every: EveryFailure, failures: Failures, top: int
-) -> dict[str, Any]:
+def _pairs_document(every: AllFailures, failures: Failures, top: int) -> dict[str, Any]:
     worst = failures.ranked()[:top]
     return {
         "possible": failures.num_possible,
@@ -240,10 +239,10 @@ def _pairs_document(
 
 def fraction_document(failures: Failures, is_so: Any) -> dict[str, float]:  # noqa: ANN401 - (X,) bool
     """
-    Return the fraction of the pairs for which something holds, and its error.
+    Return the fraction of the flagged pairs, with its error.
 
-    `error` is half the width of Wilson's 95 % interval, 0 where every pair was looked
-    at. Drawn without replacement, the pairs are at least as close as it says.
+    `error` is half the width of Wilson's 95 % interval, or 0 where every pair was
+    computed. The pairs are drawn without replacement, so the true error is not larger.
     """
     count = len(failures)
     fraction = float(is_so.mean()) if count else 0.0
@@ -256,9 +255,9 @@ def fraction_document(failures: Failures, is_so: Any) -> dict[str, float]:  # no
 
 
 def notes_of(
-    snapshot: Snapshot, state: ClusterState, wishes: FailuresWishes, given: Outlook
+    snapshot: Snapshot, state: ClusterState, options: FailuresOptions, given: Outlook
 ) -> list[str]:
-    """Return what a reader should know about the figures."""
+    """Return the assumptions and limits of the figures, a sentence each."""
     notes = []
     if snapshot.partitions.column("isr").null_count:
         notes.append(
@@ -274,8 +273,8 @@ def notes_of(
         notes.append(f"loads not known for every partition: {', '.join(unknown)}")
     if any(rack is None for rack in state.brokers.racks):
         notes.append("some brokers have no rack: they are in no failure of a rack")
-    if wishes.rules.is_unclean is not None:
-        count = int(wishes.rules.is_unclean.sum())
+    if options.rules.is_unclean is not None:
+        count = int(options.rules.is_unclean.sum())
         notes.append(
             f"topics that elect uncleanly by themselves: {count}; what is offline of "
             "them goes on with records lost"

@@ -1,10 +1,11 @@
-"""Loads of the survivors of one loss, while it lasts and on return."""
+"""Loads of the surviving brokers of one loss, during the loss and on return."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray, RateArray
 from placement.failures.failover import (
     CARRIED_COLUMNS,
     LED,
@@ -12,7 +13,7 @@ from placement.failures.failover import (
     ON_RETURN,
 )
 from placement.failures.failure_outlook import Outlook, carried_loads
-from placement.model.cluster import ABSENT, BoolArray, ClusterState, RateArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import (
     RESOURCES,
     UNIT_ROW,
@@ -35,7 +36,7 @@ def carried(given: Outlook, state: ClusterState) -> WeightArray:
 
 
 def count_over(given: Outlook, lost: ClusterState, columns: Iterable[int]) -> int:
-    """Count the survivors that gain load by a loss and end over a threshold."""
+    """Count the surviving brokers that a loss pushes over a threshold."""
     load = carried(given, lost)
     over = np.zeros(lost.num_brokers, dtype=np.bool_)
     for y in columns:
@@ -46,7 +47,7 @@ def count_over(given: Outlook, lost: ClusterState, columns: Iterable[int]) -> in
 
 
 def busiest(given: Outlook, state: ClusterState) -> dict[str, Any]:
-    """Return the busiest live broker of a stage in what leaders bring."""
+    """Return the busiest live broker in each resource that leaders use."""
     load = carried(given, state)
     return {
         str(resource): busiest_record(given, state, load[:, y].astype(float), resource)
@@ -72,9 +73,10 @@ def busiest_record(
 
 def binding(given: Outlook, lost: ClusterState) -> dict[str, Any] | None:
     """
-    Return the survivor that is nearest to a threshold by leading, or past it most.
+    Return the surviving broker with the largest ratio of use to threshold.
 
-    `None` where no such capacity is known, or nobody survives.
+    Only resources that leaders use count. The result is `None` where no capacity of
+    them is known, or no broker survives.
     """
     load = carried(given, lost)
     live = np.nonzero(lost.brokers.is_live)[0]
@@ -98,10 +100,10 @@ def on_return(
     given: Outlook, before: ClusterState, lost: ClusterState
 ) -> dict[str, Any]:
     """
-    Return what survivors carry once what was lost is back, or rebuilt elsewhere.
+    Return the loads of the survivors once the lost replicas are back, or rebuilt.
 
-    All followers fetch again. Those that send what was missed, or whole replicas, send
-    up to the bandwidth on top of it meanwhile.
+    All followers fetch again. Brokers that send missed records or whole replicas send
+    up to the bandwidth in addition.
     """
     load = carried(given, lost)[:, ON_RETURN].astype(np.float64)
     is_copied = _copied(before, lost)
@@ -118,14 +120,14 @@ def on_return(
 
 
 def _copied(before: ClusterState, lost: ClusterState) -> BoolArray:
-    """Return ``(R,)`` replicas that the loss takes and that have a source after it."""
+    """Return ``(R,)`` true for lost replicas whose partition still has a source."""
     is_gone = lost.is_offline & ~before.is_offline
     copied: BoolArray = is_gone & lost.has_source[before.replicas.partition_idx]
     return copied
 
 
 def _catch_up(given: Outlook, before: ClusterState, lost: ClusterState) -> float | None:
-    """Return seconds of catching up for each hour away, for the busiest broker."""
+    """Return the seconds that the busiest broker needs to catch up per hour of loss."""
     if not knows(given, Resource.IN):
         return None
     rows = np.nonzero(_copied(before, lost))[0]

@@ -1,4 +1,4 @@
-"""Whether the controllers keep their majority."""
+"""Majority of the controllers after a loss of brokers or racks."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from planner.snapshot.snapshot_document import Snapshot
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Voter:
     """
-    A member of the controllers' quorum that votes.
+    A controller that votes in the quorum.
 
     Parameters
     ----------
     broker_id
-        The broker it shares a process with; `None` where it stands apart.
+        Id of the broker in the same process; `None` for a controller of its own.
     rack
-        Its rack, or `None` where nobody told.
+        Rack of the controller; `None` where unknown.
     """
 
     broker_id: int | None
@@ -26,7 +26,7 @@ class Voter:
 
 
 def voters_of(snapshot: Snapshot, state: ClusterState) -> list[Voter]:
-    """Return the voters; one that is a broker too stands in that broker's rack."""
+    """Return the voters; a voter in the process of a broker has the broker's rack."""
     racks = {
         int(broker): state.brokers.racks[rack]
         for broker, rack in zip(state.brokers.ids, state.brokers.rack_idx, strict=True)
@@ -49,18 +49,18 @@ def keeps_majority(
     voters: Sequence[Voter], *, brokers: Collection[int], racks: Collection[str]
 ) -> bool | None:
     """
-    Tell whether a majority of the voters survives a loss.
+    Return whether a majority of the voters survives a loss.
 
     Parameters
     ----------
     voters
-        The quorum.
+        All voters of the quorum.
     brokers, racks
-        Ids of brokers and names of racks that are lost.
+        Ids of lost brokers and names of lost racks.
 
     Returns
     -------
-    `None` where that depends on racks that nobody told, or nobody told the quorum.
+    `None` where the answer depends on unknown racks, or no voters are known.
     """
     if not voters:
         return None
@@ -77,20 +77,20 @@ def keeps_majority(
 
 
 def over_all(verdicts: Iterable[bool | None]) -> bool | None:
-    """Return `False` if any is, else `None` if any is or there are none."""
-    told = list(verdicts)
-    if False in told:
+    """Return `False` if any verdict is; `None` if any is unknown, or without any."""
+    answers = list(verdicts)
+    if False in answers:
         return False
-    return True if told and None not in told else None
+    return True if answers and None not in answers else None
 
 
 def any_broker(voters: Sequence[Voter], ids: Iterable[int]) -> bool | None:
-    """Tell whether the majority survives the loss of any one broker."""
+    """Return whether the majority survives the loss of any one broker."""
     return over_all(keeps_majority(voters, brokers=[b], racks=()) for b in ids)
 
 
 def any_rack(voters: Sequence[Voter], racks: Iterable[str]) -> bool | None:
-    """Tell whether the majority survives the loss of any one rack."""
+    """Return whether the majority survives the loss of any one rack."""
     names = {*racks, *(voter.rack for voter in voters if voter.rack is not None)}
     return over_all(
         keeps_majority(voters, brokers=(), racks=[name]) for name in sorted(names)

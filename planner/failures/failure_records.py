@@ -1,4 +1,4 @@
-"""What `failures` prints, for its JSON Schema."""
+"""Records of the documents of `failures`, for their JSON Schemas."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from planner.plan.documents.check_records import Int32, Record
 
 
 class BusiestRecord(Record):
-    """The busiest survivor in one resource; `use` where capacities are known."""
+    """The busiest survivor in a resource; `use` is null for unknown capacities."""
 
     broker: Int32
     load: float
@@ -16,7 +16,7 @@ class BusiestRecord(Record):
 
 
 class BusiestOfAllRecord(Record):
-    """The busiest survivors in what leaders bring."""
+    """The busiest survivors in the resources that leaders use."""
 
     out: BusiestRecord | None
     cpu: BusiestRecord | None
@@ -25,9 +25,9 @@ class BusiestOfAllRecord(Record):
 
 class OnReturnRecord(Record):
     """
-    The survivors once every follower fetches again; a warning, not the verdict.
+    Survivors once every follower fetches again; a warning, not part of the verdict.
 
-    `busiest` and `pushed_over_threshold` beside it are while what is lost is gone.
+    `busiest` and `pushed_over_threshold` of the failure are for the time of the loss.
     """
 
     busiest_out: BusiestRecord | None
@@ -36,10 +36,11 @@ class OnReturnRecord(Record):
 
 class LossOnReturnRecord(OnReturnRecord):
     """
-    The same for one loss, and while its replicas catch up, or are rebuilt.
+    Survivors once every follower fetches again, and while replicas are copied.
 
-    Each broker that sends then sends the bandwidth besides. `catch_up_s_per_hour`: for
-    each hour away, at that bandwidth; null where no rate is known.
+    Each broker that sends copies then sends the bandwidth in addition.
+    `catch_up_s_per_hour` are seconds to catch up per hour of loss at that bandwidth;
+    null where no rate is known.
     """
 
     busiest_out_while_copying: BusiestRecord | None
@@ -47,7 +48,7 @@ class LossOnReturnRecord(OnReturnRecord):
 
 
 class NoSourceRecord(Record):
-    """A partition without a replica to copy from; `last_copies` are down."""
+    """A partition without a source; the brokers in `last_copies` are down."""
 
     topic: str
     partition: int
@@ -55,14 +56,14 @@ class NoSourceRecord(Record):
 
 
 class NoSourcesRecord(Record):
-    """Partitions that cannot be copied: all counted, the first 1,000 named."""
+    """Partitions without a source: `count` has all, `partitions` the first 1,000."""
 
     count: int
     partitions: list[NoSourceRecord]
 
 
 class FullestRecord(Record):
-    """How full the fullest survivor is at least when everything lost is rebuilt."""
+    """Lower bound on the use of the fullest survivor once all replicas are rebuilt."""
 
     disk: float | None
     in_: float | None = Field(alias="in")
@@ -70,9 +71,9 @@ class FullestRecord(Record):
 
 class FailureRecord(Record):
     """
-    One failure, or one pair; partitions count only where the failure causes it.
+    One failure, or one pair; partitions count only in states that the failure causes.
 
-    Loads and times are null where nobody told what they rest on.
+    Loads and times are null where the loads of partitions are unknown.
     """
 
     lost: list[str] = Field(min_length=1, max_length=2)
@@ -92,14 +93,14 @@ class FailureRecord(Record):
 
 
 class FractionRecord(Record):
-    """A fraction of all pairs; `error` is 0 where all were looked at."""
+    """A fraction of all pairs; `error` is 0 where all pairs were computed."""
 
     fraction: float
     error: float
 
 
 class FractionsRecord(Record):
-    """Which fraction of the pairs does what."""
+    """Fractions of the pairs by effect."""
 
     offline: FractionRecord
     gone: FractionRecord
@@ -108,7 +109,7 @@ class FractionsRecord(Record):
 
 
 class PairsRecord(Record):
-    """Pairs of one kind, the worst of them listed."""
+    """Pairs of one kind; the worst ones are listed."""
 
     possible: int
     looked_at: int
@@ -117,7 +118,7 @@ class PairsRecord(Record):
 
 
 class CountsRecord(Record):
-    """How many partitions are in each state."""
+    """Number of partitions in each state."""
 
     offline: int
     gone: int
@@ -127,7 +128,7 @@ class CountsRecord(Record):
 
 
 class AssumptionsRecord(Record):
-    """What the figures rest on."""
+    """Assumptions of the figures."""
 
     bandwidth_bytes_per_s: int
     capacity_threshold: dict[str, float]
@@ -135,13 +136,13 @@ class AssumptionsRecord(Record):
 
 
 class LossAssumptionsRecord(AssumptionsRecord):
-    """What the figures of one loss rest on; brokers are killed, or stopped in order."""
+    """Assumptions of one loss; without `clean_shutdown`, brokers are killed."""
 
     clean_shutdown: bool
 
 
 class SurvivorRecord(Record):
-    """The survivor that is nearest to a threshold by leading, or past it most."""
+    """The survivor with the largest ratio of use to threshold."""
 
     resource: str
     broker: Int32
@@ -150,7 +151,7 @@ class SurvivorRecord(Record):
 
 
 class KindVerdictRecord(Record):
-    """Whether any one of a kind may fail; null where that is not known."""
+    """Whether any one domain of a kind may fail; null where unknown."""
 
     survives: bool | None
     controllers_keep_majority: bool | None
@@ -165,7 +166,7 @@ class VerdictRecord(Record):
 
 
 class SinglesRecord(Record):
-    """Every single failure by kind, the worst first."""
+    """Single failures by kind, the worst first."""
 
     broker: list[FailureRecord]
     log_dir: list[FailureRecord]
@@ -173,7 +174,7 @@ class SinglesRecord(Record):
 
 
 class AllFailuresRecord(Record):
-    """What `failures SNAP` prints."""
+    """The document of `failures SNAP`."""
 
     cluster_id: str | None
     taken_at: str | None
@@ -197,7 +198,7 @@ class StageRecord(CountsRecord):
 
 
 class StagesRecord(Record):
-    """Before, while it is away, once it is back, after a preferred election."""
+    """Stages: before, during the loss, on return, after a preferred election."""
 
     now: StageRecord
     lost: StageRecord
@@ -206,7 +207,7 @@ class StagesRecord(Record):
 
 
 class RebuildRecord(Record):
-    """What is copied anew if nothing comes back; null where no size is known."""
+    """Copies that rebuild all lost replicas; null where no size is known."""
 
     replicas: int
     bytes: int | None
@@ -216,14 +217,14 @@ class RebuildRecord(Record):
 
 
 class UncleanRecord(Record):
-    """What an unclean election would elect, and lose; null where not known."""
+    """Leader and lost bytes of an unclean election; null where unknown."""
 
     leader: Int32 | None
     lost_bytes_at_least: int | None
 
 
 class PartitionRecord(Record):
-    """One partition with a replica lost."""
+    """One partition with a lost replica."""
 
     topic: str
     partition: int
@@ -238,7 +239,7 @@ class PartitionRecord(Record):
 
 
 class AutomaticRecord(Record):
-    """What the next automatic preferred election changes after the return."""
+    """Changes by the next automatic preferred election after the return."""
 
     is_enabled: bool
     has_threshold: bool
@@ -247,7 +248,7 @@ class AutomaticRecord(Record):
 
 
 class ScenarioRecord(Record):
-    """What `failures SNAP --broker 7` prints; the worst 1,000 partitions are listed."""
+    """The document of `failures SNAP --broker 7`, with the worst 1,000 partitions."""
 
     cluster_id: str | None
     taken_at: str | None
@@ -274,4 +275,4 @@ FAILURE_DOCUMENTS: dict[str, type[BaseModel]] = {
     "failures": AllFailuresRecord,
     "failures-scenario": ScenarioRecord,
 }
-"""By the name that `schema` knows them by."""
+"""Records by the name of the document in `schema`."""

@@ -1,4 +1,4 @@
-"""What the command line asks about failures, read for one snapshot."""
+"""Options of `failures`, parsed for one snapshot."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray
 from placement.draft.draft import DEFAULT_THRESHOLDS
 from placement.failures.automatic_election import DEFAULT_PERCENTAGE
 from placement.failures.controller_decision import ElectionRules
 from placement.failures.controller_events import Loss
-from placement.model.cluster import ABSENT, BoolArray, ClusterState, IndexArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource
 from planner.errors import BadInputError, InputProblem
 from planner.options.option_reader import parse_broker_list
@@ -26,19 +27,20 @@ DEFAULT_BANDWIDTH = "50MB/s"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailuresRequest:
     """
-    The options of `failures`, as given.
+    Options of `failures`, unparsed.
 
     Parameters
     ----------
     broker, rack, log_dir
-        What is lost: broker lists, rack names, ``ID:PATH``; nothing: everything in
-        turn.
+        Lost brokers as lists of ids, lost racks by name, lost log dirs as ``ID:PATH``.
+        Without any, every single failure is computed.
     bandwidth
-        What a broker sends, and gets, to rebuild replicas.
+        Rate at which a broker sends, and at which it receives, copies of replicas.
     capacity_threshold
         ``RESOURCE=FRACTION`` texts.
     elr
-        ``on``, ``off`` or `None`: as the snapshot says.
+        Whether eligible leader replicas are in use: ``on``, ``off``, or `None` for the
+        feature of the snapshot.
     """
 
     broker: Sequence[str] = ()
@@ -50,26 +52,27 @@ class FailuresRequest:
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class FailuresWishes:
+class FailuresOptions:
     """
-    A request read for one snapshot.
+    Options of `failures`, parsed for one snapshot.
 
     Parameters
     ----------
     loss
-        What is lost; `None`: everything in turn.
+        Lost brokers and log dirs; `None` computes every single failure.
     names
-        What is lost, as people call it.
+        Names of the lost parts for screens, such as ``broker 7``.
     rules
-        Who may lead.
+        Rules by which Kafka elects leaders.
     thresholds
-        Fraction of each capacity that may be used.
+        Largest allowed use of each capacity, as a fraction above 0 up to 1.
     bandwidth_bytes_per_s
-        What a broker sends, and gets, to rebuild replicas.
+        Rate in bytes/s at which a broker sends, and at which it receives, copies.
     version
-        Major and minor version of Kafka, or `None`.
+        Major and minor version of Kafka; `None` where unknown.
     is_automatic, percentage
-        Whether Kafka elects preferred leaders by itself, and its threshold up to 3.9.
+        Whether Kafka elects preferred leaders automatically, and the threshold in
+        percent that Kafka up to 3.9 applies.
     """
 
     loss: Loss | None
@@ -83,7 +86,7 @@ class FailuresWishes:
 
 
 class _Reader:
-    """Reads options one by one and keeps every problem."""
+    """Parser of the options, one by one, which collects every problem."""
 
     def __init__(self, state: ClusterState) -> None:
         self.state = state
@@ -97,7 +100,7 @@ class _Reader:
         )
 
     def brokers(self, texts: Sequence[str]) -> list[int]:
-        """Return rows of brokers, in the order given."""
+        """Return the rows of the brokers in the order of the lists."""
         rows: list[int] = []
         for text in texts:
             try:
@@ -117,7 +120,7 @@ class _Reader:
         return rows
 
     def racks(self, names: Sequence[str]) -> list[int]:
-        """Return rows of the brokers in racks."""
+        """Return the rows of the brokers in the racks."""
         known = [rack for rack in self.state.brokers.racks if rack is not None]
         rows: list[int] = []
         for name in names:
@@ -130,7 +133,7 @@ class _Reader:
         return rows
 
     def log_dirs(self, texts: Sequence[str]) -> list[int]:
-        """Return rows of log dirs given as ``ID:PATH``."""
+        """Return the rows of log dirs, which are given as ``ID:PATH``."""
         dirs = self.state.log_dirs
         owners = self.state.brokers.ids[dirs.broker_idx].tolist()
         names = [f"{b}:{path}" for b, path in zip(owners, dirs.paths, strict=True)]
@@ -144,7 +147,7 @@ class _Reader:
         return rows
 
     def thresholds(self, texts: Sequence[str]) -> dict[Resource, float]:
-        """Read ``RESOURCE=FRACTION``; those not named keep their default."""
+        """Parse ``RESOURCE=FRACTION`` texts; other resources keep their default."""
         found = dict(DEFAULT_THRESHOLDS)
         for text in texts:
             match = re.fullmatch(r"(\w+)=(\d*\.?\d+)", text)
@@ -158,7 +161,7 @@ class _Reader:
         return found
 
     def rate(self, option: str, text: str) -> int:
-        """Read a rate above 0."""
+        """Parse a rate in bytes/s; it must be positive."""
         try:
             value = parse_rate(text)
         except ValueError as error:
@@ -172,14 +175,14 @@ class _Reader:
 
 def read_failures_request(
     request: FailuresRequest, snapshot: Snapshot, state: ClusterState
-) -> FailuresWishes:
+) -> FailuresOptions:
     """
-    Read the options for one snapshot.
+    Parse the options for one snapshot.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong.
+        If any option is invalid; names every problem.
     """
     reader = _Reader(state)
     brokers = dict.fromkeys([*reader.brokers(request.broker)])
@@ -192,7 +195,7 @@ def read_failures_request(
         raise BadInputError(msg, reader.problems)
     has_loss = bool(request.broker or request.rack or request.log_dir)
     loss = Loss(broker_idx=_rows(brokers), log_dir_idx=_rows(dirs))
-    return FailuresWishes(
+    return FailuresOptions(
         loss=loss.with_stopped(state) if has_loss else None,
         names=_names_of(request),
         rules=election_rules(snapshot, state, elr=request.elr),
@@ -210,8 +213,8 @@ def _names_of(request: FailuresRequest) -> tuple[str, ...]:
         "rack": request.rack,
         "log dir": request.log_dir,
     }
-    said = [f"{kind} {text}" for kind, texts in named.items() for text in texts]
-    return tuple(dict.fromkeys(said))
+    names = [f"{kind} {text}" for kind, texts in named.items() for text in texts]
+    return tuple(dict.fromkeys(names))
 
 
 def _rows(rows: Mapping[int, None]) -> IndexArray:
@@ -226,13 +229,13 @@ def _percentage(configs: Mapping[str, str]) -> float:
 def election_rules(
     snapshot: Snapshot, state: ClusterState, *, elr: str | None = None
 ) -> ElectionRules:
-    """Return who may lead, by the snapshot's features and configs."""
+    """Return the rules of elections by the features and configs of a snapshot."""
     has_elr = snapshot.features.get(ELR_FEATURE, 0) > 0 if elr is None else elr == "on"
     return ElectionRules(has_elr=has_elr, is_unclean=_unclean(snapshot, state))
 
 
 def _unclean(snapshot: Snapshot, state: ClusterState) -> BoolArray | None:
-    """Return ``(T,)`` topics that elect uncleanly, `None` where there are none."""
+    """Return ``(T,)`` true for topics with unclean elections; `None` without any."""
     default = snapshot.configs.get(UNCLEAN, "false")
     enabled = [
         configs.get(UNCLEAN, default).lower() == "true"
@@ -243,7 +246,7 @@ def _unclean(snapshot: Snapshot, state: ClusterState) -> BoolArray | None:
 
 def version_of(text: str | None) -> tuple[int, int] | None:
     """
-    Return the major and minor version of Kafka, `None` where it is not told.
+    Return the major and minor version of Kafka; `None` where the text has none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One failure in stages: lost, back, and what elections then change."""
+"""One failure in stages: the loss, the return, and the elections after it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from placement.model.load import Resource
 from planner.failures.all_failures import HELD, knows, notes_of
 from planner.failures.carried_loads import binding, busiest, count_over, on_return
 from planner.failures.controller_majority import keeps_majority, voters_of
-from planner.failures.failure_request import FailuresWishes
+from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source
 from planner.snapshot.snapshot_document import Snapshot
 from planner.text.data_age import age_s
@@ -35,7 +35,7 @@ from planner.text.document_numbers import rounded
 from planner.text.format import ids_text
 
 MOST_PARTITIONS = 1000
-"""So many partitions are listed in the document, the worst first; all are counted."""
+"""Largest number of partitions in the document, the worst first; all are counted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -45,22 +45,23 @@ class Scenario:
 
     Parameters
     ----------
-    snapshot, wishes, given
-        The cluster, what was asked, and what it weighs.
+    snapshot, options, given
+        The cluster, the parsed options, and the loads, capacities and thresholds.
     stages
-        The cluster ``now``, ``lost``, ``returned`` and ``elected``, in this order.
+        The cluster at the stages ``now``, ``lost``, ``returned`` and ``elected``, in
+        this order.
     unclean
-        What an unclean election would lose while everything lost is away.
+        Leaders and lost bytes of unclean elections during the loss.
     automatic
-        What Kafka's next automatic preferred election changes after the return.
+        Changes by Kafka's next automatic preferred election after the return.
     keeps_majority
-        Whether the controllers' majority survives; `None` where that is not known.
+        Whether the controllers keep their majority; `None` where unknown.
     is_crash
-        Whether brokers are killed rather than shut down in order.
+        Whether the brokers are killed instead of shut down cleanly.
     """
 
     snapshot: Snapshot
-    wishes: FailuresWishes
+    options: FailuresOptions
     given: Outlook
     stages: Mapping[str, ClusterState]
     unclean: UncleanLosses
@@ -70,17 +71,17 @@ class Scenario:
 
     @property
     def now(self) -> ClusterState:
-        """The cluster before."""
+        """The cluster before the loss."""
         return self.stages["now"]
 
     @property
     def lost(self) -> ClusterState:
-        """The cluster while everything lost is away."""
+        """The cluster during the loss."""
         return self.stages["lost"]
 
     @property
     def caused(self) -> dict[str, int]:
-        """How many partitions are in each state because of the loss."""
+        """Number of partitions that the loss puts into each state."""
         before, after = health_of(self.now), health_of(self.lost)
         return {
             name: int((_mask(after, name) & ~_mask(before, name)).sum())
@@ -89,12 +90,12 @@ class Scenario:
 
     @property
     def num_over(self) -> int:
-        """Survivors that gain load and end over a threshold while the rest is gone."""
+        """Number of survivors that the loss pushes over a threshold."""
         return count_over(self.given, self.lost, range(ON_RETURN))
 
     @property
     def is_survived(self) -> bool:
-        """Whether every partition goes on, nobody is pushed over, and a quorum is."""
+        """Whether partitions stay writable, thresholds hold and a quorum remains."""
         hurt = self.caused["offline"] + self.caused["under_min_isr"] + self.num_over
         return not hurt and self.keeps_majority is not False
 
@@ -106,24 +107,24 @@ def _mask(health: Health, name: str) -> Any:  # noqa: ANN401 - (P,) bool
 def play(
     snapshot: Snapshot,
     state: ClusterState,
-    wishes: FailuresWishes,
+    options: FailuresOptions,
     loss: Loss,
     *,
     is_crash: bool = True,
 ) -> Scenario:
     """
-    Lose something, bring it back, and elect preferred leaders.
+    Compute a loss, the return of the lost parts, and a preferred election.
 
     Parameters
     ----------
-    snapshot, state, wishes
-        The cluster and what is asked.
+    snapshot, state, options
+        The cluster, its columns, and the parsed options.
     loss
-        What is lost.
+        Lost brokers and log dirs.
     is_crash
-        Whether brokers are killed rather than shut down in order.
+        Whether the brokers are killed instead of shut down cleanly.
     """
-    rules = wishes.rules
+    rules = options.rules
     lost = lose(state, loss, rules)
     returned = bring_back(lost, state, loss, rules, is_crash=is_crash)
     every = np.arange(state.num_partitions, dtype=np.int64)
@@ -131,16 +132,16 @@ def play(
     is_gone = state.brokers.is_live & ~lost.brokers.is_live
     return Scenario(
         snapshot=snapshot,
-        wishes=wishes,
+        options=options,
         given=outlook(
             state,
-            thresholds=wishes.thresholds,
-            bandwidth_bytes_per_s=wishes.bandwidth_bytes_per_s,
+            thresholds=options.thresholds,
+            bandwidth_bytes_per_s=options.bandwidth_bytes_per_s,
         ),
         stages={"now": state, "lost": lost, "returned": returned, "elected": elected},
         unclean=unclean_losses(lost),
         automatic=next_election(
-            returned, rules, version=wishes.version, percentage=wishes.percentage
+            returned, rules, version=options.version, percentage=options.percentage
         ),
         keeps_majority=keeps_majority(
             voters_of(snapshot, state),
@@ -152,7 +153,7 @@ def play(
 
 
 def _whole_racks(state: ClusterState, lost: ClusterState) -> list[str]:
-    """Return the racks of which every broker is lost: controllers there are too."""
+    """Return the racks without a surviving broker, whose controllers are lost, too."""
     racks = state.brokers.rack_idx
     left = set(racks[lost.brokers.is_live].tolist())
     gone = set(racks[state.brokers.is_live].tolist()) - left
@@ -161,13 +162,13 @@ def _whole_racks(state: ClusterState, lost: ClusterState) -> list[str]:
 
 
 def moved_leaders(before: ClusterState, after: ClusterState) -> int:
-    """Count the partitions that another broker leads."""
+    """Count the partitions that another broker leads in the later state."""
     was, now = before.partitions.leader_idx, after.partitions.leader_idx
     return int(((now != ABSENT) & (was != now)).sum())
 
 
 def rebuild(scenario: Scenario) -> dict[str, Any]:
-    """Return what is copied anew if nothing comes back, and how long at least."""
+    """Return the copies that rebuild all lost replicas, and their least duration."""
     has_sizes = knows(scenario.given, Resource.DISK)
     state, lost = scenario.now, scenario.lost
     of = state.replicas.partition_idx
@@ -185,7 +186,7 @@ def rebuild(scenario: Scenario) -> dict[str, Any]:
     return {
         "replicas": int(gone.sum()),
         "bytes": int(size.sum()) if has_sizes else None,
-        "seconds": rounded(seconds / scenario.wishes.bandwidth_bytes_per_s)
+        "seconds": rounded(seconds / scenario.options.bandwidth_bytes_per_s)
         if has_sizes
         else None,
         "busiest_sender": None
@@ -196,28 +197,28 @@ def rebuild(scenario: Scenario) -> dict[str, Any]:
 
 
 def _fullest(scenario: Scenario) -> dict[str, float | None]:
-    """Return how full the fullest survivor is at least once all is copied anew."""
-    is_told = scenario.given.scale.is_use & scenario.given.is_known
+    """Return lower bounds on the use of the fullest survivor after the rebuild."""
+    is_known = scenario.given.scale.is_use & scenario.given.is_known
     levels = levels_after(scenario.given, scenario.lost).tolist()
     return {
-        str(resource): rounded(level) if is_told[r] and isfinite(level) else None
+        str(resource): rounded(level) if is_known[r] and isfinite(level) else None
         for resource, r, level in zip(HELD, HELD_COLUMNS, levels, strict=True)
     }
 
 
 def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
-    """Return the scenario as one document; `now` is what the age is counted to."""
-    wishes, automatic = scenario.wishes, scenario.automatic
+    """Return the document of the scenario; `now` gives the age of the data."""
+    options, automatic = scenario.options, scenario.automatic
     age = age_s(scenario.snapshot.taken_at, now)
     return {
         "cluster_id": scenario.snapshot.cluster_id,
         "taken_at": scenario.snapshot.taken_at,
         "data_age_s": None if age is None else round(age),
-        "lost": list(wishes.names),
+        "lost": list(options.names),
         "assumptions": {
-            "bandwidth_bytes_per_s": wishes.bandwidth_bytes_per_s,
-            "capacity_threshold": {str(r): v for r, v in wishes.thresholds.items()},
-            "eligible_leader_replicas": wishes.rules.has_elr,
+            "bandwidth_bytes_per_s": options.bandwidth_bytes_per_s,
+            "capacity_threshold": {str(r): v for r, v in options.thresholds.items()},
+            "eligible_leader_replicas": options.rules.has_elr,
             "clean_shutdown": not scenario.is_crash,
         },
         "stages": {
@@ -235,10 +236,10 @@ def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
         "rebuild": rebuild(scenario),
         "on_return": on_return(scenario.given, scenario.now, scenario.lost),
         "no_source": no_source(scenario.lost),
-        "num_partitions": int(_touched(scenario).sum()),
+        "num_partitions": int(_losing_replicas(scenario).sum()),
         "partitions": partitions_document(scenario),
         "automatic_election": {
-            "is_enabled": wishes.is_automatic,
+            "is_enabled": options.is_automatic,
             "has_threshold": automatic.has_threshold,
             "changes": int(automatic.changes.sum()),
             "passes": automatic.num_passes,
@@ -255,7 +256,7 @@ def _not_preferred(state: ClusterState) -> int:
     return int(((led != ABSENT) & (led != first)).sum())
 
 
-def _touched(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
+def _losing_replicas(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
     state = scenario.now
     lost = is_usable(state) & ~is_usable(scenario.lost)
     return np.bincount(
@@ -266,11 +267,11 @@ def _touched(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
 def partitions_document(
     scenario: Scenario, most: int | None = MOST_PARTITIONS
 ) -> list[dict[str, Any]]:
-    """Return `most` partitions with a replica lost, the worst first; `None`: all."""
+    """Return up to `most` partitions with a lost replica, the worst first."""
     health = health_of(scenario.lost)
     masks = [_mask(health, name) for name in ("offline", "under_min_isr", "at_min_isr")]
     rank = np.where(masks[0], 0, np.where(masks[1], 1, np.where(masks[2], 2, 3)))
-    rows = np.nonzero(_touched(scenario))[0]
+    rows = np.nonzero(_losing_replicas(scenario))[0]
     rows = rows[np.argsort(rank[rows], kind="stable")][:most]
     would = dict(
         zip(
@@ -330,9 +331,9 @@ def members(state: ClusterState, p: int, flags: Any) -> list[int]:  # noqa: ANN4
 
 
 def scenario_notes(scenario: Scenario) -> list[str]:
-    """Return what a reader should know about the figures."""
-    notes = notes_of(scenario.snapshot, scenario.now, scenario.wishes, scenario.given)
-    if scenario.wishes.version is None:
+    """Return the assumptions and limits of the figures, a sentence each."""
+    notes = notes_of(scenario.snapshot, scenario.now, scenario.options, scenario.given)
+    if scenario.options.version is None:
         notes.append("Kafka's version is not in the snapshot: taken as 4.0 or later")
     if scenario.now.is_reassigning.any():
         notes.append("partitions are being reassigned: what is added is not in sync")
@@ -343,8 +344,8 @@ def scenario_notes(scenario: Scenario) -> list[str]:
 
 
 def _stopped(scenario: Scenario) -> list[int]:
-    """Return the brokers that stop because none of their log dirs is left."""
-    loss, dirs = scenario.wishes.loss, scenario.now.log_dirs
+    """Return the ids of brokers that stop as they lose all their log dirs."""
+    loss, dirs = scenario.options.loss, scenario.now.log_dirs
     if loss is None:
         return []
     hit = set(dirs.broker_idx[loss.log_dir_idx].tolist())

@@ -1,4 +1,4 @@
-"""One screen about failures: the verdict first, then the worst of them."""
+"""Screen of every failure: the verdict first, then tables of the worst ones."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -14,13 +14,13 @@ from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from planner.failures.all_failures import (
-    EveryFailure,
+    AllFailures,
     fraction_document,
     knows,
     names_of,
     notes_of,
 )
-from planner.failures.failure_request import FailuresWishes
+from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source_lines
 from planner.snapshot.snapshot_document import Snapshot
 from planner.status.status_lines import head_of
@@ -62,23 +62,23 @@ WORDS = {
 }
 
 
-def everything_screen(
-    every: EveryFailure, path: Path, top: int, *, now: datetime
+def all_failures_screen(
+    every: AllFailures, path: Path, top: int, *, now: datetime
 ) -> Iterator[str]:
-    """Yield the lines about all failures, each at most 80 columns wide."""
+    """Yield the lines of the screen, each at most 80 columns wide."""
     yield from wrapped(headline(every.snapshot, every.state, now))
     yield from head_of(every.snapshot, every.state, path)
     yield from labelled("Now", counts_text(health_of(every.state).counts()))
     for kind in (DomainKind.BROKER, DomainKind.RACK):
         yield from labelled(f"N-1 {KINDS[kind]}", verdict_text(every, kind))
     yield from labelled("Quorum", _quorum_text(every))
-    yield from labelled("Assumed", assumed_text(every.wishes))
+    yield from labelled("Assumed", assumed_text(every.options))
     yield from no_source_lines(every.state)
     if texts := list(_on_return_texts(every)):
         yield from labelled(
             "On return", f"all followers fetch again: {'; '.join(texts)}"
         )
-    for note in notes_of(every.snapshot, every.state, every.wishes, every.given):
+    for note in notes_of(every.snapshot, every.state, every.options, every.given):
         yield from labelled("Note", note)
     for kind, failures in every.singles.items():
         title = f"Worst {KINDS[kind]}s, of {failures.num_possible}"
@@ -90,7 +90,7 @@ def everything_screen(
 
 
 def headline(snapshot: Snapshot, state: ClusterState, now: datetime) -> str:
-    """Return which cluster it is, how old its data are, and how large it is."""
+    """Return a line with the cluster id, the age of the data and the size."""
     named = sum(rack is not None for rack in state.brokers.racks)
     racks = plural(named, "rack") if named else "racks unknown"
     return (
@@ -101,22 +101,22 @@ def headline(snapshot: Snapshot, state: ClusterState, now: datetime) -> str:
 
 
 def counts_text(counts: Mapping[str, int]) -> str:
-    """Return how many partitions are in each state."""
+    """Return the number of partitions in each state, as text."""
     return ", ".join(f"{counts[name]} {word}" for name, word in WORDS.items())
 
 
-def verdict_text(every: EveryFailure, kind: DomainKind) -> str:
-    """Return whether any one of a kind may fail, in one line, with what decides."""
+def verdict_text(every: AllFailures, kind: DomainKind) -> str:
+    """Return the verdict for one kind as a line, with its hardest failure."""
     failures, answer = every.singles[kind], every.survives(kind)
     if answer is None:
-        return f"unknown: no {KINDS[kind]} is told"
+        return f"unknown: the snapshot has no {KINDS[kind]}"
     worst = int(failures.ranked()[0])
     name = f"{KINDS[kind]} {names_of(every.state, failures, worst)[0]}"
     if answer:
-        is_told = every.majority.get(kind) is not None
-        yes = "yes" if is_told else "yes, if the controllers keep their majority"
+        is_known = every.majority.get(kind) is not None
+        yes = "yes" if is_known else "yes, if the controllers keep their majority"
         return f"{yes}; the hardest is {name}: {_load_text(every, failures, worst)}"
-    hurt = list(_hurt(every, failures, worst))
+    hurt = list(_damage_texts(every, failures, worst))
     if not hurt:
         return "no: the controllers lose their majority"
     fails = failures.is_survived & ~failures.is_overfull
@@ -124,7 +124,7 @@ def verdict_text(every: EveryFailure, kind: DomainKind) -> str:
     return f"no, for {count} of {len(failures)}; {name}: {'; '.join(hurt)}"
 
 
-def _hurt(every: EveryFailure, failures: Failures, row: int) -> Iterator[str]:
+def _damage_texts(every: AllFailures, failures: Failures, row: int) -> Iterator[str]:
     for name in ("offline", "under_min_isr"):
         count = int(failures.damage[name][row])
         if count:
@@ -138,10 +138,10 @@ def _hurt(every: EveryFailure, failures: Failures, row: int) -> Iterator[str]:
             full = percent_text(float(failures.even_levels[row, y]))
             yield f"{RESOURCES[r]} at least {full} full when rebuilt"
     if not np.isfinite(failures.peaks.value[row]).all():
-        yield "nobody is left"
+        yield "no broker is left"
 
 
-def _load_text(every: EveryFailure, failures: Failures, row: int) -> str:
+def _load_text(every: AllFailures, failures: Failures, row: int) -> str:
     at_min = int(failures.damage["at_min_isr"][row])
     parts = [f"{at_min} at min ISR", f"out {_out_text(every, failures, row)}"]
     level = _disk_text(every, failures, row)
@@ -150,8 +150,8 @@ def _load_text(every: EveryFailure, failures: Failures, row: int) -> str:
     return ", ".join(parts)
 
 
-def _on_return_texts(every: EveryFailure) -> Iterator[str]:
-    """Yield the most out that the return of any one brings, by kind."""
+def _on_return_texts(every: AllFailures) -> Iterator[str]:
+    """Yield the largest outgoing rate on return, by kind of failure."""
     if not knows(every.given, Resource.OUT):
         return
     for kind, failures in every.singles.items():
@@ -169,17 +169,17 @@ def _on_return_texts(every: EveryFailure) -> Iterator[str]:
 
 
 def _out_text(
-    every: EveryFailure,
+    every: AllFailures,
     failures: Failures,
     row: int,
     y: int = LED.index(Resource.OUT),
 ) -> str:
-    """Return the busiest survivor in a column of `CARRIED_COLUMNS` that is out."""
+    """Return the busiest survivor by its outgoing rate, as text; `y` is a column."""
     if not knows(every.given, Resource.OUT):
         return "?"
     broker = int(failures.peaks.broker_idx[row, y])
     if broker == ABSENT:
-        return "nobody"
+        return "none"
     value = float(failures.peaks.value[row, y])
     r = RESOURCES.index(Resource.OUT)
     name = f"b{int(every.state.brokers.ids[broker])}"
@@ -189,7 +189,7 @@ def _out_text(
     return f"{bytes_text(load, 2)}/s {name}"
 
 
-def _disk_text(every: EveryFailure, failures: Failures, row: int) -> str:
+def _disk_text(every: AllFailures, failures: Failures, row: int) -> str:
     is_use = failures.scale.is_use[HELD_COLUMNS[0]]
     if not is_use or not knows(every.given, Resource.DISK):
         return "?"
@@ -197,22 +197,22 @@ def _disk_text(every: EveryFailure, failures: Failures, row: int) -> str:
     return percent_text(level) if np.isfinite(level) else "?"
 
 
-def _quorum_text(every: EveryFailure) -> str:
+def _quorum_text(every: AllFailures) -> str:
     broker = ANSWERS[every.majority[DomainKind.BROKER]]
     rack = ANSWERS[every.majority[DomainKind.RACK]]
     return f"controllers keep their majority: any broker {broker}, any rack {rack}"
 
 
-def assumed_text(wishes: FailuresWishes) -> str:
-    """Return what the figures rest on."""
-    most = ", ".join(f"{r} {percent_text(v)}" for r, v in wishes.thresholds.items())
-    elr = "eligible leader replicas on" if wishes.rules.has_elr else "no ELR"
-    rate = bytes_text(wishes.bandwidth_bytes_per_s)
+def assumed_text(options: FailuresOptions) -> str:
+    """Return the assumptions of the figures, as text."""
+    most = ", ".join(f"{r} {percent_text(v)}" for r, v in options.thresholds.items())
+    elr = "eligible leader replicas on" if options.rules.has_elr else "no ELR"
+    rate = bytes_text(options.bandwidth_bytes_per_s)
     return f"at most {most}; {rate}/s per broker to rebuild; {elr}"
 
 
 def _table(
-    every: EveryFailure, failures: Failures, title: str, top: int
+    every: AllFailures, failures: Failures, title: str, top: int
 ) -> Iterator[str]:
     if not len(failures):
         return
@@ -221,7 +221,7 @@ def _table(
     yield from table_lines(COLUMNS, [_cells(every, failures, row) for row in ranked])
 
 
-def _cells(every: EveryFailure, failures: Failures, row: int) -> list[str]:
+def _cells(every: AllFailures, failures: Failures, row: int) -> list[str]:
     damage = failures.damage
     seconds = float(failures.rebuild_s[row])
     took = duration_text(seconds) if np.isfinite(seconds) else ""
@@ -258,7 +258,7 @@ def _pairs_lines(failures: Failures) -> Iterator[str]:
     yield from wrapped(f" Pairs that take a partition there: {', '.join(texts)}.")
 
 
-def _next_words(every: EveryFailure, path: Path) -> list[str]:
+def _next_words(every: AllFailures, path: Path) -> list[str]:
     words = ["kafka-planner", "failures", str(path)]
     brokers = every.singles[DomainKind.BROKER]
     if not len(brokers):

@@ -1,4 +1,4 @@
-"""One screen about one loss: the verdict, its stages, and what to do about it."""
+"""Screen of one loss: the verdict, its stages, and the next command."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -51,21 +51,21 @@ def scenario_screen(
     scenario: Scenario, path: Path, *, has_unclean: bool, now: datetime
 ) -> Iterator[str]:
     """
-    Yield the lines about one failure in stages, each at most 80 columns wide.
+    Yield the lines of the screen, each at most 80 columns wide.
 
     Parameters
     ----------
     scenario
-        The failure.
+        The failure in stages.
     path
-        Of the snapshot, as it was given.
+        Path of the snapshot on the command line.
     has_unclean
-        Whether unclean elections are told.
+        Whether lines on unclean elections are included.
     now
-        With a zone: what the age of the data is counted to.
+        Time, with a zone, that gives the age of the data.
     """
     caused = scenario.caused
-    what = ", ".join(scenario.wishes.names)
+    what = ", ".join(scenario.options.names)
     yield from wrapped(headline(scenario.snapshot, scenario.now, now))
     yield from head_of(scenario.snapshot, scenario.now, path)
     yield from wrapped(f"{what.capitalize()} lost: {scenario_verdict(scenario)}")
@@ -87,7 +87,7 @@ def scenario_screen(
     yield from labelled("Quorum", f"controllers keep their majority: {majority}")
     yield from labelled("Binds", _binding_text(scenario))
     how = "killed" if scenario.is_crash else "stopped in order"
-    assumed = f"{assumed_text(scenario.wishes)}; brokers are {how}"
+    assumed = f"{assumed_text(scenario.options)}; brokers are {how}"
     yield from labelled("Assumed", assumed)
     for note in scenario_notes(scenario):
         yield from labelled("Note", note)
@@ -97,7 +97,7 @@ def scenario_screen(
 def _binding_text(scenario: Scenario) -> str:
     found = binding(scenario.given, scenario.lost)
     if not scenario.lost.brokers.is_live.any():
-        return "nobody is left"
+        return "no broker is left"
     if found is None:
         return "no capacity that leaders use is known"
     use = use_text(found["use"], found["threshold"])
@@ -105,7 +105,7 @@ def _binding_text(scenario: Scenario) -> str:
 
 
 def next_words(scenario: Scenario, path: Path) -> list[str]:
-    """Return the command that helps most against what a loss does, or goes before."""
+    """Return the words of the command that helps most against the loss."""
     name = str(path)
     factor, topics = _too_few_replicas(scenario)
     if topics:
@@ -116,7 +116,7 @@ def next_words(scenario: Scenario, path: Path) -> list[str]:
     if scenario.num_over:
         words = ["kafka-planner", "plan", "leaders", name]
         return [*words, "--order-followers", "-o", "plan"]
-    loss = scenario.wishes.loss
+    loss = scenario.options.loss
     if scenario.is_survived and loss is not None:
         words = ["kafka-planner", "plan", "demote", name]
         return [*words, *_named_words(scenario.now, loss), "-o", "plan"]
@@ -124,7 +124,7 @@ def next_words(scenario: Scenario, path: Path) -> list[str]:
 
 
 def _named_words(state: ClusterState, loss: Loss) -> Iterator[str]:
-    """Yield the options that name what a loss takes."""
+    """Yield the options that name the lost brokers and log dirs."""
     dirs, rows = state.log_dirs, loss.log_dir_idx.tolist()
     if len(loss.broker_idx):
         ids = sorted(state.brokers.ids[loss.broker_idx].tolist())
@@ -135,7 +135,7 @@ def _named_words(state: ClusterState, loss: Loss) -> Iterator[str]:
 
 
 def _too_few_replicas(scenario: Scenario) -> tuple[int, list[str]]:
-    """Return topics that the loss stops as they have too few replicas, and how many."""
+    """Return the replication factor that the stopped topics need, and their names."""
     before, after = health_of(scenario.now), health_of(scenario.lost)
     hurt = (after.is_offline & ~before.is_offline) | (
         after.is_under_min_isr & ~before.is_under_min_isr
@@ -151,7 +151,7 @@ def _too_few_replicas(scenario: Scenario) -> tuple[int, list[str]]:
 
 
 def scenario_verdict(scenario: Scenario) -> str:
-    """Return whether everything goes on, in one line."""
+    """Return the verdict on the loss as a line."""
     if scenario.is_survived:
         count = scenario.caused["at_min_isr"]
         return f"survived; {plural(count, 'partition')} then at min ISR."
@@ -175,7 +175,7 @@ def _stage_text(scenario: Scenario, stage: str) -> str:
 def _busiest_text(scenario: Scenario) -> str:
     texts = []
     if not scenario.lost.brokers.is_live.any():
-        return "nobody is left"
+        return "no broker is left"
     for name, found in busiest(scenario.given, scenario.lost).items():
         if found is None or not found["load"]:
             continue
@@ -198,7 +198,7 @@ def _rebuild_text(scenario: Scenario) -> str:
         return "nothing to copy"
     if found["bytes"] is None:
         return f"{plural(found['replicas'], 'replica')} of unknown size"
-    rate = bytes_text(scenario.wishes.bandwidth_bytes_per_s)
+    rate = bytes_text(scenario.options.bandwidth_bytes_per_s)
     return (
         f"{plural(found['replicas'], 'replica')}, {bytes_text(found['bytes'])}, at "
         f"least {duration_text(found['seconds'])} at {rate}/s per broker, if nothing "
@@ -207,17 +207,18 @@ def _rebuild_text(scenario: Scenario) -> str:
 
 
 def _on_return_text(scenario: Scenario) -> str:
-    """Return what survivors carry once all followers fetch again."""
+    """Return the outgoing rates once all followers fetch again, as text."""
     given = scenario.given
     found = on_return(given, scenario.now, scenario.lost)
     steady, copying = found["busiest_out"], found["busiest_out_while_copying"]
     if steady is None:
-        return "loads unknown" if scenario.lost.brokers.is_live.any() else "nobody left"
+        has_live = scenario.lost.brokers.is_live.any()
+        return "loads unknown" if has_live else "no broker is left"
     text = f"all followers fetch again: out {_broker_out_text(scenario, steady)}"
     if found["over_threshold"]:
         over = plural(found["over_threshold"], "survivor")
         text += f"; {over} then over a threshold"
-    rate = bytes_text(scenario.wishes.bandwidth_bytes_per_s)
+    rate = bytes_text(scenario.options.bandwidth_bytes_per_s)
     if copying != steady:
         text += (
             f"; at most {_broker_out_text(scenario, copying)} while brokers catch up "
@@ -233,13 +234,13 @@ def _broker_out_text(scenario: Scenario, found: dict[str, Any]) -> str:
     where = f"on broker {found['broker']}"
     if found["use"] is None:
         return f"{bytes_text(found['load'])}/s {where}"
-    most = scenario.wishes.thresholds.get(Resource.OUT)
+    most = scenario.options.thresholds.get(Resource.OUT)
     use = percent_text(found["use"]) if most is None else use_text(found["use"], most)
     return f"{use} {where}"
 
 
 def _fullest_text(scenario: Scenario, fullest: dict[str, float | None]) -> str:
-    most = scenario.wishes.thresholds
+    most = scenario.options.thresholds
     texts = [
         f"{name} at least {use_text(level, most[Resource(name)])}"
         for name, level in fullest.items()
@@ -249,7 +250,7 @@ def _fullest_text(scenario: Scenario, fullest: dict[str, float | None]) -> str:
 
 
 def _partition_lines(scenario: Scenario, *, has_unclean: bool) -> Iterator[str]:
-    """Yield the partitions that are hurt, a few of them."""
+    """Yield lines on the first partitions that are offline or under min ISR."""
     hurt = [
         one
         for one in partitions_document(scenario)
@@ -278,7 +279,7 @@ def _unclean_text(found: dict[str, Any]) -> str:
 
 
 def _automatic_text(scenario: Scenario) -> str:
-    if not scenario.wishes.is_automatic:
+    if not scenario.options.is_automatic:
         return "not by itself: auto.leader.rebalance.enable is false"
     automatic = scenario.automatic
     count = int(automatic.changes.sum())

@@ -10,14 +10,14 @@ from planner.text.format import ids_text, labelled, plural
 
 MOST_SHOWN = 5
 MOST_NAMED = 1000
-"""So many partitions are named; all are counted."""
+"""Largest number of partitions that are named; all are counted."""
 
 
 def no_source(state: ClusterState) -> dict[str, Any]:
     """
-    Return the partitions without a replica to copy from, and who holds the last ones.
+    Return the partitions without a source, with the brokers of their last copies.
 
-    No replica that is in sync, or eligible to lead, is online: nothing can be rebuilt
+    No replica in sync or eligible to lead is online: the partition cannot be rebuilt
     until one of the brokers in `last_copies` is back with its log dir.
     """
     rows = np.nonzero(~state.has_source)[0]
@@ -43,7 +43,7 @@ def _named(state: ClusterState, p: int) -> dict[str, Any]:
 
 
 def no_source_lines(state: ClusterState) -> Iterator[str]:
-    """Yield which partitions nothing can be copied from, a few of them by name."""
+    """Yield lines on the partitions without a source, the first ones by name."""
     found = no_source(state)
     count, shown = found["count"], found["partitions"][:MOST_SHOWN]
     if not count:

@@ -1,4 +1,4 @@
-"""Append snapshots to a fleet, and put many small files together."""
+"""Appending of snapshots to a fleet, and compaction of its many small files."""
 
 import hashlib
 import io
@@ -26,20 +26,19 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
 
-WIDEST_GROUP_ROWS = 500_000
+MAX_GROUP_ROWS = 500_000
 
 
 def append(snapshot: "Snapshot", store: Store) -> bool:
     """
-    Append one snapshot to a fleet; the same one again changes nothing.
+    Append one snapshot to a fleet; appending it again changes nothing.
 
-    A snapshot of the same cluster and time that says something else takes the place of
-    what it said before.
+    A snapshot of the same cluster and time with other content replaces the earlier one.
 
     Parameters
     ----------
     snapshot
-        The snapshot; it must name its cluster and its time.
+        The snapshot, with `cluster_id` and `taken_at`.
     store
         The fleet's folder.
 
@@ -50,7 +49,7 @@ def append(snapshot: "Snapshot", store: Store) -> bool:
     Raises
     ------
     BadInputError
-        If it does not, or the folder cannot be written.
+        If the snapshot lacks its id or its time, or the folder cannot be written.
     """
     staged = stage(snapshot, store, known=store.visible().snapshots)
     if staged is None:
@@ -63,25 +62,26 @@ def stage(
     snapshot: "Snapshot", store: FileSink, *, known: Mapping[Key, str] | None = None
 ) -> Commit | None:
     """
-    Write the rows of one snapshot; they count once the commit is in the store.
+    Write the rows of one snapshot, which count once the commit is in the store.
 
     Parameters
     ----------
     snapshot
-        The snapshot; it must name its cluster and its time.
+        The snapshot, with `cluster_id` and `taken_at`.
     store
-        The fleet's folder, or where its files are held.
+        The fleet's folder, or files in memory.
     known
-        Content of snapshots that are there: one of these is not written.
+        Hash of the content of each snapshot in the fleet; a snapshot with such a hash
+        is not written.
 
     Returns
     -------
-    The commit; `None` where the snapshot is there already.
+    The commit; `None` if the fleet already has the snapshot.
 
     Raises
     ------
     BadInputError
-        If it does not, or the folder cannot be written.
+        If the snapshot lacks its id or its time, or the folder cannot be written.
     """
     _require_names(snapshot)
     tables = snapshot_tables(snapshot, name="")
@@ -111,14 +111,14 @@ def _require_names(snapshot: "Snapshot") -> None:
             file="snapshot",
             place=name,
             value="",
-            rule=f"a snapshot of a fleet must say its {name}",
-            remedy=f"write {name} into the snapshot",
+            rule=f"a snapshot of a fleet must have {name}",
+            remedy=f"set {name} in the snapshot",
         )
         for name in ("cluster_id", "taken_at")
         if not getattr(snapshot, name)
     ]
     if problems:
-        msg = "the snapshot has no name in a fleet"
+        msg = "the snapshot has no cluster or time"
         raise BadInputError(msg, problems)
 
 
@@ -126,9 +126,7 @@ def _parquet(table: ArrowTable) -> bytes:
     from pyarrow import parquet
 
     sink = io.BytesIO()
-    parquet.write_table(
-        table, sink, compression="zstd", row_group_size=WIDEST_GROUP_ROWS
-    )
+    parquet.write_table(table, sink, compression="zstd", row_group_size=MAX_GROUP_ROWS)
     return sink.getvalue()
 
 
@@ -141,7 +139,7 @@ def _digest(contents: Iterable[bytes]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """How many files there were and are, and how many were removed."""
+    """Number of data files before and after a compaction, and of removed files."""
 
     before: int
     after: int
@@ -150,16 +148,16 @@ class Compacted:
 
 def compact(store: Store) -> Compacted:
     """
-    Put the rows of each day into one file per table, and remove what no marker names.
+    Merge the rows of each day into one file per table; remove files without a marker.
 
-    Rows are never missing nor there twice for those who read meanwhile: the new files
-    count from their marker on, which says whose place they take. Old files are removed
-    last. A killed run is mended by the next.
+    Concurrent readers see every row exactly once: the new files count from the moment
+    that their marker is written, and the marker names those that it replaces. Old files
+    are removed last. After a killed run, the next run completes the compaction.
 
     Notes
     -----
-    One day of one table is held at a time. Nobody else may append meanwhile: what is
-    being written is not yet named by a marker, and would be removed.
+    One day of one table is held in memory at a time. No other process may append
+    meanwhile: a file without a marker is removed, even one that is being written.
     """
     visible = store.visible()
     before = sum(len(visible.files(table)) for table in TABLES)
@@ -173,7 +171,7 @@ def compact(store: Store) -> Compacted:
 
 
 def _days(visible: Visible) -> dict[str, list[str]]:
-    """Return the markers of each day; a compacted one has the day of its files."""
+    """Return the names of the markers by day; a compacted marker has one day."""
     days = defaultdict(list)
     for name, commit in sorted(visible.commits.items()):
         (key, *_) = sorted(commit.snapshots)
@@ -187,13 +185,13 @@ def _merged(store: Store, visible: Visible, day: str, names: list[str]) -> Commi
     for commit in commits:
         hidden = visible.hidden.get(commit.name, frozenset())
         snapshots |= {k: v for k, v in commit.snapshots.items() if k not in hidden}
-    # Markers that are there although they count no longer must go on not counting.
+    # Superseded markers may still exist, and must stay superseded.
     left = {
         name.removesuffix(".json")[len("commits/") :] for name in store.list("commits")
     }
     older = {old for commit in commits for old in commit.replaces}
     replaces = sorted({*names, *(older & left)})
-    # Another history with the same content is another marker: none replaces itself.
+    # The name depends on the replaced markers too, so that no marker replaces itself.
     parts = [*replaces, *(f"{key}{value}" for key, value in sorted(snapshots.items()))]
     digest = _digest([part.encode() for part in parts])
     name = f"compact-{day}-{digest[:16]}"
@@ -206,7 +204,7 @@ def _merged(store: Store, visible: Visible, day: str, names: list[str]) -> Commi
 
 
 def _rows(store: Store, visible: Visible, commit: Commit, table: str) -> ArrowTable:
-    """Read the rows of one marker that count."""
+    """Read the rows of one marker, without those of hidden snapshots."""
     from pyarrow import parquet
 
     read = [
@@ -225,7 +223,7 @@ def _rows(store: Store, visible: Visible, commit: Commit, table: str) -> ArrowTa
 
 
 def _remove_stale(store: Store, visible: Visible) -> int:
-    """Remove markers that do not count and files that none of the others names."""
+    """Remove superseded markers, and data files that no other marker names."""
     markers = {f"commits/{name}.json" for name in visible.commits}
     old = [name for name in store.list("commits") if name not in markers]
     store.remove(old)

@@ -1,4 +1,4 @@
-"""Snapshots as the Arrow tables of a fleet; nothing here needs Spark."""
+"""Snapshots as the Arrow tables of a fleet, without Spark."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -50,11 +50,11 @@ CLUSTER_FIELDS = (
 )
 CLUSTER_SCHEMA = pa.schema(list(CLUSTER_FIELDS))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-"""When a snapshot was taken that does not say."""
+"""Time of a snapshot without `taken_at`."""
 
 
 def snapshot_tables(snapshot: "Snapshot", *, name: str) -> dict[str, ArrowTable]:
-    """Return the tables of a fleet that one snapshot makes."""
+    """Return one snapshot as tables of a fleet, by name."""
     clusters = header_table(snapshot.header(), name=name)
     key = {column: clusters.column(column)[0] for column in ("cluster_id", "taken_at")}
     tables = {"clusters": clusters}
@@ -68,7 +68,7 @@ def snapshot_tables(snapshot: "Snapshot", *, name: str) -> dict[str, ArrowTable]
 
 
 def header_table(header: Mapping[str, Any], *, name: str) -> ArrowTable:
-    """Return the row of `clusters` of what a snapshot says once."""
+    """Return the header of a snapshot as one row of `clusters`."""
     taken_at = header.get("taken_at")
     moment = EPOCH if taken_at is None else datetime.fromisoformat(str(taken_at))
     row = {
@@ -83,12 +83,12 @@ def header_table(header: Mapping[str, Any], *, name: str) -> ArrowTable:
 
 def read_header(folder: Path) -> dict[str, Any]:
     """
-    Read what the snapshot of a folder says once.
+    Read the header of a snapshot in a folder.
 
     Raises
     ------
     BadInputError
-        If it is not a snapshot folder.
+        If the folder has no valid header.
     """
     from planner.snapshot.formats.json_columns import validate_header
 
@@ -96,7 +96,7 @@ def read_header(folder: Path) -> dict[str, Any]:
     try:
         document = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
-        rule = f"a snapshot folder must hold {HEADER_FILE}: {error}"
+        rule = f"a snapshot folder must contain {HEADER_FILE}: {error}"
         raise refuse(str(folder), [problem(str(folder), "", None, rule)]) from error
     header, problems = validate_header(document, file=str(path))
     if problems:

@@ -6,18 +6,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from placement.array_types import RateArray
+from placement.demand.broker_demand import SIZED, Wanted, demand_of, fleet_of
 from placement.draft.draft import Settings
-from placement.model.cluster import ClusterState, RateArray
+from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.scenarios.cross_rack_load import cross_rack_rate, knows_racks
 from placement.score import ClusterScore
 from placement.score.known_loads import known_figures
-from placement.sizing.demand.broker_demand import SIZED, Wanted, demand_of, fleet_of
 from placement.sizing.fewest_brokers import MOST_BROKERS, least_brokers
 from planner.fleet.cross_rack_traffic import crossing_bytes_per_s
 from planner.fleet.fleet_prices import FleetPrices
 from planner.snapshot.tables.snapshot_columns import ArrowTable
-from planner.what_if.prices import GB, SECONDS, Prices
+from planner.what_if.changes.prices import GB, SECONDS, Prices
 
 Tags = Mapping[str, str]
 OWNER = "owner"
@@ -35,7 +36,7 @@ COST_FIELDS = (
     ("brokers_at_least", pa.int64()),
     ("saving_at_most", pa.float64()),
 )
-"""Columns of an overview that come from prices; null without."""
+"""Columns of an overview that come from prices; null without prices."""
 
 
 def cost_columns(
@@ -47,25 +48,25 @@ def cost_columns(
     cluster: tuple[str | None, Tags],
 ) -> dict[str, Any]:
     """
-    Return what a cluster costs for one span of time.
+    Return the costs of a cluster for the span of time that the prices are for.
 
     Parameters
     ----------
     score
-        The cluster.
+        Score of the cluster.
     brokers, topics
-        Their tables, for tags.
+        Tables of the snapshot, with tags.
     settings
         Capacity thresholds.
     prices
         Prices of the fleet.
     cluster
-        Its id and its tags.
+        Id of the cluster, and its tags.
 
     Returns
     -------
-    The columns of `COST_FIELDS`. A part is null where its price is not given, or what
-    it is for is not known; `cost_total` is the sum of the others.
+    The columns of `COST_FIELDS`. A part is null if its price or quantity is unknown;
+    `cost_total` is the sum of the known parts.
     """
     own = prices.of(*cluster)
     each = _of_brokers(score.state, brokers, prices, own)
@@ -85,7 +86,7 @@ def cost_columns(
 def _of_brokers(
     state: ClusterState, brokers: ArrowTable, prices: FleetPrices, own: Prices
 ) -> list[float] | None:
-    """Return the price of each live broker; `None` where one has none."""
+    """Return the price of each live broker; `None` if a broker has no price."""
     ids, tags = brokers.column("id").to_pylist(), brokers.column("tags").to_pylist()
     tags_of = {name: dict(own or ()) for name, own in zip(ids, tags, strict=True)}
     live = state.brokers.ids[state.brokers.is_live].tolist()
@@ -112,10 +113,10 @@ def _parts(
 
 def _by_topic(score: ClusterScore, parts: Mapping[str, float]) -> RateArray:
     """
-    Return ``(T,)`` each topic's part of the costs.
+    Return ``(T,)`` the costs of each topic.
 
-    Brokers are paid for by the bytes on their disks, where these are known, else by
-    replicas; the rest by whose it is.
+    The cost of brokers is distributed by bytes on disk if known, else by the number of
+    replicas; cross-rack traffic and remote storage by the bytes of each topic.
     """
     state = score.state
     partitions, topics = state.partitions, len(state.topics)
@@ -136,7 +137,7 @@ def _by_topic(score: ClusterScore, parts: Mapping[str, float]) -> RateArray:
 
 
 def _shares(by_topic: RateArray, topics: ArrowTable, cluster: Tags) -> dict[str, Any]:
-    """Return costs by owner, and by every other tag; topics have those of a cluster."""
+    """Return costs by owner and by other tags; topics inherit the cluster's tags."""
     by_owner: dict[str, float] = {}
     by_tag: dict[str, float] = {}
     tags = topics.column("tags").to_pylist()
@@ -156,11 +157,11 @@ def _savings(
     score: ClusterScore, settings: Settings, prices: Sequence[float] | None
 ) -> dict[str, Any]:
     """
-    Return bounds on the brokers needed, and what those above them cost.
+    Return lower bounds on the number of brokers, and the price of the brokers above.
 
-    Balanced: brokers all alike, none fuller than the fullest one is now, nor over its
-    threshold. At least: none over its threshold when any broker or rack is lost, as
-    `size` has it. Below either nothing fits; so it is at most that much that is saved.
+    ``if_balanced``: equal brokers, none fuller than the fullest broker is now, and none
+    over a threshold. ``at_least``: none over a threshold after the loss of any broker
+    or rack, as in `size`. The numbers are lower bounds, so savings are upper bounds.
     """
     uses = {
         resource: known_figures(score.placed.resources[resource], has_use=True)[
@@ -193,9 +194,9 @@ def _savings(
 
 
 def _least(state: ClusterState, wanted: Wanted) -> int | None:
-    """Return below how many brokers nothing fits; `None` where no capacity is known."""
+    """Return a lower bound on the number of brokers; `None` without any capacity."""
     fleet, demand = fleet_of(state), demand_of(state)
-    # As if each was like the largest: what is spared is no less than that.
+    # Each broker counts as the largest one, so the number stays a lower bound.
     capacity = fleet.capacity.max(axis=0, initial=0.0)
     if not len(fleet) or not (np.isfinite(capacity) & demand.is_known).any():
         return None

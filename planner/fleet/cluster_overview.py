@@ -1,8 +1,8 @@
 """
-One row per cluster: what to fix first, what it allows, what it costs.
+Overview of a cluster as one row: problems, headroom, policy figures and costs.
 
-Nothing here needs Spark. A cluster that cannot be looked at comes to a row that says
-why.
+The module works without Spark. A cluster that cannot be scored becomes a row with the
+reason.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from placement.array_types import RateArray
 from placement.draft.draft import Settings
-from placement.model.cluster import ClusterState, RateArray
+from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.score import ClusterScore, score_cluster
 from placement.score.known_loads import has_capacities, known_figures, known_loads
@@ -33,7 +34,7 @@ FORECAST = ("growth_bytes_per_day", *UNTIL_FULL)
 MOVED = ("moved_bytes_since", "moved_since")
 """Columns that come from changes."""
 _SAMPLED = "live-sample"
-"""The source of rates that `snapshot live` took."""
+"""Source of the rates that `snapshot live` sampled."""
 _UNCLEAN = "unclean.leader.election.enable"
 _COUNTS = ("brokers", "topics", "partitions", "replicas")
 _FIX = (
@@ -96,23 +97,23 @@ def overview_row(
     prices: FleetPrices | None = None,
 ) -> dict[str, Any]:
     """
-    Look at one cluster; whatever is wrong becomes the row's reason.
+    Return the overview of one cluster; any error becomes the reason of the row.
 
     Parameters
     ----------
     tables
-        The tables of its snapshot by name.
+        Tables of the snapshot by name.
     header
-        What it says once.
+        Header of the snapshot.
     settings
-        Bands and thresholds.
+        Bands and capacity thresholds.
     prices
         Prices of the fleet; `None`: columns of costs are null.
 
     Returns
     -------
-    A row in the columns of `SCHEMA`, without `cluster_id`, `taken_at` and `data_age_s`:
-    the same whenever it is asked for.
+    Values of the columns of `SCHEMA` except `cluster_id`, `taken_at` and `data_age_s`.
+    They depend on the parameters alone, not on the time of the call.
     """
     from planner.snapshot import Snapshot
 
@@ -168,7 +169,7 @@ def _figures(score: ClusterScore, settings: Settings) -> dict[str, Any]:
 
 
 def _worst(score: ClusterScore) -> dict[str, Any]:
-    """Name the broker that is furthest from its share of anything."""
+    """Return the broker with the largest deviation from a target, and its resource."""
     deviation = score.placed.deviation
     if not deviation.size:
         return {}
@@ -181,7 +182,7 @@ def _worst(score: ClusterScore) -> dict[str, Any]:
 
 
 def _fullest(score: ClusterScore) -> int | None:
-    """Return the broker with the highest use of its disk, where uses are known."""
+    """Return the live broker with the highest disk use; `None` if none is known."""
     if _if_known(score, Resource.DISK, "max_use") is None:
         return None
     use = known_loads(score.state, score.placed)["use"][:, RESOURCES.index("disk")]
@@ -194,7 +195,7 @@ def _fullest(score: ClusterScore) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """What is free when one is lost, as a fraction; `None` where nothing is known."""
+    """Free fraction after the loss of one broker, or one rack; `None` if unknown."""
 
     broker: float | None
     rack: float | None
@@ -202,18 +203,19 @@ class Headroom:
 
 def headroom_n1(score: ClusterScore, settings: Settings) -> Headroom:
     """
-    Return what is free of the scarcest resource when any one broker, or rack, is lost.
+    Return the free fraction of the scarcest resource after a loss.
 
-    With the load spread evenly over what is left, below the capacity thresholds:
-    1 − load / (threshold × capacity left), the least over resources and losses. Below 0
-    it does not fit. Resources of which no capacity is known do not count.
+    Any one broker, or any one rack, is lost. The load is spread evenly over the brokers
+    left, up to the capacity thresholds: 1 − load / (threshold × capacity left), the
+    least over resources and losses. Below 0 the load does not fit. Resources without
+    any known capacity are ignored.
     """
     racks = score.state.brokers.rack_idx
     by_broker: list[float] = []
     by_rack: list[float] = []
     for r, resource in enumerate(RESOURCES):
         capacity = score.placed.capacity[:, r]
-        # Where nobody knows capacities, each broker's is one.
+        # An unknown capacity is stored as 1 per broker.
         if resource not in MEASURED or capacity.max(initial=0) <= 1:
             continue
         most = settings.capacity_thresholds.get(resource, 1.0)
@@ -231,7 +233,7 @@ def _least(found: list[float]) -> float | None:
 
 
 def _policy(score: ClusterScore, cluster: Mapping[str, str]) -> dict[str, int]:
-    """Count what a policy may forbid."""
+    """Count partitions, topics and brokers that break common policies."""
     state, violations = score.state, score.placed.violations
     configs = [{**cluster, **own} for own in state.topics.configs]
     of, factor = state.partitions.topic_idx, state.replication_factor
@@ -251,7 +253,7 @@ def _policy(score: ClusterScore, cluster: Mapping[str, str]) -> dict[str, int]:
 
 
 def _is_infinite(configs: Mapping[str, str]) -> bool:
-    """Tell whether nothing of a topic is ever deleted; compacted ones are meant so."""
+    """Return whether a topic that is not compacted keeps all its records."""
     policy = configs.get("cleanup.policy", "delete")
     if policy == "compact":
         return False
@@ -261,7 +263,7 @@ def _is_infinite(configs: Mapping[str, str]) -> bool:
 
 
 def _costs(score: ClusterScore, topics: ArrowTable) -> dict[str, Any]:
-    """Return what a cluster costs: bytes by owner, traffic between racks."""
+    """Return the bytes of a cluster by owner, and its traffic between racks."""
     state = score.state
     is_sized, is_rated = (
         score.placed.resources[resource].known_fraction > 0
@@ -280,21 +282,21 @@ def _costs(score: ClusterScore, topics: ArrowTable) -> dict[str, Any]:
 
 
 def _if_known(score: ClusterScore, resource: Resource, name: str) -> float | None:
-    """Return a figure of a resource; `None` where no load of it is known."""
+    """Return a figure of a resource; `None` if no load of the resource is known."""
     has_use = has_capacities(score.state, resource)
     value = known_figures(score.placed.resources[resource], has_use=has_use)[name]
     return None if isnan(value) else value
 
 
 def _tags(brokers: ArrowTable) -> dict[str, Any]:
-    """Return the tags of a cluster: those that all its brokers have alike."""
+    """Return the tags that all brokers of a cluster have with the same value."""
     each = [set(dict(own or ()).items()) for own in brokers.column("tags").to_pylist()]
     shared = sorted(set.intersection(*each)) if each else []
     return {"tags": shared, "owner": dict(shared).get(OWNER)}
 
 
 def _certainty(score: ClusterScore, rates: Mapping[str, Any]) -> dict[str, Any]:
-    """Return where rates come from, and how much of them is not known, or not sure."""
+    """Return the source of the rates, and their unknown and estimated fractions."""
     return {
         "rates_source": rates.get("source"),
         "unknown_fraction": 1 - score.placed.resources[Resource.IN].known_fraction,
@@ -304,20 +306,20 @@ def _certainty(score: ClusterScore, rates: Mapping[str, Any]) -> dict[str, Any]:
 
 def estimated_fraction(state: ClusterState, rates: Mapping[str, Any]) -> float | None:
     """
-    Return how much of the bytes in that are known was not measured by partition.
+    Return the fraction of the known bytes in that was not measured by partition.
 
     Parameters
     ----------
     state
         The cluster.
     rates
-        What its snapshot says of its rates. All of a live sample is an estimate. Where
-        rates of topics were shared out (``split``), those of partitions that had to
-        share: of one topic and leader.
+        Header value `rates` of the snapshot. All rates of a live sample are estimates.
+        If rates of topics were distributed (``split``), rates are estimates where a
+        leader has several partitions of a topic.
 
     Returns
     -------
-    Between 0 and 1; `None` where no rate is known.
+    From 0 to 1; `None` if no rate is known.
     """
     partitions = state.partitions
     known = np.isfinite(partitions.in_bytes_per_s)
@@ -336,7 +338,7 @@ def estimated_fraction(state: ClusterState, rates: Mapping[str, Any]) -> float |
 
 
 def _by_owner(topics: ArrowTable, size: RateArray) -> list[tuple[str, int]]:
-    """Return the bytes of the topics that each owner has, by the tag of that name."""
+    """Return the bytes of all replicas by the tag `owner` of their topics."""
     total: dict[str, int] = {}
     tags = topics.column("tags").to_pylist()
     for owned, held in zip(tags, size.tolist(), strict=True):

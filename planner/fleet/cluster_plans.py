@@ -1,8 +1,8 @@
 """
-Plans of many clusters: what is asked of each, and the row that each comes to.
+Plans of many clusters: the requests, and one row of results per cluster.
 
-Nothing here needs Spark. A cluster that cannot be planned, for whatever reason, comes
-to a row that says so; it stops no other.
+The module works without Spark. A cluster that cannot be planned becomes a row with the
+reason, and does not stop the others.
 """
 
 import json
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from planner.snapshot import Snapshot
 
 REFUSED = "refused"
-"""Status of a snapshot that is none, or that the request does not fit."""
+"""Status of an invalid snapshot, or of one that does not fit the request."""
 FAILED = "failed"
-"""Status where the planner itself tripped."""
+"""Status after an unexpected error of the planner."""
 MOVES = ("replicas", "bytes", "leaders", "partitions")
 PROVEN = ("bytes", "replicas", "deviation")
 SCHEMA = pa.schema(
@@ -58,17 +58,17 @@ SCHEMA = pa.schema(
 """The columns of a table of plans."""
 
 
-class Asked(Protocol):
-    """What is asked of every cluster: a plan of it, or of what it may become."""
+class FleetRequest(Protocol):
+    """Request to every cluster of a fleet: a plan, or a scenario."""
 
     @property
     def name(self) -> str:
-        """Tells its rows from those of others."""
+        """Name of the request in its rows."""
         ...
 
     @property
     def hash(self) -> str:
-        """Changes with whatever the answer depends on."""
+        """Hash of all that the answer depends on, except the snapshot."""
         ...
 
     @property
@@ -83,7 +83,7 @@ class Asked(Protocol):
         Raises
         ------
         BadInputError
-            If what is asked does not fit the cluster.
+            If the request does not fit the cluster.
         """
         ...
 
@@ -91,12 +91,12 @@ class Asked(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedRequest:
     """
-    What is asked of every cluster, under a name.
+    Request for a plan of every cluster, under a name.
 
     Parameters
     ----------
     name
-        Tells its plans from those of other requests.
+        Name of the request in its rows.
     request
         The operation and its options.
     text
@@ -113,7 +113,7 @@ class NamedRequest:
 
     @property
     def hash(self) -> str:
-        """Changes with every option."""
+        """Hash of the operation and its options."""
         return hash_of(self.text)
 
     @property
@@ -128,45 +128,45 @@ class NamedRequest:
         Raises
         ------
         BadInputError
-            If the request does not fit it.
+            If the request does not fit the cluster.
         """
         from planner.plan.documents.plan_document import shortfall_document
         from planner.plan.run.make_plan import make
 
         planned = make(snapshot.to_state(), self.request, taken_at=snapshot.taken_at)
         plan, findings = planned.plan, planned.findings
-        lacks = [
+        missing = [
             str(shortfall_document(plan.placed, each)["message"])
             for each in plan.placed.solution.shortfalls
         ]
         return {
             "status": str(plan.status),
-            "reason": reason_of(lacks, findings),
+            "reason": reason_of(missing, findings),
             **plan_columns(plan, findings),
         }
 
 
 def hash_of(text: str) -> str:
-    """Return a short hash of what is asked."""
+    """Return the first 16 hexadecimal digits of the SHA-256 hash of a text."""
     return sha256(text.encode()).hexdigest()[:16]
 
 
 def read_requests(text: str, *, file: str) -> list[NamedRequest]:
     """
-    Read a sweep: a JSON list of requests, each an object of options and a `name`.
+    Read a JSON list of requests, each an object of options and a `name`.
 
     Parameters
     ----------
     text
-        As ``[{"name": "tight", "goal": "rebalance", "band": ["0.05"]}]``. Keys are the
-        options of plans, with underscores; absent: their defaults.
+        Such as ``[{"name": "tight", "goal": "rebalance", "band": ["0.05"]}]``. Keys are
+        the options of plans, with underscores; options left out have their defaults.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong with it.
+        With every problem of the text.
     """
     try:
         listed = parse_json(text)
@@ -179,7 +179,7 @@ def read_requests(text: str, *, file: str) -> list[NamedRequest]:
     found = [_request(each, f"[{n}]", problems) for n, each in enumerate(listed)]
     names = [named.name for named in found if named is not None]
     problems += [
-        ("name", name, "a name must stand once")
+        ("name", name, "a name must occur once")
         for name in sorted(set(names))
         if names.count(name) > 1
     ]
@@ -190,12 +190,12 @@ def read_requests(text: str, *, file: str) -> list[NamedRequest]:
 
 def check_requests(requests: Iterable[NamedRequest]) -> None:
     """
-    Refuse what fits no cluster, before any work is done on one.
+    Reject requests that fit no cluster, before any cluster is planned.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong of itself.
+        With every option that is invalid for any cluster.
     """
     from planner.options.plan_request import check_request
     from planner.plan.run.make_plan import OPERATIONS
@@ -207,7 +207,7 @@ def check_requests(requests: Iterable[NamedRequest]) -> None:
             rule = f"must be one of {', '.join(OPERATIONS)}"
             problems += _refusal(named.name, [("goal", goal, rule)]).problems
         try:
-            # Of brokers and topics only their own cluster can say whether they are.
+            # Brokers and topics can be checked only against a cluster.
             check_request(named.request, None)
         except BadInputError as error:
             problems += error.problems
@@ -217,7 +217,7 @@ def check_requests(requests: Iterable[NamedRequest]) -> None:
 
 
 def without_files(named: NamedRequest) -> NamedRequest:
-    """Return a request with what its files say: tasks may not see them."""
+    """Return a request with the contents of its files, which tasks may not see."""
     from planner.options.option_reader import OptionReader
     from planner.options.overrides import read_rack_map
 
@@ -236,13 +236,13 @@ def _refusal(file: str, problems: Iterable[tuple[str, str, str]]) -> BadInputErr
         )
         for place, value, rule in problems
     ]
-    return BadInputError(f"{file} is no list of requests", found)
+    return BadInputError(f"{file} is not a list of requests", found)
 
 
 def _request(
     value: object, place: str, problems: list[tuple[str, str, str]]
 ) -> NamedRequest | None:
-    """Read one request; what is wrong with it is noted."""
+    """Read one request, and add its problems to a list."""
     from pydantic import ConfigDict, ValidationError, create_model
 
     kinds: dict[str, Any] = {
@@ -253,7 +253,7 @@ def _request(
         name=(str, ...),
     )  # fmt: skip
     try:
-        # As JSON, for there an object may stand for options that belong together.
+        # Strict validation accepts objects for grouped options only as JSON.
         read: Any = model.model_validate_json(json.dumps(value))
     except ValidationError as error:
         for each in error.errors(include_url=False):
@@ -265,7 +265,7 @@ def _request(
 
 
 def _default(option: "Field[Any]") -> Any:  # noqa: ANN401 - of any option
-    """Return the default of a request's option, `...` where it must be given."""
+    """Return the default of a request's option; `...` if the option is required."""
     if option.default_factory is not MISSING:
         return option.default_factory()
     return ... if option.default is MISSING else option.default
@@ -274,30 +274,30 @@ def _default(option: "Field[Any]") -> Any:  # noqa: ANN401 - of any option
 def plan_row(
     tables: Mapping[str, ArrowTable],
     header: Mapping[str, Any],
-    asked: Asked,
+    request: FleetRequest,
 ) -> dict[str, Any]:
     """
-    Answer for one cluster; whatever is wrong becomes the row's reason.
+    Return the row of one cluster; any error becomes the reason of the row.
 
     Parameters
     ----------
     tables
-        The tables of its snapshot by name.
+        Tables of the snapshot by name.
     header
-        What it says once.
-    asked
-        What is asked.
+        Header of the snapshot.
+    request
+        The request.
 
     Returns
     -------
-    A row in the columns of its table, without `cluster_id` and `taken_at`.
+    Values of the columns of the table of results, without `cluster_id` and `taken_at`.
     """
     from planner.snapshot import Snapshot
 
-    row = _asked(asked)
+    row = _request_columns(request)
     began = time.perf_counter()
     try:
-        row |= asked.answer(Snapshot.from_tables(tables, header))
+        row |= request.answer(Snapshot.from_tables(tables, header))
     except BadInputError as error:
         reason = "; ".join([error.message, *map(str, error.problems[:20])])
         row |= {"status": REFUSED, "reason": reason}
@@ -307,31 +307,31 @@ def plan_row(
     return row | {"total_s": time.perf_counter() - began}
 
 
-def lost_row(asked: Asked, reason: str) -> dict[str, Any]:
+def unreadable_row(request: FleetRequest, reason: str) -> dict[str, Any]:
     """
-    Return the row of a cluster of which a file cannot be read.
+    Return the row of a cluster with a file that cannot be read.
 
     Parameters
     ----------
-    asked
-        What is asked.
+    request
+        The request.
     reason
-        Which file, and why.
+        Name of the file, and the error.
     """
-    row = _asked(asked)
+    row = _request_columns(request)
     return row | {"status": FAILED, "reason": reason, "total_s": 0.0}
 
 
-def _asked(asked: Asked) -> dict[str, Any]:
+def _request_columns(request: FleetRequest) -> dict[str, Any]:
     return {
-        "request": asked.name,
-        "request_hash": asked.hash,
-        "goal": asked.goal,
+        "request": request.name,
+        "request_hash": request.hash,
+        "goal": request.goal,
     }
 
 
 def plan_columns(plan: "Plan", findings: Iterable["Finding"]) -> dict[str, Any]:
-    """Return the columns of a row that tell its plan."""
+    """Return the columns of a row that describe a plan."""
     from planner.plan.folder.plan_folder import DOCUMENT_NAME, plan_files
 
     files = dict(plan_files(plan))
@@ -359,7 +359,7 @@ def _proven(certificate: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def reason_of(lacks: Sequence[str], findings: Iterable["Finding"]) -> str | None:
-    """Say what is missing, or what the independent checker holds against the plan."""
+def reason_of(missing: Sequence[str], findings: Iterable["Finding"]) -> str | None:
+    """Return missing quantities and findings of the checker as text; `None`: none."""
     wrong = [str(found.message) for found in findings if found.is_wrong]
-    return "; ".join([*lacks[:20], *wrong[:20]]) or None
+    return "; ".join([*missing[:20], *wrong[:20]]) or None

@@ -1,8 +1,8 @@
 """
-Scenarios of many clusters: each is played on every one, as `what-if` plays it.
+Scenarios of many clusters, each evaluated on every cluster as `what-if` does.
 
-Nothing here needs Spark. Where a scenario does not fit a cluster, its row says why; the
-others are played all the same.
+The module works without Spark. If a scenario does not fit a cluster, its row has the
+reason, and the other scenarios are still evaluated.
 """
 
 import json
@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from planner.fleet.cluster_plans import SCHEMA as PLANS
 from planner.fleet.cluster_plans import hash_of, plan_columns, reason_of
-from planner.what_if.play_scenarios import Played, Player, WhatIfRequest, read_wishes
+from planner.what_if.play_scenarios import Played, Player, WhatIfRequest, read_options
 from planner.what_if.scenarios_file import (
-    above_of,
     chain_of,
     list_scenarios,
     parse_scenarios,
-    understand,
+    possible_starts,
+    validate_scenarios,
 )
 from planner.what_if.topic_growth import parse_growth
 from planner.what_if.what_if_screen import reasons_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 GOAL = "what-if"
 SHARED = ("growth", "types", "prices")
-"""Parts of a file that every scenario in it may rest on."""
+"""Tables of a scenarios file that all its scenarios may use."""
 SCHEMA = pa.schema(
     [
         *PLANS,
@@ -43,29 +43,29 @@ SCHEMA = pa.schema(
     ]
 )
 """
-The columns of a table of scenarios: those of plans, whether the cluster holds, and all
-that `what-if --format json` tells of the scenario.
+Columns of a table of scenarios: those of plans, whether the cluster holds, and the
+document of the scenario in `what-if --format json`.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class FleetScenario:
     """
-    A scenario that is played on every cluster.
+    A scenario that is evaluated on every cluster.
 
     Parameters
     ----------
     steps
-        The scenario, after those that it goes on from, before any cluster is known.
+        The scenarios that this one continues, in order, and last the scenario itself.
     document, file
-        What the file holds, and its name.
+        Contents of the scenarios file, and its name.
     request
-        The options.
+        Options of `what-if`.
     growth
-        How all topics grow of which the file says nothing, such as ``5%/month``;
-        `None`: not told.
+        Growth of all topics that the file does not list, such as ``5%/month``; `None`:
+        unknown.
     text
-        All that the answer depends on, as JSON.
+        All that the answer depends on except the snapshot, as JSON.
     """
 
     steps: tuple["Scenario", ...]
@@ -76,41 +76,41 @@ class FleetScenario:
     text: str = field(init=False)
 
     def __post_init__(self) -> None:
-        told = {
+        content = {
             "steps": [_step_document(step) for step in self.steps],
             "shared": {part: self.document.get(part) for part in SHARED},
             "request": asdict(self.request),
             "growth": self.growth,
         }
-        object.__setattr__(self, "text", json.dumps(told, sort_keys=True))
+        object.__setattr__(self, "text", json.dumps(content, sort_keys=True))
 
     @property
     def name(self) -> str:
-        """Tells its rows from those of other scenarios."""
+        """Name of the scenario in its rows."""
         return self.steps[-1].name
 
     @property
     def hash(self) -> str:
-        """Changes with the scenario, those that it goes on from, and every option."""
+        """Hash of the scenario, of those that it continues, and of all options."""
         return hash_of(self.text)
 
     @property
     def goal(self) -> str:
-        """Tells these rows from those of plans."""
+        """Name of the operation, which distinguishes scenarios from plans."""
         return GOAL
 
     def answer(self, snapshot: "Snapshot") -> dict[str, Any]:
         """
-        Play the scenario on one cluster.
+        Evaluate the scenario on one cluster.
 
         Raises
         ------
         BadInputError
-            If it does not fit the cluster.
+            If the scenario does not fit the cluster.
         """
         state = snapshot.to_state()
-        wishes = read_wishes(self.request, state)
-        file = understand(
+        options = read_options(self.request, state)
+        file = validate_scenarios(
             self.document,
             snapshot,
             state,
@@ -118,7 +118,7 @@ class FleetScenario:
             growth=None if self.growth is None else parse_growth(self.growth),
             wanted=self.name,
         )
-        player = Player(snapshot, state, file, wishes)
+        player = Player(snapshot, state, file, options)
         return _columns(player.played(*file.scenarios))
 
 
@@ -132,15 +132,15 @@ def _step_document(step: "Scenario") -> dict[str, Any]:
 
 
 def _columns(played: Played) -> dict[str, Any]:
-    told, plan = played.document, played.plan
-    lacks = [] if told["holds"] else list(reasons_of(told))
+    outcome, plan = played.document, played.plan
+    missing = [] if outcome["holds"] else list(reasons_of(outcome))
     return {
-        "status": told["status"],
-        "reason": reason_of(lacks, played.findings),
-        "sweep": told["sweep"],
-        "then": told["then"],
-        "holds": told["holds"],
-        "answer": json.dumps(told),
+        "status": outcome["status"],
+        "reason": reason_of(missing, played.findings),
+        "sweep": outcome["sweep"],
+        "then": outcome["then"],
+        "holds": outcome["holds"],
+        "answer": json.dumps(outcome),
         **({} if plan is None else plan_columns(plan, played.findings)),
     }
 
@@ -154,22 +154,22 @@ def read_fleet_scenarios(
     Parameters
     ----------
     path
-        The file, TOML.
+        Path of the TOML file.
     request, growth
-        As of `FleetScenario`.
+        As in `FleetScenario`.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong with the file, or the options, whatever the
+        With every problem of the file and of the options that does not depend on a
         cluster.
     """
     from planner.snapshot import Snapshot
 
-    read_wishes(request, Snapshot().to_state())
+    read_options(request, Snapshot().to_state())
     document = parse_scenarios(path)
     listed = list_scenarios(document, file=str(path))
-    above = above_of(listed)
+    above = possible_starts(listed)
     return [
         FleetScenario(
             steps=tuple(chain_of(scenario, above)),

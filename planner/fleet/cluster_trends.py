@@ -1,8 +1,8 @@
 """
-Trends of one cluster, of the rows of its scores: the same code here and on Spark.
+Trends of one cluster, computed from the rows of its scores, with or without Spark.
 
-A series is what one place (cluster, rack, broker, log dir, topic) has of one resource
-at every time it was scored.
+A series is the load of one resource at one place (cluster, rack, broker, log dir or
+topic) at all times of scores.
 """
 
 from typing import Any
@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import RateArray
 from placement.draft.draft import DEFAULT_THRESHOLDS
-from placement.model.cluster import RateArray
 from placement.score.load_trend import days_until, growth_of
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 
@@ -56,8 +56,8 @@ def trend_table(scores: ArrowTable) -> ArrowTable:
 
     Returns
     -------
-    A row per place and resource that the last of the snapshots has, in the columns of
-    `SCHEMA`. Null: nobody can tell; where days are, also never.
+    A row per place and resource of the last snapshot, in the columns of `SCHEMA`. Null
+    means unknown; a null number of days means unknown or never.
     """
     rows = scores.select(list(NEEDED)).sort_by("taken_at").combine_chunks()
     micros, row_of_time = _times(rows)
@@ -76,7 +76,7 @@ def _times(rows: ArrowTable) -> tuple[Any, Any]:
 
 
 def _series(rows: ArrowTable) -> tuple[Any, Any]:
-    """Return the series of each row, and of each series its last row."""
+    """Return the series of each row, and the last row of each series."""
     keys = [
         pc.fill_null(rows.column(name).cast(pa.string()), "\x00").combine_chunks()
         for name in PLACE
@@ -84,7 +84,7 @@ def _series(rows: ArrowTable) -> tuple[Any, Any]:
     joined = pc.binary_join_element_wise(*keys, "\x1f")
     series = joined.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     last = np.zeros(int(series.max(initial=-1)) + 1, dtype=np.int64)
-    # The last assignment stays: rows stand by their time.
+    # Rows are in order of time, so the last assignment is the latest row.
     last[series] = np.arange(len(series))
     return series, last
 
@@ -115,7 +115,7 @@ def _table(places: ArrowTable, micros: Any, values: RateArray) -> ArrowTable:  #
     limits = (capacity * _thresholds(places), capacity)
     for name, limit in zip(DAYS, limits, strict=True):
         columns[name] = days = days_until(now, limit, growth.per_day)
-        # The quicker it grows, the sooner.
+        # The upper bound of growth gives the lower bound of days.
         for end, bound in (("_low", growth.high), ("_high", growth.low)):
             is_known = np.isfinite(bound) | (days == 0)
             found = days_until(now, limit, bound)
@@ -131,7 +131,7 @@ def _array(values: Any, kind: Any) -> Any:  # noqa: ANN401 - Arrow has no types
 
 
 def _capacities(places: ArrowTable) -> RateArray:
-    """Return capacities, NaN where none is known: then each broker's is one."""
+    """Return capacities; NaN if unknown, which scores store as 1 per broker."""
     capacity = (
         pc.fill_null(places.column("capacity"), 0.0).to_numpy().astype(np.float64)
     )

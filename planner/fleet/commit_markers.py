@@ -1,16 +1,16 @@
 """
-Commit markers: which files of a fleet folder count.
+Commit markers, which decide the visible files of a fleet folder.
 
-A snapshot's rows are written first, into files of their own; then one small marker
-names them, and only what a marker names is read. So a write that is killed leaves
-nothing visible; nor does it on object stores, which rename nothing: a marker is one
-object, there or not. A marker's name comes from the snapshot's, so the same snapshot
-written again takes the place of what it was.
+The rows of a snapshot are written first, into files of their own. Then one small marker
+names these files, and only files named by a marker are read. A write that is killed
+before its marker leaves nothing visible. This also holds on object stores without an
+atomic rename, because a marker is one object. The name of a marker is a hash of the
+snapshot's key, so a snapshot that is written again replaces its marker.
 
 `fleet compact` writes the rows of many snapshots into few files, and a marker that
-`replaces` theirs; from then on these do not count, whether they are gone or not. One
-whose content has changed since does, and then the compacted rows of its snapshot do
-not.
+`replaces` the markers of these snapshots. A replaced marker is ignored, even if it
+still exists, unless its snapshot was written again with other content. In that case the
+compacted rows of the snapshot are ignored instead.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ FOLDER = "commits"
 TABLES = ("clusters", "brokers", "log_dirs", "topics", "partitions")
 
 Key = tuple[str, str]
-"""Cluster id, and when the snapshot was taken: ISO 8601 in UTC, to the microsecond."""
+"""Cluster id, and time of the snapshot in ISO 8601 and UTC, to the microsecond."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +39,13 @@ class Commit:
     Parameters
     ----------
     name
-        Of the marker.
+        Name of the marker, without its suffix.
     snapshots
         Hash of the content of each snapshot in these files.
     files
         Paths inside the fleet's folder, by table.
     replaces
-        Markers of which this one has the rows.
+        Names of the markers whose rows this one contains.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Commit:
         Raises
         ------
         BadInputError
-            If it is not one.
+            If the document is not a commit marker.
         """
         try:
             _require_format(document)
@@ -104,14 +104,14 @@ def _require_format(document: Mapping[str, Any]) -> None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visible:
     """
-    What of a fleet counts.
+    Visible markers and snapshots of a fleet.
 
     Parameters
     ----------
     commits
-        The markers that count, by name.
+        The valid markers, by name.
     hidden
-        Snapshots of which rows stand in compacted files and count no longer, by marker.
+        Snapshots whose rows in compacted files are superseded, by marker.
     """
 
     commits: Mapping[str, Commit]
@@ -119,7 +119,7 @@ class Visible:
 
     @property
     def snapshots(self) -> dict[Key, str]:
-        """Content of every snapshot that counts."""
+        """Hash of the content of every visible snapshot."""
         return {
             key: content
             for name, commit in self.commits.items()
@@ -128,7 +128,7 @@ class Visible:
         }
 
     def files(self, table: str) -> list[str]:
-        """Return the files of one table that count, sorted."""
+        """Return the visible files of one table, sorted."""
         return sorted(
             file
             for commit in self.commits.values()
@@ -137,7 +137,7 @@ class Visible:
 
 
 def resolve(commits: Iterable[Commit]) -> Visible:
-    """Decide which markers count."""
+    """Determine the valid markers, and the snapshots hidden in compacted ones."""
     all_commits = {commit.name: commit for commit in commits}
     merged = [commit for commit in all_commits.values() if commit.replaces]
     gone: set[str] = set()
@@ -163,7 +163,7 @@ def resolve(commits: Iterable[Commit]) -> Visible:
 
 
 def _is_contained(commit: Commit, merged: Commit) -> bool:
-    """Tell whether a compacted marker has just what another has."""
+    """Return whether a compacted marker has all snapshots of another, unchanged."""
     return bool(commit.replaces) or all(
         merged.snapshots.get(key) == content
         for key, content in commit.snapshots.items()
@@ -171,7 +171,7 @@ def _is_contained(commit: Commit, merged: Commit) -> bool:
 
 
 def time_text(moment: datetime) -> str:
-    """Return a time as it stands in markers."""
+    """Return a time as text, in the format of markers."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

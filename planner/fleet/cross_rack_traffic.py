@@ -1,4 +1,4 @@
-"""Replication from rack to rack, by partition."""
+"""Replication traffic between racks, by partition."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def crossing_bytes_per_s(state: ClusterState) -> WeightArray:
 
 
 def in_other_racks(state: ClusterState) -> WeightArray:
-    """Return ``(P,)`` how many followers are in another rack than their leader."""
+    """Return ``(P,)`` the number of followers in other racks than their leader."""
     racks = state.brokers.rack_idx
     of, leader = (
         state.replicas.partition_idx,

@@ -1,4 +1,4 @@
-"""Folders that a command on Spark is given, looked at before Spark starts."""
+"""Folders in the arguments of a command on Spark, checked before Spark starts."""
 
 import os
 import re
@@ -17,20 +17,20 @@ _FILE = re.compile(r"file:(//)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class FolderCheck:
     """
     A folder that a command reads.
 
     Parameters
     ----------
     path
-        As it was given; `None`: not at all.
+        Path in the arguments; `None`: no such argument.
     inside
-        Folder that it must contain.
+        Name of a folder that the path must contain.
     rule
-        Rule that the message names.
+        Rule in the message.
     remedy
-        The command that writes such a folder.
+        Remedy in the message: the command that writes such a folder.
     """
 
     path: str | None
@@ -39,7 +39,7 @@ class Given:
     remedy: str
 
     def problem(self) -> InputProblem | None:
-        """Return what is wrong with it: a schema's name, or a folder that is here."""
+        """Return the problem of a schema's name, or of a local folder; `None`: none."""
         if self.path is not None and self.path.startswith(CATALOG):
             return schema_problem(self.path)
         root = None if self.path is None else _here(self.path)
@@ -55,29 +55,29 @@ class Given:
         )
 
 
-def fleet_at(path: str) -> Given:
-    """Return a fleet's folder."""
-    return Given(
+def fleet_check(path: str) -> FolderCheck:
+    """Return the check of a fleet's folder."""
+    return FolderCheck(
         path=path,
         inside="commits",
-        rule="a fleet folder must hold its commit markers",
+        rule="a fleet folder must contain commit markers",
         remedy="write it with 'kafka-planner snapshot convert SNAP --fleet …'",
     )
 
 
-def dumps_at(path: str) -> Given:
-    """Return a folder of raw dumps."""
-    return Given(
+def dumps_check(path: str) -> FolderCheck:
+    """Return the check of a folder of raw dumps."""
+    return FolderCheck(
         path=path,
         inside="",
         rule="must be a folder",
-        remedy="name the folder that has CLUSTER/TIME/files",
+        remedy="give the folder that contains CLUSTER/TIME/files",
     )
 
 
-def written_at(path: str | None, table: str, command: str) -> Given:
-    """Return what another command of fleets wrote."""
-    return Given(
+def results_check(path: str | None, table: str, command: str) -> FolderCheck:
+    """Return the check of a folder of results of another command."""
+    return FolderCheck(
         path=path,
         inside=table,
         rule=f"must be a folder of {table}",
@@ -87,12 +87,12 @@ def written_at(path: str | None, table: str, command: str) -> Given:
 
 def schema_of(place: str) -> str | None:
     """
-    Return the schema that a place names; `None` where it is a folder.
+    Return the schema that a place names; `None` if the place is a folder.
 
     Raises
     ------
     BadInputError
-        If its name is none.
+        If the name is not valid for a schema.
 
     Examples
     --------
@@ -119,12 +119,12 @@ def name_parts(schema: str) -> list[str]:
 
 def require_schema(place: str) -> None:
     """
-    Refuse ``table:`` without the name of a schema; folders pass.
+    Reject ``table:`` without the name of a schema; accept folders.
 
     Raises
     ------
     BadInputError
-        If it is so.
+        If the name is not valid for a schema.
     """
     found = schema_problem(place)
     if found is not None:
@@ -133,7 +133,7 @@ def require_schema(place: str) -> None:
 
 
 def schema_problem(place: str) -> InputProblem | None:
-    """Return what is wrong with the name of a schema; `None`: nothing."""
+    """Return the problem of a schema's name; `None` if it is valid or a folder."""
     name = place.removeprefix(CATALOG)
     if name == place or _SCHEMA.fullmatch(name):
         return None
@@ -141,16 +141,16 @@ def schema_problem(place: str) -> InputProblem | None:
         file=place,
         place="",
         value=name,
-        rule="must be the name of a schema of a catalog",
-        remedy="write table:CATALOG.SCHEMA; quote odd names as `my schema`",
+        rule="must name a schema of a catalog",
+        remedy="write table:CATALOG.SCHEMA; quote other names, as `my schema`",
     )
 
 
 def is_local(master: str | None, conf: Mapping[str, str]) -> bool:
     """
-    Tell whether Spark takes a path without a scheme for one of this machine.
+    Return whether Spark resolves paths without a scheme on the local file system.
 
-    A cluster, or a configuration of Hadoop's, may have another file system for that.
+    A cluster, or a configuration of Hadoop, may have another default file system.
     """
     given = master or conf.get("spark.master", "local")
     elsewhere = (
@@ -167,20 +167,22 @@ def is_local(master: str | None, conf: Mapping[str, str]) -> bool:
 
 
 def is_folder_here(path: str) -> bool:
-    """Tell whether a path is one of this machine's file system, and no catalog's."""
+    """Return whether a path is on the local file system."""
     return _here(path) is not None
 
 
-def require(places: Iterable[Given]) -> None:
+def require_folders(checks: Iterable[FolderCheck]) -> None:
     """
-    Refuse folders of this machine that are not there, or not what they should be.
+    Reject local folders that are missing, or that lack a required folder.
 
     Raises
     ------
     BadInputError
-        With every one of them.
+        With every such folder.
     """
-    found: Sequence[InputProblem] = [p for p in (g.problem() for g in places) if p]
+    found: Sequence[InputProblem] = [
+        p for p in (check.problem() for check in checks) if p
+    ]
     if found:
         paths = " and ".join(problem.file for problem in found)
         msg = f"cannot read {paths}"
@@ -188,6 +190,6 @@ def require(places: Iterable[Given]) -> None:
 
 
 def _here(path: str) -> Path | None:
-    """Return the folder of this machine that a path names; `None`: another's."""
+    """Return the local folder of a path; `None` if the path has a scheme."""
     plain = _FILE.sub("", path, count=1)
     return None if _SCHEME.match(plain) else Path(plain)

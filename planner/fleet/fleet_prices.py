@@ -1,4 +1,4 @@
-"""Prices of a fleet: those of a scenarios file, and others for some clusters."""
+"""Prices of a fleet, with other prices for some clusters."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,12 +10,12 @@ from pydantic import Field, ValidationError
 from planner.errors import BadInputError, InputProblem
 from planner.io.problems import problem
 from planner.io.toml_records import read_toml, shape_problems
+from planner.what_if.changes.prices import Prices
 from planner.what_if.changes.scenario_records import Name, Price, PricesRecord, Record
-from planner.what_if.prices import Prices
 
 
 class FleetTypeRecord(Record):
-    """A type of brokers: its price, and the tag of brokers that has its name."""
+    """A type of brokers: its name, its price, and the tag whose value is the name."""
 
     name: Name
     price: Price
@@ -23,7 +23,7 @@ class FleetTypeRecord(Record):
 
 
 class ClusterPricesRecord(Record):
-    """Other prices for clusters of which the whole id and the tags match."""
+    """Other prices for clusters whose complete id and tags match."""
 
     cluster: str | None = None
     tags: dict[str, str] = Field(default_factory=dict)
@@ -60,7 +60,7 @@ class FleetPrices:
     Parameters
     ----------
     record
-        The file.
+        Contents of the file of prices.
     """
 
     record: FleetPricesRecord
@@ -88,7 +88,7 @@ class FleetPrices:
         )
 
     def of_broker(self, prices: Prices, tags: Mapping[str, str]) -> float | None:
-        """Return the price of a broker by its tags; `None` where none is given."""
+        """Return the price of a broker by its tags; `None` if there is no price."""
         for each in self.record.types:
             if tags.get(each.tag) == each.name:
                 return each.price
@@ -102,7 +102,7 @@ def read_fleet_prices(path: Path) -> FleetPrices:
     Raises
     ------
     BadInputError
-        If the file is none; names every problem.
+        If the file is invalid, with every problem.
     """
     file, document = str(path), read_toml(path, _refused)
     try:
@@ -116,7 +116,7 @@ def read_fleet_prices(path: Path) -> FleetPrices:
             f"clusters[{at}].cluster",
             each.cluster,
             f"must be a regular expression: {reason}",
-            "correct it; it matches whole ids",
+            "correct it; it matches complete ids",
         )
         for at, each in enumerate(record.clusters)
         if (reason := _why_no_pattern(each.cluster))
@@ -149,5 +149,5 @@ def _why_no_pattern(text: str | None) -> str:
 
 def _refused(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     plural = "" if len(problems) == 1 else "s"
-    message = f"{file} is no list of prices: {len(problems)} problem{plural}"
+    message = f"{file} is not a list of prices: {len(problems)} problem{plural}"
     return BadInputError(message, problems)

@@ -11,7 +11,7 @@ from planner.io.json_reader import parse_json
 from planner.io.problems import refusal
 
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
-"""What Spark calls a file system, and what pyarrow does."""
+"""Scheme of a file system in pyarrow by its scheme in Spark."""
 
 
 def _from_uri(uri: str) -> tuple[Any, str]:
@@ -26,26 +26,26 @@ class FileSink(Protocol):
     """Files that are written and removed by name."""
 
     def write(self, name: str, content: bytes) -> None:
-        """Write one file, all of it or nothing."""
+        """Write one file atomically."""
         ...
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those that are not there are fine."""
+        """Remove files; missing files are ignored."""
         ...
 
 
-class HeldFiles:
+class MemoryFiles:
     """Files in memory, by name."""
 
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
 
     def write(self, name: str, content: bytes) -> None:
-        """Keep one file."""
+        """Store one file."""
         self.contents[name] = content
 
     def remove(self, names: Iterable[str]) -> None:
-        """Drop files; those that are not there are fine."""
+        """Remove files; missing files are ignored."""
         for name in names:
             self.contents.pop(name, None)
 
@@ -57,7 +57,7 @@ class Store:
     Parameters
     ----------
     folder
-        A path of this machine, or a URI: ``s3://…``, ``gs://…``, ``hdfs://…``.
+        A local path, or a URI: ``s3://…``, ``gs://…``, ``hdfs://…``.
 
     Raises
     ------
@@ -82,7 +82,7 @@ class Store:
         self._is_local = self._files.type_name == "local"
 
     def path(self, name: str) -> str:
-        """Return where a file is, on the store's file system."""
+        """Return the path of a file on the store's file system."""
         return f"{self._root}/{name}"
 
     @property
@@ -91,13 +91,13 @@ class Store:
         return self._files
 
     def write(self, name: str, content: bytes) -> None:
-        """Write one file, all of it or nothing."""
+        """Write one file atomically."""
         try:
             self._make_folder(name)
             if not self._is_local:
                 self._put(name, content)
                 return
-            # Object stores show an object when it is whole; a disk needs a rename.
+            # Object stores write objects atomically; a disk needs a rename.
             draft = f"{name.rpartition('/')[0]}/.{uuid4().hex}"
             self._put(draft, content)
             self._files.move(self.path(draft), self.path(name))
@@ -119,7 +119,7 @@ class Store:
             return content
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove files; those gone already are fine."""
+        """Remove files; missing files are ignored."""
         for name in names:
             try:
                 self._files.delete_file(self.path(name))
@@ -142,17 +142,17 @@ class Store:
         ]
 
     def list(self, folder: str) -> list[str]:
-        """Return the files in a folder and below, by path; none where it is not."""
+        """Return the sorted paths of the files in a folder and below."""
         return sorted(name for name, _ in self.infos(folder))
 
     def commits(self) -> Iterator[Commit]:
         """
-        Yield the markers.
+        Yield the commit markers.
 
         Raises
         ------
         BadInputError
-            If one of them is not a marker, or nothing can be read.
+            If a marker is invalid, or the folder cannot be read.
         """
         try:
             for name in self.list(FOLDER):
@@ -166,19 +166,19 @@ class Store:
             raise self._refusal(error) from error
 
     def visible(self) -> Visible:
-        """Return what of the fleet counts."""
+        """Return the visible markers and snapshots of the fleet."""
         return resolve(self.commits())
 
     def commit(self, commit: Commit) -> None:
-        """Make files visible."""
+        """Make the files of a commit visible by writing its marker."""
         self.write(f"{FOLDER}/{commit.name}.json", commit.to_text().encode())
 
     def _refusal(self, error: Exception) -> BadInputError:
         reason = getattr(error, "strerror", None) or str(error)
-        remedy = "check the path, and the rights to it"
+        remedy = "check the path, and the permissions on it"
         if self.folder.startswith("hdfs:"):
-            remedy += "; JAVA_HOME, HADOOP_HOME and CLASSPATH must lead to libhdfs"
-        # Missing libraries are listed place by place, on a line each.
+            remedy += "; JAVA_HOME, HADOOP_HOME and CLASSPATH must point to libhdfs"
+        # For a missing library, the loader lists each path it tried on a line.
         rule = f"the fleet cannot be reached: {reason.partition(chr(10))[0]}"
         msg = f"cannot use the fleet {self.folder}"
         return refusal(msg, self.folder, rule, remedy)

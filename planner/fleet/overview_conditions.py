@@ -22,17 +22,17 @@ FIGURES = (
     *FORECAST,
     MOVED[0],
 )
-"""The columns that a condition can ask for."""
+"""Columns that a condition can name."""
 
 _OF_SCORES = {
     **{
-        name: "ask for it with 'fleet score --fail-on'"
+        name: "use 'fleet score --fail-on' for it"
         for name in NAMES
         if name.partition(".")[0] in set(map(str, RESOURCES))
     },
     "disk.max_use": "write max_disk_use",
 }
-"""Figures of scores that overviews lack, with the remedy."""
+"""Remedies by name of figures that scores have and overviews lack."""
 
 
 def overview_conditions(
@@ -43,19 +43,19 @@ def overview_conditions(
     has_prices: bool = True,
 ) -> dict[str, Condition]:
     """
-    Read conditions on the columns of an overview.
+    Parse conditions on the columns of an overview.
 
     Parameters
     ----------
     texts
-        See `planner.score.fail_on.parse_conditions`.
+        Conditions, as in `planner.score.fail_on.parse_conditions`.
     has_trends, has_changes, has_prices
-        Whether there are the columns that come from trends, changes and prices.
+        Whether the overview has the columns of trends, changes and prices.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong with them.
+        With every problem of the conditions.
     """
     absent = dict(_OF_SCORES)
     if not has_trends:
@@ -69,9 +69,9 @@ def overview_conditions(
 
 def figures_of(row: Mapping[str, Any]) -> dict[str, Any]:
     """
-    Return a row as conditions ask it.
+    Return the figures of a row by the names that conditions use.
 
-    A disk that is known not to fill is full in infinitely many days.
+    A disk that does not grow gets infinitely many days until it is full.
     """
     figures = dict(row) | {"violations": row}
     if row.get(FORECAST[0]) is not None:

@@ -1,4 +1,4 @@
-"""Costs of a whole fleet: those of its clusters, added up."""
+"""Costs of a whole fleet, as sums over its clusters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ _SUMMED = (*PARTS, "cost_total", "saving_if_balanced", "saving_at_most")
 
 def fleet_costs(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
-    Add up what clusters cost.
+    Add up the costs of clusters.
 
     Parameters
     ----------
@@ -18,8 +18,8 @@ def fleet_costs(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
     Returns
     -------
-    The sums of amounts (`None` where no cluster has one), `by_owner` and `by_tag`, and
-    `without_prices`: clusters of which a broker has none.
+    Sums of the amounts (`None` if no cluster has one), `by_owner` and `by_tag`, and
+    `without_prices`: the number of clusters with a broker without a price.
     """
     sums = {name: _sum(row.get(name) for row in rows) for name in _SUMMED}
     missing = sum(

@@ -1,7 +1,7 @@
 """
-What moved between two snapshots of a cluster, and what became of a plan in between.
+Changes between two snapshots of a cluster, and the progress of plans between them.
 
-Nothing here needs Spark.
+The module works without Spark.
 """
 
 import json
@@ -10,17 +10,15 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.model.cluster import BoolArray
+from placement.array_types import BoolArray, IntArray
 from planner.errors import BadInputError
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.snapshot.tables.table_rows import Rows
 
 Tables = Mapping[str, ArrowTable]
-Ints = npt.NDArray[np.int64]
 _KEY = ("topic", "partition")
 _NAMES = ("topic", "topic_id")
 _IDS = pa.list_(pa.int32())
@@ -52,8 +50,8 @@ SCHEMA = pa.schema(
     ]
 )
 """
-A row per partition that changed, and one without a topic for all together. `reason`:
-why nothing is known, where a snapshot could not be read.
+Columns of a table of changes: a row per changed partition, and one without a topic for
+the totals. `reason` is set if a snapshot could not be read.
 """
 DRIFT_SCHEMA = pa.schema(
     [
@@ -74,24 +72,24 @@ DRIFT_SCHEMA = pa.schema(
         ("request_hash", pa.string()),
     ]
 )
-"""The columns of a table of plans held against later snapshots."""
+"""Columns of a table of plans compared with later snapshots."""
 
 
 def change_table(before: Tables, after: Tables, *, taken_before: int) -> ArrowTable:
     """
-    Return what changed from one snapshot of a cluster to the next.
+    Return the changes from one snapshot of a cluster to the next.
 
-    A copy is a replica on a broker that had none of the partition; its bytes are the
-    size of the partition before, or now where that was unknown; none where storage is
-    shared. A topic made anew, by its id, is gone and new. A leader that is not said is
-    the first replica.
+    A copy is a replica on a broker that had no replica of the partition. Its bytes are
+    the size of the partition before, or else after; 0 if the topic has shared storage.
+    A topic that was recreated, with another id, counts as gone and as new. An unknown
+    leader counts as the first replica.
 
     Parameters
     ----------
     before, after
-        The tables of the snapshots by name.
+        Tables of the two snapshots by name.
     taken_before
-        When the first was taken, in microseconds since 1970.
+        Time of the first snapshot in microseconds since 1970.
 
     Returns
     -------
@@ -118,16 +116,16 @@ def change_table(before: Tables, after: Tables, *, taken_before: int) -> ArrowTa
     )
 
 
-def lost_change(taken_before: int, reason: str) -> ArrowTable:
+def unreadable_change(taken_before: int, reason: str) -> ArrowTable:
     """
-    Return the row of two snapshots of which a file cannot be read.
+    Return the row of two snapshots with a file that cannot be read.
 
     Parameters
     ----------
     taken_before
-        When the first was taken, in microseconds since 1970.
+        Time of the first snapshot in microseconds since 1970.
     reason
-        Which file, and why.
+        Name of the file, and the error.
     """
     row = {"before": _moment(taken_before), "reason": reason}
     return pa.Table.from_pylist([row], schema=_without(SCHEMA))
@@ -143,13 +141,13 @@ def _without(schema: Any, *names: str) -> Any:  # noqa: ANN401 - Arrow schemas
 
 
 def _set_sizes(before: ArrowTable, after: ArrowTable) -> tuple[int, int]:
-    """Return how many brokers are gone, and how many are new."""
+    """Return the number of brokers that are gone, and of new ones."""
     old, new = (set(table.column("id").to_pylist()) for table in (before, after))
     return len(old - new), len(new - old)
 
 
 class _Pairs:
-    """Partitions that both snapshots have, row by row."""
+    """Partitions that both snapshots have, as pairs of rows."""
 
     def __init__(self, before: Tables, after: Tables) -> None:
         self.old, self.new = before["partitions"], after["partitions"]
@@ -168,17 +166,17 @@ class _Pairs:
     def _topics(self) -> ArrowTable:
         return self.new.column("topic").take(pa.array(self.new_row))
 
-    def _replicas(self, table: ArrowTable, rows: Ints) -> tuple[Ints, Ints]:
-        """Return the brokers of replicas, and the pair that each is of."""
+    def _replicas(self, table: ArrowTable, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the broker and the pair of each replica."""
         listed = Rows.of_ids(table.column("replicas").take(pa.array(rows)))
         return listed.values.astype(np.int64), listed.row_idx
 
-    def _counted(self, pair: Ints, flags: BoolArray) -> Ints:
-        counted: Ints = np.bincount(pair[flags], minlength=len(self.new_row))
+    def _counted(self, pair: IntArray, flags: BoolArray) -> IntArray:
+        counted: IntArray = np.bincount(pair[flags], minlength=len(self.new_row))
         return counted
 
-    def columns(self) -> dict[str, Ints]:
-        """Return per pair what changed."""
+    def columns(self) -> dict[str, IntArray]:
+        """Return the counts of changes, each a column over pairs."""
         copies = self._counted(self.new_pair, self.is_copied)
         dropped = self._counted(self.old_pair, self.is_dropped)
         size = self._sizes()
@@ -198,18 +196,18 @@ class _Pairs:
             self.is_changed |= column > 0
         return columns
 
-    def _sizes(self) -> Ints:
+    def _sizes(self) -> IntArray:
         sizes = [
             table.column("size_bytes").take(pa.array(rows))
             for table, rows in ((self.old, self.old_row), (self.new, self.new_row))
         ]
         known = pc.fill_null(pc.coalesce(*sizes), 0).to_numpy()
         shared = pc.is_in(self._topics(), value_set=self.shared)
-        size: Ints = np.where(shared.to_numpy(), 0, known)
+        size: IntArray = np.where(shared.to_numpy(), 0, known)
         return size
 
-    def _log_dir_moves(self) -> Ints:
-        """Count replicas that lie in another log dir of their broker."""
+    def _log_dir_moves(self) -> IntArray:
+        """Count, per pair, replicas in another log dir of the same broker."""
         old, new = (
             self._paths(table, rows, key)
             for table, rows, key in (
@@ -228,17 +226,17 @@ class _Pairs:
         flags[stays] = differs.to_numpy(zero_copy_only=False)
         return self._counted(self.new_pair, flags)
 
-    def _paths(self, table: ArrowTable, rows: Ints, key: Ints) -> Any:  # noqa: ANN401 - Arrow strings
-        """Return the log dir of each replica, null where nobody says."""
+    def _paths(self, table: ArrowTable, rows: IntArray, key: IntArray) -> Any:  # noqa: ANN401 - Arrow strings
+        """Return the log dir of each replica; null if unknown."""
         listed = Rows.from_arrow(table.column("log_dirs").take(pa.array(rows)))
         ids = Rows.of_ids(table.column("replicas").take(pa.array(rows)))
         slot = np.arange(len(key)) - ids.start[:-1][ids.row_idx]
         at = listed.start[:-1][ids.row_idx] + slot
-        is_said = slot < listed.lengths[ids.row_idx]
-        return listed.values.take(pa.array(at, pa.int64(), mask=~is_said))
+        is_known = slot < listed.lengths[ids.row_idx]
+        return listed.values.take(pa.array(at, pa.int64(), mask=~is_known))
 
-    def detail(self, columns: Mapping[str, Ints]) -> ArrowTable:
-        """Return a row per partition that changed."""
+    def detail(self, columns: Mapping[str, IntArray]) -> ArrowTable:
+        """Return a row per changed partition."""
         rows = np.nonzero(self.is_changed)[0]
         named = {
             "topic": self._topics().take(pa.array(rows)),
@@ -259,8 +257,8 @@ class _Pairs:
         return pa.Table.from_arrays(arrays, schema=_without(SCHEMA, "before", "reason"))
 
 
-def _matched(old: ArrowTable, new: ArrowTable) -> tuple[Ints, Ints]:
-    """Return the rows of partitions that both have, in the order of the new."""
+def _matched(old: ArrowTable, new: ArrowTable) -> tuple[IntArray, IntArray]:
+    """Return the rows of partitions in both tables, in the order of the new table."""
     numbered = [
         table.select(list(_KEY)).append_column(name, pa.array(np.arange(len(table))))
         for table, name in ((old, "old"), (new, "new"))
@@ -277,22 +275,22 @@ def _shared_topics(topics: ArrowTable) -> ArrowTable:
 def _is_same_topic(
     before: ArrowTable, after: ArrowTable, names: ArrowTable
 ) -> BoolArray:
-    """Return true for topics that have not been made anew in between."""
+    """Return true for partitions whose topic was not recreated in between."""
     old, new = (
         dict(zip(*(table.column(c).to_pylist() for c in _NAMES), strict=True))
         for table in (before, after)
     )
-    anew = [
+    recreated = [
         name
         for name, topic_id in new.items()
         if topic_id and old.get(name) and old[name] != topic_id
     ]
-    found = pc.is_in(names, value_set=pa.array(anew, pa.string()))
+    found = pc.is_in(names, value_set=pa.array(recreated, pa.string()))
     same: BoolArray = ~found.to_numpy()
     return same
 
 
-def _firsts(table: ArrowTable, rows: Ints) -> Ints:
+def _firsts(table: ArrowTable, rows: IntArray) -> IntArray:
     listed = Rows.of_ids(table.column("replicas").take(pa.array(rows)))
     firsts = np.full(len(rows), -1, dtype=np.int64)
     has = listed.lengths > 0
@@ -300,16 +298,18 @@ def _firsts(table: ArrowTable, rows: Ints) -> Ints:
     return firsts
 
 
-def _leaders(table: ArrowTable, rows: Ints) -> Ints:
-    said = table.column("leader").take(pa.array(rows))
-    leaders: Ints = pc.coalesce(
-        said.cast(pa.int64()), pa.array(_firsts(table, rows))
+def _leaders(table: ArrowTable, rows: IntArray) -> IntArray:
+    listed = table.column("leader").take(pa.array(rows))
+    leaders: IntArray = pc.coalesce(
+        listed.cast(pa.int64()), pa.array(_firsts(table, rows))
     ).to_numpy()
     return leaders
 
 
-def _lists(key: Ints, pair: Ints, flags: BoolArray, rows: Ints) -> ArrowTable:
-    """Return the brokers of some pairs' flagged replicas, as lists."""
+def _lists(
+    key: IntArray, pair: IntArray, flags: BoolArray, rows: IntArray
+) -> ArrowTable:
+    """Return the brokers of flagged replicas as one list per chosen pair."""
     chosen = flags & np.isin(pair, rows)
     lengths = np.bincount(pair[chosen], minlength=int(pair.max(initial=-1)) + 1)[rows]
     start = np.zeros(len(rows) + 1, dtype=np.int32)
@@ -327,7 +327,7 @@ def drift_rows(
     flaw: str = "",
 ) -> Iterator[dict[str, Any]]:
     """
-    Yield, for each plan of a cluster, what has become of it by a later snapshot.
+    Yield a row with the progress of each plan of a cluster by a later snapshot.
 
     Parameters
     ----------
@@ -335,11 +335,11 @@ def drift_rows(
         Rows of a table of plans: `request`, `request_hash`, `plan`, `files`,
         `fingerprint`.
     tables, header
-        The later snapshot.
+        Tables and header of the later snapshot.
     planned_at
-        When the snapshot was taken that was planned on, in microseconds since 1970.
+        Time of the planned snapshot in microseconds since 1970.
     flaw
-        Why the later snapshot cannot be read; empty: it can.
+        Reason why the later snapshot cannot be read; empty if it can.
     """
     state, reason = (None, flaw) if flaw else _state(tables, header)
     moment = _moment(planned_at)
@@ -359,7 +359,7 @@ def drift_rows(
 
 
 def _state(tables: Tables, header: Mapping[str, Any]) -> tuple[Any, str]:
-    """Return a cluster, or why it is none."""
+    """Return a cluster and an empty reason; or `None` and the reason."""
     from planner.snapshot import Snapshot
 
     try:
@@ -369,19 +369,19 @@ def _state(tables: Tables, header: Mapping[str, Any]) -> tuple[Any, str]:
 
 
 def _drift(state: Any, plan: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - ClusterState
+    from planner.kafka_files.reassignment_file import parse_reassignment
     from planner.plan.input.plan_input import lists_before
-    from planner.plan.kafka_files.reassignment_file import parse_reassignment
     from planner.verify import verify
-    from planner.verify.foretold_loads import compare_loads
+    from planner.verify.predicted_loads import compare_loads
 
-    asked, before = (
+    targets, before = (
         parse_reassignment(json.loads(text), file=name)
         for name, text in plan["files"]
         if name in {"reassignment.json", "rollback.json"}
     )
     document = json.loads(plan["plan"])
     known = lists_before(before, document, place="plan.json, not_in_rollback")
-    found = verify(state, asked, rollback=known)
+    found = verify(state, targets, rollback=known)
     compared = compare_loads(state, document["after"])
     return {
         "status": found.overall.value,

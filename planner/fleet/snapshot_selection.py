@@ -19,15 +19,15 @@ _TIME_REMEDY = "write 2026-11-21, 2026-11-21T08:00:00Z or 36h"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSelection:
     """
-    Snapshots of some clusters and of a span of time.
+    Selection of snapshots by cluster and span of time.
 
     Parameters
     ----------
     since, until
-        In microseconds since 1970: the first time selected, and the first one after
-        it that is not; `None`: no limit.
+        Start (inclusive) and end (exclusive) of the span in microseconds since 1970;
+        `None`: no limit.
     cluster
-        Matches the whole of a cluster's id; `None`: every cluster.
+        Regular expression for the complete id of a cluster; `None`: every cluster.
     """
 
     since: int | None = None
@@ -41,12 +41,12 @@ class SnapshotSelection:
 
     @property
     def without_since(self) -> Self:
-        """The same clusters, from their first snapshot on."""
+        """Selection of the same clusters from their first snapshot on."""
         return replace(self, since=None)
 
     @property
     def days(self) -> tuple[str | None, str | None]:
-        """The first and the last day of the span, as ``2026-11-21``."""
+        """First and last day of the span, such as ``2026-11-21``; `None`: no limit."""
         last = None if self.until is None else self.until - 1
         return (
             None if self.since is None else day_text(self.since),
@@ -54,36 +54,36 @@ class SnapshotSelection:
         )
 
     def takes(self, cluster_id: str | None, micros: int) -> bool:
-        """Tell whether a snapshot is selected, by cluster and microseconds."""
-        return self.takes_cluster(cluster_id) and self.takes_time(micros)
+        """Return whether a snapshot is selected, by cluster and microseconds."""
+        return self.selects_cluster(cluster_id) and self.selects_time(micros)
 
-    def takes_cluster(self, cluster_id: str | None) -> bool:
-        """Tell whether snapshots of a cluster may be selected."""
+    def selects_cluster(self, cluster_id: str | None) -> bool:
+        """Return whether the id of a cluster matches."""
         return self.cluster is None or bool(self.cluster.fullmatch(cluster_id or ""))
 
-    def takes_time(self, micros: int) -> bool:
-        """Tell whether a time is in the span."""
+    def selects_time(self, micros: int) -> bool:
+        """Return whether a time in microseconds since 1970 is in the span."""
         is_late = self.since is None or micros >= self.since
         return is_late and (self.until is None or micros < self.until)
 
     def clusters(self, known: Iterable[str | None]) -> list[str]:
         """
-        Return the clusters that match, in order.
+        Return the ids that match, sorted.
 
         Parameters
         ----------
         known
-            Ids of all clusters that there are.
+            Ids of all clusters.
 
         Raises
         ------
         BadInputError
-            If there are clusters, and none of them matches.
+            If `known` has ids, and none of them matches.
         """
         names = sorted({name for name in known if name is not None})
-        found = [name for name in names if self.takes_cluster(name)]
+        found = [name for name in names if self.selects_cluster(name)]
         if names and not found and self.cluster is not None:
-            rule, remedy = "must match a cluster's whole id", near(self._text, names)
+            rule, remedy = "must match a cluster's complete id", near(self._text, names)
             raise _refused([_problem("--cluster", self._text, rule, remedy)])
         return found
 
@@ -103,23 +103,23 @@ def read_selection(
     now: datetime | None = None,
 ) -> SnapshotSelection:
     """
-    Read the options that select snapshots.
+    Parse the options that select snapshots.
 
     Parameters
     ----------
     since, until
-        A day, a time (UTC where it names no zone), or an age: ``2026-11-21``,
-        ``2026-11-21T08:00Z``, ``7d``. `since` is part of the span. `until` is not,
-        but where it is a day that whole day is.
+        A day, a time (UTC without a zone), or an age: ``2026-11-21``,
+        ``2026-11-21T08:00Z``, ``7d``. The span includes `since` and excludes `until`;
+        a day as `until` is included.
     cluster
-        A regular expression for the whole of a cluster's id.
+        Regular expression for the complete id of a cluster.
     now
-        With a zone: what ages are counted from; `None`: when this is called.
+        Time, with a zone, from which ages are counted; `None`: the current time.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong.
+        With every problem of the options.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def read_selection(
 def _moment(
     option: str, text: str | None, now: datetime, problems: list[InputProblem]
 ) -> datetime | None:
-    """Return a time; what is wrong with it is added to the problems."""
+    """Parse a time, and add a problem if it is invalid."""
     if text is None:
         return None
     try:
@@ -169,7 +169,7 @@ def _pattern(text: str | None, problems: list[InputProblem]) -> re.Pattern[str] 
         return re.compile(text)
     except re.error as error:
         rule = f"must be a regular expression: {error}"
-        remedy = "correct it; it matches whole ids"
+        remedy = "correct it; it matches complete ids"
         problems.append(_problem("--cluster", text, rule, remedy))
         return None
 

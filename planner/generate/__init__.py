@@ -1,4 +1,4 @@
-"""What `generate` proposes for some topics and a list of brokers."""
+"""Proposals of `generate` for some topics and a list of brokers."""
 
 from planner.generate.generate_request import GenerateRequest
 from planner.generate.proposal import Moves, Proposal, generate

@@ -1,4 +1,4 @@
-"""The assignment that is proposed, what it costs, and what is to be said of it."""
+"""The proposed assignment, its moves, notes and findings."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,27 +21,27 @@ from planner.generate.generate_request import (
     placer_brokers,
 )
 from planner.generate.tool_refusals import Refusal, find_refusals
+from planner.kafka_files.reassignment_columns import listing, listing_now
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.input.plan_input import to_target
-from planner.plan.kafka_files.reassignment_columns import listing, listing_now
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 from planner.progress import stage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moves:
     """
-    What a proposal changes.
+    Sizes of the changes of a proposal.
 
     Parameters
     ----------
     replicas
-        Copies made.
+        Number of copied replicas.
     bytes
-        Their sizes together, those that are known.
+        Bytes of the copies, summed over known sizes.
     leaders
-        Partitions whose first replica changes.
+        Number of partitions whose first replica changes.
     partitions
-        Partitions whose list changes.
+        Number of partitions whose replica list changes.
     """
 
     replicas: int
@@ -53,23 +53,23 @@ class Moves:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """
-    The two assignments that `generate` prints, and what there is to say of them.
+    The two assignments that `generate` prints, with moves, notes and findings.
 
     Parameters
     ----------
     current, proposed
-        Lists of all partitions of the topics; the current ones with log dirs.
+        Replica lists of all partitions of the topics; the current ones with log dirs.
     moves
-        What lies between them.
+        Sizes of the changes between both.
     is_least
-        Whether no proposal with counts as even takes fewer copies; `None` where
-        nobody tried, from scratch.
+        Whether it is proven that no proposal with counts as even copies less; `None`
+        for proposals from scratch.
     ignored_brokers
-        Ids of the list that are not used: unknown, or not live.
+        Ids of listed brokers that are unknown or not live.
     notes
-        Sentences that a reader should know.
+        Sentences on ignored brokers, skipped partitions and limits of the proof.
     findings
-        What the independent checker says the proposal causes or leaves wrong.
+        Findings of the independent checker that the proposal causes or leaves.
     """
 
     current: ReassignmentFile
@@ -90,12 +90,12 @@ def generate(state: ClusterState, request: GenerateRequest) -> Proposal:
     state
         The cluster.
     request
-        Topics, brokers, and how.
+        Topics, brokers and options.
 
     Raises
     ------
     BadInputError
-        With everything that Kafka's tool would refuse, in its words.
+        If Kafka's tool would refuse the request; has every refusal in the tool's words.
     """
     _raise(find_refusals(state, request), request)
     stage("proposing")
@@ -188,7 +188,7 @@ def _keys(file: ReassignmentFile) -> Iterator[tuple[str, int]]:
 
 
 def _sizes(state: ClusterState, file: ReassignmentFile) -> list[int]:
-    """Return what a copy of each partition costs; the file's are in order of rows."""
+    """Return the bytes of a copy of each partition of a file, in the order of rows."""
     of, names = state.partitions.topic_idx, state.topics.names
     wanted = set(file.topics)
     is_in = np.array([name in wanted for name in names], dtype=np.bool_)[of]
@@ -239,7 +239,7 @@ def _factor_notes(state: ClusterState, request: GenerateRequest) -> Iterator[str
 def _findings(
     state: ClusterState, request: GenerateRequest, proposed: ReassignmentFile
 ) -> tuple[Finding, ...]:
-    """Return what the checker says that the proposal causes, or leaves as it was."""
+    """Return the findings of the checker that the proposal causes or leaves."""
     others = state.brokers.is_live & ~is_open(state, request)
     rules = CheckSettings(leaving_brokers=frozenset(state.brokers.ids[others].tolist()))
     found = check(state, to_target(proposed), rules)

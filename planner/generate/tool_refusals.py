@@ -1,4 +1,4 @@
-"""What Kafka's tool would refuse, in its words."""
+"""Refusals of Kafka's tool, in its words."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -27,16 +27,16 @@ Value = TypeVar("Value", int, str)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """
-    One thing that Kafka's tool would refuse.
+    A reason for which Kafka's tool would refuse a request.
 
     Parameters
     ----------
     place
-        The option, or the topic.
+        Option or topic.
     error
-        What the tool throws, with its message.
+        Error of the tool, with its message.
     remedy
-        What to do.
+        Change of the request that avoids the refusal.
     """
 
     place: str
@@ -45,7 +45,7 @@ class Refusal:
 
 
 def find_refusals(state: ClusterState, request: GenerateRequest) -> list[Refusal]:
-    """Return all that Kafka's tool would refuse, in the order in which it would."""
+    """Return the refusals of Kafka's tool, in the order of the tool's checks."""
     return [
         *_argument_refusals(request),
         *_topic_refusals(state, request),
@@ -113,7 +113,7 @@ def _broker_refusals(
 
 
 def _factors(state: ClusterState, request: GenerateRequest) -> dict[str, int]:
-    """Return the largest replication factor that each topic would have."""
+    """Return the largest replication factor of each topic in the proposal."""
     current = current_lists(state, request)
     if request.is_from_scratch:
         return proposed_factors(current)

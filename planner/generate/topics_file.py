@@ -1,20 +1,20 @@
-"""The file that names topics to move, as Kafka's own tool takes it."""
+"""The file of topics to move, in the format of Kafka's tool."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from planner.errors import BadInputError, InputProblem
-from planner.plan.kafka_files.reassignment_file import read_json
+from planner.kafka_files.reassignment_file import read_json
 
 
 def read_topics_to_move(path: Path) -> tuple[str, ...]:
     """
-    Read the file of ``--topics-to-move-json-file``, as Kafka's tool takes it.
+    Read the file of ``--topics-to-move-json-file``.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong with it.
+        If the file is invalid; names every problem.
     """
     document = read_json(path)
     problems = [

@@ -1,4 +1,4 @@
-"""What `group assign` answers: the assignment, what it changes, and what is proven."""
+"""Answer of `group assign`: the assignment, its changes, and its proven bounds."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,24 +30,24 @@ _REASONS = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """
-    An assignment, judged.
+    An assignment with its certificate and the findings of the checker.
 
     Parameters
     ----------
     group
-        Before.
+        The group before the assignment.
     assignor
-        Name of who made it.
+        Name of the assignor.
     assignment
-        Who reads what.
+        The member of each partition.
     certificate
-        What is proven.
+        Proven lower bounds on the busiest member and on the moved partitions.
     findings
-        What the checker has against it.
+        Rules that the assignment breaks, as the checker finds them.
     notes
-        What a reader should know.
+        Sentences on idle members, unread topics and assumptions of the import.
     seconds
-        Time spent on ``solve`` and ``check``.
+        Wall-clock seconds of the phases ``solve`` and ``check``.
     """
 
     group: "Group"
@@ -59,7 +59,7 @@ class Answer:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the answer as it stands in `--format json`, but for the times."""
+        """Return the document of `--format json`, without the field `seconds`."""
         from assignment.outcome import is_moved
         from planner.group.assignor_comparison import uneven_topics
 
@@ -84,10 +84,10 @@ class Answer:
         }
 
     def idle_members(self) -> list[str]:
-        """Return the members that read nothing."""
-        counts = self.assignment.counts(self.group.num_members)
-        idle = np.nonzero(np.equal(counts, 0))[0].tolist()
-        return [self.group.members.ids[member] for member in idle]
+        """Return the ids of the members without a partition."""
+        from assignment.outcome import idle_members
+
+        return idle_members(self.group, self.assignment)
 
 
 _REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
@@ -100,10 +100,10 @@ def refuse_other_kinds(document: GroupDocument, file: str) -> None:
     Raises
     ------
     BadInputError
-        If it is a share or a streams group, or one amid a rebalance, of which nobody
-        can tell what its members read.
+        If the group is a share or a streams group, or is in a rebalance and the
+        subscriptions of its members are unknown.
     """
-    _refuse_untold(document, file)
+    _refuse_unknown_subscriptions(document, file)
     kind = document.record.type
     if kind in _REASONS:
         rule = f"a {kind} group cannot be assigned: {_REASONS[kind]}"
@@ -112,14 +112,15 @@ def refuse_other_kinds(document: GroupDocument, file: str) -> None:
         raise BadInputError(msg, [found])
 
 
-def _refuse_untold(document: GroupDocument, file: str) -> None:
+def _refuse_unknown_subscriptions(document: GroupDocument, file: str) -> None:
     members, state = document.record.members, document.record.state
     if state not in _REBALANCING or any(one.topics or one.pattern for one in members):
         return
     if members:
-        rule = f"what members read must be known; the group is {state}"
-        found = problem(file, "members", None, rule, "ask again once it is Stable")
-        msg = f"{document.record.group_id or file} is amid a rebalance"
+        rule = f"subscriptions are unknown while the group is {state}"
+        remedy = "run the command again once the group is Stable"
+        found = problem(file, "members", None, rule, remedy)
+        msg = f"{document.record.group_id or file} is in a rebalance"
         raise BadInputError(msg, [found])
 
 
@@ -127,12 +128,12 @@ def answer(
     group: "Group", assignor: "Assignor | UserAssignor", notes: Sequence[str] = ()
 ) -> Answer:
     """
-    Ask an assignor, and have its answer checked.
+    Compute an assignment and its findings.
 
     Raises
     ------
     AssignmentError
-        If it refuses the group, or is a user's and fails.
+        If the assignor refuses the group, or is a class of the user and fails.
     """
     from assignment.outcome import Assignment
 
@@ -177,7 +178,7 @@ def _ask_user(
 
     claims, findings = check_named(group, assignor.answer(group))
     member_idx = np.full(group.num_partitions, -1, dtype=np.int32)
-    # Where it gives a partition to several, the first of them is taken here.
+    # If several members claim a partition, the first of the claims counts here.
     member_idx[claims.partition_idx[::-1]] = claims.member_idx[::-1]
     return member_idx, findings
 
@@ -215,7 +216,7 @@ def _notes(group: "Group", assignment: "Assignment") -> list[str]:
 
 
 def _uneven(group: "Group", assignment: "Assignment") -> Iterator[str]:
-    """Yield which topic is read unevenly, and which assignor evens it."""
+    """Yield a note on the most unevenly read topic and the assignors that even it."""
     from planner.group.assignor_comparison import options_of, uneven_text, uneven_topics
 
     if not uneven_topics(group, assignment.member_idx):
@@ -229,7 +230,7 @@ def _uneven(group: "Group", assignment: "Assignment") -> Iterator[str]:
 def names_by_member(
     group: "Group", member_idx: npt.NDArray[np.int32]
 ) -> dict[str, dict[str, list[int]]]:
-    """Return an assignment by names: member to topic to partition numbers."""
+    """Return an assignment as a mapping: member to topic to partition numbers."""
     rows = np.nonzero(member_idx >= 0)[0]
     rows = rows[np.argsort(member_idx[rows], kind="stable")]
     named: dict[str, dict[str, list[int]]] = {m: {} for m in group.members.ids}
@@ -241,7 +242,7 @@ def names_by_member(
 def _blocks(
     group: "Group", members: npt.NDArray[Any], rows: npt.NDArray[np.int64]
 ) -> list[tuple[str, str, list[int]]]:
-    """Return runs of rows of one member and topic, as names and numbers."""
+    """Return each run of rows with one member and topic: names, partition numbers."""
     topics = group.partitions.topic_idx[rows]
     numbers = rows - group.topics.start[topics]
     if not len(rows):

@@ -1,4 +1,4 @@
-"""Assignments by Kafka's assignors and by `balanced`, to compare a group with."""
+"""Assignments of a group by Kafka's assignors and by `balanced`, for comparison."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,56 +9,58 @@ import numpy.typing as npt
 
 from assignment.assignors import ASSIGNORS, Assignor
 from assignment.balanced.balanced_assignor import Balanced
-from assignment.group import ABSENT, Group, RateArray
+from assignment.group import ABSENT, Group
+from placement.array_types import CountArray, RateArray
 
 MOST_TRIED = 50_000
-"""Subscribed partitions, over all members, up to which every assignor is tried."""
+"""Subscribed partitions, summed over members, up to which Kafka's assignors run."""
 NEAR = 1.05
-"""So many times the least is as good as the least."""
-# In the end cooperative-sticky assigns what sticky does.
+"""Ratio to the least load up to which two assignors count as equally good."""
+# cooperative-sticky is left out: it ends at the assignment of sticky.
 CLASSIC = ("range", "roundrobin", "sticky")
 SERVER = ("server-uniform", "server-range")
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Option:
     """
-    One assignment.
+    The assignment of one assignor, with its figures.
 
     Parameters
     ----------
     name
         Name of the assignor.
     busiest
-        Largest load over capacity of a member.
+        Largest ratio of load to capacity over all members.
     num_idle
-        Members that read nothing.
+        Number of members without a partition.
     widest
-        ``(T,)`` by topic, the most partitions that a subscriber reads less the fewest.
+        ``(T,)`` spread of each topic: the most partitions that a subscriber reads, less
+        the fewest.
     member_idx
-        ``(P,)`` row of the member, or `ABSENT`.
+        ``(P,)`` row of the member that reads each partition, or `ABSENT`.
     """
 
     name: str
     busiest: float
     num_idle: int
-    widest: Counts
+    widest: CountArray
     member_idx: npt.NDArray[np.int32]
 
 
 def options_of(group: Group, kind: str | None, weight: RateArray) -> list[Option]:
     """
-    Return what the assignors make of a group that can serve it, ours last.
+    Return the assignments of the assignors that suit a group, `balanced` last.
 
     Parameters
     ----------
     group
         The group.
     kind
-        ``classic``, ``consumer`` or `None`: which of Kafka's assignors there are.
+        Kind of the group: ``classic``, ``consumer`` or `None`. ``consumer`` selects the
+        assignors of the server, the others select those of the client.
     weight
-        ``(P,)`` what each partition costs its reader.
+        ``(P,)`` load of each partition on its reader. Not negative.
     """
     weighed = replace(group, partitions=replace(group.partitions, weight=weight))
     names = SERVER if kind == "consumer" else CLASSIC
@@ -83,12 +85,13 @@ def _option(group: Group, assignor: Assignor) -> Option:
 
 def least_and_most(
     group: Group, member_idx: npt.NDArray[np.int32]
-) -> tuple[Counts, Counts]:
-    """Return ``(T,)`` the fewest and the most partitions that a subscriber reads."""
+) -> tuple[CountArray, CountArray]:
+    """Return ``(T,)`` fewest and ``(T,)`` most partitions that a subscriber reads."""
     topics, members = len(group.topics), group.num_members
     read = np.not_equal(member_idx, ABSENT)
     place = group.partitions.topic_idx[read].astype(np.int64) * members
-    # Of ten thousand topics and a thousand members, most pairs are not subscribed.
+    # Only subscribed pairs are counted: with ten thousand topics and a thousand
+    # members, a table of all pairs would be mostly empty.
     places, held = np.unique(place + member_idx[read], return_counts=True)
     key = group.subscribed.idx.astype(np.int64) * members + group.subscribed.owner
     at = np.minimum(np.searchsorted(places, key), max(len(places) - 1, 0))
@@ -102,14 +105,14 @@ def least_and_most(
     return np.minimum(least, most), most
 
 
-def widths(group: Group, member_idx: npt.NDArray[np.int32]) -> Counts:
-    """Return ``(T,)`` by how many partitions subscribers of each topic differ."""
+def widths(group: Group, member_idx: npt.NDArray[np.int32]) -> CountArray:
+    """Return ``(T,)`` spread of each topic: most less fewest partitions per reader."""
     least, most = least_and_most(group, member_idx)
     return most - least
 
 
 def owners(group: Group) -> npt.NDArray[np.int32]:
-    """Return ``(P,)`` who reads each partition now; the first of several."""
+    """Return ``(P,)`` current owner of each partition; the first of several owners."""
     member_idx = np.full(group.num_partitions, ABSENT, dtype=np.int32)
     member_idx[group.owned.idx[::-1]] = group.owned.owner[::-1]
     return member_idx
@@ -118,7 +121,7 @@ def owners(group: Group) -> npt.NDArray[np.int32]:
 def uneven_topics(
     group: Group, member_idx: npt.NDArray[np.int32]
 ) -> list[dict[str, Any]]:
-    """Return the topics that subscribers read unevenly, the worst first."""
+    """Return the topics with a spread above 1 partition, the largest spread first."""
     least, most = least_and_most(group, member_idx)
     rows = np.nonzero(most - least > 1)[0]
     rows = rows[np.argsort(least[rows] - most[rows], kind="stable")]
@@ -136,16 +139,16 @@ def uneven_text(
     group: Group, member_idx: npt.NDArray[np.int32], options: Sequence[Option]
 ) -> str | None:
     """
-    Return which topic is read most unevenly, and what evens it; `None` if none is.
+    Return a sentence on the most unevenly read topic; `None` if all are even.
 
     Parameters
     ----------
     group
         The group.
     member_idx
-        ``(P,)`` who reads each partition.
+        ``(P,)`` row of the member that reads each partition, or `ABSENT`.
     options
-        Other assignments.
+        Assignments of other assignors, searched for one that evens the topic.
     """
     uneven = uneven_topics(group, member_idx)
     if not uneven:
@@ -166,7 +169,7 @@ def uneven_text(
 
 def amount(value: float) -> str:
     """
-    Return a load, with a fraction only where it is small.
+    Format a load: whole from 1000 on, four significant digits below.
 
     Examples
     --------
@@ -178,7 +181,7 @@ def amount(value: float) -> str:
 
 def joined(names: Sequence[str]) -> str:
     """
-    Return names in a sentence.
+    Join names with commas, the last one with "and".
 
     Examples
     --------
@@ -191,15 +194,17 @@ def joined(names: Sequence[str]) -> str:
 
 
 def near_best(options: Sequence[Option]) -> Iterator[str]:
-    """Yield the assignors whose busiest member carries least, or nearly so."""
+    """Yield the assignors within `NEAR` of the least load of the busiest member."""
     least = min(one.busiest for one in options)
     for one in options:
         if one.busiest <= least * NEAR:
             yield one.name
 
 
-def maker_of(options: Sequence[Option], now: npt.NDArray[np.int32]) -> str | None:
-    """Return the assignor of Kafka that makes what is there now; `None`: none does."""
+def matching_assignor(
+    options: Sequence[Option], now: npt.NDArray[np.int32]
+) -> str | None:
+    """Return the assignor of Kafka that gives the current assignment, or `None`."""
     for one in options:
         if one.name != "balanced" and np.array_equal(one.member_idx, now):
             return one.name

@@ -1,4 +1,4 @@
-"""Assignors by name: Kafka's, ours, and a user's own."""
+"""Assignors by name: Kafka's, `balanced`, and classes of the user."""
 
 import importlib
 import sys
@@ -28,14 +28,15 @@ NAMES = (
 
 class UserAssignor:
     """
-    A user's own class, which answers by names.
+    An assignor class of the user, which returns names.
 
     Parameters
     ----------
     name
         ``package.module:Class``.
     assign
-        Its method: takes the group, returns member to topic to partition numbers.
+        Method of the class: takes the group, returns member to topic to partition
+        numbers.
     """
 
     def __init__(self, name: str, assign: Callable[["Group"], Any]) -> None:
@@ -44,12 +45,12 @@ class UserAssignor:
 
     def answer(self, group: "Group") -> Mapping[str, Mapping[str, list[int]]]:
         """
-        Ask it.
+        Return the assignment of a group as the class computes it.
 
         Raises
         ------
         UserAssignorError
-            If it raises, or answers something else.
+            If the class raises, or returns anything but such a mapping.
         """
         from assignment.errors import UserAssignorError
 
@@ -95,18 +96,18 @@ def find_assignor(
     Parameters
     ----------
     name
-        One of `NAMES`, or ``package.module:Class`` of a user's own; modules are also
-        looked
-        for in the current folder.
+        One of `NAMES`, or ``package.module:Class``; the current folder is searched
+        for modules, too.
     seed
-        Of the random one.
+        Seed of the assignor `random`.
     tolerance
-        Of ours.
+        Tolerance of the assignor `balanced`: excess of a load over its fair share, as
+        a fraction of the share, up to which a member keeps its partitions.
 
     Raises
     ------
     BadInputError
-        If there is none, or the user's cannot be loaded.
+        If no assignor has the name, or the class cannot be loaded.
     """
     if ":" in name:
         return _load(name)

@@ -1,4 +1,4 @@
-"""What is worth doing about a group: who is busiest, who idles, how many to have."""
+"""Advice on a group: the busiest member, idle members, the number of members."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from assignment.advice import Needed, members_needed, members_worth_having
-from assignment.group import BoolArray, Group, RateArray
+from assignment.group import Group
+from placement.array_types import BoolArray, RateArray
 from planner.group.assignor_comparison import (
     NEAR,
     Option,
     amount,
     joined,
-    maker_of,
+    matching_assignor,
     near_best,
     options_of,
     owners,
@@ -23,22 +24,22 @@ from planner.group.assignor_comparison import (
 from planner.group.group_document import GroupDocument, lags_of
 
 SKEWED = 1.2
-"""Above so many times the mean it is worth saying."""
+"""Ratio of the largest load to the mean above which a skew is reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
     """
-    What the group is to reach.
+    A time to catch up in, with the rates of readers and producers.
 
     Parameters
     ----------
     catch_up_s
-        In so many seconds nothing is left behind.
+        Seconds within which the lag is to be 0. Positive.
     reads_per_s
-        Messages per second that one member reads.
+        Messages/s that one member reads. Positive.
     in_per_s
-        Messages per second that arrive, in all topics together.
+        Messages/s that arrive, summed over all topics. Not negative.
     """
 
     catch_up_s: float
@@ -48,14 +49,14 @@ class Aim:
 
 def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
     """
-    Return what there is to say, as it stands in `--format json`.
+    Return the field `advice` of the document of `--format json`.
 
     Parameters
     ----------
     document
-        The group, offsets and all.
+        The group, with offsets where they are known.
     aim
-        `None`: only what can be said without.
+        The time to catch up in; `None` leaves `needed` out.
     """
     group = document.to_group()
     lag, is_lag_known, unknown = _lags(document)
@@ -63,7 +64,7 @@ def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
     found: dict[str, Any] = {
         "skew": {
             "load": _skew(group, group.partitions.weight),
-            # Where some are unknown, nobody can tell who carries most.
+            # An unknown lag could be the largest, so the skew stays unknown, too.
             "lag": _skew(group, lag) if is_lag_known and not unknown else None,
         },
         "members": {
@@ -79,10 +80,10 @@ def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
         "unknown_lags": unknown,
     }
     if document.record.type == "share":
-        # One more member helps there, however few partitions there are.
+        # Members of a share group share partitions: any further member helps.
         return {**_without_use(found), "sayings": []}
     measures = {"load": group.partitions.weight, "lag": lag}
-    sayings = _sayings(document, group, found, measures, aim)
+    sayings = _advice_texts(document, group, found, measures, aim)
     return {**_without_use(found), "sayings": list(sayings)}
 
 
@@ -97,10 +98,11 @@ def _without_use(found: dict[str, Any]) -> dict[str, Any]:
 
 def _lags(document: GroupDocument) -> tuple[RateArray, bool, int]:
     """
-    Return ``(P,)`` messages behind, 0 where not known.
+    Return the lags, whether any lag is known, and the number of unknown lags.
 
-    Also whether any is known, and of how many partitions that are read none is, though
-    their group has others.
+    The lags are ``(P,)`` messages, 0 where unknown. The number is 0 where no lag is
+    known.
+
     """
     lags = [lag for topic in document.record.topics for lag in lags_of(topic)]
     known = any(lag is not None for lag in lags)
@@ -109,7 +111,7 @@ def _lags(document: GroupDocument) -> tuple[RateArray, bool, int]:
 
 
 def _skew(group: Group, weight: RateArray) -> dict[str, Any] | None:
-    """Return the busiest member, and how many times the mean it carries."""
+    """Return the busiest member and the ratio of its load to the mean."""
     if not group.num_members:
         return None
     rows, owner = group.owned.idx, group.owned.owner
@@ -129,7 +131,7 @@ def _skew(group: Group, weight: RateArray) -> dict[str, Any] | None:
 def _worth_having(
     group: Group, lag: RateArray, is_read: BoolArray, *, is_known: bool
 ) -> dict[str, int]:
-    """Return how many members are worth having, by what makes a partition heavy."""
+    """Return the largest useful number of members by count, by load and by lag."""
     by_load = members_worth_having(group.partitions.weight[is_read])
     found = {"by_count": int(is_read.sum()), "by_load": by_load}
     if is_known and lag[is_read].any():
@@ -153,9 +155,9 @@ def _heaviest(group: Group, lag: RateArray) -> dict[str, Any]:
 def _needed(
     document: GroupDocument, group: Group, lag: RateArray, is_read: BoolArray, aim: Aim
 ) -> dict[str, Any]:
-    """Return how many members reach the aim."""
+    """Return bounds on the number of members that catch up in time."""
     rates = _rates(document, is_read, aim.in_per_s)
-    # In T seconds a reader has to get through what is there and what arrives.
+    # In T seconds a reader has to read the lag and the messages that arrive meanwhile.
     load = np.where(is_read, lag / aim.catch_up_s + rates, 0.0)
     needed: Needed = members_needed(load, aim.reads_per_s)
     return {
@@ -167,7 +169,7 @@ def _needed(
 
 
 def _rates(document: GroupDocument, is_read: BoolArray, in_per_s: float) -> RateArray:
-    """Return ``(P,)`` what arrives, as it did so far: in proportion to the offsets."""
+    """Return ``(P,)`` messages/s that arrive, in proportion to the log end offsets."""
     ends = [
         end or 0
         for topic in document.record.topics
@@ -181,7 +183,7 @@ def _rates(document: GroupDocument, is_read: BoolArray, in_per_s: float) -> Rate
     return rates
 
 
-def _sayings(
+def _advice_texts(
     document: GroupDocument,
     group: Group,
     found: dict[str, Any],
@@ -198,18 +200,20 @@ def _sayings(
     for what, skew in found["skew"].items():
         if skew is not None and skew["max_over_mean"] > SKEWED:
             yield _skew_text(what, skew, options[what], now)
-    yield from _idle(found, group, options.get("load", []))
+    yield from _idle_texts(found, group, options.get("load", []))
     if is_assigned and (text := uneven_text(group, now, options["load"])) is not None:
         yield text
-    yield from _fewer(found["members"])
-    yield from _held_back(found, group, options.get("lag", []))
+    yield from _fewer_texts(found["members"])
+    yield from _held_back_texts(found, group, options.get("lag", []))
     if found["unknown_lags"] and found["skew"]["lag"] is None:
         yield (
             f"partitions of unknown lag: {found['unknown_lags']}; nothing is said of "
             "how lag is spread"
         )
     if aim is not None:
-        yield from _towards(found["members"]["now"], found["members"]["needed"], aim)
+        yield from _catch_up_texts(
+            found["members"]["now"], found["members"]["needed"], aim
+        )
 
 
 def _skew_text(
@@ -218,7 +222,7 @@ def _skew_text(
     options: Sequence[Option],
     now: npt.NDArray[np.int32],
 ) -> str:
-    """Return the busiest member, and which assignors would lower its load."""
+    """Return a sentence on the busiest member and the assignors that lower its load."""
     times = f"{skew['max_over_mean']:.3g} times"
     text = f"{skew['busiest']} carries {times} the mean {what} of the members"
     if not options:
@@ -226,8 +230,8 @@ def _skew_text(
     least = min(one.busiest for one in options)
     if skew["use"] <= least * NEAR:
         return f"{text}; no assignment makes that less"
-    maker = maker_of(options, now)
-    by = f" as {maker} assigns it" if maker else ""
+    assignor = matching_assignor(options, now)
+    by = f" as {assignor} assigns it" if assignor else ""
     names = joined([*near_best(options)])
     return (
         f"{text}{by}: {amount(skew['use'])}; {names} would bring the busiest to "
@@ -235,10 +239,10 @@ def _skew_text(
     )
 
 
-def _idle(
+def _idle_texts(
     found: dict[str, Any], group: Group, options: Sequence[Option]
 ) -> Iterator[str]:
-    """Yield who idles now, and how many of them have to."""
+    """Yield sentences on the members that idle now and on those that always must."""
     members, count = found["members"]["now"], found["members"]["worth_having"]
     must = max(0, members - count["by_count"])
     idle = members - len(np.unique(group.owned.owner))
@@ -254,16 +258,17 @@ def _idle(
         )
 
 
-def _held_back(
+def _held_back_texts(
     found: dict[str, Any], group: Group, options: Sequence[Option]
 ) -> Iterator[str]:
-    """Yield the partition whose lag alone decides when the group has caught up."""
+    """Yield a sentence on a partition whose lag alone decides the time to catch up."""
     held, members = found["holds_back"], found["members"]
     if held is None:
         return
     readers = max(1, min(members["now"], members["worth_having"]["by_count"]))
     least = min((one.busiest for one in options), default=0.0)
-    # Where a member has to read more than this partition, that one does not decide.
+    # Where any assignment leaves a member more lag than this partition has, the
+    # partition does not decide the time to catch up.
     decides = held["lag"] >= least / NEAR
     if held["share"] * readers > SKEWED and decides:
         yield (
@@ -273,7 +278,7 @@ def _held_back(
         )
 
 
-def _fewer(members: dict[str, Any]) -> Iterator[str]:
+def _fewer_texts(members: dict[str, Any]) -> Iterator[str]:
     now, worth = members["now"], members["worth_having"]
     if "by_lag" in worth and worth["by_lag"] < min(now, worth["by_count"]):
         yield (
@@ -282,7 +287,7 @@ def _fewer(members: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def _towards(now: int, needed: dict[str, Any], aim: Aim) -> Iterator[str]:
+def _catch_up_texts(now: int, needed: dict[str, Any], aim: Aim) -> Iterator[str]:
     aimed = f"to catch up in {aim.catch_up_s:g} s"
     if needed["num_too_heavy"]:
         names = ", ".join(needed["too_heavy"][:3])

@@ -1,4 +1,4 @@
-"""What the group commands print, for their JSON Schema."""
+"""Records of the document of `group assign`, for its JSON Schema."""
 
 from typing import Any, Literal
 
@@ -8,7 +8,7 @@ Named = dict[str, dict[str, list[int]]]
 
 
 class GroupProofRecord(Record):
-    """Why nothing is below a bound."""
+    """The proof of a lower bound: its kind and its witness."""
 
     kind: Literal["count", "cover", "flow-dual", "heaviest", "water-fill"]
     witness: dict[str, Any]
@@ -16,11 +16,11 @@ class GroupProofRecord(Record):
 
 class GroupBoundRecord(Record):
     """
-    A value, and what is proven about it; the gap is null if only the bound is 0.
+    A value, its lower bound and the gap; the gap is null if only the bound is 0.
 
-    `lower_bound` and the gap to it can be worked out again from the proof.
-    `solver_bound` is what a solver says beyond that: of the busiest member for any
-    assignment, of what is moved where loads are as near to what members may carry.
+    `lower_bound` and the gap can be computed again from the proof. `solver_bound` is a
+    bound that only the solver claims: for the busiest member over any assignment, for
+    the moved partitions over assignments that are as even.
     """
 
     value: float
@@ -35,9 +35,9 @@ class GroupCertificateRecord(Record):
     """
     Proven lower bounds.
 
-    `busiest` is the largest load over capacity, and holds for any assignment. `moved`
-    holds for assignments that are as even (equal weights) or no busier; null where
-    nothing is computed.
+    `busiest` is the largest ratio of load to capacity; its bound holds for any
+    assignment. `moved` holds for assignments that are as even (equal weights) or no
+    busier; null where it is not computed.
     """
 
     busiest: GroupBoundRecord
@@ -55,7 +55,7 @@ class GroupFindingRecord(Record):
 
 
 class GroupSecondsRecord(Record):
-    """Time spent."""
+    """Wall-clock seconds by phase."""
 
     read: float
     solve: float
@@ -64,7 +64,7 @@ class GroupSecondsRecord(Record):
 
 
 class UnevenTopicRecord(Record):
-    """A topic of which subscribers read more than one partition more than others."""
+    """A topic whose subscribers' numbers of partitions differ by more than 1."""
 
     name: str
     least: int
@@ -72,7 +72,7 @@ class UnevenTopicRecord(Record):
 
 
 class GroupAssignmentRecord(Record):
-    """What `group assign --format json` prints."""
+    """The document of `group assign --format json`."""
 
     group_id: str
     assignor: str

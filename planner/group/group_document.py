@@ -1,4 +1,4 @@
-"""A group in memory: the records of its file, and the columns they come to."""
+"""A group in memory: the records of its file, and their conversion to columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class GroupDocument:
     """
-    A group as in its file, without loss.
+    A group with every field of its file.
 
     Parameters
     ----------
     record
-        What the file says. Make one with `from_document`, which checks it.
+        The content of the file. `from_document` makes and validates it.
     notes
-        What had to be assumed where it was imported.
+        Assumptions of the import, a sentence each.
     """
 
     record: GroupRecord
@@ -40,16 +40,16 @@ class GroupDocument:
         Parameters
         ----------
         document
-            What `json.load` returns.
+            The parsed JSON value.
         file
-            What problems name as their file.
+            Name of the file in problems.
         notes
-            What had to be assumed.
+            Assumptions of the import, a sentence each.
 
         Raises
         ------
         BadInputError
-            If it is not a group; names every problem.
+            If the document is not a group; names every problem.
         """
         try:
             record = GroupRecord.model_validate(document)
@@ -60,11 +60,11 @@ class GroupDocument:
         return cls(record, tuple(notes))
 
     def to_document(self) -> dict[str, Any]:
-        """Return the JSON document; what the file left out is left out."""
+        """Return the JSON document, without keys that the file left out."""
         return self.record.model_dump(exclude_unset=True)
 
     def to_group(self) -> "Group":
-        """Return the group as the columns that assignors work on."""
+        """Return the group as columns, the input of assignors."""
         from assignment.make_group import make_group
 
         return make_group(
@@ -75,7 +75,7 @@ class GroupDocument:
 
 
 def topic_spec(topic: TopicRecord) -> "TopicSpec":
-    """Return what a file says of a topic, for the columns."""
+    """Convert the record of a topic to the input of the columns."""
     from assignment.make_group import TopicSpec
 
     return TopicSpec(
@@ -88,15 +88,15 @@ def topic_spec(topic: TopicRecord) -> "TopicSpec":
 
 
 def member_spec(member: MemberRecord) -> "MemberSpec":
-    """Return what a file says of a member, for the columns."""
+    """Convert the record of a member to the input of the columns."""
     from assignment.group import NOT_SENT
     from assignment.make_group import MemberSpec
 
     def sent(generation: int | None) -> int:
         return NOT_SENT if generation is None else generation
 
-    is_said = "subscription_generation" in member.model_fields_set
-    subscribed = sent(member.subscription_generation) if is_said else None
+    is_given = "subscription_generation" in member.model_fields_set
+    subscribed = sent(member.subscription_generation) if is_given else None
     return MemberSpec(
         member_id=member.member_id,
         instance_id=member.group_instance_id,
@@ -113,10 +113,10 @@ def member_spec(member: MemberRecord) -> "MemberSpec":
 
 def lags_of(topic: TopicRecord) -> list[int | None]:
     """
-    Return messages behind the end by partition; `None` where not known.
+    Return the lag of each partition in messages; `None` where it is unknown.
 
-    It is not known where an offset was committed past the end of the log: records were
-    lost, or the topic was made anew.
+    An offset that was committed past the end of the log has no known lag: records were
+    lost, or the topic was deleted and created again.
     """
     committed, ends = topic.committed_offsets, topic.log_end_offsets
     if committed is None or ends is None:

@@ -1,21 +1,21 @@
-"""What is wrong with a group file, and where."""
+"""Problems of a group file, with their places."""
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from planner.errors import BadInputError, InputProblem
 from planner.group.group_records import GroupRecord, MemberRecord, TopicRecord
-from planner.io.problems import problem
+from planner.io.problems import place_text, problem
 from planner.text.printable import printable
 
 SEE_SCHEMA = "see 'kafka-planner schema group'"
 _RULES: dict[str, tuple[str, str]] = {
     "missing": ("the key is required", "add it"),
-    "extra_forbidden": ("unknown key", f"remove it, or mend its name; {SEE_SCHEMA}"),
+    "extra_forbidden": ("unknown key", f"remove it, or correct its name; {SEE_SCHEMA}"),
     "literal_error": ("must be {expected}", ""),
     "string_too_short": ("must not be empty", ""),
 }
@@ -28,16 +28,8 @@ def refuse(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     return BadInputError(message, problems)
 
 
-def place_text(place: Iterable[str | int]) -> str:
-    """Return a place as ``members[3].owned.orders[0]``."""
-    text = ""
-    for part in place:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.removeprefix(".")
-
-
 def shape_problems(error: ValidationError, file: str) -> list[InputProblem]:
-    """Return what does not have the shape of a group file."""
+    """Convert the errors of Pydantic to problems of the file."""
     return [_shape_problem(dict(each), file) for each in error.errors()]
 
 
@@ -50,7 +42,7 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
 
 
 def contradictions(record: GroupRecord, file: str) -> list[InputProblem]:
-    """Return where a group of the right shape contradicts itself."""
+    """Return the contradictions in a group whose records are valid one by one."""
     found = [
         *_repeated(
             "topics", "name", [topic.name for topic in record.topics], "a topic"
@@ -83,7 +75,7 @@ def _repeated(
         if value is None:
             continue
         if value in seen:
-            rule = f"{what} must stand once; it is also at {table}[{seen[value]}]"
+            rule = f"{what} must be unique; it is also at {table}[{seen[value]}]"
             yield f"{table}[{at}].{key}", value, rule, "remove or rename one"
         seen.setdefault(value, at)
 
@@ -98,29 +90,29 @@ def _topic_problems(place: str, topic: TopicRecord) -> Iterator[_Found]:
     for key, values in lists.items():
         if values is not None and len(values) != topic.partitions:
             rule = f"must have one entry per partition, that is {topic.partitions}"
-            yield f"{place}.{key}", f"{len(values)} entries", rule, "mend the list"
+            yield f"{place}.{key}", f"{len(values)} entries", rule, "correct the list"
 
 
 def _member_problems(place: str, member: MemberRecord) -> Iterator[_Found]:
-    for topic in _twice(member.topics):
+    for topic in _duplicates(member.topics):
         yield f"{place}.topics", topic, "must name a topic once", "remove the second"
     for topic, numbers in (member.owned or {}).items():
-        for number in _twice(numbers):
+        for number in _duplicates(numbers):
             rule = "must list a partition once"
             yield f"{place}.owned.{topic}", number, rule, "remove the second"
-    if member.pattern is not None and (reason := is_no_pattern(member.pattern)):
+    if member.pattern is not None and (reason := pattern_error(member.pattern)):
         rule = f"must be a regular expression: {reason}"
-        yield f"{place}.pattern", member.pattern, rule, "mend it"
+        yield f"{place}.pattern", member.pattern, rule, "correct it"
 
 
-def _twice(values: Sequence[Hashable]) -> list[Any]:
+def _duplicates(values: Sequence[Hashable]) -> list[Any]:
     if len(set(values)) == len(values):
         return []
     return [value for value, count in Counter(values).items() if count > 1]
 
 
-def is_no_pattern(pattern: str) -> str:
-    """Return why a text is no regular expression; nothing if it is one."""
+def pattern_error(pattern: str) -> str:
+    """Return the error of a regular expression; empty if it compiles."""
     try:
         re.compile(pattern)
     except re.error as error:

@@ -1,4 +1,4 @@
-"""The JSON shape of a group file, strictly typed: the border of the application."""
+"""Records of a group file, strictly typed; they validate the JSON on input."""
 
 from typing import Annotated, Literal
 
@@ -26,7 +26,7 @@ class Record(BaseModel):
 
 class TopicRecord(Record):
     """
-    One topic that the group reads, or may read.
+    One topic that the group reads or may read.
 
     `weights`, `racks` and the offsets have one entry per partition. `partitions` is 0
     where the topic is subscribed to, but does not exist.
@@ -43,11 +43,13 @@ class TopicRecord(Record):
 
 class MemberRecord(Record):
     """
-    One member.
+    One member of the group.
 
-    `owned` is what it read until now, by topic, in its own order; `generation` the one
-    it got that in. `subscription_generation` is by default the same, null says none was
-    sent. `user_data` is any JSON value that its assignor sends along.
+    `owned` are the partitions that the member read until now, by topic, in the order
+    of the member; `generation` is the generation of that assignment.
+    `subscription_generation` is the generation in the subscription, by default the
+    same; null means that none was sent. `user_data` is any JSON value that the assignor
+    of the member sends along.
     """
 
     member_id: Name
@@ -68,9 +70,9 @@ class GroupRecord(Record):
     """
     A consumer group.
 
-    Members stand in the order in which Kafka's sticky assignors meet them, topics in
-    the order in which the server's assignors walk them. `type` is what Kafka calls the
-    group: only classic and consumer groups have assignments to be planned.
+    Members are listed in the order in which Kafka's sticky assignors process them,
+    topics in the order in which the assignors of the server do. `type` is Kafka's type
+    of the group: only classic and consumer groups have assignments to plan.
     """
 
     format: Literal["kafka-planner/group"]

@@ -1,4 +1,4 @@
-"""What `group show` says of a group."""
+"""Summary of a group for `group show`: members, topics and lags."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +11,7 @@ from planner.group.group_document import GroupDocument, lags_of
 
 
 def summarize(document: GroupDocument) -> dict[str, Any]:
-    """Return what there is to say of a group, as it stands in `--format json`."""
+    """Return the document of `group show --format json`, without the advice."""
     record = document.record
     group = document.to_group()
     claims = np.bincount(group.owned.idx, minlength=group.num_partitions)
@@ -112,11 +112,11 @@ def _sum_lags(document: GroupDocument, member: int) -> int | None:
 
 
 def _total(lags: list[int | None]) -> int | None:
-    """Return the sum; `None` where one of them is unknown, or there is none."""
+    """Return the sum of the lags; `None` where any is unknown, or the list is empty."""
     return None if None in lags else _known(lags)
 
 
 def _known(lags: list[int | None]) -> int | None:
-    """Return the sum of what is known; `None` if nothing is."""
+    """Return the sum of the known lags; `None` if none is known."""
     known = [lag for lag in lags if lag is not None]
     return sum(known) if known else None

@@ -1,10 +1,10 @@
-"""What `group show` prints, for its JSON Schema."""
+"""Records of the documents of `group show` and `group offsets`, for JSON Schema."""
 
 from planner.group.group_records import Record
 
 
 class ShownTopicRecord(Record):
-    """A topic; lags are null where nothing is known."""
+    """A topic of the group; lags are null where they are unknown."""
 
     name: str
     partitions: int
@@ -26,7 +26,7 @@ class PastEndRecord(Record):
 
 
 class ShownMemberRecord(Record):
-    """A member, what it reads and how far behind that is."""
+    """A member, with the number of its partitions, its load and its lag."""
 
     member_id: str
     group_instance_id: str | None
@@ -40,7 +40,7 @@ class ShownMemberRecord(Record):
 
 
 class BusiestRecord(Record):
-    """The member that carries most for its capacity."""
+    """The member with the largest ratio of load to capacity."""
 
     busiest: str
     load: float
@@ -48,14 +48,14 @@ class BusiestRecord(Record):
 
 
 class SkewRecord(Record):
-    """How uneven members are, by the weights of the file and by lag."""
+    """Skew of the members by the weights of the file and by lag."""
 
     load: BusiestRecord | None
     lag: BusiestRecord | None
 
 
 class WorthHavingRecord(Record):
-    """Members beyond which nobody is relieved, by what makes partitions heavy."""
+    """Largest useful number of members by count, by load and by lag of partitions."""
 
     by_count: int
     by_load: int
@@ -64,10 +64,10 @@ class WorthHavingRecord(Record):
 
 class NeededRecord(Record):
     """
-    Members that reach the aim.
+    Number of members needed to catch up in time.
 
-    Fewer than `at_least` cannot; `enough` can. Partitions that are too heavy for one
-    reader are left out; the first hundred are named.
+    Fewer than `at_least` cannot catch up; `enough` can. Partitions that are too heavy
+    for one reader are left out; `too_heavy` names the first hundred.
     """
 
     at_least: int
@@ -77,7 +77,7 @@ class NeededRecord(Record):
 
 
 class MembersAdviceRecord(Record):
-    """How many members there are, and should be."""
+    """Number of members: now, useful at most, and needed."""
 
     now: int
     worth_having: WorthHavingRecord
@@ -85,7 +85,7 @@ class MembersAdviceRecord(Record):
 
 
 class HoldsBackRecord(Record):
-    """The partition that is furthest behind."""
+    """The partition with the largest lag."""
 
     topic: str
     partition: int
@@ -95,7 +95,7 @@ class HoldsBackRecord(Record):
 
 
 class AdviceRecord(Record):
-    """What would help; `sayings` has what is worth doing, in words."""
+    """Advice; `sayings` has it in sentences."""
 
     skew: SkewRecord
     members: MembersAdviceRecord
@@ -105,7 +105,7 @@ class AdviceRecord(Record):
 
 
 class GroupShowRecord(Record):
-    """What `group show --format json` prints."""
+    """The document of `group show --format json`."""
 
     group_id: str
     type: str | None
@@ -129,9 +129,9 @@ class GroupShowRecord(Record):
 
 class ListedGroupRecord(Record):
     """
-    A group of a cluster; `coordinator` is a broker.
+    A group of a cluster; `coordinator` is a broker id.
 
-    `lag` is that of all partitions together, null where any part is unknown.
+    `lag` is the sum over all partitions, null where any of them is unknown.
     """
 
     group_id: str
@@ -143,7 +143,7 @@ class ListedGroupRecord(Record):
 
 
 class GroupListRecord(Record):
-    """What `group show --bootstrap-server --format json` prints without a group."""
+    """The document of `group show --bootstrap-server --format json` without a group."""
 
     groups: list[ListedGroupRecord]
     notes: list[str]
@@ -151,10 +151,10 @@ class GroupListRecord(Record):
 
 class OffsetRowRecord(Record):
     """
-    A partition; what is not known, not committed or not asked for is null.
+    Offsets of a partition; unknown, uncommitted and unrequested ones are null.
 
-    `lag` is counted from the new offset where there is one; `error` is why it was not
-    set.
+    `lag` is counted from the new offset if there is one; `error` is the reason why the
+    new offset was not set.
     """
 
     topic: str
@@ -168,7 +168,7 @@ class OffsetRowRecord(Record):
 
 
 class GroupOffsetsRecord(Record):
-    """What `group offsets --format json` prints; `target` is an option's name."""
+    """The document of `group offsets --format json`; `target` is an option's name."""
 
     group_id: str
     state: str | None

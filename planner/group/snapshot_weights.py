@@ -1,4 +1,4 @@
-"""What a snapshot of the cluster adds to a group: partitions, racks, weights."""
+"""Partitions, racks and weights that a snapshot or a table adds to a group."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ _FILE = "the group"
 
 
 class WeightSource(StrEnum):
-    """What a partition weighs for its reader."""
+    """Source of the weights of partitions: their lag, or the bytes written to them."""
 
     LAG = "lag"
     IN = "in"
@@ -32,26 +32,26 @@ def with_cluster(
     group: GroupDocument, state: "ClusterState", *, weigh_by_rate: bool = False
 ) -> GroupDocument:
     """
-    Return the group with what a snapshot knows of its topics.
+    Return the group with the partitions, racks and rates of a snapshot.
 
     Parameters
     ----------
     group
-        As imported.
+        The group, as imported.
     state
-        The cluster. Topics that it does not have stay as they are, and are noted.
+        The cluster. Topics that it lacks stay unchanged, with a note each.
     weigh_by_rate
-        Whether partitions weigh what producers write to them; bytes/s.
+        Whether the weight of a partition is its write rate in bytes/s.
 
     Raises
     ------
     BadInputError
-        If the group has partitions that the cluster lacks, or if rates are asked for
-        and are not known for every partition.
+        If the group has partitions that the cluster lacks, or if `weigh_by_rate` is
+        set and the rate of any partition is unknown.
     """
     row_of = {name: row for row, name in enumerate(state.topics.names)}
     document = group.to_document()
-    _refuse_beyond(document, state, row_of)
+    _refuse_excess_partitions(document, state, row_of)
     notes = [note for note in group.notes if "--snapshot" not in note]
     _add_topics(document, state)
     for topic in document["topics"]:
@@ -64,7 +64,7 @@ def with_cluster(
     return GroupDocument.from_document(document, notes=notes)
 
 
-def _refuse_beyond(
+def _refuse_excess_partitions(
     document: dict[str, Any], state: "ClusterState", row_of: Mapping[str, int]
 ) -> None:
     """Refuse topics of which the group has more partitions than the cluster."""
@@ -75,7 +75,7 @@ def _refuse_beyond(
             f"topic {topic['name']}",
             topic["partitions"],
             f"the snapshot has {there[row_of[topic['name']]]} partitions of this topic",
-            "topics only grow, so the snapshot is older: take it anew, or leave it out",
+            "the snapshot is older than the group: take a new one, or leave it out",
         )
         for topic in document["topics"]
         if topic["name"] in row_of
@@ -87,7 +87,7 @@ def _refuse_beyond(
 
 
 def _add_topics(document: dict[str, Any], state: "ClusterState") -> None:
-    """Add the topics that members name, or that match their patterns."""
+    """Add the topics to which members subscribe by name or by pattern."""
     from assignment.make_group import matches
 
     known = {topic["name"] for topic in document["topics"]}
@@ -131,20 +131,19 @@ def _rates(name: str, state: "ClusterState", row: int) -> list[float]:
 
 def with_lag_weights(group: GroupDocument) -> GroupDocument:
     """
-    Return the group with partitions that weigh their lag; messages.
+    Return the group with the lag of each partition, in messages, as its weight.
 
     Raises
     ------
     BadInputError
-        If no lag is known. Partitions whose lag is not known weigh nothing, and that is
-        noted.
+        If no lag is known. Partitions of unknown lag get the weight 0, with a note.
     """
     lags = {topic.name: lags_of(topic) for topic in group.record.topics}
     known = [lag for each in lags.values() for lag in each if lag is not None]
     if not known:
         rule = "lags must be known to weigh by them"
         found = problem(
-            "the group", "topics", None, rule, "import --describe's offsets"
+            "the group", "topics", None, rule, "import the offsets of --describe"
         )
         raise refuse(_FILE, [found])
     document = group.to_document()
@@ -159,13 +158,13 @@ def with_lag_weights(group: GroupDocument) -> GroupDocument:
 
 def with_table_weights(group: GroupDocument, text: str, file: str) -> GroupDocument:
     """
-    Return the group with weights from a table: ``topic,partition,weight`` in each line.
+    Return the group with weights from a table of ``topic,partition,weight`` lines.
 
     Raises
     ------
     BadInputError
-        If a line cannot be read, or names no partition of the group, or one twice;
-        every such line is named. Partitions that no line names weigh nothing.
+        If a line cannot be read, or names no partition of the group, or repeats one;
+        names every such line. Partitions without a line get the weight 0.
     """
     topics = {topic.name: topic for topic in group.record.topics}
     weights = {name: [0.0] * topic.partitions for name, topic in topics.items()}
@@ -197,7 +196,7 @@ _HEADINGS = ["topic", "partition", "weight"]
 def _weight_rule(
     cells: list[str], topics: Mapping[str, TopicRecord], seen: set[tuple[str, int]]
 ) -> str:
-    """Return what is wrong with a line; nothing if nothing is."""
+    """Return the rule that a line breaks; empty if the line is valid."""
     if len(cells) != len(_HEADINGS):
         return "must have three cells"
     name, number, weight = (cell.strip() for cell in cells)

@@ -94,6 +94,15 @@ def repeated_keys(text: str | bytes) -> list[tuple[dict[str, Any], list[str]]]:
     return found
 
 
+def is_unicode(text: str) -> bool:
+    """Return whether a text can be written as UTF-8: it has no lone surrogate."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _count_keys(value: object) -> int:
     """Return the number of keys in all objects of a value, rarely too low."""
     total, pending = 0, [value]

@@ -1,7 +1,9 @@
 """Builder of problems: printable texts, and values of a readable length."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from planner.errors import BadInputError, InputProblem
 from planner.text.printable import printable
@@ -32,12 +34,17 @@ def refusal(
     Parameters
     ----------
     message
-        One line that says what was refused.
+        Summary of the refusal, one line.
     file, rule, remedy, place, value
         As of `InputProblem`, the value as text.
     """
     found = problem(file, place, None, rule, remedy)
     return BadInputError(message, [replace(found, value=printable(value))])
+
+
+def refuse_output(path: Path, rule: str, remedy: str) -> BadInputError:
+    """Return the error that refuses to write to a place."""
+    return refusal(f"will not write {path}", str(path), rule, remedy)
 
 
 def value_text(value: object) -> str:
@@ -50,3 +57,16 @@ def value_text(value: object) -> str:
         text = f"a {type(value).__name__}"
     text = printable(text)
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
+
+
+def place_text(place: Iterable[str | int]) -> str:
+    """Return a place as ``members[3].owned.orders[0]``."""
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return text.removeprefix(".")
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's text, or its type if it has no text."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.problems import problem
+from planner.io.problems import place_text, problem
 from planner.text.suggest import near
 
 Refusal = Callable[[str, Sequence[InputProblem]], BadInputError]
@@ -57,9 +57,7 @@ def shape_problems(
 def _problem(
     error: Mapping[str, Any], file: str, keys: Sequence[str], remedy: str
 ) -> InputProblem:
-    place = "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]
-    ).removeprefix(".")
+    place = place_text(error["loc"])
     rule, value = str(error["msg"]), error["input"]
     if error["type"] == "extra_forbidden":
         value = error["loc"][-1]

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from placement.cluster_changes.broker_changes import add_brokers, usual_broker
+from placement.cluster_changes.variant import variant_of
 from placement.draft.draft import Note
 from placement.model.cluster import ABSENT, ClusterState
-from placement.scenarios.changes.broker_changes import add_brokers, usual_broker
-from placement.scenarios.changes.variant import variant_of
 from planner.options.option_reader import OptionReader, parse_broker_list
 
 OPTION = "--new-broker"

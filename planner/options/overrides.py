@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.model.cluster import ClusterState, RateArray
+from placement.array_types import RateArray
+from placement.model.cluster import ClusterState
 from planner.options.option_reader import OptionReader
 
 LEADER_IN, LEADER_OUT, FOLLOWER_IN = "leader_in", "leader_out", "follower_in"

@@ -20,7 +20,7 @@ from planner.options.rule_options import (
     preset_band,
     read_rules,
 )
-from planner.plan.waves.wave_files import settings_document
+from planner.options.wave_settings import settings_document
 
 BROKER_LISTS = (
     "destination_broker_list",

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.draft.draft import Note
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
-from planner.plan.kafka_files.reassignment_file import read_json
+from planner.kafka_files.reassignment_file import read_json
 
 Rules = tuple[tuple[int, str], ...]
 """Factors and regular expressions, in the order of the file."""

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.draft.draft import Settings
 from placement.draft.rule import Rule
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from placement.model.load import Resource
 from placement.model.targets import MARGIN
 from placement.rules.broker_sets import BrokerSets

@@ -1,5 +1,5 @@
 """
-Scores of clusters: made, printed, judged, and written as tables.
+Scores of clusters: computed, printed, compared with conditions, written as tables.
 
 Imports `planner.plan`, `planner.options`, `planner.status` and `placement.score`.
 """

@@ -9,7 +9,7 @@ Conditions of `--fail-on`: ``disk.max_use > 0.85 or rack > 0 and not cpu.cv < 1`
     comparison = name (">" | ">=" | "<" | "<=" | "==" | "!=") number
 
 A name is ``RESOURCE.FIGURE``, a violation, or a number of the whole cluster; a number
-may carry a unit: ``500GB``, ``2TiB``, ``50MB/s``, ``85%``, ``36h``.
+may have a unit: ``500GB``, ``2TiB``, ``50MB/s``, ``85%``, ``36h``.
 """
 
 import operator
@@ -40,10 +40,10 @@ NAMES = (
     *(f"violations.{rule}" for rule in VIOLATIONS),
     *TOTALS,
 )
-"""Everything that a condition can ask for."""
+"""Names that a condition may use."""
 
 MOST_DEPTH = 50
-"""Parentheses and `not` nest this deep at most."""
+"""Largest depth of nested parentheses and `not`."""
 COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -72,71 +72,71 @@ _WORDS = ("and", "or", "not")
 
 
 class Condition(Protocol):
-    """Something that holds of a score or not."""
+    """A condition on the figures of a score."""
 
     def holds(self, document: Mapping[str, Any]) -> bool:
-        """Tell whether it holds of a score's document."""
+        """Return whether the condition holds for a document of `score`."""
         ...
 
 
 class UnknownFigureError(LookupError):
-    """A figure that this snapshot says nothing about."""
+    """A figure that is unknown in this snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A figure against a number."""
+    """Comparison of a figure with a number."""
 
     name: str
     sign: str
     number: float
 
     def holds(self, document: Mapping[str, Any]) -> bool:
-        """Compare; what nobody measured can not be compared."""
+        """Compare the figure; raise `UnknownFigureError` where it is unknown."""
         return COMPARISONS[self.sign](figure(document, self.name), self.number)
 
 
 @dataclass(frozen=True, slots=True)
-class All:
-    """True where every part is; later parts are not asked after a false one."""
+class And:
+    """Conjunction; parts after the first false one are not evaluated."""
 
     parts: tuple[Condition, ...]
 
     def holds(self, document: Mapping[str, Any]) -> bool:
-        """Ask one after the other."""
+        """Evaluate the parts in order."""
         return all(part.holds(document) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
-    """True where some part is; later parts are not asked after a true one."""
+class Or:
+    """Disjunction; parts after the first true one are not evaluated."""
 
     parts: tuple[Condition, ...]
 
     def holds(self, document: Mapping[str, Any]) -> bool:
-        """Ask one after the other."""
+        """Evaluate the parts in order."""
         return any(part.holds(document) for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """True where its part is not."""
+    """Negation of a condition."""
 
     part: Condition
 
     def holds(self, document: Mapping[str, Any]) -> bool:
-        """Ask the part."""
+        """Evaluate the part and negate it."""
         return not self.part.holds(document)
 
 
 def figure(document: Mapping[str, Any], name: str) -> float:
     """
-    Return one figure of a score's document.
+    Return one figure of a document of `score`.
 
     Raises
     ------
     UnknownFigureError
-        If the snapshot does not say, or nobody measured: unknown is never 0.
+        If the figure is unknown in the snapshot; unknown is never 0.
     """
     resource, _, field = name.partition(".")
     if resource == "violations" or name in VIOLATIONS:
@@ -181,22 +181,22 @@ def parse_conditions(
     absent: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Condition]:
     """
-    Read the conditions of the command line.
+    Parse the conditions of the command line.
 
     Parameters
     ----------
     texts
-        The conditions.
+        Texts of the conditions.
     names
-        Figures that they may ask for.
+        Names that conditions may use.
     absent
-        Figures that are not known here, and what to do.
+        Names that are unknown for this document, each with a remedy.
 
     Raises
     ------
     BadInputError
-        With the first thing wrong of every condition that is not one, and every name
-        that nothing has.
+        If any condition is invalid; has the first error of each, and every unknown
+        name.
 
     Examples
     --------
@@ -219,17 +219,17 @@ def parse_conditions(
     return conditions
 
 
-def judge(
+def evaluate(
     conditions: Mapping[str, Condition], document: Mapping[str, Any], *, file: str
 ) -> list[dict[str, Any]]:
     """
-    Ask every condition of one score.
+    Evaluate every condition on one score.
 
     Raises
     ------
     BadInputError
-        If a condition turns on a figure that the snapshot does not know: a watch that
-        cannot see must not stay quiet.
+        If a condition depends on an unknown figure. A monitor must not report success
+        without data.
     """
     answers, problems = [], []
     for text, condition in conditions.items():
@@ -238,15 +238,15 @@ def judge(
         except UnknownFigureError as error:
             problems.append(_unknown_figure(str(error.args[0]), text, file))
     if problems:
-        msg = f"{file} cannot be judged"
+        msg = f"conditions cannot be evaluated on {file}"
         raise BadInputError(msg, problems)
     return answers
 
 
-def answers(
+def evaluate_known(
     conditions: Mapping[str, Condition], document: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return `condition`, `holds` (`None`: it turns on an `unknown` figure) of each."""
+    """Return each condition and whether it holds; `None` if a figure is unknown."""
     found = []
     for text, condition in conditions.items():
         holds, unknown = None, None
@@ -266,7 +266,7 @@ def _unknown_figure(name: str, text: str, file: str) -> InputProblem:
         file=file,
         place=name,
         value="unknown",
-        rule=f"{OPTION} asks for what the snapshot does not say",
+        rule=f"{OPTION} needs a figure that is unknown in the snapshot",
         remedy=remedy,
     )
 
@@ -307,7 +307,7 @@ def _number(match: re.Match[str]) -> _Token:
 def _unknown_names(
     text: str, names: Collection[str], absent: Mapping[str, str]
 ) -> Iterator[InputProblem]:
-    """Yield a problem for every name that nothing here has."""
+    """Yield a problem for every unknown name."""
     try:
         tokens = list(_tokens(text))
     except _BadConditionError:
@@ -326,7 +326,7 @@ def _unknown_names(
 
 
 class _Parser:
-    """Reads one condition by recursive descent; names are checked apart."""
+    """Recursive-descent parser of one condition; it does not validate names."""
 
     def __init__(self, text: str) -> None:
         self._left = list(_tokens(text))[::-1]
@@ -358,13 +358,13 @@ class _Parser:
         parts = [self._term()]
         while self._takes("or"):
             parts.append(self._term())
-        return Some(tuple(parts)) if len(parts) > 1 else parts[0]
+        return Or(tuple(parts)) if len(parts) > 1 else parts[0]
 
     def _term(self) -> Condition:
         parts = [self._factor()]
         while self._takes("and"):
             parts.append(self._factor())
-        return All(tuple(parts)) if len(parts) > 1 else parts[0]
+        return And(tuple(parts)) if len(parts) > 1 else parts[0]
 
     def _factor(self) -> Condition:
         self._depth += 1

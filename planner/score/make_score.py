@@ -1,4 +1,4 @@
-"""Score one snapshot, with the options of the command line."""
+"""Score of one snapshot by the options of the command line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -19,15 +19,15 @@ from planner.text.data_age import age_s
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreRequest:
     """
-    The options of a score, as given.
+    Options of a score, unparsed.
 
     Parameters
     ----------
     band, capacity_threshold
         ``RESOURCE=FRACTION`` texts; a band may also be a fraction for all.
     resources
-        Names joined by commas: what counts for the least bytes to move. `None`: all
-        that are known well enough.
+        Names of resources joined by commas that count for the least bytes to move.
+        `None` for all whose loads are known for enough partitions.
     """
 
     band: Sequence[str] = ()
@@ -38,20 +38,20 @@ class ScoreRequest:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Scored:
     """
-    A score, and when its snapshot was taken.
+    A score, with the time of its snapshot.
 
     Parameters
     ----------
     score
         The figures.
     cluster_id, taken_at
-        As the snapshot says.
+        Fields of the snapshot.
     data_age_s
-        Seconds since then; `None` where it does not say.
+        Age of the snapshot in seconds; `None` where its time is unknown.
     settings
-        The bands and thresholds that the figures go by.
+        Bands and thresholds of the figures.
     status
-        What is wrong now; `None` where the score is of no snapshot.
+        Current troubles; `None` where the score is not of a snapshot.
     """
 
     score: ClusterScore
@@ -73,35 +73,35 @@ def score_snapshot(
     snapshot
         The snapshot.
     request
-        Options; the defaults where `None`.
+        Options; `None` for the defaults.
     now
-        With a zone: what the age of the data is counted to.
+        Time, with a zone, that gives the age of the data.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        If any option is invalid for this cluster; names every problem.
     """
     stage("scoring")
     given = request or ScoreRequest()
     state = snapshot.to_state()
-    wishes = read_request(
+    options = read_request(
         PlanRequest(
             goal="score",
             band=given.band,
             capacity_threshold=given.capacity_threshold,
             resources=given.resources,
-            # Shares are those of the whole cluster, as they are told everywhere.
+            # Without broker sets, as every score is on shares of the whole cluster.
             rules=RuleRequest(broker_set=(OFF,)),
         ),
         state,
     )
-    score = score_cluster(state, wishes.settings)
+    score = score_cluster(state, options.settings)
     return Scored(
         score=replace(score, notes=(*score.notes, *factor_notes(state))),
         cluster_id=snapshot.cluster_id,
         taken_at=snapshot.taken_at,
         data_age_s=age_s(snapshot.taken_at, now),
-        settings=wishes.settings,
+        settings=options.settings,
         status=status_of(snapshot, state),
     )

@@ -1,4 +1,4 @@
-"""A score as one JSON document."""
+"""The document of `score`."""
 
 from collections.abc import Mapping
 from math import isnan
@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import RateArray
 from placement.draft.draft import Note
-from placement.model.cluster import ClusterState, RateArray
+from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES
 from placement.score.cluster_score import ClusterScore
 from placement.score.hot_spots import HotSpot
@@ -19,7 +20,7 @@ from planner.text.document_numbers import rounded
 
 
 def score_document(scored: Scored) -> dict[str, Any]:
-    """Return what `score --format json` prints of one snapshot."""
+    """Return the document of `score --format json` for one snapshot."""
     score = scored.score
     age = scored.data_age_s
     return {
@@ -39,11 +40,12 @@ def score_document(scored: Scored) -> dict[str, Any]:
 
 
 def _cells(columns: Mapping[str, RateArray]) -> list[dict[str, Any]]:
-    """Return a row per rack or log dir: its load of every resource."""
+    """Return the loads of each rack or log dir, by resource and name of the column."""
     return [
         {
             str(resource): {
-                name: _told(float(values[row, r])) for name, values in columns.items()
+                name: _known_number(float(values[row, r]))
+                for name, values in columns.items()
             }
             for r, resource in enumerate(RESOURCES)
         }
@@ -51,12 +53,12 @@ def _cells(columns: Mapping[str, RateArray]) -> list[dict[str, Any]]:
     ]
 
 
-def _told(value: float) -> float | int | None:
+def _known_number(value: float) -> float | int | None:
     return None if isnan(value) else rounded(value)
 
 
 def rack_brokers(score: ClusterScore) -> list[int | None]:
-    """Return, per rack, the one broker of a rack that has no name."""
+    """Return the only broker of each rack without a name; `None` for named racks."""
     brokers = score.state.brokers
     of_rack: list[int | None] = [None] * len(brokers.racks)
     for broker_id, rack in zip(brokers.ids.tolist(), brokers.rack_idx, strict=True):
@@ -116,11 +118,11 @@ def _by_topic(score: ClusterScore) -> list[dict[str, Any]]:
 def _topic_cells(score: ClusterScore, r: int) -> list[dict[str, Any]]:
     spread = known_spread(score.topics.spread[r], score.topics.known_fraction[:, r])
     rows = np.stack(list(spread.values()), axis=1).tolist()
-    return [dict(zip(spread, map(_told, row), strict=True)) for row in rows]
+    return [dict(zip(spread, map(_known_number, row), strict=True)) for row in rows]
 
 
 def hot_spot_document(state: ClusterState, spot: HotSpot) -> dict[str, Any]:
-    """Return a hot spot, with brokers and partitions by name."""
+    """Return the document of a hot spot, with broker ids and names of partitions."""
     brokers = state.brokers
     names = state.topics.names
     return {

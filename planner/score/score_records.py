@@ -1,4 +1,4 @@
-"""What a score looks like, for its JSON Schema."""
+"""Records of the document of `score`, for its JSON Schema."""
 
 from typing import Literal
 
@@ -14,7 +14,7 @@ from planner.plan.documents.plan_records import (
 
 
 class LoadsRecord(Record):
-    """The load of every resource at one place."""
+    """Loads of one place, by resource."""
 
     disk: BrokerLoadRecord
     in_: BrokerLoadRecord = Field(alias="in")
@@ -25,7 +25,7 @@ class LoadsRecord(Record):
 
 
 class RackRecord(LoadsRecord):
-    """One rack; `broker` names the only one of a rack that has no name."""
+    """One rack; `broker` is the only broker of a rack without a name."""
 
     rack: str | None
     broker: Int32 | None
@@ -41,7 +41,7 @@ class LogDirRecord(LoadsRecord):
 
 
 class SpreadRecord(Record):
-    """One resource of a topic: in all, and how even its partitions are."""
+    """One resource of a topic: the total, and the spread over its partitions."""
 
     total: float | None
     mean_use: float | None
@@ -54,7 +54,7 @@ class SpreadRecord(Record):
 
 
 class TopicViolationsRecord(Record):
-    """How many partitions or replicas of a topic break each rule."""
+    """Number of partitions or replicas of a topic that break each rule."""
 
     rack: int
     offline_replicas: int
@@ -78,7 +78,7 @@ class TopicRecord(Record):
 
 
 class HotTopicRecord(Record):
-    """A topic's part of the load of a hot broker."""
+    """Share of a topic in the load of a hot broker."""
 
     topic: str
     load: float
@@ -86,7 +86,7 @@ class HotTopicRecord(Record):
 
 
 class HotPartitionRecord(Record):
-    """What a hot broker would lose with one of its replicas."""
+    """One replica on a hot broker, with its load there."""
 
     topic: str
     partition: Int32
@@ -95,7 +95,7 @@ class HotPartitionRecord(Record):
 
 
 class LeaderMoveRecord(Record):
-    """A leader that could be handed to a follower in sync."""
+    """A leadership that could move to an in-sync follower."""
 
     topic: str
     partition: Int32
@@ -127,7 +127,7 @@ class FailOnRecord(Record):
 
 
 class ScoreRecord(ScorePartRecord):
-    """What `score --format json` prints of one snapshot."""
+    """The document of `score --format json` for one snapshot."""
 
     cluster_id: str | None
     taken_at: str | None

@@ -1,4 +1,4 @@
-"""One screen for a score: what is, how even, what is wrong, what is hot and why."""
+"""Screen of `score`: loads, balance, violations and hot spots."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.model.cluster import BoolArray, RateArray
+from placement.array_types import BoolArray, RateArray
 from placement.model.load import RESOURCES, Resource
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore
@@ -51,19 +51,19 @@ WRONG = {
     "rf1": ("partition", "with one replica"),
     "rf_equals_min_isr": ("partition", "with RF = min ISR"),
 }
-"""What is wrong in words, the worst first."""
+"""Noun and words of each violation, the worst first."""
 
 
 def score_screen(scored: Scored, path: Path) -> Iterator[str]:
     """
-    Yield the lines of a score's screen, each at most 80 columns wide.
+    Yield the lines of the screen, each at most 80 columns wide.
 
     Parameters
     ----------
     scored
         The score.
     path
-        Of the snapshot, as it was given.
+        Path of the snapshot on the command line.
     """
     score = scored.score
     yield from labelled("Cluster", _headline(scored))
@@ -99,7 +99,7 @@ def _headline(scored: Scored) -> str:
 
 
 def shown_resources(score: ClusterScore) -> list[int]:
-    """Return the resources of which something is known."""
+    """Return the rows of the resources with any known load."""
     return [
         r
         for r, resource in enumerate(RESOURCES)
@@ -108,7 +108,7 @@ def shown_resources(score: ClusterScore) -> list[int]:
 
 
 def is_share(score: ClusterScore, r: int) -> bool:
-    """Tell whether a use is a fraction of capacities that were given."""
+    """Return whether uses of a resource are fractions of given capacities."""
     if RESOURCES[r] in COUNTS:
         return False
     member = score.measured.shares.members.of(r)
@@ -117,7 +117,7 @@ def is_share(score: ClusterScore, r: int) -> bool:
 
 
 def amount_text(r: int, value: float) -> str:
-    """Return an amount of a resource as people read it."""
+    """Return an amount of a resource with its unit."""
     resource = RESOURCES[r]
     if resource in COUNTS:
         return f"{value:,.0f}"
@@ -131,13 +131,13 @@ def _use_text(score: ClusterScore, r: int, use: float) -> str:
 
 
 def _summary(score: ClusterScore) -> Iterator[str]:
-    """Yield a line per resource: total, mean, the most and where, evenness."""
+    """Yield a line per resource: total, mean, largest with its broker, balance."""
     shown = shown_resources(score)
     head = ("total", "mean", "most", "max/mean", "cv", "gini", "out of band")
     columns = [LABELS, *map(Column, head)]
     rows = [[str(RESOURCES[r]), *_figures(score, r)] for r in shown]
     while table_width(columns, rows) > SCREEN_WIDTH:
-        # Amounts as long as can be leave no room for every measure of evenness.
+        # The longest amounts leave no room for every measure of balance.
         del columns[LEAST_ASKED]
         for row in rows:
             del row[LEAST_ASKED]
@@ -163,7 +163,7 @@ def _is_count(r: int) -> bool:
 
 
 def _most(score: ClusterScore, r: int, member: BoolArray) -> str:
-    """Return the highest use and its broker; of counts, the highest count."""
+    """Return the largest use, or the largest count, with its broker."""
     if not member.any():
         return ""
     values = score.placed.load[:, r] if _is_count(r) else broker_use(score, r)
@@ -177,7 +177,7 @@ def _most(score: ClusterScore, r: int, member: BoolArray) -> str:
 
 
 def broker_use(score: ClusterScore, r: int) -> RateArray:
-    """Return ``(B,)`` load over capacity; 0 where a broker does not count."""
+    """Return ``(B,)`` ratio of load to capacity; 0 where a broker has no capacity."""
     capacity = score.placed.capacity[:, r]
     has = capacity > 0
     use: RateArray = np.where(
@@ -188,7 +188,7 @@ def broker_use(score: ClusterScore, r: int) -> RateArray:
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """A bar, a text and a mark."""
+    """A cell of a table: a bar, a text and a mark."""
 
     fraction: float
     text: str
@@ -214,7 +214,7 @@ def bar(fraction: float, width: int = BAR_WIDTH) -> str:
 
 
 def _brokers(score: ClusterScore, columns: Sequence[int]) -> Iterator[str]:
-    """Yield the brokers furthest from their shares, with bars."""
+    """Yield a table of the brokers furthest from their shares, with bars."""
     chosen, count = _furthest(score), int(score.state.brokers.is_live.sum())
     labels = [_broker_label(score, b) for b in chosen]
     cells = [[_broker_cell(score, b, r) for r in columns] for b in chosen]
@@ -230,7 +230,7 @@ def _brokers(score: ClusterScore, columns: Sequence[int]) -> Iterator[str]:
 
 
 def _down(score: ClusterScore, *, is_first: bool) -> Iterator[str]:
-    """Yield a row for each broker that is not live: its state, and what it holds."""
+    """Yield a row for each broker that is not live: its state and its replicas."""
     state, brokers = score.state, score.state.brokers
     rows = np.nonzero(~brokers.is_live)[0].tolist()
     held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
@@ -268,7 +268,7 @@ def _broker_cell(score: ClusterScore, b: int, r: int) -> _Cell:
 
 
 def _filled(score: ClusterScore, r: int, use: float) -> float:
-    """Return how full a bar is: of the capacity, else of the highest use."""
+    """Return the filled fraction of a bar: of the capacity, or of the largest use."""
     whole = 1.0 if is_share(score, r) else score.placed.resources[RESOURCES[r]].max_use
     return use / whole if whole > 0 else 0.0
 
@@ -287,8 +287,8 @@ def _table(
     labels: Sequence[str],
     cells: Sequence[Sequence[_Cell]],
 ) -> Iterator[str]:
-    """Yield a table in blocks of as many columns as fit beside each other."""
-    # Blocks of the same width: five columns are three and two, not four and one.
+    """Yield a table in blocks of columns that fit into the width of the screen."""
+    # Blocks have equal widths: five columns become three and two, not four and one.
     num_blocks = -(-len(columns) // CELLS)
     width = -(-len(columns) // max(num_blocks, 1))
     for first in range(0, len(columns), max(width, 1)):
@@ -303,7 +303,7 @@ def _table(
 
 
 def _racks(score: ClusterScore, columns: Sequence[int]) -> Iterator[str]:
-    """Yield the racks that have a name."""
+    """Yield a table of the racks with a name."""
     names = score.state.brokers.racks
     chosen = [k for k, name in enumerate(names) if name is not None][:MOST_RACKS]
     if len(chosen) < 2:
@@ -328,7 +328,7 @@ def _racks(score: ClusterScore, columns: Sequence[int]) -> Iterator[str]:
 
 
 def _log_dirs(score: ClusterScore) -> Iterator[str]:
-    """Yield the fullest log dirs, where sizes are known."""
+    """Yield a line on the fullest log dirs whose sizes are known."""
     dirs = score.state.log_dirs
     use = np.where(dirs.size_bytes > 0, score.log_dirs.use[:, 0], 0.0)
     fullest = [
@@ -359,7 +359,7 @@ def _hot(score: ClusterScore) -> Iterator[str]:
 
 
 def hot_text(score: ClusterScore, spot: HotSpot) -> str:
-    """Return a hot spot in words."""
+    """Return a hot spot as text."""
     state, r = score.state, RESOURCES.index(spot.resource)
     what = "threshold" if spot.is_over_threshold else "band"
     topics = ", ".join(

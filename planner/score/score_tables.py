@@ -1,10 +1,10 @@
 """
 Scores as one long table: a row per snapshot, level and resource.
 
-The same columns come from Spark. A column that says nothing of a level is null there;
-`total` and the figures of balance are of what a level consists of: the brokers of a
-cluster or a rack, the partitions of a topic. `violations` stand on the rows of clusters
-and topics, the same ones beside every resource.
+Spark writes the same columns. A column without a meaning at a level is null there.
+`total` and the figures of balance are over the parts of a level: the brokers of a
+cluster or a rack, the partitions of a topic. `violations` are in the rows of clusters
+and topics, repeated for every resource.
 """
 
 import json
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from placement.model.cluster import IndexArray, RateArray
+from placement.array_types import IndexArray, RateArray
 from placement.model.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
 from placement.score.known_loads import (
@@ -32,9 +32,8 @@ from placement.score.known_loads import (
     known_spread,
 )
 from placement.score.level_loads import TopicLevel
-from planner.errors import BadInputError
 from planner.io.interrupts import interrupts_wait
-from planner.io.problems import refusal
+from planner.io.problems import refuse_output
 from planner.score.make_score import Scored
 from planner.score.score_document import rack_brokers, score_document
 from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
@@ -81,13 +80,13 @@ _TYPES = {field.name: field.type for field in SCHEMA}
 _RESOURCES = np.array([str(resource) for resource in RESOURCES], dtype=np.object_)
 _WIDTH = len(RESOURCES)
 Known = Mapping[str, RateArray]
-"""Loads and capacities by name, ``(N, R)``; not a number where they are not known."""
+"""Loads and capacities by name, ``(N, R)`` each; NaN where unknown."""
 Columns = Mapping[str, Any]
-"""Columns of one level by name, each as long as the others."""
+"""Columns of one level by name, all of the same length."""
 
 
 def score_table(scored: Iterable[Scored]) -> ArrowTable:
-    """Return the scores of snapshots, all levels, in the columns of `SCHEMA`."""
+    """Return the scores of snapshots at all levels, in the columns of `SCHEMA`."""
     tables = [
         level_rows(each.score, each.cluster_id, taken_at_time(each.taken_at), level)
         for each in scored
@@ -99,7 +98,7 @@ def score_table(scored: Iterable[Scored]) -> ArrowTable:
 def level_rows(
     score: ClusterScore, cluster_id: str | None, taken_at: datetime | None, level: str
 ) -> ArrowTable:
-    """Return one level of one score, in the columns of `SCHEMA` that tell of it."""
+    """Return one level of one score, in the columns of `SCHEMA` that apply to it."""
     maker = MAKERS[level]
     known = maker.known(score)
     by_resource = [maker.of_resource(score, known, r) for r in range(len(RESOURCES))]
@@ -115,7 +114,7 @@ def topic_rows(
     cluster_id: str | None,
     taken_at: datetime | None,
 ) -> ArrowTable:
-    """Return some topics, in the columns of `SCHEMA` that tell of them."""
+    """Return the rows of topics, in the columns of `SCHEMA` that apply to them."""
     by_resource = [_topic_figures(topics, r) for r in range(len(RESOURCES))]
     shared = _topic_columns(names, topics)
     return _rows(shared, by_resource, cluster_id, taken_at, "topic")
@@ -128,7 +127,7 @@ def _rows(
     taken_at: datetime | None,
     level: str,
 ) -> ArrowTable:
-    """Return the rows of one resource after those of the other."""
+    """Return the rows of all resources, one resource after the other."""
     count = len(next(iter(shared.values())))
     fixed = {"cluster_id": cluster_id, "taken_at": taken_at, "level": level}
     arrays = {}
@@ -141,13 +140,13 @@ def _rows(
             arrays[name] = pa.concat_arrays([pa.array(shared[name], kind)] * _WIDTH)
         elif name in by_resource[0]:
             each = np.concatenate([of[name] for of in by_resource])
-            # What is not a number is not known.
+            # NaN marks unknown values, which are null in the table.
             arrays[name] = pa.array(each, kind, from_pandas=True)
     return pa.table(arrays)
 
 
 def taken_at_time(taken_at: str | None) -> datetime | None:
-    """Return when a snapshot was taken, in UTC."""
+    """Return the time of a snapshot in UTC; `None` where unknown."""
     return (
         None if taken_at is None else datetime.fromisoformat(taken_at).astimezone(UTC)
     )
@@ -245,8 +244,8 @@ class _Maker(NamedTuple):
     """
     Builders of the columns of one level.
 
-    `of_all` returns columns shared by all resources, `of_resource` those of one, and
-    `known` the known loads that `of_resource` takes, computed once per level.
+    `of_all` returns the columns shared by all resources, `of_resource` those of one
+    resource, and `known` the loads that `of_resource` takes, computed once per level.
     """
 
     of_all: Callable[[ClusterScore], Columns]
@@ -277,20 +276,20 @@ MAKERS = {
 
 def check_output(path: Path) -> None:
     """
-    Make sure that scores may be written to a place, before work is spent on it.
+    Refuse an output path that holds other files, before any work is done.
 
     Raises
     ------
     BadInputError
-        If something stands there that is not a folder of scores.
+        If the path exists and is not a folder of scores.
     """
     if os.path.lexists(path) and not _is_scores(path):
         rule = "the output exists and is not a folder of scores"
-        raise _refusal(path, rule, "remove it, or name another place with -o")
+        raise refuse_output(path, rule, "remove it, or name another place with -o")
 
 
 def _is_scores(path: Path) -> bool:
-    """Tell whether all in a folder is what this module writes."""
+    """Return whether a folder has exactly the files that this module writes."""
     if path.is_symlink() or not path.is_dir():
         return False
     names = {child.name for child in path.iterdir()}
@@ -299,14 +298,14 @@ def _is_scores(path: Path) -> bool:
 
 def write_tables(scored: Sequence[Scored], path: Path) -> None:
     """
-    Write scores into a folder: `scores/` as Parquet, and the documents as JSON.
+    Write scores to a folder: `scores/` as Parquet, and the documents as JSON.
 
-    A folder of scores that stands there is replaced as a whole.
+    An existing folder of scores is replaced as a whole.
 
     Raises
     ------
     BadInputError
-        If something else stands there, or nothing can be written there.
+        If the path exists and is not a folder of scores, or cannot be written.
     """
     from pyarrow import parquet
 
@@ -335,8 +334,4 @@ def write_tables(scored: Sequence[Scored], path: Path) -> None:
     except OSError as error:
         reason = error.strerror or str(error)
         rule = f"the scores cannot be written: {reason}"
-        raise _refusal(path, rule, "name another place with -o") from error
-
-
-def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
-    return refusal(f"will not write {path}", str(path), rule, remedy)
+        raise refuse_output(path, rule, "name another place with -o") from error

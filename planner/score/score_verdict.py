@@ -1,4 +1,4 @@
-"""What a score ends with: what binds, on what that rests, and which command helps."""
+"""Last lines of a score: the binding resource, assumptions, the next command."""
 
 from pathlib import Path
 
@@ -12,11 +12,11 @@ from planner.score.make_score import Scored
 from planner.text.format import percent_text, use_text
 
 FIXED = ("offline_replicas", "rack")
-"""Violations that `plan fix` is for."""
+"""Violations that `plan fix` repairs."""
 
 
 def binding_text(scored: Scored) -> str:
-    """Return the live broker and the resource that are nearest to a threshold."""
+    """Return the live broker and resource nearest to their threshold, as text."""
     measured, most = scored.score.measured, scored.settings.capacity_thresholds
     limit = measured.limit.copy()
     limit[:, [RESOURCES.index(count) for count in COUNTS]] = np.inf
@@ -34,7 +34,7 @@ def binding_text(scored: Scored) -> str:
 
 
 def assumed_text(scored: Scored) -> str:
-    """Return what the verdict rests on."""
+    """Return the assumptions of the verdict, as text."""
     settings = scored.settings
     most = [f"{r} {percent_text(v)}" for r, v in settings.capacity_thresholds.items()]
     bands = {settings.band(resource) for resource in RESOURCES}
@@ -43,7 +43,7 @@ def assumed_text(scored: Scored) -> str:
 
 
 def next_words(score: ClusterScore, path: Path) -> list[str]:
-    """Return the command that helps most against what is wrong."""
+    """Return the words of the command that helps most."""
     words = ["kafka-planner", "plan"]
     wrong = score.placed.violations
     if _waits_for_brokers(score):
@@ -59,13 +59,13 @@ def next_words(score: ClusterScore, path: Path) -> list[str]:
 
 
 def _waits_for_brokers(score: ClusterScore) -> bool:
-    """Tell whether brokers that may return hold replicas: people choose what to do."""
+    """Return whether a broker that is down, but not dead, has replicas."""
     brokers, replicas = score.state.brokers, score.state.replicas
     may_return = ~brokers.is_live & np.not_equal(brokers.state, BrokerState.DEAD)
     return bool(may_return[replicas.broker_idx].any())
 
 
 def _can_be_fixed(score: ClusterScore) -> bool:
-    """Tell whether `plan fix` has work: it leaves alone what is being reassigned."""
+    """Return whether `plan fix` can repair a partition that is not being reassigned."""
     broken, settled = score.measured.broken, ~score.state.is_reassigning
     return any((broken[rule] > 0)[settled].any() for rule in FIXED)

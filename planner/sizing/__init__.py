@@ -1,6 +1,6 @@
 """
-Sizing: how many brokers a cluster needs, and how long the present ones last.
+Sizing: the number of brokers that a cluster needs, and the time until they are full.
 
-Imports `planner.what_if`, `planner.snapshot`, `plan.kafka_files` and
+Imports `planner.what_if`, `planner.snapshot`, `planner.kafka_files` and
 `placement.sizing`.
 """

@@ -1,4 +1,4 @@
-"""Kinds of brokers that can be had, from a file."""
+"""Types of brokers that can be bought, from a file."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import Field, ValidationError
 
+from placement.demand.broker_demand import capacity_of
 from placement.sizing.broker_kinds import BrokerKind
-from placement.sizing.demand.broker_demand import capacity_of
 from planner.errors import BadInputError, InputProblem
 from planner.io.problems import problem
 from planner.io.toml_records import read_toml, shape_problems
@@ -19,7 +19,7 @@ SEE_SCHEMA = "see 'kafka-planner schema broker-types'"
 
 
 class BrokerTypeRecord(Record):
-    """A kind of broker; what is left out is taken to have no limit."""
+    """A type of broker; capacities that are left out are unlimited."""
 
     name: Name
     price: Annotated[float, Field(ge=0, le=1e12)]
@@ -32,32 +32,32 @@ class BrokerTypeRecord(Record):
 
 
 class BrokerTypesRecord(Record):
-    """A file of kinds of brokers."""
+    """A file of types of brokers."""
 
     types: list[BrokerTypeRecord] = Field(min_length=1)
 
 
 def read_types(path: Path) -> tuple[BrokerKind, ...]:
     """
-    Read the kinds of brokers that can be had.
+    Read and validate a file of broker types.
 
     Raises
     ------
     BadInputError
-        If the file is none; names every problem.
+        If the file is no list of broker types; names every problem.
     """
     document = read_toml(path, _refusal)
-    return understand_types(document, file=str(path))
+    return validate_types(document, file=str(path))
 
 
-def understand_types(document: Any, *, file: str = "types") -> tuple[BrokerKind, ...]:  # noqa: ANN401 - parsed TOML
+def validate_types(document: Any, *, file: str = "types") -> tuple[BrokerKind, ...]:  # noqa: ANN401 - parsed TOML
     """
-    Understand kinds of brokers that were parsed.
+    Validate parsed broker types.
 
     Raises
     ------
     BadInputError
-        If they are none; names every problem.
+        If the document is no list of broker types; names every problem.
     """
     try:
         record = BrokerTypesRecord.model_validate(document)

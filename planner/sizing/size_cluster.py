@@ -1,4 +1,4 @@
-"""Size one snapshot: the answer, checked by separate code, and how long it lasts."""
+"""Sizing of one snapshot: the number of brokers, its check, and growth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from placement.check import CheckSettings, check, is_ok
+from placement.cluster_changes.broker_changes import usual_broker
+from placement.cluster_changes.variant import Variant, variant_of
+from placement.demand.broker_demand import Wanted
+from placement.demand.topic_growth import DAYS_PER_MONTH
 from placement.model.cluster import ABSENT, ClusterState
-from placement.scenarios.changes.broker_changes import usual_broker
-from placement.scenarios.changes.variant import Variant, variant_of
 from placement.scenarios.scenario_figures import Assumptions
 from placement.sizing.broker_kinds import BrokerKind
 from placement.sizing.capacity_horizon import Lasting, lasting_of, on_day
@@ -20,12 +22,10 @@ from placement.sizing.cluster_size import (
     SizingTask,
     fewest_like,
 )
-from placement.sizing.demand.broker_demand import Wanted
-from placement.sizing.demand.topic_growth import DAYS_PER_MONTH
 from planner.errors import BadInputError
 from planner.failures.failure_request import election_rules
 from planner.io.problems import problem
-from planner.plan.kafka_files.reassignment_columns import listing
+from planner.kafka_files.reassignment_columns import listing
 from planner.progress import stage
 from planner.snapshot import Snapshot
 from planner.text.suggest import near
@@ -33,9 +33,9 @@ from planner.what_if.changes.change_context import Context
 from planner.what_if.changes.scenario_names import NameReader
 from planner.what_if.play_scenarios import (
     Player,
+    WhatIfOptions,
     WhatIfRequest,
-    WhatIfWishes,
-    read_wishes,
+    read_options,
 )
 from planner.what_if.scenarios_file import ScenariosFile, read_scenarios
 from planner.what_if.topic_growth import Rates
@@ -47,24 +47,26 @@ OTHER_WORDS = ("both", "nothing")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeRequest:
     """
-    The options of `size`, as given.
+    Options of `size`, unparsed.
 
     Parameters
     ----------
     capacity_threshold
         ``RESOURCE=FRACTION`` texts.
     survives
-        Some of ``broker`` and ``rack``, joined by commas; ``both``, or ``nothing``.
+        Losses to survive: ``broker`` and ``rack``, joined by commas; ``both``, or
+        ``nothing``.
     like
-        Id of the broker that more, or fewer, are had of; `None`: the usual one.
+        Id of the broker whose capacities added brokers get; `None` for the most common
+        ones.
     months
-        How far ahead, by growth.
+        Months of growth before the sizing. Not negative.
     racks
-        In how many racks new kinds of brokers stand; `None`: in today's.
+        Number of racks for new broker types; `None` for today's racks.
     scenario
-        Name of the scenario whose cluster is sized; `None`: today's.
+        Name of the scenario whose cluster is sized; `None` for today's cluster.
     effort, seed, bandwidth
-        Of the plans and their figures.
+        Effort and seed of the plans, and the rate at which a broker copies.
     """
 
     capacity_threshold: Sequence[str] = ()
@@ -81,32 +83,32 @@ class SizeRequest:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SizeAnswer:
     """
-    How many brokers a cluster needs.
+    Result of a sizing.
 
     Parameters
     ----------
     snapshot
-        The cluster today.
-    request, wishes
-        What was asked.
+        Today's cluster.
+    request, options
+        Unparsed and parsed options.
     task
-        What was sized: the cluster of the scenario, grown.
+        The cluster that is sized: that of the scenario, after the growth.
     sizing
-        The answer.
+        Number of brokers, with its bound.
     lasting
-        How long the brokers there are will do; `None` where growth is not given.
+        Time until today's brokers are full; `None` without growth.
     today
-        Live brokers there are, before any that leave.
+        Number of today's live brokers, those that leave included.
     is_checked
-        Whether separate code finds nothing wrong with the placement shown; `None`
-        where none is.
+        Whether the independent checker accepts the placement that proves the number
+        sufficient; `None` without a placement.
     has_growth
         Whether growth was given.
     """
 
     snapshot: Snapshot
     request: SizeRequest
-    wishes: WhatIfWishes
+    options: WhatIfOptions
     task: SizingTask
     sizing: Sizing
     lasting: Lasting | None
@@ -122,12 +124,12 @@ def read_file(
     growth: Rates | Mapping[str, Rates] | None,
 ) -> ScenariosFile:
     """
-    Return a scenarios file, or an empty one with the growth given.
+    Read a scenarios file; without a path, make an empty one with the given growth.
 
     Raises
     ------
     BadInputError
-        If the file is none; names every problem.
+        If the file is not a scenarios file; names every problem.
     """
     if path is not None:
         return read_scenarios(path, snapshot, state, growth=growth)
@@ -158,21 +160,22 @@ def size(
     Parameters
     ----------
     snapshot, request
-        The cluster and the options.
+        The cluster and the unparsed options.
     kinds
-        What can be had; nothing: more, or fewer, of today's brokers.
+        Types of brokers to choose from; without any, today's brokers are added or
+        removed.
     scenarios
         A scenarios file, for its growth and its scenarios.
     growth
-        Growth that all topics share.
+        Growth of all topics, or of each by name.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong.
+        If any option is invalid; names every problem.
     """
     state = snapshot.to_state()
-    wishes = read_wishes(
+    options = read_options(
         WhatIfRequest(
             capacity_threshold=request.capacity_threshold,
             bandwidth=request.bandwidth,
@@ -182,10 +185,10 @@ def size(
         state,
     )
     file = read_file(scenarios, snapshot, state, growth)
-    refuse_what_cannot_be(request, state, file)
+    refuse_invalid_options(request, state, file)
     stage("sizing")
-    now = _of_scenario(snapshot, state, request, file, wishes)
-    task = _task(now, request, wishes, file.context)
+    now = _of_scenario(snapshot, state, request, file, options)
+    task = _task(now, request, options, file.context)
     later = _grown(task, request, file.context)
     like = usual_broker(later.variant.state) if request.like is None else request.like
     if kinds:
@@ -197,7 +200,7 @@ def size(
     return SizeAnswer(
         snapshot=snapshot,
         request=request,
-        wishes=wishes,
+        options=options,
         task=later,
         sizing=sizing,
         lasting=None if given is None else lasting_of(task, given),
@@ -207,16 +210,16 @@ def size(
     )
 
 
-def refuse_what_cannot_be(
+def refuse_invalid_options(
     request: SizeRequest, state: ClusterState, file: ScenariosFile
 ) -> None:
     """
-    Refuse options that this cluster, or the file, does not know.
+    Refuse options that name unknown brokers, losses or scenarios.
 
     Raises
     ------
     BadInputError
-        With every one of them.
+        If any option is invalid; names every problem.
     """
     names = NameReader("command line")
     if request.like is not None and request.like not in state.brokers.ids:
@@ -247,8 +250,8 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def wished_losses(request: SizeRequest) -> frozenset[str]:
-    """Return what may be lost, as it was asked for: some of broker and rack."""
+def requested_losses(request: SizeRequest) -> frozenset[str]:
+    """Return the losses to survive that the options ask for: of `SURVIVES`."""
     words = _words(request.survives)
     return frozenset(SURVIVES if "both" in words else words) & frozenset(SURVIVES)
 
@@ -258,29 +261,29 @@ def _of_scenario(
     state: ClusterState,
     request: SizeRequest,
     file: ScenariosFile,
-    wishes: WhatIfWishes,
+    options: WhatIfOptions,
 ) -> Variant:
-    """Return the cluster of the scenario that was named, else today's."""
+    """Return the cluster of the requested scenario, or else today's."""
     for each in file.scenarios:
         if each.name == request.scenario:
-            return Player(snapshot, state, file, wishes).variant(each)
+            return Player(snapshot, state, file, options).variant(each)
     return variant_of(state)
 
 
 def _task(
-    variant: Variant, request: SizeRequest, wishes: WhatIfWishes, context: Context
+    variant: Variant, request: SizeRequest, options: WhatIfOptions, context: Context
 ) -> SizingTask:
     state = variant.state
     live = state.brokers.is_live
     stays = live & ~np.isin(state.brokers.ids, sorted(variant.leaving))
     names = [state.brokers.racks[k] for k in state.brokers.rack_idx[stays].tolist()]
     racks = tuple(sorted({name for name in names if name is not None}))
-    survives = wished_losses(request)
+    survives = requested_losses(request)
     if None in names or len(racks) < 2:
-        # Nobody can say what the loss of a rack takes, or it takes everything.
+        # The loss of a rack is undefined where racks are unknown, and fatal with one.
         racks = () if None in names else racks
         survives -= {"rack"}
-    settings = wishes.settings
+    settings = options.settings
     thresholds = settings.capacity_thresholds
     return SizingTask(
         variant=variant,
@@ -289,7 +292,7 @@ def _task(
         assumptions=Assumptions(
             bands=settings.bands,
             thresholds=thresholds,
-            bandwidth_bytes_per_s=wishes.bandwidth_bytes_per_s,
+            bandwidth_bytes_per_s=options.bandwidth_bytes_per_s,
         ),
         racks=racks,
     )
@@ -304,7 +307,7 @@ def _grown(task: SizingTask, request: SizeRequest, context: Context) -> SizingTa
 
 
 def _in_racks(task: SizingTask, count: int | None) -> SizingTask:
-    """Return the task in so many racks, today's first."""
+    """Return the task with a given number of racks, today's racks first."""
     if count is None:
         return task
     more = [f"rack-{n}" for n in range(1, count + 1)]
@@ -315,14 +318,14 @@ def _in_racks(task: SizingTask, count: int | None) -> SizingTask:
 
 
 def shown_snapshot(answer: SizeAnswer, shown: Shown) -> Snapshot:
-    """Return the placement that shows an answer, as a snapshot."""
+    """Return a snapshot of the placement that proves the number sufficient."""
     now = answer.task.variant
     has_lost = bool(now.lost_brokers or now.lost_racks)
     return answer.snapshot.with_state(shown.state, has_lost=has_lost)
 
 
 def is_sound(shown: Shown, task: SizingTask) -> bool:
-    """Tell whether the independent checker finds nothing wrong with a placement."""
+    """Return whether the independent checker accepts a placement."""
     before, after = shown.variant.state, shown.state
     moved = before.brokers.rows_of(after.brokers.ids[after.replicas.broker_idx])
     everything = np.arange(before.num_partitions)
@@ -330,7 +333,7 @@ def is_sound(shown: Shown, task: SizingTask) -> bool:
     settings = CheckSettings(
         capacity_thresholds={str(r): v for r, v in task.wanted.thresholds.items()},
         leaving_brokers=frozenset(shown.variant.leaving),
-        # Log dirs are named by the plan that fills the brokers.
+        # The plan for the real brokers chooses log dirs, so they are not checked here.
         leaves_log_dirs_to_brokers=True,
     )
     return not (moved == ABSENT).any() and is_ok(

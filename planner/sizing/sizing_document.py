@@ -1,4 +1,4 @@
-"""The document of `size`, and its shape."""
+"""The document of `size`, and its records."""
 
 from datetime import datetime
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
+from placement.demand.broker_demand import SIZED, Need
 from placement.failures.failure_domains import DomainKind
 from placement.model.load import Resource
 from placement.scenarios.scenario_figures import CAPPED, Figures
 from placement.sizing.capacity_horizon import Lasting
 from placement.sizing.cheapest_mix import needs_without_one
 from placement.sizing.cluster_size import Sizing, headroom
-from placement.sizing.demand.broker_demand import SIZED, Need
 from placement.sizing.fewest_brokers import MOST_BROKERS, BrokerBound
 from planner.plan.documents.check_records import Int32, Record
-from planner.sizing.size_cluster import SizeAnswer, wished_losses
+from planner.sizing.size_cluster import SizeAnswer, requested_losses
 from planner.text.data_age import age_s
 from planner.text.document_numbers import rounded
 from planner.what_if.what_if_answer import UseRecord, UsesRecord
@@ -23,7 +23,7 @@ from planner.what_if.what_if_document import assumptions_document
 
 
 class SizeAssumptionsRecord(Record):
-    """What the answer rests on."""
+    """Assumptions of the sizing."""
 
     capacity_threshold: dict[str, float]
     bandwidth_bytes_per_s: int
@@ -36,7 +36,7 @@ class SizeAssumptionsRecord(Record):
 
 
 class FleetRecord(Record):
-    """Brokers of one type, and how many of them stand in each rack."""
+    """Brokers of one type, with their number in each rack."""
 
     type: str
     brokers: int
@@ -45,7 +45,7 @@ class FleetRecord(Record):
 
 
 class NeedRecord(Record):
-    """The least use of the fullest broker, whatever the placement."""
+    """The least use of the fullest broker over all placements."""
 
     lost: str | None
     resource: str
@@ -54,7 +54,7 @@ class NeedRecord(Record):
 
 
 class BoundRecord(Record):
-    """What proves the bound, and what one broker fewer would break."""
+    """Proof of the bound, and the threshold that one broker fewer would break."""
 
     kind: str
     resource: str | None
@@ -64,35 +64,35 @@ class BoundRecord(Record):
 
 
 class WithoutOneRecord(Record):
-    """What one broker of a type less breaks; null where no level tells it."""
+    """Threshold that one broker fewer of a type breaks; null where none is proven."""
 
     type: str
     need: NeedRecord | None
 
 
 class ShownSurvivesRecord(Record):
-    """Whether the placement shown survives the loss of any one."""
+    """Whether the found placement survives the loss of any one broker or rack."""
 
     broker: bool | None
     rack: bool | None
 
 
 class ShownRecord(Record):
-    """The placement that shows the answer."""
+    """The placement that proves the number of brokers sufficient."""
 
     resources: UsesRecord
     survives: ShownSurvivesRecord
 
 
 class AttemptRecord(Record):
-    """A number of brokers that was tried."""
+    """A number of brokers that was tried, with the reason of its failure."""
 
     brokers: int
     reason: str | None
 
 
 class CrossingRecord(Record):
-    """A threshold that is passed."""
+    """A threshold that growth passes."""
 
     resource: str
     broker: Int32
@@ -100,7 +100,7 @@ class CrossingRecord(Record):
 
 
 class LastsRecord(Record):
-    """How long today's brokers will do; null for more than ten years."""
+    """Days until today's brokers are full; null for more than ten years."""
 
     as_is: list[CrossingRecord]
     as_is_days: float | None
@@ -111,7 +111,7 @@ class LastsRecord(Record):
 
 
 class SizeRecord(Record):
-    """What `size --format json` prints."""
+    """The document of `size --format json`."""
 
     cluster_id: str | None
     taken_at: str | None
@@ -136,7 +136,7 @@ class SizeRecord(Record):
 
 
 def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
-    """Return what `size --format json` prints."""
+    """Return the document of `size --format json`."""
     return size_record(answer, now=now).model_dump(by_alias=True)
 
 
@@ -174,7 +174,7 @@ def size_record(answer: SizeAnswer, *, now: datetime) -> SizeRecord:
 def _assumptions(answer: SizeAnswer) -> SizeAssumptionsRecord:
     wanted = answer.task.wanted
     return SizeAssumptionsRecord(
-        **assumptions_document(wanted.thresholds, answer.wishes.bandwidth_bytes_per_s),
+        **assumptions_document(wanted.thresholds, answer.options.bandwidth_bytes_per_s),
         survives=sorted(wanted.survives),
         left_out=left_out(answer),
         months=rounded(float(answer.request.months)),
@@ -185,12 +185,12 @@ def _assumptions(answer: SizeAnswer) -> SizeAssumptionsRecord:
 
 
 def left_out(answer: SizeAnswer) -> list[str]:
-    """Return the losses that were to be survived and cannot be told: too few racks."""
-    return sorted(wished_losses(answer.request) - answer.task.wanted.survives)
+    """Return the requested losses that are left out: fewer than two racks are known."""
+    return sorted(requested_losses(answer.request) - answer.task.wanted.survives)
 
 
 def unsized(sizing: Sizing) -> list[str]:
-    """Return the resources that nothing is sized by: loads or capacities unknown."""
+    """Return the resources left out, as their loads or capacities are unknown."""
     return [
         str(resource)
         for y, resource in enumerate(SIZED)
@@ -200,7 +200,7 @@ def unsized(sizing: Sizing) -> list[str]:
 
 
 def status_of(sizing: Sizing) -> str:
-    """Return ``exact``, ``bounded``, or ``none`` where no placement was found."""
+    """Return ``exact``, ``bounded``, or ``none`` if no placement was found."""
     if sizing.shown is None:
         return "none"
     return "exact" if sizing.is_exact else "bounded"
@@ -241,7 +241,7 @@ def _bound(bound: BrokerBound) -> BoundRecord:
 
 
 def _need(need: Need) -> NeedRecord:
-    """Return how far a fleet is used at least."""
+    """Return the least possible use of the fullest broker."""
     return NeedRecord(
         lost=need.lost or None,
         resource=need.resource,
@@ -269,7 +269,7 @@ def _headroom(sizing: Sizing) -> float | None:
 
 
 def removable(answer: SizeAnswer) -> list[int]:
-    """Return the ids of today's brokers that the placement shown empties."""
+    """Return the ids of today's brokers that the found placement empties."""
     shown = answer.sizing.shown
     if shown is None:
         return []
@@ -303,7 +303,7 @@ def _use(figures: Figures, resource: Resource) -> UseRecord | None:
 
 
 def _lasts(lasting: Lasting) -> LastsRecord:
-    """Return how long a cluster lasts; null for more than ten years."""
+    """Return the days until brokers are full; null for more than ten years."""
     return LastsRecord(
         as_is=[
             CrossingRecord(

@@ -1,4 +1,4 @@
-"""The answer of `size` on one screen: the number, the proof, what shows it."""
+"""Screen of `size`: the number of brokers, its proof and its placement."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from placement.demand.broker_demand import SIZED, Need
 from placement.failures.failure_domains import DomainKind
 from placement.scenarios.scenario_figures import CAPPED
 from placement.sizing.capacity_horizon import Lasting
 from placement.sizing.cheapest_mix import needs_without_one
 from placement.sizing.cluster_size import headroom
-from placement.sizing.demand.broker_demand import SIZED, Need
 from placement.sizing.fewest_brokers import MOST_BROKERS
 from planner.sizing.size_cluster import SizeAnswer
 from planner.sizing.sizing_document import left_out, removable, unsized
@@ -32,18 +32,18 @@ def size_screen(
     answer: SizeAnswer, given: Sequence[str], output: Path | None, *, now: datetime
 ) -> Iterator[str]:
     """
-    Yield the lines, each at most 80 columns wide.
+    Yield the lines of the screen, each at most 80 columns wide.
 
     Parameters
     ----------
     answer
-        How many brokers.
+        Result of the sizing.
     given
-        Arguments that ask for it: snapshot, options.
+        Arguments of the command line: snapshot, options.
     output
-        Where the placement is written, if it is.
+        Path to which the placement is written, or `None`.
     now
-        With a zone: what the age of the data is counted to.
+        Time, with a zone, that gives the age of the data.
     """
     snapshot = answer.snapshot
     yield from wrapped(
@@ -66,7 +66,7 @@ def size_screen(
 
 
 def answer_text(answer: SizeAnswer) -> str:
-    """Return how many brokers, and how sure that is."""
+    """Return the number of brokers with its bound, as text."""
     sizing = answer.sizing
     if sizing.shown is None:
         return f"none found: {_why_none(answer)}"
@@ -88,7 +88,7 @@ def answer_text(answer: SizeAnswer) -> str:
 
 
 def known_text(answer: SizeAnswer) -> str:
-    """Return what the answer rests on, where some loads or capacities are unknown."""
+    """Return the resources that count, as text; empty where all are known."""
     unknown = unsized(answer.sizing)
     if not unknown:
         return ""
@@ -123,7 +123,7 @@ def _why_none(answer: SizeAnswer) -> str:
 
 
 def binding_text(answer: SizeAnswer) -> str:
-    """Return what decides, and what one broker fewer would break."""
+    """Return the binding resource and the threshold that one broker fewer breaks."""
     bound, sizing = answer.sizing.bound, answer.sizing
     if bound is None:
         return "; ".join(_mix_texts(answer)) or "nothing known"
@@ -144,7 +144,7 @@ def binding_text(answer: SizeAnswer) -> str:
 
 
 def _mix_texts(answer: SizeAnswer) -> Iterator[str]:
-    """Yield what decides about a mix, and what each kind of broker is needed for."""
+    """Yield the binding resource of a mix, and that of each type of broker."""
     sizing = answer.sizing
     lacking = needs_without_one(sizing) if sizing.shown is not None else []
     needs = [need for _, need in lacking if need is not None]
@@ -157,7 +157,7 @@ def _mix_texts(answer: SizeAnswer) -> Iterator[str]:
 
 
 def need_text(need: Need) -> str:
-    """Return how far a fleet is used at least, in words."""
+    """Return the least possible use of the fullest broker, as text."""
     lost = f" without a {need.lost}" if need.lost else ""
     if not np.isfinite(need.level):
         return f"nothing is left for {need.resource}{lost}"
@@ -166,7 +166,7 @@ def need_text(need: Need) -> str:
 
 
 def today_text(answer: SizeAnswer) -> str:
-    """Return whether there are too many brokers today, or too few, and by how much."""
+    """Return the surplus or lack of brokers today, and the headroom, as text."""
     sizing = answer.sizing
     parts = []
     if sizing.bound is not None and sizing.shown is not None:
@@ -177,12 +177,12 @@ def today_text(answer: SizeAnswer) -> str:
         lost = f" and the loss of a {need.lost}" if need.lost else ""
         parts.append(
             f"these brokers carry at most {factor:.2f} times this load{lost}: "
-            f"{need.resource}{_blind_text(answer)}"
+            f"{need.resource}{_unknown_text(answer)}"
         )
     return "; ".join(parts) or "no capacity is known"
 
 
-def _blind_text(answer: SizeAnswer) -> str:
+def _unknown_text(answer: SizeAnswer) -> str:
     unknown = unsized(answer.sizing)
     return f" ({', '.join(unknown)} unknown)" if unknown else ""
 
@@ -198,7 +198,7 @@ def _too_many(have: int, need: int) -> str:
 
 
 def shown_text(answer: SizeAnswer) -> str:
-    """Return what the placement that shows the answer looks like."""
+    """Return the figures of the found placement, as text."""
     shown = answer.sizing.shown
     if shown is None:  # pragma: no cover - the caller has looked
         return ""
@@ -208,13 +208,13 @@ def shown_text(answer: SizeAnswer) -> str:
         if (use := shown.figures.use[resource]).is_known
     ]
     checked = "ok" if answer.is_checked else "findings"
-    stands = "".join(f"; {text}" for text in stands_texts(answer))
-    told = f": {', '.join(uses)}" if uses else ""
-    return f"by a placement{told}{stands}; separate code: {checked}"
+    stands = "".join(f"; {text}" for text in survival_texts(answer))
+    uses_text = f": {', '.join(uses)}" if uses else ""
+    return f"by a placement{uses_text}{stands}; separate code: {checked}"
 
 
-def stands_texts(answer: SizeAnswer) -> Iterator[str]:
-    """Yield what may be lost; and what of it harms, however many brokers there are."""
+def survival_texts(answer: SizeAnswer) -> Iterator[str]:
+    """Yield the survived losses, and those that no number of brokers survives."""
     shown = answer.sizing.shown
     if shown is None:  # pragma: no cover - the caller has looked
         return
@@ -235,7 +235,7 @@ def stands_texts(answer: SizeAnswer) -> Iterator[str]:
 
 
 def lasting_texts(lasting: Lasting) -> Iterator[str]:
-    """Yield how long today's brokers will do."""
+    """Yield the times until today's brokers are full."""
     if lasting.crossings:
         first = lasting.crossings[0]
         where = f"{first.resource} of broker {first.broker_id}"
@@ -260,7 +260,7 @@ def lasting_texts(lasting: Lasting) -> Iterator[str]:
 
 
 def days_text(days: float) -> str:
-    """Return days as people say them."""
+    """Return a number of days as days or years."""
     if not np.isfinite(days):
         return "over ten years"
     if days >= 730:
@@ -269,7 +269,7 @@ def days_text(days: float) -> str:
 
 
 def assumed_text(answer: SizeAnswer) -> str:
-    """Return what the answer rests on."""
+    """Return the assumptions of the sizing, as text."""
     most = ", ".join(
         f"{r} {percent_text(v)}" for r, v in answer.task.wanted.thresholds.items()
     )
@@ -280,7 +280,7 @@ def assumed_text(answer: SizeAnswer) -> str:
     ahead = f"; {months:g} months ahead" if months else ""
     scenario = answer.request.scenario
     after = f'; after scenario "{scenario}"' if scenario else ""
-    rate = bytes_text(answer.wishes.bandwidth_bytes_per_s)
+    rate = bytes_text(answer.options.bandwidth_bytes_per_s)
     unknown = ", ".join(unsized(answer.sizing))
     blind = f"; not sized by what is not known: {unknown}" if unknown else ""
     return (
@@ -293,10 +293,10 @@ def assumed_text(answer: SizeAnswer) -> str:
 def next_words(
     answer: SizeAnswer, given: Sequence[str], output: Path | None
 ) -> list[str]:
-    """Return the command that goes on from here."""
+    """Return the words of the next command."""
     sizing, request = answer.sizing, answer.request
     name, leaving = given[0], removable(answer)
-    # What a plan for today's brokers can carry out: today's load, on some of them.
+    # Only a sizing of today's load on today's brokers can be carried out by a plan.
     is_for_today = request.scenario is None and not request.months
     is_for_today &= sizing.bound is not None and sizing.shown is not None
     if is_for_today and leaving:

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.model.cluster import (
     ABSENT,
-    BoolArray,
     Brokers,
     LogDirs,
     LogDirState,
@@ -52,8 +52,8 @@ def locate_failed(
     num_lost = np.bincount(log_dirs.broker_idx[is_lost], minlength=len(brokers))
     if not is_listed.any() and not num_lost.any():
         return replicas
-    is_unseen = _is_unseen(replicas, is_leaderless) & (num_lost[owner] > 0)
-    is_offline = brokers.is_live[owner] & (is_listed | is_unseen)
+    may_be_failed = _may_be_failed(replicas, is_leaderless) & (num_lost[owner] > 0)
+    is_offline = brokers.is_live[owner] & (is_listed | may_be_failed)
     is_unknown = np.equal(replicas.log_dir_idx, ABSENT)
     is_located = is_offline & is_unknown & (num_lost[owner] == 1)
     dir_of = np.full(len(brokers), ABSENT, dtype=np.int32)
@@ -67,7 +67,7 @@ def locate_failed(
     )
 
 
-def _is_unseen(replicas: Replicas, is_leaderless: BoolArray) -> BoolArray:
+def _may_be_failed(replicas: Replicas, is_leaderless: BoolArray) -> BoolArray:
     """
     Return ``(R,)`` true for replicas that no log dir lists and that are not in sync.
 
@@ -78,6 +78,6 @@ def _is_unseen(replicas: Replicas, is_leaderless: BoolArray) -> BoolArray:
     is_unknown = np.equal(replicas.log_dir_idx, ABSENT)
     is_described = sum_rows(~is_unknown, replicas.start) > 0
     of = replicas.partition_idx
-    is_silent = is_leaderless[of] | (is_described[of] & ~replicas.is_in_sync)
-    unseen: BoolArray = is_unknown & is_silent & ~replicas.is_adding
-    return unseen
+    is_not_serving = is_leaderless[of] | (is_described[of] & ~replicas.is_in_sync)
+    failed: BoolArray = is_unknown & is_not_serving & ~replicas.is_adding
+    return failed

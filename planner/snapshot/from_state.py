@@ -7,17 +7,19 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from placement.model.cluster import (
-    ABSENT,
+from placement.array_types import (
     BoolArray,
-    Brokers,
     BytesArray,
-    ClusterState,
     CodeArray,
     IndexArray,
-    LogDirs,
     OffsetArray,
     RateArray,
+)
+from placement.model.cluster import (
+    ABSENT,
+    Brokers,
+    ClusterState,
+    LogDirs,
     Topics,
     sum_rows,
 )
@@ -36,15 +38,15 @@ def tables_of(state: ClusterState, min_isr: str = "1") -> dict[str, ArrowTable]:
     """
     Build the tables of a cluster.
 
-    Leaders and ISR are always written. Unknown values, and member lists without a
-    replica, are left out.
+    Leaders and ISR are always written. Unknown values and empty lists of replicas are
+    left out.
 
     Parameters
     ----------
     state
         The cluster.
     min_isr
-        min.insync.replicas of topics without their own; other values are written.
+        Default of min.insync.replicas; topics with another value get their own config.
     """
     return {
         "brokers": _brokers(state.brokers),
@@ -70,13 +72,13 @@ def header_of(
     own: dict[str, object] = {}
     if state.cluster_id is not None:
         own["cluster_id"] = state.cluster_id
-    silent = {
+    defaults = {
         least
         for config, least in _min_isr_of(state.topics)
         if MIN_ISR not in config and least != 1
     }
-    if len(silent) == 1:
-        own["configs"] = {MIN_ISR: str(silent.pop())}
+    if len(defaults) == 1:
+        own["configs"] = {MIN_ISR: str(defaults.pop())}
     return {**own, **(header or {})}
 
 
@@ -128,13 +130,13 @@ def _topics(topics: Topics, min_isr: str) -> ArrowTable:
 
 def _configs(topics: Topics, min_isr: str) -> ArrowArray:
     """Return the configs of the topics, with the effective min.insync.replicas."""
-    said = [
+    configs = [
         config
         if config.get(MIN_ISR, min_isr) == str(least)
         else {**config, MIN_ISR: str(least)}
         for config, least in _min_isr_of(topics)
     ]
-    return pa.array([list(each.items()) for each in said], STRING_MAP)
+    return pa.array([list(each.items()) for each in configs], STRING_MAP)
 
 
 def _min_isr_of(topics: Topics) -> Iterator[tuple[Mapping[str, str], int]]:

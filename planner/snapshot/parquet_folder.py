@@ -1,9 +1,9 @@
 """
 Snapshots as a folder of Parquet files.
 
-`snapshot.json` has the header; each table is a file of its name, or a folder of that
-name with part files, as Spark writes it, which may be in folders named for a column, as
-``topic=orders/``.
+`snapshot.json` has the header. Each table is a file with the table's name, or a folder
+with that name and part files, as Spark writes it. Part files may be in folders named
+for a column, such as ``topic=orders/``.
 """
 
 import json
@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.problems import problem
+from planner.io.problems import first_line, problem
 from planner.snapshot.formats.foreign_tables import cast_tables
 from planner.snapshot.tables.snapshot_columns import (
     LOG_DIRS,
@@ -34,11 +34,11 @@ HEADER_FILE = "snapshot.json"
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 """Folder name that Hive and Spark use for a null."""
 _MAY_BE_ABSENT = (LOG_DIRS, TOPICS)
-_REMEDY = "write the folder anew with 'kafka-planner snapshot convert'"
+_REMEDY = "write the folder again with 'kafka-planner snapshot convert'"
 
 
 def is_hidden(path: Path) -> bool:
-    """Return whether a file is one that writers leave beside data: _SUCCESS, .crc."""
+    """Return whether writers leave such a file beside data, as _SUCCESS or .crc."""
     return path.name.startswith((".", "_"))
 
 
@@ -49,17 +49,23 @@ def read_folder(folder: Path) -> "Snapshot":
     Raises
     ------
     BadInputError
-        If the folder is not a snapshot; names every problem.
+        If the folder is not a snapshot, with every problem.
     OSError
-        If it cannot be read.
+        If the folder cannot be read.
     """
     from planner.snapshot.snapshot_document import Snapshot
 
     file = str(folder)
     header, problems = _read_header(folder)
     problems += [
-        problem(file, path.name, None, "unknown file", "remove it from the folder")
-        for path in _strangers(folder)
+        problem(
+            file,
+            path.name,
+            None,
+            "is not a file of a snapshot",
+            "remove it from the folder",
+        )
+        for path in _unknown_files(folder)
     ]
     tables, unread, unused = _read_tables(folder, file)
     if unread:
@@ -76,7 +82,7 @@ def read_folder(folder: Path) -> "Snapshot":
     return replace(snapshot, unused=tuple(every))
 
 
-def _strangers(folder: Path) -> Iterator[Path]:
+def _unknown_files(folder: Path) -> Iterator[Path]:
     known = {HEADER_FILE, *(columns.file for columns in TABLES)}
     for path in sorted(folder.iterdir()):
         if path.name not in known and not is_hidden(path):
@@ -89,7 +95,7 @@ def _read_header(folder: Path) -> tuple[dict[str, object], list[InputProblem]]:
 
     path = folder / HEADER_FILE
     if not path.is_file():
-        rule = f"a snapshot folder must hold {HEADER_FILE}"
+        rule = f"a snapshot folder must contain {HEADER_FILE}"
         remedy = 'at least {"format": "kafka-planner/snapshot", "version": 1}'
         return {}, [problem(str(folder), HEADER_FILE, None, rule, remedy)]
     try:
@@ -121,7 +127,7 @@ def _read_table(
     if not parts:
         if columns in _MAY_BE_ABSENT and not path.exists():
             return None, []
-        rule = f"a snapshot folder must hold {columns.file}"
+        rule = f"a snapshot folder must contain {columns.file}"
         return None, [problem(file, columns.file, None, rule, _REMEDY)]
     tables, problems = [], []
     for part in parts:
@@ -131,11 +137,11 @@ def _read_table(
             )
         except (OSError, pa.ArrowException, ValueError, MemoryError) as error:
             place = str(part.relative_to(path.parent))
-            rule = f"the file must be whole Parquet: {_first_line(error)}"
+            rule = f"the file must be complete Parquet: {first_line(error)}"
             problems.append(problem(file, place, None, rule, _REMEDY))
     if problems:
         return None, problems
-    return _together(tables, columns, file, unused)
+    return _concatenated(tables, columns, file, unused)
 
 
 def _parts(folder: Path) -> list[Path]:
@@ -174,25 +180,25 @@ def _read_part(path: Path) -> ArrowTable:
         return file.read()
 
 
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def _together(
+def _concatenated(
     tables: list[ArrowTable], columns: TableColumns, file: str, unused: list[str]
 ) -> tuple[ArrowTable | None, list[InputProblem]]:
     if len(tables) == 1:
         return tables[0], []
     # Parts may have different types, such as null if all values are unknown.
     casts = [cast_tables({columns.name: table}, file=file) for table in tables]
-    problems = [found for cast in casts for found in _own(cast.problems, columns)]
+    problems = [
+        found for cast in casts for found in _problems_of_table(cast.problems, columns)
+    ]
     if problems:
         return None, problems
     unused += [name for cast in casts for name in cast.unused]
     return pa.concat_tables([cast.tables[columns.name] for cast in casts]), []
 
 
-def _own(problems: list[InputProblem], columns: TableColumns) -> list[InputProblem]:
+def _problems_of_table(
+    problems: list[InputProblem], columns: TableColumns
+) -> list[InputProblem]:
     return [each for each in problems if each.place.startswith(columns.file)]
 
 

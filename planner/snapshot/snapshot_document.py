@@ -41,7 +41,7 @@ _ORDER = {
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Snapshot:
     """
-    A cluster at one moment, without loss against the files.
+    A cluster at one moment, with all values of a snapshot file.
 
     The tables have the columns and types of `planner.snapshot.tables.snapshot_columns`;
     null stands for values that a file leaves out. Rows are in canonical order: brokers
@@ -52,9 +52,9 @@ class Snapshot:
     Parameters
     ----------
     cluster_id, kafka_version
-        Values of Kafka, or `None`.
+        Id and Kafka version of the cluster; `None` if unknown.
     taken_at
-        ISO 8601 with a time zone, or `None`.
+        Time in ISO 8601 with a time zone; `None` if unknown.
     configs
         Configs of the cluster that differ from the default.
     features
@@ -64,7 +64,7 @@ class Snapshot:
     controllers
         Members of the quorum by id: `id`, `rack`, `voter`, `combined`.
     brokers, log_dirs, topics, partitions
-        The tables.
+        Arrow tables in canonical columns.
     unused
         Columns of the input tables that no snapshot has.
     """
@@ -99,14 +99,14 @@ class Snapshot:
         Parameters
         ----------
         document
-            Result of `json.load`; it is not changed.
+            Result of `json.load`, which is left unchanged.
         file
             Name of the file in problems.
 
         Raises
         ------
         BadInputError
-            If it is not a snapshot; names every problem.
+            If the input is not a snapshot, with every problem.
         """
         from planner.snapshot.formats.json_columns import parse_document
 
@@ -144,7 +144,7 @@ class Snapshot:
         Raises
         ------
         BadInputError
-            If it is not a snapshot; names every problem.
+            If the input is not a snapshot, with every problem.
         """
         from planner.snapshot.formats.json_columns import parse_header
 
@@ -185,13 +185,13 @@ class Snapshot:
         Raises
         ------
         BadInputError
-            If the cluster has values that no snapshot may have, such as a disk of
-            another size than its log dirs together; names every problem.
+            If the cluster has values that no snapshot may have, such as a disk whose
+            size is not the sum of its log dirs, with every problem.
         """
         from planner.snapshot.from_state import header_of, min_isr_in, tables_of
 
-        said = header_of(state, header)
-        return cls.from_tables(tables_of(state, min_isr_in(said)), said, file=file)
+        full = header_of(state, header)
+        return cls.from_tables(tables_of(state, min_isr_in(full)), full, file=file)
 
     def with_state(self, state: "ClusterState", *, has_lost: bool = False) -> Self:
         """
@@ -203,13 +203,12 @@ class Snapshot:
             The changed cluster.
         has_lost
             Whether brokers or racks are lost. The remaining controllers are then
-            unknown, and the quorum is left out; likewise if a broker is missing from
-            `state`.
+            unknown, and the quorum is left out, as for a broker missing from `state`.
         """
-        said, ids = self.header(), self.brokers.column("id").to_pylist()
+        header, ids = self.header(), self.brokers.column("id").to_pylist()
         if has_lost or set(ids) - set(state.brokers.ids.tolist()):
-            said.pop("controllers", None)
-        return self.from_state(state, said)
+            header.pop("controllers", None)
+        return self.from_state(state, header)
 
     @classmethod
     def _checked(
@@ -233,8 +232,8 @@ class Snapshot:
         return cls(**known, **ordered, unused=unused)
 
     def header(self) -> dict[str, Any]:
-        """Return the header as it is in the files."""
-        said = {
+        """Return the header, as in the files."""
+        values = {
             "cluster_id": self.cluster_id,
             "taken_at": self.taken_at,
             "kafka_version": self.kafka_version,
@@ -246,7 +245,7 @@ class Snapshot:
         lists = {"configs", "features", "controllers"}
         return {
             key: value
-            for key, value in said.items()
+            for key, value in values.items()
             if value is not None and (value or key not in lists)
         }
 
@@ -258,13 +257,14 @@ class Snapshot:
         """Return the JSON document, without nulls."""
         from planner.snapshot.formats.json_file import document_of
 
-        return document_of(self)
+        return document_of(self.header(), self.tables())
 
     def to_state(self) -> "ClusterState":
         """Return the cluster as the columns that planning uses."""
         from planner.snapshot.to_state import state_of
 
-        return state_of(self)
+        facts = Facts(self.configs, self.controllers, self.tables())
+        return state_of(facts, self.cluster_id)
 
     def equals(self, other: "Snapshot") -> bool:
         """Return whether two snapshots have equal contents."""
@@ -295,7 +295,7 @@ def _sorted(name: str, table: ArrowTable) -> ArrowTable:
 
 
 def _is_ascending(keys: list[ArrowArray]) -> bool:
-    """Return whether rows ascend, which is usual, and cheaper to check than to sort."""
+    """Return whether rows ascend; most do, and the check is cheaper than sorting."""
     is_less, is_equal = pa.scalar(value=False), pa.scalar(value=True)
     for key in keys:
         before, after = key[:-1], key[1:]

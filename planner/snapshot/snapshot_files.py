@@ -39,7 +39,7 @@ def read_snapshot(path: Path) -> "Snapshot":
     Raises
     ------
     BadInputError
-        If it is not a snapshot; names every problem.
+        If the path is not a snapshot, with every problem.
     """
     stage(f"reading {path}")
     try:
@@ -58,8 +58,8 @@ def _read_file(path: Path) -> "Snapshot":
 
     file = str(path)
     if path.suffix == ".parquet":
-        rule = "a snapshot of Parquet is a folder of files"
-        raise refuse(file, [problem(file, "", None, rule, "name the folder")])
+        rule = "a snapshot in Parquet must be a folder, not one file"
+        raise refuse(file, [problem(file, "", None, rule, "give the folder")])
     return Snapshot.from_document(parse_json(path.read_bytes(), file=file), file=file)
 
 
@@ -72,13 +72,13 @@ def write_snapshot(snapshot: "Snapshot", path: Path) -> None:
     snapshot
         The snapshot.
     path
-        A name in ``.json`` or ``.json.gz``, else a folder for Parquet. An earlier
-        snapshot in its place is replaced, anything else is not.
+        Path with the suffix ``.json`` or ``.json.gz``, else a folder for Parquet. A
+        snapshot at the path is replaced; anything else is an error.
 
     Raises
     ------
     BadInputError
-        If something else is in its place, or the path cannot be written.
+        If the path is not a snapshot, or cannot be written.
     """
     check_output(path)
     stage(f"writing {path}")
@@ -89,19 +89,19 @@ def write_snapshot(snapshot: "Snapshot", path: Path) -> None:
             _write_folder(snapshot, path)
     except OSError as error:
         rule = f"the snapshot cannot be written: {_reason(error)}"
-        found = problem(str(path), "", None, rule, "name another place with -o")
+        found = problem(str(path), "", None, rule, "give another path with -o")
         msg = f"cannot write {path}"
         raise BadInputError(msg, [found]) from error
 
 
 def check_output(path: Path) -> None:
     """
-    Check that a snapshot may be written to a place, before any work is done.
+    Check that a snapshot may be written to a path, before any work is done.
 
     Raises
     ------
     BadInputError
-        If something other than a snapshot is there, or one of the other kind.
+        If the path exists and is not a snapshot of the same kind.
     """
     wants_file = path.name.endswith(_SUFFIXES)
     try:
@@ -109,8 +109,8 @@ def check_output(path: Path) -> None:
             return
         rule = "the output exists and is not a snapshot of this kind"
     except (OSError, ValueError) as error:
-        rule = f"the output cannot be looked at: {_reason(error)}"
-    remedy = "remove it, or name another place with -o"
+        rule = f"the output cannot be checked: {_reason(error)}"
+    remedy = "remove it, or give another path with -o"
     found = problem(str(path), "", None, rule, remedy)
     msg = f"will not write {path}"
     raise BadInputError(msg, [found])
@@ -151,7 +151,7 @@ def _write_file(snapshot: "Snapshot", path: Path) -> None:
     with _beside(path) as workspace:
         # The suffix determines compression.
         written = workspace / path.name
-        write_json(snapshot, written)
+        write_json(snapshot.header(), snapshot.tables(), written)
         written.replace(path)
 
 

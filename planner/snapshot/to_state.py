@@ -4,28 +4,30 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import (
+    BoolArray,
+    BytesArray,
+    CodeArray,
+    IndexArray,
+    OffsetArray,
+    RateArray,
+)
 from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
-    BoolArray,
     Brokers,
     BrokerState,
-    BytesArray,
     ClusterState,
-    CodeArray,
-    IndexArray,
     LogDirs,
     LogDirState,
-    OffsetArray,
     Partitions,
-    RateArray,
     Replicas,
     Storage,
     Topics,
@@ -35,6 +37,7 @@ from planner.snapshot.tables.snapshot_columns import (
     BROKER_STATES,
     LOG_DIR_STATES,
     STORAGES,
+    TABLES,
     ArrowArray,
     ArrowTable,
 )
@@ -46,35 +49,34 @@ from planner.snapshot.tables.table_facts import (
 )
 from planner.snapshot.tables.table_rows import Rows, as_array, find_in_rows
 
-if TYPE_CHECKING:
-    from planner.snapshot.snapshot_document import Snapshot
-
 _DIR_COLUMNS = ("log_dirs", "future_log_dirs")
 """Columns of partitions that name log dirs."""
 _NO_CONFIGS: Mapping[str, str] = {}
-"""Shared by topics without configs; a plain dict, since proxies cannot be pickled."""
+"""Configs of topics without any; a plain dict, since proxies cannot be pickled."""
 
 
-def state_of(snapshot: "Snapshot") -> ClusterState:
+def state_of(facts: Facts, cluster_id: str | None = None) -> ClusterState:
     """
     Build the cluster of a snapshot.
 
-    Absent values get the defaults of the model: a broker without a rack or a host has
-    one of its own; an absent ISR is the live replicas; an absent leader is the first
-    live replica in the ISR; a log dir that only replicas name, on a broker that lists
-    none, is online and of unknown size.
+    Absent values get the defaults of the model. A broker without a rack or a host gets
+    its own. An absent ISR is all live replicas, and an absent leader the first live
+    replica in the ISR. A log dir that only replicas name, on a broker that lists none,
+    is online and of unknown size.
 
     Parameters
     ----------
-    snapshot
-        A checked snapshot, with rows in canonical order.
+    facts
+        Tables of a checked snapshot, with rows in canonical order.
+    cluster_id
+        Kafka's id of the cluster, if it is known.
     """
-    facts = Facts(snapshot.configs, snapshot.controllers, snapshot.tables())
-    brokers = _brokers(snapshot.brokers, dir_totals(facts, facts.broker_ids))
+    tables = facts.tables
+    brokers = _brokers(tables["brokers"], dir_totals(facts, facts.broker_ids))
     rows = facts.replicas
     broker_idx = _rows_of(brokers, rows.values)
     named = {name: facts.column("partitions", name) for name in _DIR_COLUMNS}
-    dirs = _Dirs(snapshot.log_dirs, brokers, named, rows, broker_idx)
+    dirs = _Dirs(tables["log_dirs"], brokers, named, rows, broker_idx)
     log_dirs = dirs.log_dirs()
     is_listed = _flags(facts.members("offline_replicas"), rows)
     replicas = locate_failed(
@@ -85,40 +87,38 @@ def state_of(snapshot: "Snapshot") -> ClusterState:
         is_leaderless=_is_leaderless(facts),
     )
     return ClusterState(
-        cluster_id=snapshot.cluster_id,
+        cluster_id=cluster_id,
         brokers=brokers,
         log_dirs=log_dirs,
-        topics=_topics(snapshot),
+        topics=_topics(facts),
         partitions=_partitions(
-            snapshot, _leader_idx(facts, brokers, replicas, is_listed)
+            tables, _leader_idx(facts, brokers, replicas, is_listed)
         ),
         replicas=replicas,
     )
 
 
-def bare_state_of(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
+def brokers_state_of(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
     """
-    Build a cluster of brokers and log dirs alone, as `state_of` would.
+    Build a cluster of brokers and log dirs without topics, as `state_of` does.
 
     Parameters
     ----------
     brokers, log_dirs
         Tables of a snapshot, with rows in canonical order.
     """
-    nothing = _of_nothing()
+    empty = _empty_state()
     facts = Facts({}, (), {"brokers": brokers, "log_dirs": log_dirs})
     found = _brokers(brokers, dir_totals(facts, facts.broker_ids))
     none = Rows.of_ids(pa.array([], pa.list_(pa.int32())))
-    dirs = _Dirs(log_dirs, found, {}, none, nothing.replicas.broker_idx)
-    return replace(nothing, brokers=found, log_dirs=dirs.log_dirs())
+    dirs = _Dirs(log_dirs, found, {}, none, empty.replicas.broker_idx)
+    return replace(empty, brokers=found, log_dirs=dirs.log_dirs())
 
 
 @cache
-def _of_nothing() -> ClusterState:
+def _empty_state() -> ClusterState:
     """Return an empty cluster, cached since its partitions take most of the time."""
-    from planner.snapshot.snapshot_document import Snapshot
-
-    return state_of(Snapshot())
+    return state_of(Facts({}, (), {table.name: table.empty() for table in TABLES}))
 
 
 def _rows_of(brokers: Brokers, ids: npt.NDArray[Any]) -> IndexArray:
@@ -146,7 +146,7 @@ def _codes(column: ArrowArray, names: tuple[str, ...], absent: int) -> CodeArray
     return codes.fill_null(absent).to_numpy(zero_copy_only=False).astype(np.int8)  # type: ignore[no-any-return]
 
 
-def _own_where_none(column: ArrowArray) -> tuple[IndexArray, tuple[str | None, ...]]:
+def _codes_or_own(column: ArrowArray) -> tuple[IndexArray, tuple[str | None, ...]]:
     """Return codes and sorted names; each null gets a name of its own at the end."""
     values = as_array(column)
     names = pa.array(sorted(values.drop_null().unique().to_pylist()), pa.string())
@@ -160,8 +160,8 @@ def _own_where_none(column: ArrowArray) -> tuple[IndexArray, tuple[str | None, .
 
 
 def _brokers(table: ArrowTable, dir_bytes: npt.NDArray[np.int64]) -> Brokers:
-    rack_idx, racks = _own_where_none(table.column("rack"))
-    host_idx, hosts = _own_where_none(table.column("host"))
+    rack_idx, racks = _codes_or_own(table.column("rack"))
+    host_idx, hosts = _codes_or_own(table.column("host"))
     sets = as_array(table.column("broker_set"))
     set_names = sorted(sets.drop_null().unique().to_pylist())
     set_idx = pc.index_in(sets, value_set=pa.array(set_names, pa.string()))
@@ -186,9 +186,9 @@ def _brokers(table: ArrowTable, dir_bytes: npt.NDArray[np.int64]) -> Brokers:
     )
 
 
-def _topics(snapshot: "Snapshot") -> Topics:
-    table = snapshot.topics
-    default = int(snapshot.configs.get(MIN_ISR, "1"))
+def _topics(facts: Facts) -> Topics:
+    table = facts.tables["topics"]
+    default = int(facts.configs.get(MIN_ISR, "1"))
     min_isr = np.full(len(table), default, dtype=np.int32)
     rows, values = config_values(table.column("configs"), MIN_ISR)
     min_isr[rows] = [int(value) for value in values]
@@ -218,9 +218,9 @@ def _configs(maps: ArrowArray) -> tuple[Mapping[str, str], ...]:
     )
 
 
-def _partitions(snapshot: "Snapshot", leader_idx: IndexArray) -> Partitions:
-    table = snapshot.partitions
-    topics = as_array(snapshot.topics.column("topic"))
+def _partitions(tables: Mapping[str, ArrowTable], leader_idx: IndexArray) -> Partitions:
+    table = tables["partitions"]
+    topics = as_array(tables["topics"].column("topic"))
     topic_idx = pc.index_in(as_array(table.column("topic")), value_set=topics)
     return Partitions(
         topic_idx=topic_idx.to_numpy(zero_copy_only=False).astype(np.int32),
@@ -324,7 +324,7 @@ def _flags(members: Rows, rows: Rows) -> BoolArray:
 
 
 def _spread(rows: Rows, values: npt.NDArray[Any], replicas: Rows) -> npt.NDArray[Any]:
-    """Align a column that has one element per replica or no list at all."""
+    """Align a column of optional lists, with one element per replica, to replicas."""
     if len(values) == len(replicas.values):
         return values
     spread = np.full(len(replicas.values), UNKNOWN, dtype=values.dtype)

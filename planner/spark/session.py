@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError, InputProblem
+from planner.io.problems import first_line
 from planner.progress import stage
 from planner.spark.common.java_stderr import without_warnings
 from planner.spark.versions import require_new_pyspark, require_new_spark
@@ -127,7 +128,7 @@ def start_session(
         with without_warnings() if is_here else nullcontext():
             session = builder.getOrCreate()
     except Exception as error:
-        rule = f"Spark does not start: {_first_line(error)}"
+        rule = f"Spark does not start: {first_line(error)}"
         remedy = "check --master and --conf"
         raise _refusal(rule, remedy, value=master or "") from error
     require_new_spark(session.version, what="the session's Spark")
@@ -249,10 +250,6 @@ def _java_version(java: str) -> int | None:
         return None
     said = re.search(r'version "(?:1\.)?(\d+)', asked.stderr + asked.stdout)
     return None if said is None else int(said[1])
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _refusal(rule: str, remedy: str, *, value: str = "") -> BadInputError:

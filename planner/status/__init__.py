@@ -1,5 +1,5 @@
 """
-Trouble of a cluster now, in words and as a document, and the commands that help.
+Current troubles of a cluster, as sentences and as a document, with commands that help.
 
-Imports `planner.snapshot`, `plan.kafka_files`, `planner.text` and `placement.status`.
+Imports `planner.snapshot`, `planner.kafka_files`, `planner.text`, `placement.status`.
 """

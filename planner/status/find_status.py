@@ -1,28 +1,30 @@
-"""Status of a cluster: its troubles, throttles and quorum, and what is unknown."""
+"""Status of a cluster: troubles, throttles, quorum, and unknown facts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from placement.model.cluster import BoolArray, ClusterState
+from placement.array_types import BoolArray
+from placement.model.cluster import ClusterState
 from placement.status import Troubles, find_troubles
 from planner.snapshot.snapshot_document import Snapshot
 from planner.snapshot.tables.table_rows import as_array
 from planner.status.controller_quorum import QuorumStatus, quorum_of
+from planner.status.throttles_in_force import throttles_in
 from planner.status.unknown_facts import Unknown, find_unknown
-from planner.throttles import LOG_DIR_RATE, Throttle, throttles_in
+from planner.throttles import LOG_DIR_RATE, Throttle
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Status:
     """
-    Everything that is wrong with a cluster now, as far as its snapshot says.
+    Current troubles of a cluster, as far as its snapshot has the facts.
 
     Parameters
     ----------
     cluster_id, taken_at
-        As the snapshot says.
+        Fields of the snapshot.
     troubles
         Troubles of brokers, log dirs, partitions and reassignments.
     has_isr
@@ -30,7 +32,7 @@ class Status:
     throttles
         Every throttle in force.
     is_throttle_used
-        Of each: whether something moves that it limits.
+        Whether each throttle limits a copy that is under way.
     quorum
         The controllers' quorum; `None` where the snapshot does not name it.
     unknown
@@ -48,18 +50,18 @@ class Status:
 
     @property
     def state(self) -> ClusterState:
-        """The cluster."""
+        """The cluster as columns."""
         return self.troubles.state
 
     @property
     def throttles_left(self) -> list[Throttle]:
-        """Throttles that limit nothing that moves now."""
+        """Throttles that limit no copy that is under way."""
         pairs = zip(self.throttles, self.is_throttle_used, strict=True)
         return [throttle for throttle, is_used in pairs if not is_used]
 
     @property
     def is_wrong(self) -> bool:
-        """Whether anything is wrong; a reassignment that runs is not."""
+        """Whether the cluster has a trouble; a running reassignment is none."""
         found, quorum = self.troubles, self.quorum
         return bool(
             len(found.broker_idx)
@@ -77,7 +79,7 @@ class Status:
 
     @property
     def verdict(self) -> str:
-        """``wrong``, ``fine``, or ``unknown`` where nothing is, in what is known."""
+        """``wrong`` with troubles, else ``unknown`` with unknown facts, or ``fine``."""
         if self.is_wrong:
             return "wrong"
         return "unknown" if self.unknown else "fine"
@@ -85,14 +87,14 @@ class Status:
 
 def status_of(snapshot: Snapshot, state: ClusterState | None = None) -> Status:
     """
-    Find everything that is wrong with a cluster now.
+    Find the current troubles of a cluster.
 
     Parameters
     ----------
     snapshot
         The cluster.
     state
-        Its columns, where they are there already.
+        Columns of the snapshot; `None` computes them.
     """
     state = snapshot.to_state() if state is None else state
     troubles = find_troubles(state)
@@ -111,7 +113,7 @@ def status_of(snapshot: Snapshot, state: ClusterState | None = None) -> Status:
 
 
 def _are_used(troubles: Troubles, throttles: tuple[Throttle, ...]) -> Iterator[bool]:
-    """Yield of each throttle whether a copy that it limits is under way."""
+    """Yield for each throttle whether it limits a copy that is under way."""
     moves, topics = troubles.moves, troubles.state.topics.names
     moving = troubles.state.partitions.topic_idx[moves.partition_idx]
     busy = {topics[t] for t in np.unique(moving).tolist()}

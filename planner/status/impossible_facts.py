@@ -1,4 +1,4 @@
-"""Facts that cannot be, in sentences: which ones, and which input is likely wrong."""
+"""Sentences on impossible facts and the input that is probably wrong."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -14,15 +14,15 @@ LABEL = "Impossible"
 
 
 def impossible_texts(state: ClusterState, found: Sequence[Impossible]) -> Iterator[str]:
-    """Yield a sentence for each resource: what cannot be, and what is likely wrong."""
+    """Yield a sentence per resource: the impossible fact and the suspected input."""
     for _, group in groupby(found, key=lambda one: one.resource):
         facts = list(group)
-        yield f"{fact_text(state, facts)}; {likely_wrong(state, facts)}"
+        yield f"{fact_text(state, facts)}; {suspect_text(state, facts)}"
 
 
 def fact_text(state: ClusterState, facts: Sequence[Impossible]) -> str:
     """
-    Return in words what cannot be.
+    Return the impossible facts of one resource, as text.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def fact_text(state: ClusterState, facts: Sequence[Impossible]) -> str:
     )
 
 
-def likely_wrong(state: ClusterState, facts: Sequence[Impossible]) -> str:
-    """Return which input is likely wrong."""
+def suspect_text(state: ClusterState, facts: Sequence[Impossible]) -> str:
+    """Return the input that is probably wrong, as text."""
     is_disk = facts[0].resource is Resource.DISK
     capacity = "the size of the disks" if is_disk else "the capacity of the links"
     alike = _number_alike(state, facts)
@@ -74,7 +74,7 @@ def likely_wrong(state: ClusterState, facts: Sequence[Impossible]) -> str:
 
 
 def _number_alike(state: ClusterState, facts: Sequence[Impossible]) -> int:
-    """Return the number of live brokers if all have the capacity that is too small."""
+    """Return the number of live brokers if all have the same capacity, or else 0."""
     brokers = state.brokers
     given = {
         Resource.DISK: brokers.disk_bytes,

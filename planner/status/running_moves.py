@@ -1,4 +1,4 @@
-"""Reassignments in words: what is left to copy, what is stuck, and what frees it."""
+"""Sentences on running reassignments: bytes left, obstacles, and remedies."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from placement.model.cluster import ABSENT, UNKNOWN
 from placement.status import Moves, Obstacle
 from planner.kafka_commands import KafkaCommands
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.status.find_status import Status
 from planner.status.trouble_sentences import Address, Advice, state_of, topic_and_number
 from planner.text.format import bytes_text, plural
@@ -17,7 +17,7 @@ CANCEL_NAME = "stuck.json"
 
 
 def bytes_left_text(moves: Moves) -> str:
-    """Return what reassignments have left to copy."""
+    """Return the bytes that reassignments still have to copy, as text."""
     known = moves.left_bytes != UNKNOWN
     rest = int((~known).sum())
     if rest == len(known):
@@ -36,7 +36,7 @@ OBSTACLE_NAMES = {
 
 
 def obstacle_text(status: Status, obstacle: Obstacle, broker_idx: int) -> str:
-    """Return why reassignments cannot end."""
+    """Return the reason why reassignments cannot end, as text."""
     brokers = status.state.brokers
     broker = "" if broker_idx == ABSENT else f"broker {brokers.ids[broker_idx]}"
     return {
@@ -50,21 +50,21 @@ def obstacle_text(status: Status, obstacle: Obstacle, broker_idx: int) -> str:
 
 
 def cancel_lists(status: Status) -> ReassignmentFile:
-    """Return the stuck reassignments as Kafka's tool takes them to cancel them."""
+    """Return the file by which Kafka's tool cancels the stuck reassignments."""
     state, moves = status.state, status.troubles.moves
     stuck = moves.partition_idx[moves.is_stuck].tolist()
     names = [topic_and_number(state, p) for p in stuck]
     return ReassignmentFile(
         topics=tuple(topic for topic, _ in names),
         partitions=tuple(number for _, number in names),
-        # Kafka's tool wants lists there, and cancels whatever they say.
+        # Kafka's tool requires replica lists, but ignores them when it cancels.
         replicas=tuple(tuple(state.brokers_of(p)) for p in stuck),
         log_dirs=(None,) * len(stuck),
     )
 
 
 def stuck_advice(status: Status, address: Address) -> list[Advice]:
-    """Return what frees reassignments that cannot end."""
+    """Return the remedies for reassignments that cannot end."""
     # Kafka's tool would wait for brokers that are down to clear their throttles.
     is_down = len(status.troubles.broker_idx) > 0
     also = "" if is_down else " (Kafka's tool removes throttles then, too)"
@@ -83,7 +83,7 @@ def stuck_advice(status: Status, address: Address) -> list[Advice]:
 
 
 def stuck_groups(status: Status) -> Iterator[tuple[Obstacle, int, list[int]]]:
-    """Yield each reason with its broker row, and the partitions that it holds up."""
+    """Yield each obstacle with its broker row and the partitions that it blocks."""
     moves = status.troubles.moves
     groups: dict[tuple[int, int], list[int]] = {}
     rows = np.nonzero(moves.is_stuck)[0]
@@ -95,7 +95,7 @@ def stuck_groups(status: Status) -> Iterator[tuple[Obstacle, int, list[int]]]:
 
 
 def moving_topics(status: Status) -> list[Mapping[str, Any]]:
-    """Return the topics being reassigned, those with the most bytes left first."""
+    """Return the topics being reassigned, the most bytes left first."""
     state, moves = status.state, status.troubles.moves
     topic = state.partitions.topic_idx[moves.partition_idx]
     found = []

@@ -1,4 +1,4 @@
-"""Status of a cluster as one JSON document."""
+"""The document of `status`."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,9 +7,9 @@ from typing import Any, cast
 from placement.model.cluster import ABSENT
 from placement.status import Leaderless, Obstacle, TopicTroubles
 from planner.io.json_reader import parse_json
-from planner.plan.kafka_files.reassignment_file import format_reassignment
+from planner.kafka_files.reassignment_file import format_reassignment
 from planner.status.find_status import Status
-from planner.status.impossible_facts import fact_text, likely_wrong
+from planner.status.impossible_facts import fact_text, suspect_text
 from planner.status.running_moves import (
     OBSTACLE_NAMES,
     cancel_lists,
@@ -66,7 +66,7 @@ from planner.text.data_age import age_s
 def status_document(
     status: Status, address: Address, *, now: datetime
 ) -> dict[str, Any]:
-    """Return what `status --format json` prints."""
+    """Return the document of `status --format json`."""
     return status_record(status, address, now=now).model_dump(exclude_unset=True)
 
 
@@ -107,7 +107,7 @@ def _impossible(status: Status) -> list[ImpossibleRecord]:
             load=one.load,
             capacity=one.capacity,
             message=f"{fact_text(state, [one])}; "
-            f"{likely_wrong(state, [o for o in found if o.resource is one.resource])}",
+            f"{suspect_text(state, [o for o in found if o.resource is one.resource])}",
         )
         for one in found
     ]
@@ -289,6 +289,6 @@ def _quorum(status: Status) -> QuorumRecord | None:
         leader=quorum.leader,
         voters=list(quorum.voters),
         majority=quorum.majority,
-        silent=list(quorum.silent) if quorum.is_heard else None,
+        silent=list(quorum.silent) if quorum.has_fetch_ages else None,
         may_fail=quorum.may_fail,
     )

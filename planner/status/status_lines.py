@@ -1,4 +1,4 @@
-"""First lines of other screens: what is wrong with the cluster now, in short."""
+"""First lines of other screens: a summary of the cluster's current troubles."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,49 +24,49 @@ MOST_NAMED = 3
 
 def head_lines(status: Status, place: str | None) -> Iterator[str]:
     """
-    Yield the lines about what is wrong now; none where nothing is.
+    Yield the lines on current troubles; none without a trouble.
 
     Parameters
     ----------
     status
         The status.
     place
-        Argument of `status` that shows all of it: a snapshot's path, or a live
-        cluster's options; `None` leaves the advice out.
+        Argument of `status` that shows the details: the path of a snapshot, or the
+        options of a live cluster; `None` leaves the advice out.
     """
     if status.is_wrong:
         see = "" if place is None else f"; see kafka-planner status {place}"
-        yield from labelled(LABEL, "; ".join(wrong_texts(status)) + see)
+        yield from labelled(LABEL, "; ".join(trouble_texts(status)) + see)
     yield from impossible_lines(status)
     if len(status.troubles.moves.partition_idx):
         yield from labelled("Moving now", moving_text(status))
 
 
 def impossible_lines(status: Status) -> Iterator[str]:
-    """Yield the lines about facts that cannot be."""
+    """Yield the lines on impossible facts."""
     for text in impossible_texts(status.state, status.troubles.impossible):
         yield from labelled(IMPOSSIBLE, text)
 
 
 def head_of(snapshot: Snapshot, state: ClusterState, path: Path) -> Iterator[str]:
-    """Yield the lines about what is wrong now in a snapshot, its state at hand."""
+    """Yield the lines on current troubles of a snapshot."""
     status = status_of(snapshot, state)
     yield from head_lines(status, Address.of_snapshot(path).place)
 
 
-def wrong_texts(status: Status) -> Iterator[str]:
-    """Yield each thing that is wrong, the worst first."""
+def trouble_texts(status: Status) -> Iterator[str]:
+    """Yield a clause for each trouble, the worst first."""
     found = status.troubles
     yield from _impossible(status)
     yield from _brokers(status)
     yield from _log_dirs(status)
     if found.leaderless:
         names = [status.state.name_of(one.partition_idx) for one in found.leaderless]
-        yield f"{plural(len(names), 'partition')} without a leader: {_some(names)}"
+        yield f"{plural(len(names), 'partition')} without a leader: {_names(names)}"
     if len(found.no_source) > len(found.leaderless):
         names = [status.state.name_of(p) for p in found.no_source[:MOST_NAMED].tolist()]
         count = len(found.no_source)
-        yield f"{plural(count, 'partition')} without a source: {_some(names, count)}"
+        yield f"{plural(count, 'partition')} without a source: {_names(names, count)}"
     for topics, words in (
         (found.under_min_isr, "under min ISR"),
         (found.under_replicated, "under-replicated"),
@@ -80,11 +80,11 @@ def wrong_texts(status: Status) -> Iterator[str]:
     if left := status.throttles_left:
         yield f"{plural(len(left), 'throttle')} left behind"
     if status.quorum is not None and status.quorum.silent:
-        yield f"controllers silent: {_some(list(map(str, status.quorum.silent)))}"
+        yield f"controllers silent: {_names(list(map(str, status.quorum.silent)))}"
 
 
 def moving_text(status: Status) -> str:
-    """Return how many partitions are being reassigned, and what is left to copy."""
+    """Return the number of partitions being reassigned and the bytes left, as text."""
     moves = status.troubles.moves
     count = plural(len(moves.partition_idx), "partition")
     stuck = int(moves.is_stuck.sum())
@@ -124,7 +124,7 @@ def _log_dirs(status: Status) -> Iterator[str]:
         yield unplaced_text(status, b)
 
 
-def _some(names: list[str], count: int | None = None) -> str:
+def _names(names: list[str], count: int | None = None) -> str:
     rest = (len(names) if count is None else count) - MOST_NAMED
     shown = ", ".join(names[:MOST_NAMED])
     return f"{shown} and {rest} more" if rest > 0 else shown

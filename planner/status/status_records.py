@@ -1,4 +1,4 @@
-"""JSON Schema of a status."""
+"""Records of the document of `status`, for its JSON Schema."""
 
 from typing import Literal
 
@@ -26,7 +26,7 @@ StuckReason = Literal[
 
 
 class ImpossibleRecord(Record):
-    """A load above the whole of what carries it: bytes, or bytes/s."""
+    """A load above the whole capacity of its disk or link; bytes or bytes/s."""
 
     resource: CheckedResource
     broker: Int32
@@ -37,7 +37,7 @@ class ImpossibleRecord(Record):
 
 
 class ChoiceRecord(Record):
-    """One thing to do, with its command where there is one."""
+    """One remedy, with its command if there is one."""
 
     choice: str
     command: str | None
@@ -55,7 +55,7 @@ class DownBrokerRecord(Record):
 
 
 class BrokersRecord(Record):
-    """Brokers that are not live, and the choices."""
+    """Brokers that are not live, with remedies."""
 
     not_live: list[DownBrokerRecord]
     choices: list[ChoiceRecord]
@@ -63,7 +63,7 @@ class BrokersRecord(Record):
 
 class OfflineDirRecord(Record):
     """
-    A log dir that is offline; null where only the broker is known.
+    An offline log dir; `log_dir` is null where only the broker is known.
 
     `in_this_or_another` counts offline replicas of which only the broker is known,
     where several of its log dirs are offline.
@@ -77,7 +77,7 @@ class OfflineDirRecord(Record):
 
 
 class LogDirsRecord(Record):
-    """Log dirs that are offline, and the choices."""
+    """Offline log dirs, with remedies."""
 
     offline: list[OfflineDirRecord]
     choices: list[ChoiceRecord]
@@ -92,7 +92,7 @@ class UncleanRecord(Record):
 
 
 class LeaderlessRecord(Record):
-    """A partition without a leader: who has the last copies, what brings it back."""
+    """A partition without a leader, with its last copies and the rescue."""
 
     topic: str
     partition: Int32
@@ -108,7 +108,7 @@ class LeaderlessRecord(Record):
 
 
 class NoSourceRecord(Record):
-    """A partition of which no copy can be made."""
+    """A partition without a replica to copy from."""
 
     topic: str
     partition: Int32
@@ -117,7 +117,7 @@ class NoSourceRecord(Record):
 
 
 class ShortTopicRecord(Record):
-    """A topic with partitions that lack in-sync replicas; figures of its worst one."""
+    """A topic with too few in-sync replicas; figures of its worst partition."""
 
     topic: str
     partitions: int
@@ -159,7 +159,7 @@ class MovesRecord(Record):
 
 
 class ThrottleRecord(Record):
-    """A throttle in force; `is_used` while something moves that it limits."""
+    """A throttle in force; `is_used` while it limits a copy that is under way."""
 
     scope: Literal["broker", "cluster", "topic"]
     name: str
@@ -187,7 +187,7 @@ class UnknownRecord(Record):
 
 
 class StatusRecord(Record):
-    """What `status --format json` prints."""
+    """The document of `status --format json`."""
 
     cluster_id: str | None
     taken_at: str | None

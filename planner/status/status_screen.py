@@ -1,4 +1,4 @@
-"""One screen about a cluster now: what is wrong, what moves, what is unknown."""
+"""Screen of `status`: troubles, running moves, and unknown facts."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from planner.status.status_lines import (
     LABEL,
     impossible_lines,
     moving_text,
-    wrong_texts,
+    trouble_texts,
 )
 from planner.status.trouble_sentences import (
     Address,
@@ -39,7 +39,7 @@ from planner.text.format import labelled, plural, wrapped
 from planner.throttles import removals
 
 MOST_LISTED = 10
-"""Things of one kind on the screen; the rest is counted."""
+"""Largest number of lines for one kind of trouble; the rest is counted."""
 INDENT = "  "
 NOTHING = {
     "wrong": "",
@@ -52,7 +52,7 @@ def status_screen(status: Status, address: Address, *, now: datetime) -> Iterato
     """Yield the lines of the screen; commands are not wrapped."""
     yield from wrapped(_headline(status, now))
     yield from labelled(
-        LABEL, NOTHING[status.verdict] or "; ".join(wrong_texts(status))
+        LABEL, NOTHING[status.verdict] or "; ".join(trouble_texts(status))
     )
     yield from impossible_lines(status)
     yield from _brokers(status, address)
@@ -79,7 +79,7 @@ def _headline(status: Status, now: datetime) -> str:
 
 
 def _listed(label: str, texts: Sequence[str], count: int, noun: str) -> Iterator[str]:
-    """Yield a line per thing below one label, and how many are left out."""
+    """Yield a line per text below one label, and the number of those left out."""
     rest = count - len(texts)
     more = [f"and {plural(rest, f'more {noun}')}; --format json has all"]
     for number, text in enumerate([*texts, *(more if rest > 0 else ())]):
@@ -94,7 +94,7 @@ def _advice(advice: Sequence[Advice]) -> Iterator[str]:
 
 
 def _command(command: str) -> Iterator[str]:
-    # Whole, however long it is: it is there to be copied.
+    # Commands are not wrapped, so that they can be copied.
     yield f"{INDENT}{command}"
 
 

@@ -1,4 +1,4 @@
-"""Each trouble in one sentence, with the commands that help."""
+"""Sentences on troubles, with the commands that help."""
 
 import shlex
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from planner.status.find_status import Status
 from planner.text.format import brokers_text, bytes_text, ids_text, plural
 
 Advice = tuple[str, str | None]
-"""A choice in words, and its command where there is one."""
+"""Text of a remedy, with its command or `None`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
     """
-    Place that commands name.
+    Names of the cluster in commands.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Address:
     place
         Argument or options by which `status` found the cluster.
     connection
-        Options that reach the cluster.
+        Options of Kafka's tools that connect to the cluster.
     """
 
     snapshot: str
@@ -51,7 +51,7 @@ class Address:
 
 
 def state_of(brokers: Brokers, b: int) -> str:
-    """Return the state of a broker as the files name it."""
+    """Return the state of a broker by its name in snapshots."""
     return BrokerState(brokers.state[b]).name.lower().replace("_", "-")
 
 
@@ -70,7 +70,7 @@ STATE_TEXTS = {
 
 
 def broker_text(status: Status, b: int) -> str:
-    """Return what is wrong with a broker that is not live."""
+    """Return a sentence on a broker that is not live."""
     brokers = status.state.brokers
     rack, host = brokers.racks[brokers.rack_idx[b]], brokers.hosts[brokers.host_idx[b]]
     named = [f"{k} {v}" for k, v in (("rack", rack), ("host", host)) if v is not None]
@@ -87,7 +87,7 @@ def _are(count: int) -> str:
 
 
 def broker_advice(status: Status, address: Address) -> list[Advice]:
-    """Return the choices while brokers are not live."""
+    """Return the remedies for brokers that are not live."""
     found, brokers = status.troubles, status.state.brokers
     ids = brokers.ids[found.broker_idx].tolist()
     listed, snap = ids_text(ids), address.snapshot
@@ -119,7 +119,7 @@ def broker_advice(status: Status, address: Address) -> list[Advice]:
 
 
 def log_dir_text(status: Status, d: int) -> str:
-    """Return what is wrong with a log dir."""
+    """Return a sentence on an offline log dir."""
     state, found = status.state, status.troubles
     owner = int(state.log_dirs.broker_idx[d])
     count, others = int(found.replicas_in[d]), int(found.unplaced_on[owner])
@@ -137,7 +137,7 @@ def unplaced_brokers(status: Status) -> list[int]:
 
 
 def unplaced_text(status: Status, b: int) -> str:
-    """Return what is known of offline replicas on a broker that is live."""
+    """Return a sentence on offline replicas of a live broker."""
     count = int(status.troubles.unplaced_on[b])
     return (
         f"{plural(count, 'replica')} on broker {status.state.brokers.ids[b]} "
@@ -146,7 +146,7 @@ def unplaced_text(status: Status, b: int) -> str:
 
 
 def log_dir_advice(status: Status, address: Address) -> list[Advice]:
-    """Return the choices while log dirs are offline."""
+    """Return the remedies for offline log dirs."""
     dirs = status.state.log_dirs
     failed = dirs.broker_idx[status.troubles.log_dir_idx].tolist()
     owners = sorted({*failed, *unplaced_brokers(status)})
@@ -166,7 +166,7 @@ def log_dir_advice(status: Status, address: Address) -> list[Advice]:
 
 
 def leaderless_text(status: Status, one: Leaderless) -> str:
-    """Return who has the last copies of a partition without a leader."""
+    """Return the replicas, ISR and ELR of a partition without a leader, as text."""
     state = status.state
     isr = _ids(one.isr) if status.has_isr[one.partition_idx] else "unknown"
     parts = [
@@ -184,12 +184,12 @@ def _ids(ids: tuple[int, ...]) -> str:
 
 
 def rescue_of(status: Status, one: Leaderless) -> Rescue | None:
-    """Return the way that brings a partition back; `None` where its ISR is unknown."""
+    """Return the rescue of a partition; `None` where its ISR is unknown."""
     return one.rescue if status.has_isr[one.partition_idx] else None
 
 
 def rescue_text(status: Status, one: Leaderless) -> str:
-    """Return what brings a partition back without an unclean election."""
+    """Return the rescue without an unclean election, as text."""
     some = brokers_text(one.brokers)
     rescue = rescue_of(status, one)
     if rescue is None:
@@ -201,7 +201,7 @@ def rescue_text(status: Status, one: Leaderless) -> str:
     return {
         Rescue.ELECTION: f"{several} has every committed record: the controller elects "
         "it by itself; a clean election loses nothing",
-        Rescue.START: f"start {some} (or bring back the log dir): {_trusted(one)}",
+        Rescue.START: f"start {some} (or bring back the log dir): {_trust_text(one)}",
         Rescue.LAST_LEADER: f"start {several}: the last known leader; nobody else is "
         "known to have as many records",
         Rescue.UNCLEAN: "nobody is known to have every record: only an unclean "
@@ -210,8 +210,8 @@ def rescue_text(status: Status, one: Leaderless) -> str:
     }[rescue]
 
 
-def _trusted(one: Leaderless) -> str:
-    """Return when Kafka elects a broker that returns with every committed record."""
+def _trust_text(one: Leaderless) -> str:
+    """Return the condition on which Kafka elects a returning broker, as text."""
     if len(one.brokers) == 1:
         return (
             "it had every committed record when it went; after a crash the last ones "
@@ -225,7 +225,7 @@ def _trusted(one: Leaderless) -> str:
 
 
 def unclean_text(status: Status, one: Leaderless) -> str | None:
-    """Return what an unclean election leads to; `None` where none is to be held."""
+    """Return the outcome of an unclean election, as text; `None` if none is needed."""
     if rescue_of(status, one) in {None, Rescue.ELECTION}:
         return None
     if one.unclean_leader is None:
@@ -237,7 +237,7 @@ def unclean_text(status: Status, one: Leaderless) -> str | None:
 
 
 def unclean_command(status: Status, one: Leaderless, address: Address) -> str | None:
-    """Return the command of the last resort; `None` where it would elect nobody."""
+    """Return the command of an unclean election; `None` if no replica is electable."""
     if one.unclean_leader is None or unclean_text(status, one) is None:
         return None
     topic, number = topic_and_number(status.state, one.partition_idx)
@@ -248,13 +248,13 @@ def unclean_command(status: Status, one: Leaderless, address: Address) -> str | 
 
 
 def topic_and_number(state: ClusterState, p: int) -> tuple[str, int]:
-    """Return the topic of a partition, and its number there."""
+    """Return the topic and the number of a partition."""
     partitions = state.partitions
     return state.topics.names[partitions.topic_idx[p]], int(partitions.partition[p])
 
 
 def no_source_text(status: Status, p: int) -> str:
-    """Return why no copy of a partition can be made."""
+    """Return a sentence on a partition without a replica to copy from."""
     return (
         f"{status.state.name_of(p)}: no live replica is in sync or eligible to lead; "
         f"its replicas are on {brokers_text(status.state.brokers_of(p))}"
@@ -262,7 +262,7 @@ def no_source_text(status: Status, p: int) -> str:
 
 
 def throttle_value(key: str, value: str) -> str:
-    """Return the value of a throttle, short: a rate, or how many replicas it names."""
+    """Return the value of a throttle as text: a rate, or a number of replicas."""
     if key.endswith(".replicas"):
         if value == "*":
             return "every replica"
@@ -271,7 +271,7 @@ def throttle_value(key: str, value: str) -> str:
 
 
 def quorum_text(status: Status) -> str:
-    """Return the state of the controllers' quorum."""
+    """Return the state of the controllers' quorum, as text."""
     quorum = status.quorum
     if quorum is None:
         return "unknown"

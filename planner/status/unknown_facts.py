@@ -1,4 +1,4 @@
-"""Facts about a cluster's health that a snapshot does not hold."""
+"""Facts on the health of a cluster that are missing in a snapshot."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from planner.text.format import brokers_text, plural
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """A fact that a snapshot does not hold: what it is, in one word and a sentence."""
+    """A fact that is missing in a snapshot: one word, and a sentence."""
 
     what: str
     message: str
@@ -26,20 +26,20 @@ class Unknown:
 
 def find_unknown(snapshot: Snapshot, state: ClusterState) -> Iterator[Unknown]:
     """
-    Find the facts that a snapshot does not hold.
+    Find the facts that are missing in a snapshot.
 
     Parameters
     ----------
     snapshot
         The snapshot.
     state
-        Its columns.
+        Columns of the snapshot.
     """
     yield from _of_brokers(snapshot, state)
     yield from _of_partitions(snapshot)
     yield from _of_throttles(snapshot, state)
     quorum = quorum_of(snapshot.controllers)
-    if quorum is None or not quorum.is_heard:
+    if quorum is None or not quorum.has_fetch_ages:
         what = "controllers' quorum" if quorum is None else "last sign of each voter"
         yield Unknown(
             what="quorum",

@@ -1,9 +1,8 @@
 """Rounding of numbers for documents."""
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
+from placement.array_types import FloatArray
 
 DIGITS = 12
 """Significant digits of floats in a document, few enough to hide rounding errors."""

@@ -1,5 +1,5 @@
 """
-Outcome of a plan that was started: per partition, per wave, and what is left to do.
+Outcome of a started plan: status of partitions and waves, and remaining steps.
 
 Imports `planner.plan`, `planner.snapshot` and `planner.text`.
 """

@@ -1,4 +1,4 @@
-"""Throttles that serve no copy any more."""
+"""Throttles that no running copy needs."""
 
 from collections.abc import Collection, Iterable
 
@@ -17,18 +17,18 @@ def throttles_left(
     state: ClusterState, topics: Collection[str], throttles: Iterable[Throttle]
 ) -> list[Throttle]:
     """
-    Return the throttles that nothing needs which moves now.
+    Return the throttles that no running copy needs.
 
-    Rates of brokers and of the cluster default while no reassignment runs anywhere
-    (the rate of log dirs: while nothing is copied inside a broker); lists of the
-    plan's topics while no partition of these topics is reassigned.
+    Rates of brokers and of the cluster default are unneeded while no reassignment runs
+    (the rate of log dirs: while no broker copies between log dirs); replica lists of
+    the plan's topics are unneeded while no partition of these topics is reassigned.
 
     Parameters
     ----------
     state
         The cluster now.
     topics
-        Topics of the plan; the lists of others are left to others.
+        Topics of the plan; throttles of other topics are ignored.
     throttles
         Every throttle in force.
     """
@@ -46,7 +46,7 @@ def throttles_left(
 
 
 def leftover_findings(left: Iterable[Throttle]) -> list[VerifyFinding]:
-    """Return one finding for all throttles that were left behind, none without any."""
+    """Return one finding for all leftover throttles; none without any."""
     throttles = list(left)
     if not throttles:
         return []
@@ -74,7 +74,7 @@ def _message(throttles: list[Throttle]) -> str:
 
 
 def _places(scope: str, throttles: list[Throttle]) -> str:
-    """Return the places of one scope, with the keys that are set there."""
+    """Return the places of one scope and the keys set there, as text."""
     found = [one for one in throttles if one.scope == scope]
     if not found:
         return ""

@@ -9,19 +9,19 @@ from planner.verify.state_rows import Brokers, ClusterRows, Entry, listed
 
 class Obstacle(NamedTuple):
     """
-    One reason.
+    One reason why a move cannot finish.
 
     Parameters
     ----------
     rule
-        ``stuck`` (never ends, whatever comes back), ``no-source`` (no live replica in
-        sync to copy from) or ``waits``.
+        ``stuck`` (cannot end even if brokers return), ``no-source`` (no live replica in
+        sync to copy from) or ``waits`` (a broker or log dir must return).
     cause
-        Phrase after a number of partitions.
+        Predicate for a number of partitions.
     detail
-        The reason for one partition.
+        Reason for one partition.
     broker, log_dir
-        The broker, or its log dir, that must come back.
+        Broker, or log dir of the broker, that must come back.
     """
 
     rule: str
@@ -35,7 +35,7 @@ def obstacles(
     rows: ClusterRows, row: int, entry: Entry, *, has_source: bool
 ) -> Iterator[Obstacle]:
     """
-    Yield why a partition that is being moved cannot finish.
+    Yield the reasons why a moving partition cannot finish.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def obstacles(
     row
         Row of the partition.
     entry
-        What the plan asks for.
+        Entry of the partition in the plan.
     has_source
-        Whether some replica can be copied from now.
+        Whether any replica can be copied from now.
     """
     if rows.is_reassigning[row]:
         yield from _of_reassignment(rows, row, entry, has_source=has_source)
@@ -91,13 +91,13 @@ def _of_reassignment(
 
 
 def _staying(rows: ClusterRows, row: int) -> Brokers:
-    """Return the brokers in sync that a reassignment keeps: one must be there."""
+    """Return the in-sync brokers that a reassignment keeps; it needs one of them."""
     in_sync = rows.flagged(row, "in_sync")
     return tuple(b for b in rows.moving_to(row) if b in in_sync)
 
 
 def _last_copies(rows: ClusterRows, row: int) -> str:
-    """Return the brokers that have the last complete copies, as far as Kafka knows."""
+    """Return the brokers with the last complete copies known to Kafka, as text."""
     for flag in ("in_sync", "eligible", "last_eligible"):
         if found := rows.flagged(row, flag):
             return "; ".join(map(rows.broker_text, found))
@@ -107,7 +107,7 @@ def _last_copies(rows: ClusterRows, row: int) -> str:
 def _of_target_dir(
     rows: ClusterRows, row: int, entry: Entry, broker: int
 ) -> Iterator[Obstacle]:
-    """Yield the failed log dir that a new replica is to go to, or went to."""
+    """Yield the offline log dirs that are current or planned for a new replica."""
     paths = {rows.log_dir(row, slot) for slot in [rows.replicas(row).index(broker)]}
     if entry.log_dirs is not None and broker in entry.replicas:
         paths.add(entry.log_dirs[entry.replicas.index(broker)])

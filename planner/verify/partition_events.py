@@ -1,4 +1,4 @@
-"""Events of each partition: what is not as planned, and whether a move can finish."""
+"""Events of each partition: deviations from the plan, and moves under way."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,20 +20,20 @@ from planner.verify.wave_progress import WaveLists
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Move:
     """
-    A partition that moves now.
+    A partition that is being moved.
 
     Parameters
     ----------
     topic, partition
         The partition.
     adding, removing
-        Brokers that a reassignment adds and removes.
+        Ids of the brokers that the reassignment adds and removes.
     log_dirs
-        Log dirs that replicas are being copied to inside their brokers.
+        Log dirs to which replicas are being copied inside their brokers.
     can_finish
-        Whether it finishes if the brokers stay as they are.
+        Whether the move finishes without a change of the brokers' states.
     why
-        What it waits for, where it cannot.
+        Obstacles of a move that cannot finish.
     """
 
     topic: str
@@ -45,7 +45,7 @@ class Move:
     why: tuple[str, ...]
 
     def to_dict(self) -> dict[str, object]:
-        """Return the move as it stands in `--format json`."""
+        """Return the move in the document of `--format json`."""
         return {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in asdict(self).items()
@@ -53,9 +53,9 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judge:
+class PartitionVerifier:
     """
-    Judgement of single partitions.
+    Status, move and events of single partitions.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class Judge:
     before
         Replicas before the plan, where known.
     waves
-        The lists that partitions have on their way.
+        Lists of the partitions in the waves of the plan.
     creates
-        Whether the plan makes new partitions.
+        Whether the plan creates partitions.
     """
 
     rows: ClusterRows
@@ -83,10 +83,10 @@ class Judge:
         if row is None and self.creates:
             return Status.NOT_STARTED
         before, lists = self.before.get(entry.key), self.waves.lists(entry.key)
-        return status_of(self.rows, row, entry, before=before, on_the_way=lists)
+        return status_of(self.rows, row, entry, before=before, wave_lists=lists)
 
     def move(self, entry: Entry) -> Move | None:
-        """Return how a partition moves now; `None` where it does not."""
+        """Return the move of a partition that is under way, or `None`."""
         row = self.rows.row_of.get(entry.key)
         if row is None:
             return None
@@ -107,7 +107,7 @@ class Judge:
         )
 
     def events(self, entry: Entry, status: Status) -> Iterator[Event]:
-        """Yield what is not as planned at a partition."""
+        """Yield the deviations of a partition from the plan."""
         row = self.rows.row_of.get(entry.key)
         if row is None:
             yield self._missing(entry)
@@ -142,7 +142,7 @@ class Judge:
             yield _event("in-progress", "are being reassigned", entry, detail)
 
     def _arrived(self, entry: Entry, row: int, status: Status) -> Iterator[Event]:
-        """Yield what is left where the list of replicas is as planned."""
+        """Yield the deviations of a partition whose replica list is as planned."""
         leader = self.rows.leaders[row]
         if entry.replicas and leader != entry.replicas[0] and status in _LED:
             first = entry.replicas[0]
@@ -166,7 +166,7 @@ class Judge:
             yield _event("log-dir", cause, entry, detail, broker, path)
 
     def _elsewhere(self, entry: Entry, row: int, status: Status) -> Event:
-        """Return the event of a list that is not as planned and does not move."""
+        """Return the event of an unplanned list without a reassignment."""
         now = self.rows.replicas(row)
         detail = f"replicas are {listed(now)}, not {listed(entry.replicas)}"
         if status is Status.NOT_STARTED:

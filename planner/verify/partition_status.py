@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from planner.plan.kafka_files.reassignment_file import LogDirs
+from planner.kafka_files.reassignment_file import LogDirs
 from planner.verify.state_rows import Brokers, ClusterRows, Entry
 
 
@@ -62,7 +62,7 @@ def status_of(
     entry: Entry,
     *,
     before: Before | None = None,
-    on_the_way: Collection[Brokers] = (),
+    wave_lists: Collection[Brokers] = (),
 ) -> Status:
     """
     Return the status of one partition.
@@ -74,27 +74,27 @@ def status_of(
     row
         Row of the partition; `None` where the cluster has none of this name.
     entry
-        What the plan asks for.
+        Entry of the partition in the plan.
     before
-        What was there before the plan, where known.
-    on_the_way
+        Replicas and log dirs before the plan, where known.
+    wave_lists
         Lists of this partition in waves of the plan.
     """
     if row is None:
         return Status.DIFFERS
     if rows.is_reassigning[row]:
-        is_ours = rows.moving_to(row) in {entry.replicas, *on_the_way}
+        is_ours = rows.moving_to(row) in {entry.replicas, *wave_lists}
         return Status.IN_PROGRESS if is_ours else Status.SUPERSEDED
     now = rows.replicas(row)
     if now == entry.replicas:
         return _status_of_dirs(rows, row, entry, before)
     if before is not None and now == before.replicas:
         return Status.NOT_STARTED
-    return Status.IN_PROGRESS if now in on_the_way else Status.DIFFERS
+    return Status.IN_PROGRESS if now in wave_lists else Status.DIFFERS
 
 
 def dir_moves(rows: ClusterRows, row: int, entry: Entry) -> list[DirMove | None]:
-    """Return the status of each replica; `None` where the plan names no log dir."""
+    """Return the status of each replica; `None` for one without a planned log dir."""
     return [
         None if path is None else _dir_move(rows, row, slot, path, entry.replicas[slot])
         for slot, path in enumerate(entry.log_dirs or ())
@@ -158,7 +158,7 @@ def _some_moved(
     entry: Entry,
     before: Before | None,
 ) -> bool:
-    """Return true where the plan has changed a list or a log dir already."""
+    """Return whether the plan has already changed the list or a log dir."""
     if before is None or before.replicas != entry.replicas:
         return True
     return any(
@@ -168,7 +168,7 @@ def _some_moved(
 
 
 def overall_of(statuses: Collection[Status]) -> Overall:
-    """Return `DIFFERS` if any does or is superseded; else as all are, if all agree."""
+    """Return the status of a plan from those of its partitions."""
     found = set(statuses)
     if found & {Status.DIFFERS, Status.SUPERSEDED}:
         return Overall.DIFFERS

@@ -1,4 +1,4 @@
-"""Names of the files of a plan that the commands for what is left name."""
+"""Names of the files of a plan, for the commands of the remaining steps."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,22 +14,22 @@ PARTS = "[0-9]" * 3
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanFiles:
     """
-    Files of a plan, as a shell names them.
+    Paths of the files of a plan, for commands.
 
     Parameters
     ----------
     plan
-        The plan, for our own commands.
+        The plan, for commands of kafka-planner.
     whole
         The reassignment file with every partition.
     parts
-        The files that Kafka takes one after the other; the whole where it takes that.
+        Files that Kafka's tool takes in turn; only `whole` where it is small enough.
     election
-        The file of elections; `None` where the plan names none.
+        File of elections; `None` for a plan without elections.
     folder
-        Where the names of waves start.
+        Folder that holds the files of waves.
     waves
-        What waves.json says of each wave.
+        Record of each wave in waves.json.
     """
 
     plan: str = "PLAN"
@@ -40,13 +40,13 @@ class PlanFiles:
     waves: tuple[WaveRecord, ...] = ()
 
     def wave_files(self, number: int) -> tuple[str, ...]:
-        """Return the files of a wave, one after the other."""
+        """Return the files of a wave, in the order of their execution."""
         wave = self.waves[number - 1]
         return tuple(str(self.folder / name) for name in wave.parts or [wave.file])
 
 
 def files_of(plan: PlanInput, waves: WavesInput | None) -> PlanFiles:
-    """Return the files of a plan that was read."""
+    """Return the paths of the files of a plan."""
     folder = plan.path
     if not folder.is_dir():
         name = str(folder)
@@ -64,7 +64,7 @@ def files_of(plan: PlanInput, waves: WavesInput | None) -> PlanFiles:
 
 
 def _election(path: Path) -> str | None:
-    """Return the file of elections where it names any."""
+    """Return the path of the file of elections; `None` if it lists none."""
     try:
         document = parse_json(path.read_bytes())
     except (OSError, ValueError):

@@ -1,6 +1,5 @@
-"""Steps that are left of a plan, with the commands that take them."""
+"""Remaining steps of a plan, with their commands."""
 
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -10,7 +9,7 @@ from planner.throttles import Throttle, removals
 from planner.verify.partition_events import Move
 from planner.verify.partition_status import Overall
 from planner.verify.plan_files import PlanFiles
-from planner.verify.unstarted_part import ToCome
+from planner.verify.unstarted_part import UnstartedPart
 from planner.verify.verify_findings import VerifyFinding
 from planner.verify.wave_progress import WaveProgress
 
@@ -24,53 +23,53 @@ CANCEL_NOTES = {
 
 
 RATE = "BYTES_PER_S"
-"""Stands for a throttle that a person chooses."""
+"""Placeholder for a throttle that the operator chooses."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """
-    One thing to do.
+    One remaining step.
 
     Parameters
     ----------
     message
         The step in one sentence.
     commands
-        Commands that take it, in order; empty where none does.
+        Commands of the step, in order; empty without any.
     """
 
     message: str
     commands: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Return the step as it stands in `--format json`."""
+        """Return the step in the document of `--format json`."""
         return asdict(self) | {"commands": list(self.commands)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
     """
-    Everything that decides what is left to do.
+    State of a plan, which determines the remaining steps.
 
     Parameters
     ----------
     findings
-        The findings, folded.
+        Findings, one for each cause.
     overall
         Status of the plan.
     waves
         Progress of its waves.
     left_behind
-        Throttles that serve no copy any more.
+        Throttles that no running copy needs.
     moves
-        Partitions of the plan that move now.
-    to_come
-        What is yet to be started.
+        Partitions of the plan that are being moved.
+    unstarted
+        The part of the plan that has not started.
     creates
-        Whether it makes new partitions, by another of Kafka's tools.
+        Whether the plan creates partitions, with another of Kafka's tools.
     is_broker_down
-        Whether some broker of the cluster is not live.
+        Whether any broker of the cluster is not live.
     """
 
     findings: Sequence[VerifyFinding]
@@ -78,7 +77,7 @@ class Situation:
     waves: Sequence[WaveProgress]
     left_behind: Sequence[Throttle]
     moves: Sequence[Move]
-    to_come: ToCome
+    unstarted: UnstartedPart
     creates: bool = False
     is_broker_down: bool = False
 
@@ -94,12 +93,12 @@ class Situation:
 
 def steps_left(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> list[Step]:
     """
-    Return what is left to do, in order; empty where nothing is.
+    Return the remaining steps, in order; empty without any.
 
     Parameters
     ----------
     now
-        The situation.
+        State of the plan.
     files
         Files that the commands name.
     kafka
@@ -111,7 +110,7 @@ def steps_left(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> list[S
         *_superseded(now, kafka),
         *_moving(now, files, kafka),
         *_to_start(now, files, kafka),
-        *_differing(now, files, kafka),
+        *_differing_steps(now, files, kafka),
         *_log_dirs(now, files, kafka),
         *_elections(now, files, kafka),
         *_throttles(now, kafka),
@@ -176,32 +175,32 @@ def _to_start(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterato
         yield from _next_wave(now, files, kafka)
     elif now.creates:
         yield Step(
-            f"create {_partitions(now.to_come.num_partitions)}: the command is in "
+            f"create {_partitions(now.unstarted.num_partitions)}: the command is in "
             "RUNBOOK.md"
         )
-    elif now.to_come.num_partitions:
+    elif now.unstarted.num_partitions:
         limits = _limits(now)
         yield Step(
-            f"start {_partitions(now.to_come.num_partitions)}{_one_by_one(files.parts)}"
-            f"{_dead_note(now)}",
+            f"start {_partitions(now.unstarted.num_partitions)}"
+            f"{_one_by_one(files.parts)}{_dead_note(now)}",
             tuple(kafka.execute(file, **limits) for file in files.parts),
         )
 
 
 def _limits(now: Situation) -> dict[str, str | None]:
-    is_limited = now.to_come.copies_between and not now.to_come.dead
+    is_limited = now.unstarted.copies_between and not now.unstarted.dead
     return {
         "throttle": RATE if is_limited else None,
-        "log_dir_throttle": RATE if now.to_come.copies_inside else None,
+        "log_dir_throttle": RATE if now.unstarted.copies_inside else None,
     }
 
 
 def _dead_note(now: Situation) -> str:
-    if not now.to_come.dead or not now.to_come.copies_between:
+    if not now.unstarted.dead or not now.unstarted.copies_between:
         return ""
     return (
         f"; without --throttle, which fails after 60 s because broker "
-        f"{ids_text(sorted(now.to_come.dead))} is not live"
+        f"{ids_text(sorted(now.unstarted.dead))} is not live"
     )
 
 
@@ -228,7 +227,7 @@ def _next_wave(
         tuple(
             kafka.execute(
                 name,
-                throttle=str(throttle) if throttle and not now.to_come.dead else None,
+                throttle=str(throttle) if throttle and not now.unstarted.dead else None,
                 log_dir_throttle=str(inside) if inside else None,
             )
             for name in names
@@ -236,7 +235,7 @@ def _next_wave(
     )
 
 
-def _differing(
+def _differing_steps(
     now: Situation, files: PlanFiles, kafka: KafkaCommands
 ) -> Iterator[Step]:
     if count := _count(now, "other-order"):
@@ -250,7 +249,7 @@ def _differing(
 
 
 def _log_dirs(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
-    if now.overall is not Overall.DIFFERS or not now.to_come.copies_inside:
+    if now.overall is not Overall.DIFFERS or not now.unstarted.copies_inside:
         return
     if _count(now, "log-dir"):
         yield Step(
@@ -276,8 +275,8 @@ def _throttles(now: Situation, kafka: KafkaCommands) -> Iterator[Step]:
             f"remove {plural(len(now.left_behind), 'throttle')}",
             tuple(removals(now.left_behind, kafka.connection)),
         )
-    if now.to_come.unasked and not now.num_moving:
-        who = ids_text(sorted(now.to_come.unasked))
+    if now.unstarted.fenced and not now.num_moving:
+        who = ids_text(sorted(now.unstarted.fenced))
         yield Step(
             f"verify again once broker {who} is back: no throttle of a fenced broker "
             "can be read"
@@ -290,8 +289,3 @@ def _count(now: Situation, rule: str) -> int:
 
 def _partitions(count: int) -> str:
     return plural(count, "partition")
-
-
-def again(files: PlanFiles, connection: str) -> str:
-    """Return our own command that verifies once more."""
-    return f"kafka-planner verify {shlex.quote(files.plan)} {connection}"

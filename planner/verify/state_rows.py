@@ -1,4 +1,4 @@
-"""The columns of a cluster as plain lists: numpy is slow one row at a time."""
+"""Columns of a cluster as Python lists, since numpy is slow at single rows."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
-from planner.plan.kafka_files.reassignment_file import LogDirs, ReassignmentFile
+from planner.kafka_files.reassignment_file import LogDirs, ReassignmentFile
 
 Key = tuple[str, int]
 Brokers = tuple[int, ...]
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
 
 
 def entries_of(file: ReassignmentFile | None) -> Iterator[Entry]:
-    """Yield the partitions of a file, none without one."""
+    """Yield the entries of a file; none for `None`."""
     if file is None:
         return
     keys = zip(file.topics, file.partitions, strict=True)
@@ -36,7 +36,7 @@ def entries_of(file: ReassignmentFile | None) -> Iterator[Entry]:
 
 
 class ClusterRows:
-    """Partitions of a cluster by topic and number, brokers by id."""
+    """Access to partitions by topic and number, and to brokers by id."""
 
     def __init__(self, state: ClusterState) -> None:
         names = state.topics.names
@@ -70,12 +70,12 @@ class ClusterRows:
         return range(self._start[row], self._start[row + 1])
 
     def replicas(self, row: int) -> Brokers:
-        """Return the brokers of a partition as Kafka lists them."""
+        """Return the broker ids of a partition, in the order of Kafka's list."""
         return tuple(self._brokers[self._start[row] : self._start[row + 1]])
 
     def moving_to(self, row: int) -> Brokers:
-        """Return the list that a reassignment leads to."""
-        # Kafka lists the target first, then those that it removes.
+        """Return the target list of a reassignment."""
+        # Kafka lists the target replicas first, then the removed ones.
         removing = self._flags["removing"]
         return tuple(self._brokers[s] for s in self._slots(row) if not removing[s])
 
@@ -94,23 +94,23 @@ class ClusterRows:
         return self._paths[self._log_dirs[self._start[row] + slot]]
 
     def future_log_dir(self, row: int, slot: int) -> str | None:
-        """Return the log dir that a replica is being copied to, if any."""
+        """Return the log dir to which a replica is being copied, or `None`."""
         return self._paths[self._future_log_dirs[self._start[row] + slot]]
 
     def is_dir_offline(self, broker: int, path: str | None) -> bool:
-        """Return true for a log dir that its broker has lost."""
+        """Return whether a log dir of a broker is offline."""
         return (broker, path) in self._offline_dirs
 
     def is_live(self, broker: int) -> bool:
-        """Return true for a broker that is there and not fenced."""
+        """Return whether a broker is live."""
         return broker in self._live
 
     def is_fenced(self, broker: int) -> bool:
-        """Return true for a broker that is registered, and fenced."""
+        """Return whether a broker is registered and fenced."""
         return self._broker_states.get(broker) == BrokerState.FENCED
 
     def broker_text(self, broker: int) -> str:
-        """Return a broker with its state where it is not live."""
+        """Return a broker as text, with its state if it is not live."""
         if self.is_live(broker):
             return f"broker {broker}"
         state = self._broker_states.get(broker)

@@ -1,4 +1,4 @@
-"""Part of a plan that is yet to be started, as its commands need it."""
+"""The part of a plan that has not started, as its commands need it."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from planner.verify.state_rows import ClusterRows, Entry, Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToCome:
+class UnstartedPart:
     """
-    What is yet to be started.
+    The part of a plan that has not started.
 
     Parameters
     ----------
     num_partitions
-        Partitions that are as before the plan.
+        Number of partitions that are as before the plan.
     copies_between, copies_inside
-        Whether something is to be copied between brokers; inside brokers.
+        Whether replicas are still to be copied between brokers, and inside brokers.
     dead
-        Brokers not live that hold replicas of partitions yet to be changed.
-    unasked
+        Brokers that are not live and have replicas of partitions still to change.
+    fenced
         Fenced brokers of the plan, whose throttles cannot be read.
     """
 
@@ -28,51 +28,53 @@ class ToCome:
     copies_between: bool
     copies_inside: bool
     dead: tuple[int, ...]
-    unasked: tuple[int, ...]
+    fenced: tuple[int, ...]
 
 
-def to_come(
+def unstarted_part(
     rows: ClusterRows,
-    judged: Sequence[tuple[Entry, Status]],
+    entry_statuses: Sequence[tuple[Entry, Status]],
     before: Mapping[Key, Before],
-) -> ToCome:
+) -> UnstartedPart:
     """
-    Return what of a plan is yet to be started.
+    Return the part of a plan that has not started.
 
     Parameters
     ----------
     rows
         The cluster now.
-    judged
-        The partitions of the plan, and the status of each.
+    entry_statuses
+        Partitions of the plan, with their status.
     before
         Replicas before the plan, where known.
     """
     is_open = [
         (entry, rows.row_of[entry.key])
-        for entry, status in judged
-        if status is not Status.COMPLETED and _stands_still(rows, entry)
+        for entry, status in entry_statuses
+        if status is not Status.COMPLETED and _is_at_rest(rows, entry)
     ]
-    named = {b for entry, _ in judged for b in entry.replicas}
+    named = {b for entry, _ in entry_statuses for b in entry.replicas}
     named |= {b for one in before.values() for b in one.replicas}
-    return ToCome(
-        num_partitions=sum(status is Status.NOT_STARTED for _, status in judged),
+    return UnstartedPart(
+        num_partitions=sum(
+            status is Status.NOT_STARTED for _, status in entry_statuses
+        ),
         copies_between=any(
             set(entry.replicas) - set(rows.replicas(row)) for entry, row in is_open
         ),
         copies_inside=any(_is_to_move(rows, row, entry) for entry, row in is_open),
         dead=_not_live(rows, (b for _, row in is_open for b in rows.replicas(row))),
-        unasked=tuple(b for b in sorted(named) if rows.is_fenced(b)),
+        fenced=tuple(b for b in sorted(named) if rows.is_fenced(b)),
     )
 
 
-def _stands_still(rows: ClusterRows, entry: Entry) -> bool:
+def _is_at_rest(rows: ClusterRows, entry: Entry) -> bool:
     row = rows.row_of.get(entry.key)
     return row is not None and not rows.is_reassigning[row]
 
 
 def _is_to_move(rows: ClusterRows, row: int, entry: Entry) -> bool:
-    """Return true where a replica is to change its log dir inside its broker."""
+    """Return whether a replica still has to change its log dir inside its broker."""
     now = rows.replicas(row)
     return any(
         path is not None

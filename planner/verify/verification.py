@@ -1,4 +1,4 @@
-"""Outcome of a plan: statuses, findings, waves, and what is left to do."""
+"""Outcome of a plan: statuses, findings, waves, and remaining steps."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from placement.model.cluster import ClusterState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.throttles import Throttle
 from planner.verify.leftover_throttles import RULE as THROTTLE_LEFT
 from planner.verify.leftover_throttles import leftover_findings, throttles_left
-from planner.verify.partition_events import Judge, Move
+from planner.verify.partition_events import Move, PartitionVerifier
 from planner.verify.partition_status import Before, Overall, Status, overall_of
 from planner.verify.plan_files import PlanFiles
 from planner.verify.remaining_steps import Situation, Step, steps_left
 from planner.verify.state_rows import ClusterRows, entries_of
-from planner.verify.unstarted_part import to_come
+from planner.verify.unstarted_part import unstarted_part
 from planner.verify.verify_findings import VerifyFinding, fold
 from planner.verify.wave_progress import WaveLists, WaveProgress
 
@@ -26,20 +26,20 @@ AGAINST_COMPLETED = frozenset({THROTTLE_LEFT, "log-dir"})
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Verification:
     """
-    The outcome for a whole plan.
+    Outcome of a started plan.
 
     Parameters
     ----------
     statuses
-        Of each entry of the reassignment, in its order.
+        Status of each entry of the reassignment, in its order.
     findings
-        What is not as planned, and what was left behind; one for each cause.
+        Deviations from the plan and leftover throttles, one for each cause.
     moving
-        Each partition that moves now, and whether it can finish.
+        Partitions that are being moved, with their obstacles.
     waves
-        Progress of each wave; empty where the plan has none.
+        Progress of each wave; empty for a plan without waves.
     left
-        Steps that are left, in order.
+        Remaining steps, in order.
     """
 
     statuses: tuple[Status, ...]
@@ -65,12 +65,12 @@ class Verification:
 
     @property
     def overall(self) -> Overall:
-        """`DIFFERS` if any does or is superseded; else as all are, if all agree."""
+        """Status of the plan."""
         return overall_of(self.statuses)
 
     @property
     def is_done(self) -> bool:
-        """True if completed, with nothing left behind and every log dir as planned."""
+        """Whether all is completed: no throttle is left, no log dir deviates."""
         rules = {finding.rule for finding in self.findings}
         return self.overall is Overall.COMPLETED and not rules & AGAINST_COMPLETED
 
@@ -105,26 +105,26 @@ def verify(
     state
         The cluster now.
     reassignment
-        What the plan asks for.
+        Lists of the plan.
     rollback
-        The lists before, of partitions with dead brokers too; without them nothing is
-        known to be not started.
+        Lists before the plan, also of partitions with dead brokers. Without them no
+        partition has the status `NOT_STARTED`.
     throttles
         Every throttle in force now.
     waves
-        The file of each wave, in order.
+        Lists of each wave, in order.
     creates
-        Whether the plan makes new partitions: one that is not there is not started.
+        Whether the plan creates partitions; a missing one then has not started.
     files
-        Files that the commands of the steps left name.
+        Paths of the files of the plan, for commands.
     connection
-        Options of Kafka's tools that reach the cluster.
+        Options of Kafka's tools that connect to the cluster.
     """
     rows, lists = ClusterRows(state), WaveLists(waves)
     before = {
         one.key: Before(one.replicas, one.log_dirs) for one in entries_of(rollback)
     }
-    judge = Judge(
+    verifier = PartitionVerifier(
         rows=rows,
         has_source=state.has_source.tolist(),
         before=before,
@@ -132,20 +132,20 @@ def verify(
         creates=creates,
     )
     entries = list(entries_of(reassignment))
-    statuses = [judge.status(entry) for entry in entries]
-    judged = list(zip(entries, statuses, strict=True))
-    events = [event for each in judged for event in judge.events(*each)]
+    statuses = [verifier.status(entry) for entry in entries]
+    entry_statuses = list(zip(entries, statuses, strict=True))
+    events = [event for each in entry_statuses for event in verifier.events(*each)]
     behind = throttles_left(state, set(reassignment.topics), throttles)
     findings = [*fold(events), *leftover_findings(behind)]
-    moves = [move for entry in entries if (move := judge.move(entry)) is not None]
-    progress = lists.progress(rows, {one.key: status for one, status in judged})
+    moves = [move for entry in entries if (move := verifier.move(entry)) is not None]
+    progress = lists.progress(rows, {one.key: status for one, status in entry_statuses})
     now = Situation(
         findings=findings,
         overall=overall_of(statuses),
         waves=progress,
         left_behind=behind,
         moves=moves,
-        to_come=to_come(rows, judged, before),
+        unstarted=unstarted_part(rows, entry_statuses, before),
         creates=creates,
         is_broker_down=not bool(state.brokers.is_live.all()),
     )

@@ -12,21 +12,21 @@ MAX_EXAMPLES = 3
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyFinding:
     """
-    One thing to know: its `rule`, the place and one sentence.
+    A deviation from the plan, or a remark, with its place and count.
 
-    Of these ``leader-not-preferred``, ``in-progress`` and ``not-started`` do not speak
-    against a completed plan; ``throttle-left`` and ``log-dir`` do.
+    A plan counts as completed in spite of ``leader-not-preferred``, ``in-progress`` and
+    ``not-started``, but not with ``throttle-left`` and ``log-dir``.
 
     Parameters
     ----------
     rule
-        Name of the kind.
+        Name of the kind of finding.
     where
-        The place; of several, what they have in common.
+        Place of the finding; for several places, their common fields.
     message
         The finding in one sentence, with the first examples.
     count
-        Number of places that have this one cause.
+        Number of places with this cause.
     """
 
     rule: str
@@ -35,7 +35,7 @@ class VerifyFinding:
     count: int = 1
 
     def to_dict(self) -> dict[str, object]:
-        """Return the finding as it stands in `--format json`."""
+        """Return the finding in the document of `--format json`."""
         return asdict(self)
 
 
@@ -47,15 +47,15 @@ class Event:
     Parameters
     ----------
     rule
-        Name of the kind.
+        Name of the kind of finding.
     cause
-        Phrase after a number of partitions: equal for those that are one finding.
+        Predicate for a number of partitions; events with the same one are one finding.
     key
         The partition.
     detail
-        What is so at this partition alone.
+        Details of this partition.
     broker, log_dir
-        The place besides, where there is one.
+        Broker, or log dir, of the event, if there is one.
     """
 
     rule: str

@@ -1,9 +1,9 @@
-"""Waves of a plan that are complete, under way, or yet to come."""
+"""Progress of the waves of a plan."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.text.format import ids_text
 from planner.verify.partition_status import Overall, Status, status_of
 from planner.verify.state_rows import Brokers, ClusterRows, Entry, Key, entries_of
@@ -12,26 +12,26 @@ from planner.verify.state_rows import Brokers, ClusterRows, Entry, Key, entries_
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaveProgress:
     """
-    One wave.
+    Status of one wave.
 
     Parameters
     ----------
     number
-        Its number, from 1.
+        Number of the wave, from 1.
     status
-        ``completed`` also where a later wave has moved on from its lists.
+        Status of the wave; ``completed`` also if a later wave has changed its lists.
     """
 
     number: int
     status: Overall
 
     def to_dict(self) -> dict[str, object]:
-        """Return the wave as it stands in `--format json`."""
+        """Return the wave in the document of `--format json`."""
         return {"number": self.number, "status": self.status.value}
 
 
 class WaveLists:
-    """The lists of each partition in the waves that have it, in order."""
+    """Lists of each partition in the waves that change it, in order."""
 
     def __init__(self, waves: Sequence[ReassignmentFile]) -> None:
         self.num_waves = len(waves)
@@ -41,7 +41,7 @@ class WaveLists:
                 self._of.setdefault(entry.key, []).append((wave, entry))
 
     def lists(self, key: Key) -> list[Brokers]:
-        """Return the lists that a partition has on its way."""
+        """Return the lists of a partition in the waves, in order."""
         return [entry.replicas for _, entry in self._of.get(key, ())]
 
     def progress(
@@ -74,7 +74,7 @@ class WaveLists:
 def _of_steps(
     rows: ClusterRows, row: int | None, entries: Sequence[Entry]
 ) -> list[Status]:
-    """Return completed up to the last wave reached, and what moves now."""
+    """Return the status of each wave of one partition."""
     own = [status_of(rows, row, entry) for entry in entries]
     done = [step for step, status in enumerate(own) if status is Status.COMPLETED]
     moving = [step for step, status in enumerate(own) if status is Status.IN_PROGRESS]
@@ -100,16 +100,16 @@ def _overall(statuses: set[Status]) -> Overall:
 
 
 def waves_text(waves: Sequence[WaveProgress]) -> str:
-    """Return which waves are complete, and which is under way."""
+    """Return the numbers of the waves by status, as text."""
     done = [wave.number for wave in waves if wave.status is Overall.COMPLETED]
     if not done:
-        said = f"none of {len(waves)} complete"
+        text = f"none of {len(waves)} complete"
     else:
-        said = f"{ids_text(done)} of {len(waves)} complete"
+        text = f"{ids_text(done)} of {len(waves)} complete"
     for status, words in (
         (Overall.IN_PROGRESS, "under way"),
         (Overall.DIFFERS, "not as planned"),
     ):
         if some := [wave.number for wave in waves if wave.status is status]:
-            said += f"; {ids_text(some)} {words}"
-    return said
+            text += f"; {ids_text(some)} {words}"
+    return text

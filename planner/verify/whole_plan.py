@@ -1,11 +1,11 @@
-"""Verification of a plan as it was read: a folder with its waves, or a file alone."""
+"""Verification of a plan folder with its waves, or of a reassignment file."""
 
 from planner.kafka_commands import ANY_SERVER
 from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import read_waves
 from planner.plan.run.check_new_partitions import GOALS
 from planner.snapshot import Snapshot
-from planner.throttles import throttles_in
+from planner.status.throttles_in_force import throttles_in
 from planner.verify.plan_files import files_of
 from planner.verify.verification import Verification, verify
 
@@ -14,7 +14,7 @@ def verify_read(
     plan: PlanInput, snapshot: Snapshot, *, connection: str = ANY_SERVER
 ) -> Verification:
     """
-    Return the outcome of a plan that was read.
+    Return the outcome of a plan.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def verify_read(
     Raises
     ------
     BadInputError
-        If its waves, or its lists before, cannot be read.
+        If the waves, or the lists before the plan, cannot be read.
     """
     waves = read_waves(plan.path) if plan.path.is_dir() else None
     return verify(

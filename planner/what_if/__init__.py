@@ -1,5 +1,5 @@
 """
-What-if: scenarios from a file, planned and weighed side by side.
+Scenarios from a file: planned, measured and compared with today.
 
 Imports `planner.plan`, `planner.options`, `planner.snapshot` and `placement.scenarios`.
 """

@@ -1,4 +1,4 @@
-"""Growth by the trends that `fleet trends` found."""
+"""Growth of topics by the trends that `fleet trends` measured."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,14 +18,14 @@ def read_trends(path: Path, cluster_id: str | None) -> dict[str, Rates]:
     Parameters
     ----------
     path
-        The folder ``trends`` that `fleet trends` wrote, or the one it is in.
+        The folder ``trends`` that `fleet trends` wrote, or its parent.
     cluster_id
-        Which cluster; `None` is one without an id.
+        Id of the cluster; `None` for a cluster without an id.
 
     Raises
     ------
     BadInputError
-        If it is no such folder, or knows no topic of this cluster.
+        If the folder has no trends, or none for topics of this cluster.
     """
     import pyarrow as pa
     from pyarrow import dataset
@@ -43,19 +43,19 @@ def read_trends(path: Path, cluster_id: str | None) -> dict[str, Rates]:
         if row["level"] == "topic" and row["cluster_id"] == cluster_id
     ]
     if not rows:
-        rule = f"must know topics of cluster {cluster_id}"
+        rule = f"must have topics of cluster {cluster_id}"
         raise _refusal(path, None, rule)
     return _rates(rows)
 
 
 def _rates(rows: Iterable[Mapping[str, Any]]) -> dict[str, Rates]:
-    """Return by topic what a day adds, as parts of today's traffic and bytes."""
+    """Return the linear growth per day by topic, as fractions of today's loads."""
     parts: dict[str, dict[str, float]] = {}
     for row in rows:
         value, growth = row["value"], row["growth_per_day"]
         if value and growth is not None:
             parts.setdefault(row["topic"], {})[row["resource"]] = growth / value
-    # What grows with traffic grows on disks too: only the difference comes on top.
+    # Growth of traffic includes that of disks: only the difference is disk growth.
     return {
         topic: (
             0.0,
@@ -68,4 +68,4 @@ def _rates(rows: Iterable[Mapping[str, Any]]) -> dict[str, Rates]:
 
 def _refusal(path: Path, value: object, rule: str) -> BadInputError:
     found = problem(str(path), "", value, rule, "run 'kafka-planner fleet trends'")
-    return BadInputError(f"{path} tells no growth", [found])
+    return BadInputError(f"{path} has no growth of topics", [found])

@@ -1,7 +1,7 @@
-"""Play scenarios: each planned, weighed, checked, and told in the same words."""
+"""Scenarios: each planned, measured, checked and turned into a document."""
 
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from placement.check import Finding, is_ok
+from placement.cluster_changes.variant import Variant
 from placement.draft.draft import Settings
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES
-from placement.planning.result import PlannedPlacement
-from placement.scenarios.changes.variant import Variant
+from placement.planning.outcome.result import PlannedPlacement
 from placement.scenarios.scenario_figures import Assumptions
 from placement.scenarios.scenario_outcome import (
     Afterwards,
@@ -40,25 +40,25 @@ from planner.what_if.scenarios_file import ScenariosFile
 from planner.what_if.what_if_document import outcome_document
 
 FEW = 4
-"""So few scenarios are played here: starting workers takes longer."""
+"""Number of scenarios up to which no worker processes are worth starting."""
 DEFAULT_BANDWIDTH = "50MB/s"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIfRequest:
     """
-    The options of `what-if`, as given (docs/rules.md describes those of a plan).
+    Options of `what-if`, unparsed; docs/rules.md describes those of a plan.
 
     Parameters
     ----------
     band, capacity_threshold
         ``RESOURCE=FRACTION`` texts.
     resources
-        Names joined by commas, or `None`.
+        Names of resources joined by commas; `None` for all.
     bandwidth
-        What a broker copies, such as ``50MB/s``.
+        Rate at which a broker copies, such as ``50MB/s``.
     effort, seed
-        Of the plans.
+        Effort and seed of the plans.
     """
 
     band: Sequence[str] = ()
@@ -72,42 +72,42 @@ class WhatIfRequest:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class WhatIf:
     """
-    Scenarios beside today.
+    Results of scenarios, with today's figures.
 
     Parameters
     ----------
     snapshot
-        The cluster today.
+        Today's cluster.
     file
-        The scenarios.
-    wishes
-        The options, read.
+        The validated scenarios file.
+    options
+        The parsed options.
     today
-        Figures of today, as they stand in the document.
+        Document of today's figures.
     scenarios
-        The same of each scenario, in the order of the file.
+        Document of each scenario, in the order of the file.
     """
 
     snapshot: Snapshot
     file: ScenariosFile
-    wishes: "WhatIfWishes"
+    options: "WhatIfOptions"
     today: Mapping[str, Any]
     scenarios: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class WhatIfWishes:
+class WhatIfOptions:
     """
-    Options read for one cluster.
+    Options of `what-if`, parsed for one cluster.
 
     Parameters
     ----------
     request
-        As given.
+        The unparsed options.
     plan
-        Of the plans.
+        Parsed options of the plans.
     bandwidth_bytes_per_s
-        What a broker copies.
+        Rate at which a broker copies, in bytes/s. Positive.
     """
 
     request: WhatIfRequest
@@ -120,14 +120,14 @@ class WhatIfWishes:
         return self.plan.settings
 
 
-def read_wishes(request: WhatIfRequest, state: ClusterState) -> WhatIfWishes:
+def read_options(request: WhatIfRequest, state: ClusterState) -> WhatIfOptions:
     """
-    Read the options for one cluster.
+    Parse the options for one cluster.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong.
+        If any option is invalid; names every problem.
     """
     reader = OptionReader(state)
     bandwidth = reader.rate("--bandwidth", request.bandwidth)
@@ -139,55 +139,50 @@ def read_wishes(request: WhatIfRequest, state: ClusterState) -> WhatIfWishes:
         resources=request.resources,
         effort=request.effort,
         seed=request.seed,
-        # Sets are of the cluster as it is; scenarios have other brokers and topics.
+        # Broker sets name today's brokers and topics; scenarios have others.
         rules=RuleRequest(broker_set=(OFF,)),
     )
     try:
-        wishes = read_request(plan_request, state)
+        options = read_request(plan_request, state)
     except BadInputError as error:
         raise BadInputError(error.message, [*problems, *error.problems]) from error
     if problems or not bandwidth:
         msg = "bad options"
         raise BadInputError(msg, problems)
-    return WhatIfWishes(request=request, plan=wishes, bandwidth_bytes_per_s=bandwidth)
+    return WhatIfOptions(request=request, plan=options, bandwidth_bytes_per_s=bandwidth)
 
 
 def what_if(
     snapshot: Snapshot,
     file: ScenariosFile,
-    wishes: WhatIfWishes,
+    options: WhatIfOptions,
     *,
     jobs: int = 1,
     output: Path | None = None,
-    told: Callable[[int, int], None] | None = None,
 ) -> WhatIf:
     """
-    Play scenarios.
+    Plan scenarios and measure the results.
 
     Parameters
     ----------
-    snapshot, file, wishes
-        The cluster, what may happen to it, and the options.
+    snapshot, file, options
+        The cluster, the validated scenarios file, and the parsed options.
     jobs
-        Processes; the answer does not depend on it.
+        Number of processes. The result does not depend on this number.
     output
-        Folder for a plan folder and a snapshot per scenario; `None`: none.
-    told
-        Called with how many are done, and how many there are.
+        Folder for a plan folder and a snapshot per scenario; `None` writes nothing.
     """
-    player = Player(snapshot, snapshot.to_state(), file, wishes, output)
+    player = Player(snapshot, snapshot.to_state(), file, options, output)
     scenarios = file.scenarios
     found = []
     stage("playing scenarios", 0, len(scenarios))
     for row in _played(player, scenarios, jobs):
         found.append(row)
         stage("playing scenarios", len(found), len(scenarios))
-        if told is not None:
-            told(len(found), len(scenarios))
     return WhatIf(
         snapshot=snapshot,
         file=file,
-        wishes=wishes,
+        options=options,
         today=player.today(),
         scenarios=tuple(found),
     )
@@ -199,7 +194,7 @@ def _played(
     if jobs <= 1 or len(scenarios) <= FEW:
         yield from map(player.row, scenarios)
         return
-    # Fresh processes: a copy of this one might hold locks of libraries.
+    # Spawned, not forked: a forked process could inherit locked locks of libraries.
     with ProcessPoolExecutor(
         max_workers=min(jobs, len(scenarios)),
         mp_context=get_context("spawn"),
@@ -213,7 +208,7 @@ _worker: list["Player"] = []
 
 
 def _start_worker(given: tuple[Any, ...]) -> None:
-    # Ctrl-C goes to all processes of a terminal: this one ends without a word.
+    # Ctrl-C reaches all processes of a terminal: workers end without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _worker.append(Player.unpickled(given))
 
@@ -225,18 +220,18 @@ def _row(scenario: Scenario) -> dict[str, Any]:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Played:
     """
-    A scenario that was played.
+    Result of one scenario.
 
     Parameters
     ----------
     document
-        What is told of it.
+        Document of the scenario.
     variant
-        The cluster that it makes.
+        The cluster after the changes.
     plan
-        The plan for that cluster; `None` where nothing was planned.
+        The plan for this cluster; `None` where nothing was planned.
     findings
-        What the independent checker says of the plan.
+        Findings of the independent checker on the plan.
     """
 
     document: dict[str, Any]
@@ -247,18 +242,18 @@ class Played:
 
 class Player:
     """
-    Plays one scenario after the other on the same cluster.
+    Planner of scenarios on one cluster.
 
     Parameters
     ----------
     snapshot, state
-        The cluster today.
+        Today's cluster and its columns.
     file
-        What changes need to know, and the scenarios that others go on from.
-    wishes
-        The options.
+        The validated scenarios file.
+    options
+        The parsed options.
     output
-        Folder for what each scenario leads to, or `None`.
+        Folder for the plan and the snapshot of each scenario, or `None`.
     """
 
     def __init__(
@@ -266,71 +261,71 @@ class Player:
         snapshot: Snapshot,
         state: ClusterState,
         file: ScenariosFile,
-        wishes: WhatIfWishes,
+        options: WhatIfOptions,
         output: Path | None = None,
     ) -> None:
         self._snapshot = snapshot
         self._state = state
         self._file = file
         self._context = file.context
-        self._wishes = wishes
+        self._options = options
         self._output = output
         self._voters = voters_of(snapshot, state)
         self._bases: dict[str, Variant] = {}
         self._ends: dict[str, Variant] = {}
 
     def pickled(self) -> tuple[Any, ...]:
-        """Return what another process needs to play the same."""
+        """Return the arguments by which a worker process makes an equal player."""
         return (
             self._snapshot,
             replace(self._file, scenarios=()),
-            self._wishes.request,
+            self._options.request,
             self._output,
         )
 
     @classmethod
     def unpickled(cls, given: tuple[Any, ...]) -> "Player":
-        """Return the player that another process described."""
+        """Make a player from the result of `pickled`."""
         snapshot, file, request, output = given
         state = snapshot.to_state()
-        return cls(snapshot, state, file, read_wishes(request, state), output)
+        return cls(snapshot, state, file, read_options(request, state), output)
 
     @property
     def voters(self) -> list[Voter]:
-        """The controllers' quorum."""
+        """Voters of the controllers' quorum."""
         return self._voters
 
     def assumptions(self, state: ClusterState) -> Assumptions:
-        """Return what the figures of a cluster rest on."""
-        settings = self._wishes.settings
+        """Return the assumptions of the figures of a cluster."""
+        settings = self._options.settings
         return Assumptions(
             bands={resource: settings.band(resource) for resource in RESOURCES},
             thresholds=settings.capacity_thresholds,
-            bandwidth_bytes_per_s=self._wishes.bandwidth_bytes_per_s,
+            bandwidth_bytes_per_s=self._options.bandwidth_bytes_per_s,
             growth=self._context.growth_of(state),
         )
 
     def today(self) -> dict[str, Any]:
-        """Return the figures of today."""
+        """Return the document of today's figures."""
         start = self._context.start(self._state)
         outcome = weighed(start, None, self.assumptions(self._state))
-        return self._told(None, outcome)
+        return self._document(None, outcome)
 
-    def _told(self, scenario: Scenario | None, outcome: Outcome) -> dict[str, Any]:
+    def _document(self, scenario: Scenario | None, outcome: Outcome) -> dict[str, Any]:
         prices = self._context.prices
         return outcome_document(scenario, outcome, self._voters, prices)
 
     def start(self, scenario: Scenario) -> Variant:
-        """Return the cluster that a scenario begins with."""
+        """Return the cluster with which a scenario begins."""
         before = scenario.after
         if before is None:
             return self._context.start(self._state)
         if before not in self._ends:
-            self._ends[before] = continued(self.outcome(self._file.above[before]))
+            self._ends[before] = continued(self.outcome(self._file.starts[before]))
         return self._ends[before]
 
     def variant(self, scenario: Scenario) -> Variant:
-        """Return the cluster that a scenario makes, before any plan."""
+        """Return the cluster after the changes of a scenario, before any plan."""
         names = NameReader(scenario.place)
         start = self.start(scenario)
         variant = build(start, scenario, self._context, names, self._bases)
@@ -341,9 +336,9 @@ class Player:
 
     def outcome(self, scenario: Scenario) -> Outcome:
         """
-        Play one scenario.
+        Apply the changes of one scenario, and plan it.
 
-        A point of a sweep that no placement can hold is not planned: there are many.
+        A point of a sweep that is proven infeasible is not planned, to save time.
         """
         variant = self.variant(scenario)
         assumptions = self.assumptions(variant.state)
@@ -351,29 +346,29 @@ class Player:
             proof = impossible(variant, assumptions)
             if proof is not None:
                 return replace(weighed(variant, None, assumptions), proof=proof)
-        return play(variant, scenario.then, self._wishes.settings, assumptions)
+        return play(variant, scenario.then, self._options.settings, assumptions)
 
     def plan(self, scenario: Scenario, placed: PlannedPlacement) -> Plan:
-        """Return the plan of a scenario, as a plan folder has it."""
+        """Return the plan of a scenario, as it is written to a plan folder."""
         goal = "remove-brokers" if placed.draft.to_empty.any() else "rebalance"
-        document = self._wishes.plan.document | {"scenario": scenario.name}
+        document = self._options.plan.document | {"scenario": scenario.name}
         return make_plan(
             goal, placed, taken_at=self._snapshot.taken_at, settings=document
         )
 
     def cluster(self, variant: Variant, state: ClusterState) -> Snapshot:
-        """Return what a scenario makes of the snapshot."""
+        """Return the snapshot of a scenario's cluster."""
         has_lost = bool(variant.lost_brokers or variant.lost_racks)
         return self._snapshot.with_state(state, has_lost=has_lost)
 
     def played(self, scenario: Scenario) -> "Played":
-        """Play one scenario, and have its plan checked."""
+        """Plan one scenario, and check the plan."""
         outcome = self.outcome(scenario)
-        document = self._told(scenario, outcome)
+        document = self._document(scenario, outcome)
         if outcome.placed is None:
             return Played(document=document, variant=outcome.variant)
         plan = self.plan(scenario, outcome.placed)
-        findings = check_plan(plan, self._wishes.plan)
+        findings = check_plan(plan, self._options.plan)
         return Played(
             document=document | {"is_checked": is_ok(findings)},
             variant=outcome.variant,
@@ -382,7 +377,7 @@ class Player:
         )
 
     def row(self, scenario: Scenario) -> dict[str, Any]:
-        """Play one scenario, have its plan checked, and write it if asked."""
+        """Plan and check one scenario, write its folder, and return its document."""
         played = self.played(scenario)
         if self._output is not None and played.plan is not None:
             cluster = self.cluster(played.variant, played.plan.state)

@@ -1,4 +1,4 @@
-"""A folder per scenario: its plan, and the cluster that the plan is for."""
+"""A folder per scenario, with its plan and the snapshot of its cluster."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 def folder_name(scenario: Scenario) -> str:
     """
-    Return the name of a scenario's folder.
+    Return the name of the folder of a scenario.
 
     Examples
     --------
@@ -27,12 +27,12 @@ def folder_name(scenario: Scenario) -> str:
 
 def check_output(output: Path, scenarios: tuple[Scenario, ...]) -> None:
     """
-    Make sure that the folders can be written, before work is spent on them.
+    Refuse output paths that hold other files, before any work is done.
 
     Raises
     ------
     BadInputError
-        If something stands in their place that is no plan folder.
+        If a path exists and is no plan folder.
     """
     for scenario in scenarios:
         check_plan_output(output / folder_name(scenario) / "plan")
@@ -41,7 +41,7 @@ def check_output(output: Path, scenarios: tuple[Scenario, ...]) -> None:
 def write_scenario(
     output: Path, scenario: Scenario, plan: Plan, cluster: Snapshot
 ) -> None:
-    """Write the plan of a scenario, and the snapshot that it is for, side by side."""
+    """Write the plan of a scenario and the snapshot to which the plan applies."""
     folder = output / folder_name(scenario)
     folder.mkdir(parents=True, exist_ok=True)
     write_plan(plan, folder / "plan")

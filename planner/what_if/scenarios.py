@@ -1,4 +1,4 @@
-"""Scenarios as they were read, sweeps taken apart, and the clusters they make."""
+"""Scenarios of a file, with sweeps expanded to points, and their clusters."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,10 +7,10 @@ from itertools import product
 
 import numpy as np
 
+from placement.cluster_changes.broker_changes import with_count
+from placement.cluster_changes.load_changes import TRAFFIC, grow
+from placement.cluster_changes.variant import Variant
 from placement.model.load import RESOURCES
-from placement.scenarios.changes.broker_changes import with_count
-from placement.scenarios.changes.load_changes import TRAFFIC, grow
-from placement.scenarios.changes.variant import Variant
 from placement.scenarios.scenario_outcome import Afterwards
 from planner.options.option_reader import parse_broker_list
 from planner.text.suggest import near
@@ -32,18 +32,18 @@ MOST_SCENARIOS = 10_000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
     """
-    One point of a sweep; `None` where it does not vary.
+    One point of a sweep; parameters that do not vary are `None`.
 
     Parameters
     ----------
     traffic
-        Times today's traffic.
+        Factor on today's traffic.
     brokers
-        How many live brokers there are in the end.
+        Final number of live brokers.
     days
-        From now.
+        Days of growth from now.
     like
-        Id of the broker that new ones are like.
+        Id of the broker whose capacities new brokers get.
     """
 
     traffic: float | None = None
@@ -52,15 +52,15 @@ class Point:
     like: int | None = None
 
     def text(self) -> str:
-        """Return the point in words."""
-        said = []
+        """Return the point as text."""
+        parts = []
         if self.traffic is not None:
-            said.append(f"traffic {self.traffic:g}")
+            parts.append(f"traffic {self.traffic:g}")
         if self.brokers is not None:
-            said.append(f"{self.brokers} brokers")
+            parts.append(f"{self.brokers} brokers")
         if self.days is not None:
-            said.append(f"day {self.days:g}")
-        return ", ".join(said)
+            parts.append(f"day {self.days:g}")
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,19 +71,19 @@ class Scenario:
     Parameters
     ----------
     name
-        Told once.
+        Name, unique in the file.
     then
-        What is done after the changes.
+        Kind of plan after the changes.
     changes
-        In order.
+        Changes in order.
     place
-        Where it stands in its file.
+        Place in the file, for problems.
     sweep
-        Name of the sweep that it is part of, `None` where it stands alone.
+        Name of the sweep of this point; `None` for a scenario of its own.
     point
-        Where in the sweep.
+        Point of the sweep, or `None`.
     after
-        Name of the scenario that it goes on from; `None`: today.
+        Name of the scenario whose final cluster is the start; `None` for today's.
     """
 
     name: str
@@ -96,12 +96,13 @@ class Scenario:
 
 
 def expand(record: ScenariosRecord, names: NameReader) -> list[Scenario]:
-    """Return all scenarios of a file, every problem of their names and steps kept."""
+    """Return all scenarios of a file; collect problems of their names and steps."""
     found = [
-        _alone(each, f"scenarios[{at}]") for at, each in enumerate(record.scenarios)
+        _single_scenario(each, f"scenarios[{at}]")
+        for at, each in enumerate(record.scenarios)
     ]
     for at, sweep in enumerate(record.sweeps):
-        found += _swept(sweep, f"sweeps[{at}]", names)
+        found += _sweep_points(sweep, f"sweeps[{at}]", names)
     if not found:
         rule = "some scenario or sweep must be given"
         names.refuse("", None, rule, "see 'kafka-planner schema scenarios'")
@@ -109,7 +110,7 @@ def expand(record: ScenariosRecord, names: NameReader) -> list[Scenario]:
     return found
 
 
-def _alone(record: ScenarioRecord, place: str) -> Scenario:
+def _single_scenario(record: ScenarioRecord, place: str) -> Scenario:
     return Scenario(
         name=record.name,
         then=Afterwards(record.then),
@@ -137,22 +138,24 @@ def _check(found: Sequence[Scenario], names: NameReader) -> None:
 
 
 def _check_order(found: Sequence[Scenario], names: NameReader) -> None:
-    """Make sure that each scenario goes on from one above it."""
+    """Add a problem for each scenario whose `after` is no scenario above."""
     above: list[str] = []
-    told = set()
+    reported = set()
     for each in found:
         if each.after is not None and each.after not in above:
-            if each.place not in told:
-                rule = "must be a scenario that stands above this one"
+            if each.place not in reported:
+                rule = "must be a scenario above this one in the file"
                 remedy = near(each.after, above)
                 names.refuse(f"{each.place}.after", each.after, rule, remedy)
-            told.add(each.place)
+            reported.add(each.place)
         if each.sweep is None:
             above.append(each.name)
 
 
-def _swept(record: SweepRecord, place: str, names: NameReader) -> Iterator[Scenario]:
-    """Yield the points of a sweep, the last axis running fastest."""
+def _sweep_points(
+    record: SweepRecord, place: str, names: NameReader
+) -> Iterator[Scenario]:
+    """Yield the points of a sweep; the last axis varies fastest."""
     axes = {
         "brokers": _brokers(record, place, names),
         "traffic": _steps(record.traffic, f"{place}.traffic", names),
@@ -161,7 +164,7 @@ def _swept(record: SweepRecord, place: str, names: NameReader) -> Iterator[Scena
     given = {name: axis for name, axis in axes.items() if axis is not None}
     if not given:
         rule = "some of traffic, brokers, days must be given"
-        names.refuse(place, None, rule, "say what is swept")
+        names.refuse(place, None, rule, "add one of them")
         return
     if record.brokers is not None and record.then == "nothing":
         rule = "brokers can come and go only where something is moved"
@@ -194,7 +197,7 @@ def _brokers(
     try:
         return [float(count) for count in parse_broker_list(given.replace("..", "-"))]
     except ValueError:
-        rule = "must be how many brokers there are: numbers and ranges"
+        rule = "must be numbers of brokers, or ranges of numbers"
         names.refuse(f"{place}.brokers", given, rule, 'write "9-15"')
         return []
 
@@ -207,7 +210,7 @@ def _steps(
     count = int(np.floor((given.to - given.from_) / given.step + 1e-9)) + 1
     if count < 1 or given.from_ < 0:
         rule = "must go from a number up to another one, not below 0"
-        names.refuse(place, f"{given.from_:g} to {given.to:g}", rule, "mend the ends")
+        names.refuse(place, f"{given.from_:g} to {given.to:g}", rule, "correct both")
         return []
     if count > MOST_SCENARIOS:
         rule = f"there may be at most {MOST_SCENARIOS:,} steps"
@@ -224,19 +227,19 @@ def build(
     bases: "dict[str, Variant] | None" = None,
 ) -> Variant:
     """
-    Return the cluster of a scenario, every problem of its changes kept.
+    Return the cluster of a scenario; collect every problem of its changes.
 
     Parameters
     ----------
     start
-        The cluster that it begins with: today's, or what the one before it led to.
+        Cluster at the start: today's, or the final cluster of another scenario.
     scenario, context
-        What changes, and what that needs to know.
+        The changes, and the facts that they use.
     names
-        Looks names up, and keeps problems.
+        Reader of names, which collects problems.
     bases
-        Clusters after the changes that all points of a sweep share, by its place;
-        filled here.
+        Cache of the clusters after the shared changes of a sweep, by its place; this
+        function fills it.
     """
     kept = {} if bases is None else bases
     if scenario.sweep is not None and scenario.place in kept:

@@ -1,4 +1,4 @@
-"""Read a scenarios file: every problem at once, before anything is planned."""
+"""Scenarios files: reading and validation, with every problem reported at once."""
 
 import re
 import tomllib
@@ -9,18 +9,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from placement.cluster_changes.variant import Variant
 from placement.model.cluster import ClusterState
-from placement.scenarios.changes.variant import Variant
 from planner.errors import BadInputError, InputProblem
 from planner.failures.failure_request import election_rules
-from planner.group.group_problems import place_text
-from planner.io.problems import problem
+from planner.io.problems import place_text, problem
 from planner.snapshot import Snapshot
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.change_context import Context
+from planner.what_if.changes.prices import read_prices
 from planner.what_if.changes.scenario_names import NameReader
-from planner.what_if.prices import read_prices
 from planner.what_if.scenarios import Scenario, build, expand
 from planner.what_if.topic_growth import Rates, read_growth
 
@@ -30,24 +29,24 @@ SEE_SCHEMA = "see 'kafka-planner schema scenarios'"
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ScenariosFile:
     """
-    A scenarios file that has been understood.
+    A validated scenarios file.
 
     Parameters
     ----------
     file
-        Its name, for messages.
+        Name of the file, for messages.
     scenarios
-        All of them, sweeps taken apart.
+        All scenarios, with sweeps expanded to points.
     context
-        What their changes need to know.
-    above
-        By name, every scenario that another one may go on from.
+        Facts besides the cluster that changes use.
+    starts
+        Scenarios that `after` may name, by name.
     """
 
     file: str
     scenarios: tuple[Scenario, ...]
     context: Context
-    above: Mapping[str, Scenario] = field(default_factory=dict)
+    starts: Mapping[str, Scenario] = field(default_factory=dict)
 
 
 def read_scenarios(
@@ -58,35 +57,35 @@ def read_scenarios(
     growth: Rates | Mapping[str, Rates] | None = None,
 ) -> ScenariosFile:
     """
-    Read a scenarios file for one cluster.
+    Read and validate a scenarios file for one cluster.
 
     Parameters
     ----------
     path
-        The file, TOML.
+        Path of the TOML file.
     snapshot, state
-        The cluster.
+        The cluster and its columns.
     growth
-        Growth that all topics share, or of each by name, for those of which the file
-        says nothing.
+        Growth of all topics, or of each by name; growth in the file has precedence.
 
     Raises
     ------
     BadInputError
-        If it is none, or tells what cannot be; names every problem.
+        If the file is not a scenarios file, or a scenario is impossible; names every
+        problem.
     """
     document = parse_scenarios(path)
-    return understand(document, snapshot, state, file=str(path), growth=growth)
+    return validate_scenarios(document, snapshot, state, file=str(path), growth=growth)
 
 
 def parse_scenarios(path: Path) -> dict[str, Any]:
     """
-    Return what a scenarios file holds, for `understand`.
+    Parse a scenarios file, as input of `validate_scenarios`.
 
     Raises
     ------
     BadInputError
-        If it cannot be read, or is no TOML.
+        If the file cannot be read, or is not TOML.
     """
     file = str(path)
     try:
@@ -96,21 +95,22 @@ def parse_scenarios(path: Path) -> dict[str, Any]:
         found = problem(file, "", None, rule, "check the path")
         raise _refusal(file, [found]) from error
     except UnicodeDecodeError as error:
-        found = problem(file, f"byte {error.start}", None, "must be UTF-8", "mend it")
+        place, remedy = f"byte {error.start}", "save the file as UTF-8"
+        found = problem(file, place, None, "must be UTF-8", remedy)
         raise _refusal(file, [found]) from error
     except tomllib.TOMLDecodeError as error:
-        found = problem(file, "", None, f"must be TOML: {error}", "mend it")
+        found = problem(file, "", None, f"must be TOML: {error}", "correct it")
         raise _refusal(file, [found]) from error
 
 
 def list_scenarios(document: Mapping[str, Any], *, file: str) -> list[Scenario]:
     """
-    Return all scenarios of a file, sweeps taken apart, whatever the cluster.
+    Return all scenarios of a file, with sweeps expanded, without a cluster.
 
     Raises
     ------
     BadInputError
-        With everything that no cluster can mend: shapes, names, steps.
+        If the file has problems that do not depend on a cluster: shapes, names, steps.
     """
     names = NameReader(file)
     found = expand(_record_of(document, names), names)
@@ -119,7 +119,7 @@ def list_scenarios(document: Mapping[str, Any], *, file: str) -> list[Scenario]:
     return found
 
 
-def understand(
+def validate_scenarios(
     document: Mapping[str, Any],
     snapshot: Snapshot,
     state: ClusterState,
@@ -129,24 +129,24 @@ def understand(
     wanted: str | None = None,
 ) -> ScenariosFile:
     """
-    Understand scenarios that were parsed.
+    Validate parsed scenarios for one cluster.
 
     Parameters
     ----------
     document
-        What the file holds.
+        The parsed TOML document.
     snapshot, state, growth
-        As of `read_scenarios`.
+        As for `read_scenarios`.
     file
-        What problems name as their file.
+        Name of the file in problems.
     wanted
-        The only scenario that counts, by name, with those that it goes on from: what
-        is wrong with others is none of its business. `None`: all of them.
+        Name of the only scenario to validate, with those that it continues; changes
+        of others are not validated. `None` validates all.
 
     Raises
     ------
     BadInputError
-        If they tell what cannot be; names every problem.
+        If a scenario is impossible; names every problem.
     """
     names = NameReader(file)
     record = _record_of(document, names)
@@ -168,44 +168,45 @@ def understand(
         prices=prices,
     )
     listed = expand(record, names)
-    above = above_of(listed)
+    starts = possible_starts(listed)
     scenarios = [each for each in listed if wanted in {None, each.name}]
-    tried = listed if wanted is None else chain_of(scenarios[0], above)
-    _try(tried, context.start(state), context, names)
+    tried = listed if wanted is None else chain_of(scenarios[0], starts)
+    _apply_all(tried, context.start(state), context, names)
     if names.problems:
         raise _refusal(file, names.problems)
     return ScenariosFile(
-        file=file, scenarios=tuple(scenarios), context=context, above=above
+        file=file, scenarios=tuple(scenarios), context=context, starts=starts
     )
 
 
-def above_of(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
-    """Return by name the scenarios that others may go on from: no points of sweeps."""
+def possible_starts(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:
+    """Return the scenarios that `after` may name, by name: all but points of sweeps."""
     return {each.name: each for each in scenarios if each.sweep is None}
 
 
-def chain_of(scenario: Scenario, above: Mapping[str, Scenario]) -> list[Scenario]:
+def chain_of(scenario: Scenario, starts: Mapping[str, Scenario]) -> list[Scenario]:
     """
-    Return a scenario after those that it goes on from, the first of all first.
+    Return a scenario and those that it continues, in order of time.
 
     Parameters
     ----------
     scenario
-        One of a file.
-    above
-        By name, those of the file that others may go on from.
+        A scenario of the file.
+    starts
+        Scenarios that `after` may name, by name.
     """
     chain = [scenario]
-    while chain[0].after in above:
-        chain.insert(0, above[str(chain[0].after)])
+    while chain[0].after in starts:
+        chain.insert(0, starts[str(chain[0].after)])
     return chain
 
 
-def _try(
+def _apply_all(
     scenarios: Sequence[Scenario], today: Variant, context: Context, names: NameReader
 ) -> None:
-    """Make every change once, without plans; each problem is kept."""
-    # What is tried here is made again where it is planned, maybe elsewhere.
+    """Apply every change once, without plans; collect every problem."""
+    # The clusters made here are dropped: planning, maybe in other processes, makes
+    # them again.
     tried = {each.place: each for each in reversed(scenarios)}
     built: dict[str | None, Variant] = {None: today}
     for each in reversed(tried.values()):
@@ -215,21 +216,23 @@ def _try(
 
 def _record_of(document: Mapping[str, Any], names: NameReader) -> r.ScenariosRecord:
     """
-    Return what a file tells; where some of it has no shape, what the rest tells.
+    Return the records of a file; invalid scenarios are replaced, with problems.
 
     Raises
     ------
     BadInputError
-        If nothing is left that can be understood.
+        If no valid file is left without the invalid parts.
     """
     try:
         return r.ScenariosRecord.model_validate(document)
     except ValidationError as error:
         problems = [_shape_problem(dict(each), names.file) for each in error.errors()]
-        names.problems += _once(problems)
+        names.problems += _one_per_place(problems)
         places = [each["loc"] for each in error.errors()]
         try:
-            return r.ScenariosRecord.model_validate(_sound_rest(document, places))
+            return r.ScenariosRecord.model_validate(
+                _without_invalid_parts(document, places)
+            )
         except (ValidationError, LookupError):
             raise _refusal(names.file, names.problems) from error
 
@@ -238,21 +241,21 @@ PLACEHOLDERS: Mapping[str, Mapping[str, Any]] = {
     "scenarios": {},
     "sweeps": {"traffic": [1.0]},
 }
-"""What stands in for a broken scenario, so that the others keep their places."""
+"""Replacements for invalid scenarios, so that the others keep their places."""
 NO_GROWTH: Mapping[str, Any] = {"per_day": 0.0}
-"""What stands in for broken growth: that some is given is all that others need."""
+"""Replacement for invalid growth: scenarios only need that growth is given."""
 
 
-def _sound_rest(
+def _without_invalid_parts(
     document: Mapping[str, Any], places: Sequence[Sequence[str | int]]
 ) -> dict[str, Any]:
     """
-    Return a file without its broken scenarios, those that go on from them, and growth.
+    Return a document without invalid growth, invalid scenarios and their successors.
 
     Raises
     ------
     LookupError
-        If something else is broken, that others may need.
+        If another part is invalid that scenarios may need.
     """
     broken = {tuple(place[:2]) for place in places}
     known = {*PLACEHOLDERS, "growth"}
@@ -266,10 +269,10 @@ def _sound_rest(
     for part, placeholder in PLACEHOLDERS.items():
         entries = []
         for at, each in enumerate(document.get(part, [])):
-            told = each if isinstance(each, Mapping) else {}
-            if (part, at) in broken or told.get("after") in lost:
-                lost.add(str(told.get("name")))
-                # No name of a file can begin so.
+            fields = each if isinstance(each, Mapping) else {}
+            if (part, at) in broken or fields.get("after") in lost:
+                lost.add(str(fields.get("name")))
+                # No name in a file can begin with NUL.
                 entries.append({"name": f"\0{part}{at}", **placeholder})
             else:
                 entries.append(each)
@@ -277,14 +280,14 @@ def _sound_rest(
     return rest
 
 
-def only(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile:
+def select_scenarios(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile:
     """
-    Return a file with some of its scenarios, or whole sweeps, by name.
+    Return a file with only the named scenarios and sweeps.
 
     Raises
     ------
     BadInputError
-        With every name that is none.
+        If names are unknown; names them all.
     """
     if not names:
         return file
@@ -305,7 +308,7 @@ def only(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile:
 
 def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     plural = "" if len(problems) == 1 else "s"
-    message = f"{file} cannot be played: {len(problems)} problem{plural}"
+    message = f"{file} is not a valid scenarios file: {len(problems)} problem{plural}"
     return BadInputError(message, problems)
 
 
@@ -340,16 +343,16 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
         value = value.get("change") if isinstance(value, dict) else value
         at.append("change")
         rule = f"must be one of {', '.join(_CHANGES)}"
-        remedy = near(value, _CHANGES) if value else "say what changes"
+        remedy = near(value, _CHANGES) if value else "name a change"
     elif error["type"] == "literal_error" and model is not r.ScenariosRecord:
         expected = re.findall(r"'([^']*)'", error["ctx"]["expected"])
         rule = f"must be one of {', '.join(expected)}"
         remedy = near(value, expected)
     elif error["type"] == "value_error":
-        rule, remedy = rule.removeprefix("Value error, "), "mend it"
+        rule, remedy = rule.removeprefix("Value error, "), "correct it"
     at, is_either = _plain(at)
     if is_either:
-        rule, remedy = _EITHER.get(str(at[-1]), _IDS), "mend it"
+        rule, remedy = _EITHER.get(str(at[-1]), _IDS), "correct it"
         value = None
     return problem(file, place_text(at), value, rule, remedy)
 
@@ -359,11 +362,11 @@ def _keys_of(model: type[r.Record]) -> list[str]:
 
 
 _TYPE = re.compile(r"str$|constrained-|list\[|[A-Z]")
-"""How pydantic names the types that it tried, in the place of a problem."""
+"""Names of the types of a union, as Pydantic adds them to the place of a problem."""
 
 
 def _plain(at: Sequence[str | int]) -> tuple[list[str | int], bool]:
-    """Return a place up to where types were tried, and whether they were."""
+    """Return a place without the types of a union, and whether it had any."""
     for depth, part in enumerate(at):
         if isinstance(part, str) and _TYPE.match(part):
             return list(at[:depth]), True
@@ -379,6 +382,6 @@ _EITHER = {
 _IDS = 'must be numbers and ranges as a text, "1-3,7", or a list of whole numbers'
 
 
-def _once(problems: Sequence[InputProblem]) -> list[InputProblem]:
-    """Return one problem per place: pydantic tells each type that it tried."""
+def _one_per_place(problems: Sequence[InputProblem]) -> list[InputProblem]:
+    """Return one problem per place; Pydantic reports one for each type of a union."""
     return list({(each.place, each.rule): each for each in problems}.values())

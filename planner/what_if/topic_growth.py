@@ -1,4 +1,4 @@
-"""How topics grow, as a file or an option says."""
+"""Growth of topics by a file, an option or measured trends."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,13 +6,14 @@ from math import log1p
 
 import numpy as np
 
-from placement.model.cluster import BoolArray, ClusterState
-from placement.sizing.demand.topic_growth import DAYS_PER_MONTH, growth_of_trends
+from placement.array_types import BoolArray
+from placement.demand.topic_growth import DAYS_PER_MONTH, growth_of_trends
+from placement.model.cluster import ClusterState
 from planner.what_if.changes.scenario_names import NameReader
 from planner.what_if.changes.scenario_records import GrowthRecord
 
 Rates = tuple[float, float, float]
-"""Of one topic: compound, linear and disk growth per day."""
+"""Compound, linear and disk growth of a topic, as fractions per day."""
 _OPTION = re.compile(r"([+-]?\d*\.?\d+)\s*(%?)\s*(?:/|per |a )\s*(day|month|year)")
 _DAYS = {"day": 1.0, "month": DAYS_PER_MONTH, "year": 365.2425}
 
@@ -20,7 +21,7 @@ _DAYS = {"day": 1.0, "month": DAYS_PER_MONTH, "year": 365.2425}
 def read_growth(
     records: Sequence[GrowthRecord], state: ClusterState, names: NameReader
 ) -> dict[str, Rates]:
-    """Return the growth of each topic by name; where several match, the last holds."""
+    """Return the growth of each topic by name; the last matching record counts."""
     found: dict[str, Rates] = {}
     for at, record in enumerate(records):
         place = f"growth[{at}]"
@@ -64,15 +65,14 @@ def trend_rates(
     bytes_per_day: Mapping[str, float], state: ClusterState
 ) -> dict[str, Rates]:
     """
-    Return growth by trends that were measured.
+    Return the growth of each topic by measured trends.
 
     Parameters
     ----------
     bytes_per_day
-        By topic, the bytes on disk that one copy of it gains a day. Topics left out
-        do not grow.
+        Growth of one copy of each topic in bytes per day. Topics left out do not grow.
     state
-        The cluster today.
+        Today's cluster.
     """
     growth = growth_of_trends(state, bytes_per_day)
     return {
@@ -83,12 +83,12 @@ def trend_rates(
 
 def parse_growth(text: str) -> Rates:
     """
-    Read growth that all topics share, such as ``5%/month`` or ``0.2/year``.
+    Parse growth of all topics, such as ``5%/month`` or ``0.2/year``.
 
     Raises
     ------
     ValueError
-        If it is none, or a topic would be less than nothing.
+        If the text is no growth, or the rate is -100 % or less.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The document of `what-if`, and its shape."""
+"""The document of `what-if`, and its records."""
 
 from datetime import datetime
 from typing import Any
@@ -12,15 +12,15 @@ from planner.what_if.what_if_document import assumptions_document
 
 
 def to_document(found: WhatIf, *, now: datetime) -> dict[str, Any]:
-    """Return what `what-if --format json` prints."""
-    wishes, snapshot = found.wishes, found.snapshot
+    """Return the document of `what-if --format json`."""
+    options, snapshot = found.options, found.snapshot
     age = age_s(snapshot.taken_at, now)
     return {
         "cluster_id": snapshot.cluster_id,
         "taken_at": snapshot.taken_at,
         "data_age_s": None if age is None else round(age),
         "assumptions": assumptions_document(
-            wishes.settings.capacity_thresholds, wishes.bandwidth_bytes_per_s
+            options.settings.capacity_thresholds, options.bandwidth_bytes_per_s
         )
         | {"growth": bool(found.file.context.growth), "prices": _prices(found)},
         "today": dict(found.today),
@@ -34,7 +34,7 @@ def _prices(found: WhatIf) -> dict[str, str] | None:
 
 
 class PointRecord(Record):
-    """Where in a sweep; null where it does not vary."""
+    """Point of a sweep; parameters that do not vary are null."""
 
     traffic: float | None
     brokers: int | None
@@ -42,7 +42,7 @@ class PointRecord(Record):
 
 
 class UseRecord(Record):
-    """How far capacity is used, as fractions; `broker` is the fullest."""
+    """Use of a capacity, as fractions; `broker` is the fullest one."""
 
     max_use: float
     mean_use: float
@@ -52,9 +52,9 @@ class UseRecord(Record):
 
 class UsesRecord(Record):
     """
-    By resource; null where capacities or loads are not known.
+    Use by resource; null where capacities or loads are unknown.
 
-    Of `replicas` the capacity is how many a broker may hold.
+    The capacity for `replicas` is the largest allowed number per broker.
     """
 
     disk: UseRecord | None
@@ -65,7 +65,7 @@ class UsesRecord(Record):
 
 
 class BindingRecord(Record):
-    """What is nearest to its threshold."""
+    """Resource and broker with the largest ratio of use to threshold."""
 
     resource: str
     broker: Int32
@@ -74,7 +74,7 @@ class BindingRecord(Record):
 
 
 class BalanceRecord(Record):
-    """The resource that is furthest from its shares."""
+    """The resource with the largest deviation from the fair shares."""
 
     resource: str
     max_deviation: float
@@ -82,7 +82,7 @@ class BalanceRecord(Record):
 
 
 class ViolationsRecord(Record):
-    """How many partitions are in each state."""
+    """Number of partitions in each state."""
 
     rack: int
     offline: int
@@ -94,7 +94,7 @@ class ViolationsRecord(Record):
 
 class CopiesRecord(Record):
     """
-    What is copied; no plan for the bands reached copies under `least_bytes`.
+    Copies of the plan; no plan that reaches the same bands copies under `least_bytes`.
 
     Bytes and seconds are null where no size is known.
     """
@@ -109,9 +109,9 @@ class CopiesRecord(Record):
 
 class PriceRecord(Record):
     """
-    What a cluster costs for one span of time, and its copies once.
+    Costs of a cluster for one period, and one-time costs of copies.
 
-    A part is null where its price is not told, or what it is for is not known.
+    A part is null where its price is not given or its amount is unknown.
     """
 
     brokers: float | None
@@ -122,7 +122,7 @@ class PriceRecord(Record):
 
 
 class SurvivesOneRecord(Record):
-    """Whether any one may be lost, and the one whose loss is hardest."""
+    """Whether any one domain of a kind may be lost, and the hardest loss."""
 
     survives: bool | None
     hardest: str | None
@@ -132,14 +132,14 @@ class SurvivesOneRecord(Record):
 
 
 class SurvivesRecord(Record):
-    """By what is lost."""
+    """Survival by kind of the lost domain."""
 
     broker: SurvivesOneRecord
     rack: SurvivesOneRecord
 
 
 class FullRecord(Record):
-    """The first threshold passed; null where none is for ten years."""
+    """The first threshold passed by growth; null where none is within ten years."""
 
     days: float | None
     broker: Int32 | None
@@ -147,7 +147,7 @@ class FullRecord(Record):
 
 
 class ScenarioOutcomeRecord(Record):
-    """One scenario, or today."""
+    """Figures of one scenario, or of today's cluster."""
 
     name: str
     sweep: str | None
@@ -178,14 +178,14 @@ class ScenarioOutcomeRecord(Record):
 
 
 class PricesToldRecord(Record):
-    """The span of time that prices are for, and their currency."""
+    """Period and currency of the prices."""
 
     per: str
     currency: str
 
 
 class WhatIfAssumptionsRecord(Record):
-    """What the figures rest on; `growth` is whether it was told."""
+    """Assumptions of the figures; `growth` is whether growth was given."""
 
     capacity_threshold: dict[str, float]
     bandwidth_bytes_per_s: int
@@ -194,7 +194,7 @@ class WhatIfAssumptionsRecord(Record):
 
 
 class WhatIfRecord(Record):
-    """What `what-if --format json` prints."""
+    """The document of `what-if --format json`."""
 
     cluster_id: str | None
     taken_at: str | None

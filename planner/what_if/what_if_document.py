@@ -1,4 +1,4 @@
-"""What `what-if` tells of today and of each scenario, in plain values."""
+"""Documents of today's cluster and of each scenario, for `what-if`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from placement.draft.draft import LEAST_KNOWN
 from placement.failures.failure_domains import DomainKind
 from placement.model.load import RESOURCES, Resource
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.scenarios.cross_rack_load import cross_rack_rate, knows_racks
 from placement.scenarios.scenario_figures import CAPPED, Figures, Use, Verdict
 from placement.scenarios.scenario_outcome import Outcome
@@ -14,7 +14,7 @@ from planner.failures.controller_majority import Voter, keeps_majority, over_all
 from planner.plan.documents.plan_document import shortfall_document
 from planner.text.document_numbers import rounded
 from planner.text.format import percent_text
-from planner.what_if.prices import Prices, costs_document
+from planner.what_if.changes.prices import Prices, costs_document
 from planner.what_if.scenarios import Scenario
 
 BROKEN = frozenset({"partial", "infeasible"})
@@ -26,7 +26,7 @@ def outcome_document(
     voters: Sequence[Voter],
     prices: Prices | None = None,
 ) -> dict[str, Any]:
-    """Return what is told of one scenario, or of today."""
+    """Return the document of one scenario, or of today's cluster."""
     figures, variant = outcome.figures, outcome.variant
     return {
         "name": "today" if scenario is None else scenario.name,
@@ -62,27 +62,27 @@ def outcome_document(
         "full": full_document(figures),
         "is_checked": None,
         "shortfalls": _shortfalls(outcome),
-        "notes": [*variant.notes, *_blind_notes(scenario, figures)],
+        "notes": [*variant.notes, *_unknown_load_notes(scenario, figures)],
     }
 
 
 def _copies(outcome: Outcome) -> dict[str, Any]:
-    """Return what is copied; bytes and seconds are null where no size is known."""
+    """Return the copies of the plan; bytes and seconds are null for unknown sizes."""
     copying, state = outcome.copying, outcome.figures.state
-    is_told = outcome.is_copying_told
-    has_racks = is_told and knows_racks(state)
+    is_known = outcome.is_copying_known
+    has_racks = is_known and knows_racks(state)
     return {
         "replicas": copying.replicas,
-        "bytes": copying.size_bytes if is_told else None,
-        "least_bytes": _least_bytes(outcome.placed) if is_told else None,
-        "seconds": rounded(copying.seconds) if is_told else None,
+        "bytes": copying.size_bytes if is_known else None,
+        "least_bytes": _least_bytes(outcome.placed) if is_known else None,
+        "seconds": rounded(copying.seconds) if is_known else None,
         "busiest_broker": None if copying.broker_id < 0 else copying.broker_id,
         "cross_rack_bytes": copying.cross_rack_bytes if has_racks else None,
     }
 
 
-def _blind_notes(scenario: Scenario | None, figures: Figures) -> Iterator[str]:
-    """Yield why a use is not told although some of the load is."""
+def _unknown_load_notes(scenario: Scenario | None, figures: Figures) -> Iterator[str]:
+    """Yield a note for each resource whose load is known for too few partitions."""
     for resource in CAPPED:
         known = figures.score.resources[resource].known_fraction
         if 0 < known < LEAST_KNOWN:
@@ -110,10 +110,10 @@ def _point(scenario: Scenario | None) -> dict[str, Any] | None:
 
 def holds(outcome: Outcome) -> bool:
     """
-    Tell whether a cluster is sound: it keeps its hard rules, and goes on.
+    Return whether a cluster holds its load.
 
     No broker is over a threshold, no partition is offline or under min ISR, and the
-    plan, where there is one, meets every hard rule.
+    plan, if there is one, keeps every hard rule.
     """
     figures = outcome.figures
     hurt = figures.health["offline"] + figures.health["under_min_isr"]
@@ -132,7 +132,7 @@ def _use(use: Use) -> dict[str, Any] | None:
 
 
 def binding_document(figures: Figures) -> dict[str, Any] | None:
-    """Return the resource and the broker that are nearest to their threshold."""
+    """Return the resource and the broker with the largest ratio of use to threshold."""
     found = figures.binding
     if found is None:
         return None
@@ -176,7 +176,7 @@ def _verdict(verdict: Verdict, majority: bool | None) -> dict[str, Any]:
 def _majority(
     outcome: Outcome, voters: Sequence[Voter], kind: DomainKind
 ) -> bool | None:
-    """Tell whether a majority of controllers is left after one loss more."""
+    """Return whether the controllers keep their majority after one more loss."""
     state, variant = outcome.figures.state, outcome.variant
     lost, racks = set(variant.lost_brokers), set(variant.lost_racks)
     if kind is DomainKind.BROKER:
@@ -192,7 +192,7 @@ def _majority(
 
 
 def full_document(figures: Figures) -> dict[str, Any] | None:
-    """Return the first threshold that is passed, by growth; `None` if none is told."""
+    """Return the first threshold passed by growth; `None` without growth."""
     if figures.crossings is None:
         return None
     if not figures.crossings:
@@ -219,7 +219,7 @@ def _shortfalls(outcome: Outcome) -> list[str]:
 def assumptions_document(
     thresholds: Mapping[Resource, float], bandwidth_bytes_per_s: int
 ) -> dict[str, Any]:
-    """Return what the figures rest on."""
+    """Return the assumptions of the figures."""
     return {
         "capacity_threshold": {str(r): v for r, v in thresholds.items()},
         "bandwidth_bytes_per_s": bandwidth_bytes_per_s,

@@ -1,4 +1,4 @@
-"""Scenarios beside today on one screen: a table, then a sentence for each."""
+"""Screen of `what-if`: a table of today and the scenarios, then sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -61,16 +61,16 @@ def what_if_screen(
     found: WhatIf, given: Sequence[str], *, now: datetime
 ) -> Iterator[str]:
     """
-    Yield the lines, each at most 80 columns wide.
+    Yield the lines of the screen, each at most 80 columns wide.
 
     Parameters
     ----------
     found
-        Today and the scenarios.
+        Results of today and of the scenarios.
     given
-        Arguments that ask for them: snapshot, file, options.
+        Arguments of the command line: snapshot, file, options.
     now
-        With a zone: what the age of the data is counted to.
+        Time, with a zone, that gives the age of the data.
     """
     yield from wrapped(_headline(found, now))
     yield from scenario_lines([found.today, *found.scenarios])
@@ -117,7 +117,7 @@ def _headline(found: WhatIf, now: datetime) -> str:
 
 
 def _cells(row: Row) -> list[str]:
-    """Return the cells of a scenario, a mark first where it does not hold."""
+    """Return the cells of a scenario, ``!`` first where it does not hold."""
     return [
         "" if row["holds"] else "!",
         _row_name(row),
@@ -139,19 +139,19 @@ def _copied_text(copies: Row) -> str:
 
 
 def _row_name(row: Row) -> str:
-    """Return the name of a scenario; of a point of a sweep where it stands."""
+    """Return the name of a scenario, or the sweep and the values of a point."""
     point = row["point"]
     if point is None:
         return str(row["name"])
-    said = []
+    parts = []
     if point["traffic"] is not None:
-        said.append(f"x {point['traffic']:g}")
+        parts.append(f"x {point['traffic']:g}")
     if point["days"] is not None:
-        said.append(f"day {point['days']:g}")
-    name, place = row["sweep"], ", ".join(said)
+        parts.append(f"day {point['days']:g}")
+    name, place = row["sweep"], ", ".join(parts)
     if not place:
         return str(name)
-    # How many brokers there are stands in the next column.
+    # The number of brokers is left out: the next column has it.
     room = NAME_WIDTH - len(place) - 2
     return f"{shorten(name, room)}: {place}"
 
@@ -179,13 +179,13 @@ def _time_text(seconds: float | None) -> str:
 
 
 def survives_text(row: Row) -> str:
-    """Return whether any broker and any rack may be lost, in four columns."""
+    """Return ``y``, ``n`` or ``?`` for the loss of any broker and of any rack."""
     answers = [row["survives"][kind]["survives"] for kind in ("broker", "rack")]
     return "".join({True: "y", False: "n", None: "?"}[answer] for answer in answers)
 
 
 def full_text(full: Row | None) -> str:
-    """Return after how many days a threshold is passed, in five columns."""
+    """Return the time until a threshold is passed, in five columns."""
     if full is None:
         return "?"
     if full["days"] is None:
@@ -195,7 +195,7 @@ def full_text(full: Row | None) -> str:
 
 
 def legend() -> Iterator[str]:
-    """Yield what the columns mean."""
+    """Yield lines that explain the columns."""
     yield from wrapped(
         "disk, in, out, cpu: % of the fullest broker's capacity; bal: % furthest from "
         "its share; over: brokers over a threshold; N-1: any broker, any rack may be "
@@ -204,7 +204,7 @@ def legend() -> Iterator[str]:
 
 
 def price_lines(rows: Sequence[Row], context: Context) -> Iterator[str]:
-    """Yield what today and each scenario cost."""
+    """Yield a table of the costs of today and of each scenario."""
     prices = context.prices
     if prices is None:  # pragma: no cover - the caller has looked
         return
@@ -241,7 +241,7 @@ def _sentence(row: Row, today: Row) -> Iterator[str]:
 
 
 def reasons_of(row: Row) -> Iterator[str]:
-    """Yield what speaks for or against a scenario: what binds, and what breaks."""
+    """Yield reasons for a verdict: broken rules, binding capacities, hard losses."""
     for key, words in WORDS.items():
         if row["violations"][key]:
             yield f"{plural(row['violations'][key], 'partition')} {words}"
@@ -287,13 +287,13 @@ def _until_full(full: Row | None) -> Iterator[str]:
 
 
 def binding_text(binding: Row) -> str:
-    """Return the resource that is nearest to its threshold, and where."""
+    """Return the binding resource with its broker and use, as text."""
     use = use_text(binding["use"], binding["threshold"])
     return f"{binding['resource']} binds: broker {binding['broker']} {use}"
 
 
 def sweep_lines(name: str, rows: Sequence[Row]) -> Iterator[str]:
-    """Yield how far a sweep holds: the most traffic, or days, per number of brokers."""
+    """Yield the most traffic, or days, that holds for each number of brokers."""
     axis = "traffic" if rows[0]["point"]["traffic"] is not None else "days"
     if rows[0]["point"][axis] is None:
         held = [str(row["brokers"]) for row in rows if row["holds"]]
@@ -311,7 +311,7 @@ def sweep_lines(name: str, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _cheapest_lines(name: str, rows: Sequence[Row], axis: str) -> Iterator[str]:
-    """Yield with how many brokers each point of a sweep holds for least."""
+    """Yield the cheapest number of brokers that holds, per value of the axis."""
     priced = [row for row in rows if (row["price"] or {}).get("total") is not None]
     if not priced or priced[0]["point"]["brokers"] is None:
         return
@@ -329,10 +329,10 @@ def _cheapest_lines(name: str, rows: Sequence[Row], axis: str) -> Iterator[str]:
 
 
 def assumed_text(found: WhatIf) -> str:
-    """Return what the figures rest on."""
-    wishes = found.wishes
-    thresholds = wishes.settings.capacity_thresholds
+    """Return the assumptions of the figures, as text."""
+    options = found.options
+    thresholds = options.settings.capacity_thresholds
     most = ", ".join(f"{r} {percent_text(v)}" for r, v in thresholds.items())
-    rate = bytes_text(wishes.bandwidth_bytes_per_s)
+    rate = bytes_text(options.bandwidth_bytes_per_s)
     grows = "by the growth given" if found.file.context.growth else "growth not given"
     return f"at most {most}; copies at {rate}/s per broker; {grows}"

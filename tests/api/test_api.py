@@ -309,7 +309,7 @@ def test_wishes_for_waves_that_make_no_sense_are_refused(snapshot):
 
 
 def test_options_that_do_not_exist_are_refused(snapshot):
-    with pytest.raises(TypeError, match=r"unexpected option 'bands'; there are: "):
+    with pytest.raises(TypeError, match=r"unexpected option 'bands'; known: "):
         planner.rebalance(snapshot, bands=0.1)
 
 

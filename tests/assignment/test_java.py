@@ -1,12 +1,12 @@
 import pytest
 
-from assignment.java_orders import (
+from placement.kafka_java.java_maps import bucket, compare_key, table_size
+from placement.kafka_java.java_orders import (
     HashSet,
     hash_map_order,
-    string_hash,
-    topic_partition_hash,
+    unsigned_partition_hash,
+    unsigned_string_hash,
 )
-from placement.kafka_java.java_maps import bucket, compare_key, table_size
 from support.golden import golden_lines
 
 
@@ -22,11 +22,11 @@ from support.golden import golden_lines
     ],
 )
 def test_hash_of_a_string(text, code):
-    assert string_hash(text) == code
+    assert unsigned_string_hash(text) == code
 
 
 def test_hash_of_a_partition_adds_number_and_topic():
-    assert topic_partition_hash("Aa", 3) == 31 * 34 + 2112
+    assert unsigned_partition_hash("Aa", 3) == 31 * 34 + 2112
 
 
 def test_strings_compare_by_their_units():

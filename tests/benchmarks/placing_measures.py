@@ -19,8 +19,8 @@ from placement.draft.draft import Settings
 from placement.model.load import RESOURCES, broker_loads, weigh
 from placement.model.targets import Targets
 from placement.operations import Leaders, Operation, RemoveBrokers
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
-from placement.planning.result import PlannedPlacement
 from placement.synthetic import SIZES, Size, make_instance
 from planner.options.plan_request import PlanRequest, read_request
 from planner.plan.documents.plan_document import make_plan

@@ -11,12 +11,12 @@ from placement.failures.failure_outlook import outlook
 from placement.failures.pair_failures import pair_failures
 from placement.model.cluster import UNKNOWN, ClusterState, LogDirs
 from placement.synthetic import SIZES, Size, make_instance
-from planner.failures.all_failures import PAIRED, try_everything
+from planner.failures.all_failures import PAIRED, compute_all_failures
 from planner.failures.failure_request import FailuresRequest, read_failures_request
 from planner.sizing.size_cluster import SizeRequest, size
 from planner.snapshot import Snapshot
-from planner.what_if.play_scenarios import WhatIfRequest, read_wishes, what_if
-from planner.what_if.scenarios_file import understand
+from planner.what_if.play_scenarios import WhatIfRequest, read_options, what_if
+from planner.what_if.scenarios_file import validate_scenarios
 
 MEDIUM = SIZES["M"].replicas
 LARGE = SIZES["L"].replicas
@@ -41,8 +41,8 @@ def prepare_sweep(folder: Path, num_replicas: int) -> Any:
     few = {"traffic": [1.0, 3.0], "brokers": "12-13"}
     sweep = {"name": "far", **axes.get(num_replicas, few)}
     state = snapshot.to_state()
-    file = understand({"sweeps": [sweep]}, snapshot, state)
-    return snapshot, file, read_wishes(WhatIfRequest(effort="quick"), state)
+    file = validate_scenarios({"sweeps": [sweep]}, snapshot, state)
+    return snapshot, file, read_options(WhatIfRequest(effort="quick"), state)
 
 
 def run_sweep(given: Any) -> object:
@@ -90,7 +90,7 @@ def with_log_dirs(state: ClusterState, count: int) -> ClusterState:
 
 
 def run_singles(given: Any) -> object:
-    return try_everything(*given, has_pairs=False)
+    return compute_all_failures(*given, has_pairs=False)
 
 
 def run_pairs(given: Any) -> object:

@@ -22,8 +22,8 @@ from benchmarks.run import cpu_s, replace_between_markers, where_measured
 from benchmarks.small_best import Best, better, read_best, write_best
 from placement.draft.draft import Settings
 from placement.model.load import RESOURCES
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
-from placement.planning.result import PlannedPlacement
 from placement.synthetic import FAMILIES, Size, make_instance
 from planner.options.plan_request import PlanRequest, read_request
 from planner.plan.documents.plan_document import make_plan

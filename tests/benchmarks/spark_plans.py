@@ -18,9 +18,9 @@ from planner.options.plan_request import PlanRequest
 from planner.snapshot import Snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
 from planner.spark.io.fleet_tables import Fleet
+from planner.spark.io.whole_snapshots import SnapshotReader
 from planner.spark.per_snapshot.map_snapshots import read_whole
 from planner.spark.per_snapshot.snapshot_jobs import SnapshotSize, sizes_of
-from planner.spark.per_snapshot.whole_snapshots import SnapshotReader
 from planner.spark.reports.fleet_plans import plan_fleet
 
 LARGE_EVERY, HUGE_EVERY = 50, 1_000

@@ -179,7 +179,7 @@ def test_by_hand_against_the_rack_rule_is_a_finding(snap, capsys):
         pytest.param(
             ["new-topic", "--apply", "--validate-only", "--topic", "n"],
             [
-                ("--apply", "stands against --validate-only"),
+                ("--apply", "contradicts --validate-only"),
                 ("--bootstrap-server", "must name a broker"),
                 ("--bootstrap-server", "must name a broker"),
                 ("--partitions", "the number of partitions must be given"),

@@ -85,7 +85,7 @@ def test_what_is_soft_or_hard_has_a_table_of_its_own(tmp_path):
         ("[rules]\nrack = true", "rules.rack", 'must be "soft" or "hard"'),
         (
             "[plan]\nsoft = ['rack']\n[rules]\nrack = 'soft'", "rules",
-            "stands as plan.soft already",
+            "is also given as plan.soft",
         ),
     ],
 )  # fmt: skip
@@ -99,7 +99,7 @@ def test_tables_of_rules_that_are_refused(text, place, rule, tmp_path):
     ("text", "rule"),
     [
         ("cpu = 1", "must be a table"),
-        ("[plan]\ncpu_weight = 'leader_in=1'\n[cpu]\n", "stands as plan.cpu_weight"),
+        ("[plan]\ncpu_weight = 'leader_in=1'\n[cpu]\n", "is also given as plan.cpu"),
     ],
 )
 def test_tables_of_cpu_that_are_refused(text, rule, tmp_path):
@@ -153,7 +153,7 @@ def test_an_operation_goes_before_all_of_them(tmp_path):
         ),
         pytest.param(
             "[plan]\nmax_bytes = 1\nmax-bytes = 2", "plan.max-bytes",
-            "stands here as max_bytes already", "keep one of the two", id="twice",
+            "is also given here as max_bytes", "keep one of the two", id="twice",
         ),
         pytest.param(
             "[plan]\nwaves = 1", "plan.waves", "must be true or false",

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from placement.core.certificate import Answer, ProofContradictionError, conclude
+from placement.core.certificate import ProofContradictionError, conclude
+from placement.core.exact.answer import Answer
 from placement.core.exact.milp.solved_models import ExactModels
 from placement.core.model.arrangement import home_arrangement
 from placement.core.model.objective import Value, evaluate

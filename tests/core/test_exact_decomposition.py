@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.core.bounds.cover_bounds import aimed_bands, reached_bands
-from placement.core.certificate import proven_answer
+from placement.core.exact.answer import proven_answer
 from placement.core.exact.decomposition.fixed_role_search import FixedRoles
 from placement.core.exact.decomposition.node_decomposition import (
     Decomposition,

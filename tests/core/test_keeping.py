@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from placement.core.exact.model_scaling import fits_rules
 from placement.core.exact.work_limit import ExactWork
-from placement.core.feasibility.hard_rules import without_bands
 from placement.core.feasibility.least_cost import least_spent
 from placement.core.feasibility.least_excess import RULE_CELLS
 from placement.core.feasibility.move_caps import solve_keeping_rules
@@ -19,6 +18,7 @@ from placement.core.model.problem import NO_LIMIT, Movability, Problem
 from placement.core.model.search_budget import NORMAL, QUICK
 from placement.core.model.solution import MET, Status
 from placement.core.presolve.fix_immovable import Moving
+from placement.core.solve_hard_rules import without_bands
 from support.oracles import everything, usable_capacity
 from support.problems import make_problem, problems
 

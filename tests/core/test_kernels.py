@@ -309,11 +309,29 @@ def test_shaking_keeps_what_is_no_worse(problem: Problem, rounds: int):
     stages.balance_all(memory, 200, 16, 1, 2)
     outside, cost = total_penalty(memory), memory.ints[layout.COST]
 
-    stages.shake(memory, [0] * problem.num_items, rounds, 16)
+    stages.shake(memory, [0] * problem.num_items, rounds, 16, 0)
 
     assert total_penalty(memory) <= outside * (1 + 1e-9)
     if total_penalty(memory) >= outside * (1 - 1e-9):
         assert memory.ints[layout.COST] <= cost
+    assert_consistent(problem, memory)
+
+
+@settings(max_examples=80)
+@given(problems(), st.integers(1, 20), st.integers(1, 50))
+def test_shaking_with_slack_comes_no_further_out_of_band(
+    problem: Problem, rounds: int, slack: int
+):
+    assume(problem.num_items)
+    memory = laid_out(problem, home_arrangement(problem))
+    stages.balance_all(memory, 200, 16, 1, 2)
+    outside, cost = total_penalty(memory), memory.ints[layout.COST]
+
+    kept = stages.shake(memory, [0] * problem.num_items, rounds, 16, slack)
+
+    assert total_penalty(memory) <= outside * (1 + 1e-9)
+    if outside == 0:
+        assert memory.ints[layout.COST] <= cost + kept * slack
     assert_consistent(problem, memory)
 
 

@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.feasibility.hard_rules import has_bands, without_bands
 from placement.core.model.objective import evaluate
 from placement.core.model.problem import NO_LIMIT, Movability
 from placement.core.model.search_budget import NORMAL
 from placement.core.model.solution import Status
 from placement.core.presolve.bin_parts import Parts, divide, gather
 from placement.core.solve import prove, solve
+from placement.core.solve_hard_rules import has_bands, without_bands
 from placement.core.solve_parts import solve_in_parts
 from support.problems import make_problem, problems
 

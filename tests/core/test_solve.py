@@ -20,7 +20,7 @@ from placement.core.model.problem import (
 )
 from placement.core.model.search_budget import NORMAL, QUICK, Effort
 from placement.core.model.solution import Solution, Status
-from placement.core.search import compilation, local_search
+from placement.core.search import compilation, kernel_runner, local_search
 from placement.core.search.kernels import prefetch, stages
 from placement.core.search.local_search import Searcher
 from placement.core.solve import solve
@@ -234,7 +234,7 @@ def test_small_searches_of_one_process_load_kernels_together(
 ):
     called = []
     monkeypatch.setattr(
-        local_search, "compiled", lambda entry: called.append(1) or entry
+        kernel_runner, "compiled", lambda entry: called.append(1) or entry
     )
     monkeypatch.setattr(compilation, "is_running", lambda _: bool(called))
     # Quick effort makes no rounds of ruin, and waits for no kernel of theirs.
@@ -262,7 +262,7 @@ def test_rounds_at_a_price_of_moves_pay_the_same_compiled_or_not(
     problem = replace(spread_out(20, 150, least=0.8), price_per_move=100_000)
     few = replace(NORMAL, rounds=2, more_rounds=0, milp_cells=0)
     monkeypatch.setattr(efforts, "FEW_PRICED", 0)
-    monkeypatch.setattr(local_search, "FEW_PRICED", 0)
+    monkeypatch.setattr(kernel_runner, "FEW_PRICED", 0)
     monkeypatch.setattr(local_search, "TURN", 60)
 
     found = {}

@@ -9,24 +9,24 @@ WHERE = ("--bootstrap-server", "k1:1")
     ("options", "rules"),
     [
         pytest.param(
-            ["preferred"], ["exactly one of them says which"], id="no-partition"
+            ["preferred"], ["exactly one of these options"], id="no-partition"
         ),
         pytest.param(
             ["preferred", "--all-topic-partitions", "--topic", "t", "--partition", 0],
-            ["exactly one of them says which"],
+            ["exactly one of these options"],
             id="two-choices",
         ),
         pytest.param(
-            ["preferred", "--topic", "t"], ["are given together"], id="no-number"
+            ["preferred", "--topic", "t"], ["must be given together"], id="no-number"
         ),
         pytest.param(
             ["preferred", "--all-topic-partitions", "--partition", 1],
-            ["are given together"],
+            ["must be given together"],
             id="no-topic",
         ),
         pytest.param(
             ["clean", "--partition", 1],
-            ["must be preferred or unclean", "exactly one", "are given together"],
+            ["must be preferred or unclean", "exactly one", "must be given together"],
             id="everything-at-once",
         ),
     ],

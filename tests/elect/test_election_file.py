@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
-from planner.plan.kafka_files.election_file import read_election_file
-from planner.plan.kafka_files.reassignment_file import format_election
+from planner.kafka_files.election_file import read_election_file
+from planner.kafka_files.reassignment_file import format_election
 from support.snapshots import NAMES
 
 

@@ -147,8 +147,7 @@ def test_one_partition_is_told_in_sentences(plan, capsys):
 def test_no_move_is_meant(plan, capsys):
     found = run(capsys, "explain", "p", "--topic", "nope")
 
-    assert (found.code, found.err) == (0, "no move of this plan is meant by these "
-                                          "options\n")  # fmt: skip
+    assert (found.code, found.err) == (0, "the options select no move of this plan\n")
 
 
 def test_a_file_is_explained_on_its_cluster(plan, capsys):

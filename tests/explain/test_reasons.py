@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.draft.draft import Settings
-from placement.explain.move_reasons import REASONS, Reason, Undone
+from placement.explain.move_reasons import REASONS, Consequence, Reason
 from placement.explain.move_table import list_moves
 from placement.explain.planned_moves import explain_planned, explain_reassignment
 from placement.model.cluster import BrokerState, LogDirState
@@ -22,7 +22,7 @@ from placement.operations import (
 from placement.planning.plan import draft_shares, loads_of, make_draft, plan
 from placement.rules.broker_sets import BrokerSets
 from planner.explain.explain_file import explain_file
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from support.clusters import Dir, clusters, make_state
 from support.naive import is_rack_broken, lists_of, naive_loads
 
@@ -51,12 +51,12 @@ CASES = [
     pytest.param(
         make_state([[0], [1]], racks="abc", states={0: BrokerState.DEAD}),
         lists((2,)), Rebalance(),
-        [(Reason.BROKER_DEAD, Undone.NOT_EMPTY)], id="dead",
+        [(Reason.BROKER_DEAD, Consequence.NOT_EMPTY)], id="dead",
     ),
     pytest.param(
         make_state([[0], [1]], racks="abc"),
         lists((2,)), RemoveBrokers((0,)),
-        [(Reason.BROKER_LEAVES, Undone.NOT_EMPTY)], id="removed",
+        [(Reason.BROKER_LEAVES, Consequence.NOT_EMPTY)], id="removed",
     ),
     pytest.param(
         make_state(
@@ -64,43 +64,43 @@ CASES = [
             log_dirs={0: [Dir("/d", state=LogDirState.OFFLINE)]},
         ),
         lists((2,)), Rebalance(),
-        [(Reason.LOG_DIR_OFFLINE, Undone.NOTHING)], id="offline-log-dir",
+        [(Reason.LOG_DIR_OFFLINE, Consequence.NOTHING)], id="offline-log-dir",
     ),
     pytest.param(
         make_state([[0, 1], [2, 3]], racks="aabb", states={2: BrokerState.DEMOTED}),
         lists((0, 1), (3, 2)), Rebalance(),
-        [(Reason.DEMOTED, Undone.STILL_LEADS)], id="demoted",
+        [(Reason.DEMOTED, Consequence.STILL_LEADS)], id="demoted",
     ),
     pytest.param(
         make_state([[0, 1], [1, 2]], racks="aabb"),
         lists((0, 3), (1, 2)), Rebalance(),
-        [(Reason.RACK, Undone.RACK)], id="two-in-a-rack",
+        [(Reason.RACK, Consequence.RACK)], id="two-in-a-rack",
     ),
     pytest.param(
         make_state([[0], [0], [1]], racks="abc", size_bytes=[50, 40, 80],
                    disk_bytes=100),
         lists((0,), (2,)), Rebalance(),
-        [(Reason.OVER_THRESHOLD, Undone.OVER_CAPACITY)], id="over-its-threshold",
+        [(Reason.OVER_THRESHOLD, Consequence.OVER_CAPACITY)], id="over-its-threshold",
     ),
     pytest.param(
         make_state([[0], [0], [1], [1]], racks="abc", states={2: BrokerState.NEW}),
         lists((2,)), Rebalance(),
-        [(Reason.FILLS_NEW, Undone.OUT_OF_BAND)], id="new",
+        [(Reason.FILLS_NEW, Consequence.OUT_OF_BAND)], id="new",
     ),
     pytest.param(
         make_state([[0], [0], [0], [1]], racks="ab"),
         lists((1,)), Rebalance(),
-        [(Reason.OVER_BAND, Undone.OUT_OF_BAND)], id="above-its-band",
+        [(Reason.OVER_BAND, Consequence.OUT_OF_BAND)], id="above-its-band",
     ),
     pytest.param(
         make_state([[0]] * 4 + [[1]] * 4 + [[2]] * 2, racks="abc"),
         lists((2,)), Rebalance(),
-        [(Reason.BELOW_BAND, Undone.OUT_OF_BAND)], id="below-its-band",
+        [(Reason.BELOW_BAND, Consequence.OUT_OF_BAND)], id="below-its-band",
     ),
     pytest.param(
         make_state([[0], [1]], racks="ab"),
         lists((1,), (0,)), Rebalance(),
-        [(Reason.MAKES_ROOM, Undone.OUT_OF_BAND)] * 2, id="a-swap-for-nothing",
+        [(Reason.MAKES_ROOM, Consequence.OUT_OF_BAND)] * 2, id="a-swap-for-nothing",
     ),
 ]  # fmt: skip
 
@@ -135,7 +135,7 @@ def test_leadership_goes_with_its_replica():
     assert moves.is_copy.tolist() == [True, False]
     assert moves.is_free.tolist() == [True, False]
     assert REASONS[found.reason[1]] == Reason.REPLICA_LEFT
-    assert found.undone[1] == Undone.NOTHING
+    assert found.undone[1] == Consequence.NOTHING
 
 
 def test_a_replication_factor_explains_what_comes_and_what_goes():
@@ -149,7 +149,7 @@ def test_a_replication_factor_explains_what_comes_and_what_goes():
         Reason.NEW_FACTOR
     }
     assert moves.is_copy.sum() == moves.is_drop.sum() == 1
-    assert set(found.undone[moves.is_resizing]) == {Undone.OLD_FACTOR}
+    assert set(found.undone[moves.is_resizing]) == {Consequence.OLD_FACTOR}
 
 
 def test_every_reason_has_a_case_here_or_with_its_rule():
@@ -174,7 +174,7 @@ def test_moves_that_could_each_be_left_out():
     assert [REASONS[reason] for reason in found.reason] == [
         Reason.WITH_OTHERS, Reason.REPLICA_LEFT,
     ]  # fmt: skip
-    assert set(found.undone) == {Undone.NOTHING}
+    assert set(found.undone) == {Consequence.NOTHING}
 
 
 OPERATIONS = st.sampled_from([Rebalance(), AddBrokers(), RemoveBrokers((0, 1, 2, 3))])
@@ -194,24 +194,24 @@ def test_each_move_undone_by_hand(state, operation):
         undone = undo(state, now, moves, m)
         if undone is None:
             assert REASONS[found.reason[m]] == Reason.REPLICA_LEFT
-            assert found.undone[m] == Undone.NOTHING
+            assert found.undone[m] == Consequence.NOTHING
             continue
         key = key_at(state, moves, m)
         changed = as_table(state, naive_loads(state, now | {key: undone})) - base
         again = load + np.rint(changed * UNIT_ROW).astype(np.int64)
         worse = worsened(placed, load, again)
-        kind = Undone(found.undone[m])
-        if kind == Undone.OUT_OF_BAND:
+        kind = Consequence(found.undone[m])
+        if kind == Consequence.OUT_OF_BAND:
             place = found.undone_broker[m], found.undone_resource[m]
             assert worse[place] == pytest.approx(found.undone_outside[m], abs=1e-6)
             assert worse.max() == pytest.approx(worse[place], abs=1e-6)
-        elif kind == Undone.NOTHING:
+        elif kind == Consequence.NOTHING:
             assert worse.max(initial=0.0) <= 1e-6
-        elif kind == Undone.NOT_EMPTY:
+        elif kind == Consequence.NOT_EMPTY:
             assert int(state.brokers.ids[moves.source[m]]) in leaving
-        elif kind == Undone.STILL_LEADS:
+        elif kind == Consequence.STILL_LEADS:
             assert placed.draft.must_release[moves.source[m]]
-        elif kind == Undone.RACK:
+        elif kind == Consequence.RACK:
             assert is_rack_broken(state, undone, leaving)
             assert not is_rack_broken(state, now[key], leaving)
 
@@ -283,7 +283,7 @@ def test_moves_are_those_of_the_reassignment(state):
         ),
         pytest.param(
             ReassignmentFile(("t", "t"), (0, 0), ((0,), (0,)), (None, None)),
-            "twice", id="twice",
+            "must be listed once", id="twice",
         ),
         pytest.param(
             ReassignmentFile(("t",), (0,), ((0, 1),), (None,)), "must have 1 replicas",

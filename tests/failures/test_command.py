@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from planner.demo import SNAPSHOT_FILE
-from planner.failures.all_failures import try_everything
+from planner.failures.all_failures import compute_all_failures
 from planner.failures.failure_records import AllFailuresRecord, ScenarioRecord
 from planner.failures.failure_request import FailuresRequest, read_failures_request
-from planner.failures.failures_screen import everything_screen
+from planner.failures.failures_screen import all_failures_screen
 from planner.snapshot import Snapshot
 from support.commands import run
 from support.plans import write_document
@@ -282,8 +282,8 @@ def test_with_nobody_left_that_is_said(capsys, safe: Path):
     outcome = run(capsys, "failures", safe, "--broker", "1-6")
 
     assert outcome.code == 3
-    assert "Binds      nobody is left" in outcome.out
-    assert "0 move; nobody is left" in outcome.out
+    assert "Binds      no broker is left" in outcome.out
+    assert "0 move; no broker is left" in outcome.out
 
 
 def test_an_unclean_election_is_priced_on_demand(capsys, tmp_path: Path):
@@ -452,7 +452,7 @@ def test_a_cluster_without_racks_is_said(capsys, tmp_path: Path):
 
     outcome = run(capsys, "failures", path)
 
-    assert "N-1 rack   unknown: no rack is told" in outcome.out
+    assert "N-1 rack   unknown: the snapshot has no rack" in outcome.out
     assert outcome.code == 0
 
 
@@ -461,9 +461,9 @@ def test_drawn_pairs_say_their_error():
     state = snapshot.to_state()
     wishes = read_failures_request(FailuresRequest(), snapshot, state)
 
-    every = try_everything(snapshot, state, wishes, sample=5, most_domains=2)
+    every = compute_all_failures(snapshot, state, wishes, sample=5, most_domains=2)
 
     now = datetime(2026, 11, 21, tzinfo=UTC)
-    lines = "\n".join(everything_screen(every, Path("s.json"), 3, now=now))
+    lines = "\n".join(all_failures_screen(every, Path("s.json"), 3, now=now))
     assert "of 15; 5 drawn" in lines
     assert "±" in lines

@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 
 from planner.fleet.cluster_plans import NamedRequest, plan_row
 from planner.fleet.snapshot_changes import COUNTS, change_table, drift_rows
+from planner.kafka_files.reassignment_file import parse_reassignment
 from planner.options.plan_request import PlanRequest
-from planner.plan.kafka_files.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot
 from planner.snapshot.actions.apply_plan import apply_plan
 from support.plans import skewed_document

@@ -8,7 +8,7 @@ import pytest
 
 from planner.errors import BadInputError
 from planner.fleet.dumps.dump_finder import FoundFile, find_dumps, moment_of
-from planner.fleet.dumps.dump_intake import Intake, dumps_in, take
+from planner.fleet.dumps.dump_intake import Intake, dumps_in, ingest_dump
 from planner.fleet.dumps.dump_reader import read_dump
 from planner.fleet.dumps.file_kinds import kind_of
 from planner.fleet.dumps.rate_rows import read_rows
@@ -254,7 +254,7 @@ def test_files_that_vanish_are_tried_again(tmp_path):
     (folder / "a/2026-11-21/s.json").rename(tmp_path / "s.json")
     intake = Intake(target)
 
-    (receipt,) = intake.settle([take(dump, source, target)])
+    (receipt,) = intake.settle([ingest_dump(dump, source, target)])
 
     assert receipt.content is None
     assert "readable" in rejects_in(fleet)[0]["reason"]
@@ -266,12 +266,16 @@ def test_files_that_vanish_are_tried_again(tmp_path):
     [
         pytest.param(
             {"s.json": small_json(), "t.json": small_json()},
-            "one snapshot alone",
+            "only one file may list",
             id="two-snapshots",
         ),
-        pytest.param({"b.csv": "id,rack\n1,a\n"}, "where the replicas are", id="none"),
+        pytest.param(
+            {"b.csv": "id,rack\n1,a\n"},
+            "list the replicas of the partitions",
+            id="none",
+        ),
         pytest.param({"s.json": "[" * 10**5}, "", id="deep"),
-        pytest.param({"s.json": b"\x00" * 50}, "one of those", id="binary"),
+        pytest.param({"s.json": b"\x00" * 50}, "of a known kind", id="binary"),
         pytest.param({"s.json": ""}, "must not be empty", id="empty"),
         pytest.param(
             {"t.txt": "Topic: a\tPartitionCount: x\n"}, "", id="text-that-is-wrong"
@@ -332,7 +336,7 @@ def test_rates_that_contradict_are_refused_row_by_row(tmp_path):
 
 
 def test_a_folder_without_dumps_is_refused(tmp_path):
-    with pytest.raises(BadInputError, match="holds no dumps"):
+    with pytest.raises(BadInputError, match="has no dumps"):
         dumps_in(Store(str(tmp_path / "nothing")))
 
 
@@ -340,7 +344,7 @@ def test_receipts_that_are_none_are_named(tmp_path):
     store = Store(str(tmp_path))
     store.write("ingested/00000000.jsonl", b'{"dump": 1}\n')
 
-    with pytest.raises(BadInputError, match="holds no receipts"):
+    with pytest.raises(BadInputError, match="is not a file of receipts"):
         Intake(store)
 
 

@@ -350,7 +350,7 @@ def test_a_cluster_that_nothing_is_known_of_fails():
 
     (said,) = judged([row], conditions("brokers > 0"), figures_of)
 
-    assert "nothing is known of its last snapshot" in said
+    assert "the last snapshot has no figures" in said
     assert judged([row], {}, figures_of) == []
 
 

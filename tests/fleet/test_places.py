@@ -58,7 +58,7 @@ def test_a_schema_without_a_name(tmp_path, capsys, never_started, command, name)
     assert "write table:CATALOG.SCHEMA" in found.err
     read = run(capsys, "fleet", command, f"table:{name}", "-o", tmp_path / "out")
     assert (read.code, read.out) == (2, "")
-    assert "must be the name of a schema of a catalog" in read.err
+    assert "must name a schema of a catalog" in read.err
 
 
 @pytest.mark.parametrize(

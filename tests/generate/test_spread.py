@@ -16,8 +16,8 @@ from placement.placers.even_spread import spread_topics
 from placement.placers.usable_brokers import PlacerBrokers
 from planner.errors import BadInputError
 from planner.generate import GenerateRequest, Proposal, generate
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.input.plan_input import to_target
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 from support.clusters import clusters, make_state
 
 

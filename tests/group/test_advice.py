@@ -166,11 +166,11 @@ def test_a_group_without_members_is_shown(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
-        pytest.param(AIM[:2], "need each other", id="no speed"),
-        pytest.param(AIM[2:], "need each other", id="no time"),
+        pytest.param(AIM[:2], "given together", id="no speed"),
+        pytest.param(AIM[2:], "given together", id="no time"),
         pytest.param(("--in-per-s", 3), "--in-per-s needs", id="only rates"),
-        pytest.param((*AIM[:3], 0), "must be positive", id="speed of 0"),
-        pytest.param((*AIM, "--in-per-s", "inf"), "must be positive", id="infinite"),
+        pytest.param((*AIM[:3], 0), "must be above 0", id="speed of 0"),
+        pytest.param((*AIM, "--in-per-s", "inf"), "must be above 0", id="infinite"),
     ],
 )
 def test_half_an_aim_is_refused(tmp_path, capsys, options, rule):

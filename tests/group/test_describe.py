@@ -3,7 +3,7 @@
 import pytest
 
 from planner.errors import BadInputError
-from planner.group.importers.describe import import_texts
+from planner.group.files.describe import import_texts
 from support.samples import SAMPLES
 
 

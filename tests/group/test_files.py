@@ -200,8 +200,8 @@ def test_every_problem_is_named(document, places):
         pytest.param(b'{"a": NaN}', "NaN is no number", id="nan"),
         pytest.param(b"\xff{", "must be UTF-8", id="not-utf-8"),
         pytest.param(b"\x1f\x8bjunk", "must be whole gzip", id="broken-gzip"),
-        pytest.param(b"hello", "must be a group file, or what", id="another-text"),
-        pytest.param(b"", "must be a group file, or what", id="empty"),
+        pytest.param(b"hello", "must be a group file, or an output", id="another-text"),
+        pytest.param(b"", "must be a group file, or an output", id="empty"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path, data, rule):

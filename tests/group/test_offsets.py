@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from planner.errors import BadInputError
 from planner.group.offsets.offsets_file import format_offsets, read_offsets_file
-from planner.group.offsets.offsets_offline import foresee
+from planner.group.offsets.offsets_offline import preview_reset
 from planner.group.offsets.offsets_request import (
     OffsetsOptions,
     OffsetsRequest,
@@ -227,16 +227,16 @@ def test_durations_are_read_as_java_reads_them(text, seconds):
     ("options", "rules"),
     [
         pytest.param(
-            {"to_earliest": True}, ["one of the scopes must be given"], id="no-scope"
+            {"to_earliest": True}, ["partitions must be selected"], id="no-scope"
         ),
         pytest.param(
             {"to_earliest": True, "to_latest": True, "all_topics": True},
-            ["only one of them says where to"],
+            ["only one target may be given"],
             id="two-targets",
         ),
         pytest.param(
             {"to_latest": True, "all_topics": True, "topics": ["t"]},
-            ["only one of them says which partitions"],
+            ["only one selection of partitions may be given"],
             id="two-scopes",
         ),
         pytest.param(
@@ -247,7 +247,7 @@ def test_durations_are_read_as_java_reads_them(text, seconds):
         pytest.param(
             {"to_datetime": "noon", "by_duration": "1h", "topics": ["t:x", "u", "u:1"]},
             [
-                "only one of them says where to",
+                "only one target may be given",
                 "must be a time: ",
                 "must be a topic, or a topic and partitions",
                 "must name a partition once",
@@ -593,8 +593,8 @@ def test_an_active_group_is_refused_in_files_too(
 def test_where_to_must_be_said_in_files_too():
     table = OffsetsTable(group_id="g", state="Empty")
 
-    with pytest.raises(ValueError, match="says where to"):
-        foresee(table, OffsetsRequest(target=None), num_members=0, file="g.json")
+    with pytest.raises(ValueError, match="needs a target"):
+        preview_reset(table, OffsetsRequest(target=None), num_members=0, file="g.json")
 
 
 @pytest.mark.parametrize("kind", ["share", "streams"])

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
-from planner.group.group_files import read_group
-from planner.group.importers.describe import import_texts
+from planner.group.files.describe import import_texts
+from planner.group.files.group_files import read_group
 from support.commands import run
 from support.noise import NOISE, WORDS, WRAPPINGS
 from support.samples import SAMPLES
@@ -324,7 +324,7 @@ def test_a_table_without_its_headings_is_not_asked_for_again():
 
     error = refusal(f"$ kafka-consumer-groups --describe --group g\n{rows}")
 
-    assert "its line of headings is missing or cut" in error.problems[0].remedy
+    assert "the line of headings is missing or cut" in error.problems[0].remedy
 
 
 def test_a_group_file_in_a_fence_is_read(tmp_path):
@@ -419,4 +419,4 @@ def test_json_of_another_tool_is_one_problem(tmp_path, text):
         read_group(path)
 
     (problem,) = raised.value.problems
-    assert "what kafka-consumer-groups printed" in problem.rule
+    assert "an output of kafka-consumer-groups" in problem.rule

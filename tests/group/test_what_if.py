@@ -298,7 +298,7 @@ def event(text):
         ),
         pytest.param(
             event('event = "join"\nmember = "c1"'),
-            ["must be a new name", "'return' starts a member again"],
+            ["must be a name that no member has", "'return' starts a member again"],
             id="joins twice",
         ),
         pytest.param(
@@ -316,15 +316,15 @@ def event(text):
             + event('event = "slow"\nmember = "c1"\npoll_ms = 5')
             + event('event = "slow"\nmember = "c2"'),
             [
-                "events[1].member: must be there by then; it has left",
-                "events[2].poll_ms: poll_ms or reads_per_s must be said",
+                "events[1].member: must be in the group; it has left",
+                "events[2].poll_ms: poll_ms or reads_per_s must be given",
             ],
             id="has left",
         ),
         pytest.param(
             event('event = "stop-polling"\nmember = "c1"\nfor_s = 9')
             + event('event = "leave"\nmember = "c1"'),
-            ["events[1].member: must be there by then; it hangs until 10 s"],
+            ["events[1].member: must respond at this time; it hangs until 10 s"],
             id="hangs",
         ),
         pytest.param(

@@ -21,8 +21,8 @@ from planner.cli.common.progress_line import ProgressLine, is_wanted, progress_l
 from planner.cli.plan.config_commands import _write_new
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
+from planner.group.files.group_files import write_group as write_group_file
 from planner.group.group_document import GroupDocument
-from planner.group.group_files import write_group as write_group_file
 from planner.io.interrupts import interrupts_wait
 from planner.plan.folder.plan_folder import replace_plan
 from planner.progress import Stage, listening, stage

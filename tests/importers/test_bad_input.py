@@ -158,7 +158,7 @@ def test_other_releases_are_taken(text, leader, isr, elr):
 @pytest.mark.parametrize(
     ("data", "place", "rule"),
     [
-        pytest.param(TOPICS[:-2], "line 21", "no end", id="cut-at-the-end"),
+        pytest.param(TOPICS[:-2], "line 21", "no line break", id="cut-at-the-end"),
         pytest.param(
             b"\n".join(TOPICS.split(b"\n")[:-2]) + b"\n",
             "line 17",
@@ -168,13 +168,13 @@ def test_other_releases_are_taken(text, leader, isr, elr):
         pytest.param(
             b"\n".join(line[:60] for line in TOPICS.split(b"\n")),
             "line 1",
-            "must be whole",
+            "must be complete",
             id="cut-by-a-narrow-screen",
         ),
         pytest.param(
             TOPICS.replace(b"\tIsr", b"\n\tIsr", 1),
             "line 2",
-            "must be whole",
+            "must be complete",
             id="wrapped-by-a-narrow-screen",
         ),
         pytest.param(
@@ -184,11 +184,11 @@ def test_other_releases_are_taken(text, leader, isr, elr):
         pytest.param(
             b"something unknown\n" + TOPICS,
             "line 1",
-            "not of kafka-topics",
+            "not part of the output of kafka-topics",
             id="not-known",
         ),
-        pytest.param(one_line(Leader="k1"), "line 2", "whole", id="leader"),
-        pytest.param(one_line(Isr="1,"), "line 2", "whole", id="cut-isr"),
+        pytest.param(one_line(Leader="k1"), "line 2", "complete", id="leader"),
+        pytest.param(one_line(Isr="1,"), "line 2", "complete", id="cut-isr"),
         pytest.param(one_line(Replicas="1"), "line 1", "1 replicas", id="cut-replicas"),
         pytest.param(
             b"Topic: a\tPartitionCount: 0\tReplicationFactor: 1\tConfigs: \n",
@@ -237,7 +237,7 @@ def test_every_bad_line_is_named():
         pytest.param(
             LOG_DIRS.replace(b"from brokers 1,2,3,4,5,6", b"from brokers 1,2"),
             "brokers",
-            "as the line before it says",
+            "as the line before it does",
             id="other-brokers-than-said",
         ),
         pytest.param(
@@ -267,7 +267,7 @@ def test_every_bad_line_is_named():
         pytest.param(
             LOG_DIRS.replace(b'"size":29039363', b'"size":1,"size":2', 1),
             "",
-            "a key once",
+            "must be unique",
             id="a-key-twice",
         ),
     ],
@@ -287,7 +287,7 @@ def test_bad_log_dirs_are_refused_with_their_place(data, place, rule):
             read_endpoints,
             ENDPOINTS.replace(b"broker    ", b"controller"),
             "line 2",
-            "and not controllers",
+            "not controllers",
             id="controllers",
         ),
         pytest.param(
@@ -331,7 +331,7 @@ def test_bad_log_dirs_are_refused_with_their_place(data, place, rule):
             b'{"partitions":[{"topic":"a","partition":0,"replicas":[1,2],'
             b'"log_dirs":["any","d1","any"]}]}',
             "partitions[0].log_dirs",
-            "one entry per replica",
+            "one log dir per replica",
             id="log-dirs-of-another-length",
         ),
         pytest.param(
@@ -379,11 +379,15 @@ def test_bad_log_dirs_are_refused_with_their_place(data, place, rule):
             read_broker_table,
             b'id,rack\n1,"a\n',
             "line 2",
-            "quotes must pair",
+            "quotes in pairs",
             id="open-quote",
         ),
         pytest.param(
-            read_broker_table, b"id,rack\n1,a", "line 2", "no end", id="cut-table"
+            read_broker_table,
+            b"id,rack\n1,a",
+            "line 2",
+            "no line break",
+            id="cut-table",
         ),
         pytest.param(
             read_broker_table, b"id,rack\n", "", "below the heading", id="no-brokers"
@@ -423,7 +427,7 @@ def test_bad_log_dirs_are_refused_with_their_place(data, place, rule):
             read_rates,
             b"topic,partition,in\n/orders,0,1\n",
             "line 2",
-            "name of a topic",
+            "valid topic name",
             id="no-topic",
         ),
         pytest.param(

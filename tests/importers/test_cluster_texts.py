@@ -342,8 +342,8 @@ def test_of_all_settings_of_brokers_only_those_that_count_are_kept():
     }
     assert source.brokers == ()
     assert source.notes == (
-        "c.txt: brokers differ in default.replication.factor: that of the first is "
-        "taken",
+        "c.txt: brokers differ in default.replication.factor: the value of the first "
+        "is used",
     )
 
 
@@ -380,7 +380,7 @@ def test_the_older_headings_of_settings_are_taken():
     ("reader", "data", "place", "rule"),
     [
         pytest.param(
-            read_quorum, STATUS[:-30], "line 8", "whole list", id="cut-status"
+            read_quorum, STATUS[:-30], "line 8", "complete list", id="cut-status"
         ),
         pytest.param(
             read_quorum,
@@ -393,18 +393,18 @@ def test_the_older_headings_of_settings_are_taken():
             read_quorum,
             b"\n".join(line[:40] for line in STATUS.splitlines()) + b"\n",
             "line 7",
-            "whole list",
+            "complete list",
             id="status-cut-by-a-screen",
         ),
         pytest.param(
             read_quorum,
             STATUS.replace(b'"id": 100', b'"id": -1'),
             "line 7",
-            "an id of 0 or more",
+            "an id from 0",
             id="no-node-id",
         ),
         pytest.param(
-            read_quorum, STATUS + STATUS, "line 9", "stand once", id="status-twice"
+            read_quorum, STATUS + STATUS, "line 9", "occur once", id="status-twice"
         ),
         pytest.param(
             read_quorum, STATUS + REPLICATION, "line 9", "a name and a value", id="both"
@@ -428,7 +428,7 @@ def test_the_older_headings_of_settings_are_taken():
             read_quorum,
             REPLICATION.replace(b"5     \t", b"6     \t"),
             "line 5",
-            "stand once",
+            "occur once",
             id="a-node-twice",
         ),
         pytest.param(
@@ -452,11 +452,11 @@ def test_the_older_headings_of_settings_are_taken():
             read_configs,
             CONFIGS[CONFIGS.index(b"\n  ") + 1 :],
             "line 1",
-            "below its topic",
+            "below the line of its topic",
             id="settings-without-their-topic",
         ),
         pytest.param(
-            read_configs, CONFIGS + CONFIGS, "line 10", "stand once", id="topic-twice"
+            read_configs, CONFIGS + CONFIGS, "line 10", "occur once", id="topic-twice"
         ),
         pytest.param(
             read_configs,
@@ -466,7 +466,7 @@ def test_the_older_headings_of_settings_are_taken():
                 1,
             ),
             "line 4",
-            "retention.ms stands above",
+            "retention.ms is also above",
             id="setting-twice",
         ),
         pytest.param(
@@ -498,7 +498,9 @@ def test_topics_whose_settings_are_hidden_are_a_gap():
     assert "no settings of topics payments.eu-west_1, scratch" in problem.rule
     assert "DescribeConfigs on Topic '*'" in problem.remedy
     made = merge([topics(), configs], allow_partial=True)
-    assert any(note.startswith("seen in part: no settings") for note in made.notes)
+    assert any(
+        note.startswith("only a part is visible: no settings") for note in made.notes
+    )
 
 
 def test_topics_with_settings_and_without_partitions_are_a_gap():

@@ -75,8 +75,10 @@ def test_what_the_caller_says_is_kept(capsys, tmp_path):
     [
         pytest.param(("--topics", "nosuch"), "No such file", id="no-file"),
         pytest.param(("--topics", SAMPLES), "directory", id="a-folder"),
-        pytest.param(ENDPOINTS, "where the replicas are", id="no-placement"),
-        pytest.param((), "where the replicas are", id="nothing"),
+        pytest.param(
+            ENDPOINTS, "list the replicas of the partitions", id="no-placement"
+        ),
+        pytest.param((), "list the replicas of the partitions", id="nothing"),
         pytest.param(("--log-dirs", TOPICS), "--topics takes", id="mixed-up"),
         pytest.param(
             (*GIVEN, "--taken-at", "yesterday"), "ISO 8601", id="taken-yesterday"

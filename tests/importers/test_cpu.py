@@ -72,7 +72,7 @@ def test_processors_are_shared_out_by_bytes():
     # partition 1 (0.15 · 300 = 45); broker 2 leads 1 (255) and follows 0 (15).
     assert leaders == pytest.approx([1.6 * 115 / 160, 2.7 * 255 / 270])
     assert followers == pytest.approx([2.7 * 15 / 270, 1.6 * 45 / 160])
-    assert any("shared out over replicas by bytes: an estimate" in n for n in notes)
+    assert any("distributed over replicas by bytes: an estimate" in n for n in notes)
 
 
 def test_the_name_of_the_metric_tells_it_in_a_range():
@@ -103,7 +103,7 @@ def test_the_name_of_the_metric_tells_it_in_a_range():
                 told("in", 0, topic="a", partition="1"),
             ],
             [2.0, None],
-            "brokers 1 are shared out evenly",
+            "brokers 1 are distributed evenly",
             id="all-still",
         ),
         pytest.param(
@@ -115,7 +115,7 @@ def test_the_name_of_the_metric_tells_it_in_a_range():
         pytest.param(
             [told("cpu", 4, pod="x-1"), told("cpu", 3, pod="exporter")],
             [2.0, None],
-            "1 series of processors name no broker",
+            "1 series of CPU name no broker",
             id="no-broker",
         ),
         pytest.param(
@@ -142,7 +142,7 @@ def test_processors_alone_say_nothing_of_how_rates_were_shared_out():
 def test_a_counter_of_processors_must_be_a_rate():
     labels = {"__name__": "process_cpu_seconds_total", "pod": "x-1"}
 
-    with pytest.raises(ValueError, match="a counter says how much there was"):
+    with pytest.raises(ValueError, match="a counter is a total since the start"):
         read_prometheus(vector((labels, 1234.5)), file="p")
 
 

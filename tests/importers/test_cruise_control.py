@@ -237,7 +237,7 @@ def test_sets_of_brokers():
             read_capacity,
             changed(CAPACITY, "brokerCapacities", 0, "capacity", "DISK", to={}),
             "brokerCapacities[0].DISK",
-            "must have a log dir",
+            "must list a log dir",
             id="jbod-without-log-dirs",
         ),
         pytest.param(
@@ -258,7 +258,7 @@ def test_sets_of_brokers():
             read_cluster_state,
             changed(STATE, "KafkaPartitionState", to={"other": []}),
             "KafkaPartitionState",
-            "must hold partitions",
+            "must list partitions",
             id="no-partitions",
         ),
         pytest.param(
@@ -272,7 +272,7 @@ def test_sets_of_brokers():
             read_cluster_state,
             changed(STATE, "KafkaPartitionState", "other", to=[]),
             "KafkaPartitionState",
-            "all 5 replicas, and holds 2",
+            "all 5 replicas; it lists 2",
             id="not-verbose",
         ),
         pytest.param(
@@ -341,7 +341,7 @@ def test_bad_documents_are_refused(reader, document, place, rule):
                 read_cluster_state(encoded(STATE), file="state.json"),
                 capacity(CAPACITY_JBOD),
             ],
-            ("capacity.json: log dirs of broker 2", "state.json lists; /d2"),
+            ("capacity.json: log dirs of broker 2", "those in state.json; /d2"),
             id="log-dirs",
         ),
         pytest.param(
@@ -381,8 +381,8 @@ def test_contradictions(sources, places):
     [
         ("task.json", {"progress": [], "version": 1}, "still working"),
         ("error.json", {"errorMessage": "k1 hunter2", "stackTrace": "x"}, "an error"),
-        ("other.json", {"x": 1}, "none of Cruise Control's files"),
-        ("list.json", [1], "none of Cruise Control's files"),
+        ("other.json", {"x": 1}, "a file or an answer of Cruise Control"),
+        ("list.json", [1], "a file or an answer of Cruise Control"),
     ],
 )
 def test_other_answers_in_the_folder_are_refused(folder, name, content, rule):

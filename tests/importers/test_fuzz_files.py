@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from planner.errors import BadInputError
 from planner.generate.topics_file import read_topics_to_move
-from planner.group.group_files import read_group
+from planner.group.files.group_files import read_group
 from planner.group.offsets.offsets_file import read_offsets_file
 from planner.kafka.auth.java_properties import read_properties
-from planner.plan.kafka_files.election_file import read_election_file
-from planner.plan.kafka_files.reassignment_file import read_reassignment_file
+from planner.kafka_files.election_file import read_election_file
+from planner.kafka_files.reassignment_file import read_reassignment_file
 from support.samples import SAMPLES
 
 OFFSETS = b'orders,0,10\norders,1,20\n"pay.eu",0,0\n'

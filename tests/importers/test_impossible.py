@@ -55,8 +55,8 @@ def test_more_bytes_than_the_default_of_a_capacity_file(capsys, tmp_path):
     assert refused.code == 2
     assert not (tmp_path / "s.json").exists()
     assert "disk_bytes of brokers 1-6" in refused.err
-    assert "30.98 GB of replicas lie on a disk of broker 1" in refused.err
-    assert "said to have 10.49 GB" in refused.err
+    assert "30.98 GB of replicas on a disk of broker 1" in refused.err
+    assert "which has 10.49 GB" in refused.err
     assert "likely the default for brokers that are not listed is wrong" in refused.err
 
 
@@ -68,7 +68,7 @@ def test_what_is_impossible_is_left_unknown(capsys, tmp_path):
 
     document = json.loads((tmp_path / "s.json").read_text())
     assert taken.code == 0
-    assert "left unknown: brokerCapacities[0], disk_bytes of brokers 1-6" in taken.err
+    assert "made unknown: brokerCapacities[0], disk_bytes of brokers 1-6" in taken.err
     # The default stands for broker 7, too.
     assert not any("disk_bytes" in broker for broker in document["brokers"])
     assert "295 %" not in run(capsys, "score", tmp_path / "s.json").out
@@ -85,7 +85,7 @@ def test_a_log_dir_that_is_smaller_than_what_is_in_it(capsys, tmp_path):
     partial, allowed = imported(capsys, tmp_path, files, "--allow-partial")
 
     assert (outcome.code, document) == (2, None)
-    assert "8 MB of replicas lie on log dir /d of broker 1" in outcome.err
+    assert "8 MB of replicas on log dir /d of broker 1" in outcome.err
     assert partial.code == 0
     assert [b["log_dirs"] for b in allowed["brokers"]] == [
         [{"path": "/d", "state": "online"}]
@@ -95,11 +95,11 @@ def test_a_log_dir_that_is_smaller_than_what_is_in_it(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("rates", "way"),
     [
-        ("topic,partition,in_bytes_per_s\nt,0,9e6\nt,1,3e6\n", "12 MB/s go in"),
+        ("topic,partition,in_bytes_per_s\nt,0,9e6\nt,1,3e6\n", "12 MB/s in"),
         # What followers fetch goes out, too.
         (
             "topic,partition,in_bytes_per_s,out_bytes_per_s\nt,0,1e6,9.5e6\nt,1,0,0\n",
-            "10.5 MB/s go out",
+            "10.5 MB/s out",
         ),
     ],
 )
@@ -113,8 +113,10 @@ def test_more_than_a_link_carries(capsys, tmp_path, rates, way):
     outcome, document = imported(capsys, tmp_path, files)
 
     assert (outcome.code, document) == (2, None)
-    assert f"by rates.csv {way} at broker 1" in outcome.err.replace(f"{tmp_path}/", "")
-    assert "said to carry 10.24 MB/s" in outcome.err
+    assert f"rates.csv lists {way} at broker 1" in outcome.err.replace(
+        f"{tmp_path}/", ""
+    )
+    assert "whose link carries 10.24 MB/s" in outcome.err
 
 
 @pytest.mark.parametrize(
@@ -135,9 +137,9 @@ def test_more_partitions_than_the_topic_has(capsys, tmp_path, option, file):
 
     assert (outcome.code, document) == (2, None)
     assert "t-2 is past the last one of its topic" in outcome.err
-    assert "topics.txt is likely the older file" in outcome.err
+    assert "topics.txt is likely older" in outcome.err
     assert partial.code == 0
-    assert "passed over, past the last partition: t-2" in partial.err
+    assert "skipped, past the last partition: t-2" in partial.err
     assert len(allowed["topics"][0]["partitions"]) == 2
 
 

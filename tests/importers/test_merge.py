@@ -295,7 +295,7 @@ def test_what_is_unknown_is_said():
                     {1: {"/d2": {"a-0": 1, "a-1": 1}}, 2: {"/d": {"a-0": 1, "a-1": 1}}}
                 ),
             ],
-            ("brokers.csv: log dirs of broker 1", "dirs.txt lists; /d2 is missing"),
+            ("brokers.csv: log dirs of broker 1", "those in dirs.txt; /d2 is missing"),
             id="log-dirs",
         ),
         pytest.param(
@@ -321,7 +321,7 @@ def test_what_is_unknown_is_said():
         ),
         pytest.param(
             [topics(("1", "1,2", "1,3"))],
-            ("topics.txt: line 2, isr of a-0", "within the replicas"),
+            ("topics.txt: line 2, isr of a-0", "among the replicas"),
             id="isr-without-a-replica",
         ),
         pytest.param(
@@ -335,16 +335,18 @@ def test_what_is_unknown_is_said():
             id="three-files",
         ),
         pytest.param(
-            [table("id", "1")], ("command line", "where the replicas are"), id="none"
+            [table("id", "1")],
+            ("command line", "list the replicas of the partitions"),
+            id="none",
         ),
         pytest.param(
             [twice([1, 2], [1, 2])],
-            ("now.json: partitions[1]", "a-0 stands at partitions[0] too"),
+            ("now.json: partitions[1]", "a-0 is also at partitions[0]"),
             id="a-partition-twice",
         ),
         pytest.param(
             [HEALTHY, read_rates(b"topic,partition,in\na,0,1\na,0,2\n", file="r")],
-            ("r: line 3", "a-0 stands at line 2 too"),
+            ("r: line 3", "a-0 is also at line 2"),
             id="a-rate-twice",
         ),
         pytest.param(
@@ -353,7 +355,7 @@ def test_what_is_unknown_is_said():
                 read_rates(b"topic,partition,in\na,0,1\n", file="r"),
                 read_rates(b"topic,partition,in\na,0,2\n", file="s"),
             ],
-            ("s: line 2, in_bytes_per_s of a-0", "r: line 2, which says 1.0"),
+            ("s: line 2, in_bytes_per_s of a-0", "r: line 2, which has 1.0"),
             id="two-rates",
         ),
         pytest.param(
@@ -366,7 +368,7 @@ def test_what_is_unknown_is_said():
         ),
         pytest.param(
             [HEALTHY, log_dirs({1: {"/d": {"a-0": 1}, "/e": {"a-0": 1}}, 2: {}})],
-            ("dirs.txt: broker 1", "a-0 must lie in one log dir of broker 1"),
+            ("dirs.txt: broker 1", "a-0 must be in one log dir of broker 1"),
             id="in-two-log-dirs",
         ),
         pytest.param(
@@ -385,7 +387,7 @@ def test_what_is_unknown_is_said():
         ),
         pytest.param(
             [assignment([1, 2]), table("id,disk", "1,4EB", "2,4EB")],
-            ("all files: brokers, disk_bytes", "under 2^62"),
+            ("all files: brokers, disk_bytes", "below 2^62"),
             id="too-much-disk",
         ),
     ],
@@ -463,7 +465,9 @@ def test_clusters_seen_in_part_are_refused_unless_allowed(sources, hint):
 
     assert hint in found
     assert "--allow-partial" in found
-    assert any("seen in part" in n for n in merge(sources, allow_partial=True).notes)
+    assert any(
+        "only a part is visible" in n for n in merge(sources, allow_partial=True).notes
+    )
 
 
 def test_a_topic_in_a_failed_log_dir_alone_is_not_hidden():
@@ -498,7 +502,7 @@ def test_rates_of_topics_that_are_gone_are_passed_over_and_said():
 
     told = merge([HEALTHY, rates])
 
-    assert any("rates.csv: passed over" in n and "gone" in n for n in told.notes)
+    assert any("rates.csv: skipped" in n and "gone" in n for n in told.notes)
     column = told.snapshot.partitions.column("in_bytes_per_s")
     assert column.to_pylist() == [3, None]
 
@@ -527,7 +531,7 @@ def test_log_dirs_that_two_files_name_in_part_add_up():
 @pytest.mark.parametrize(
     ("columns", "rule"),
     [
-        pytest.param({"topic": ["a"]}, "must stand once", id="no-partition"),
+        pytest.param({"topic": ["a"]}, "must occur once", id="no-partition"),
         pytest.param(
             {"topic": ["a"], "partition": [0], "in_byte_per_s": [1], "x": [1]},
             "unknown",

@@ -165,8 +165,8 @@ def test_files_columns_and_rules_are_told_apart():
         ("a.csv", "line 2, size_bytes", "must be bytes"),
         ("a.csv", "line 2, in_bytes_per_s", "must be bytes"),
         ("b.csv", "line 2, size_bytes", "must be bytes"),
-        ("a.csv", "line 3", "must have 4 cells, as the heading; it has 3"),
-        ("a.csv", "line 9", "must have 4 cells, as the heading; it has 2"),
+        ("a.csv", "line 3", "must have 4 cells, as the heading has; it has 3"),
+        ("a.csv", "line 9", "must have 4 cells, as the heading has; it has 2"),
     ]
     problems = [
         InputProblem(file=file, place=place, value="", rule=rule, remedy="")

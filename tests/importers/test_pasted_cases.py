@@ -101,7 +101,7 @@ def test_a_topic_in_error_refuses_the_others_only_without_allow_partial(
 
     assert (refused.code, nothing, taken.code) == (2, None, 0)
     assert "1 entry is wrong; --allow-partial leaves it out" in refused.err
-    assert "1 entry left out (topics[0]: topic test came without" in taken.err
+    assert "1 entry left out (topics[0]: topic test is listed without" in taken.err
     assert replicas(document) == {
         ("outputs", 0): [3, 1],
         ("outputs", 1): [4],
@@ -178,7 +178,7 @@ def test_every_way_to_print_the_same_log_dirs(text):
         pytest.param(JSON_LINE[:-1] + "\n$ ls\n", "JSON", id="a-bracket-less"),
         pytest.param(
             f"{HEAD.replace('1,2,3', '1,2,3,9')}\n{JSON_LINE}\n",
-            "as the line before it says",
+            "as the line before it does",
             id="a-broker-missing",
         ),
     ],
@@ -233,7 +233,7 @@ def test_fields_of_other_vendors_are_passed_over(text, name, blanks):
         (r.key, r.values) for r in plain.topics
     ]
     assert source.notes == (
-        f"f: fields that Kafka does not print passed over: {name}",
+        f"f: skipped fields that Kafka does not print: {name}",
         *plain.notes,
     )
 
@@ -251,7 +251,7 @@ def test_a_field_that_kafka_prints_is_never_passed_over(line):
     text = TOPICS.replace("\tIsr: 1,2", line, 1)
     assert text != TOPICS
 
-    assert "must be whole" in words(refusal(read_topics, text.encode()))
+    assert "must be complete" in words(refusal(read_topics, text.encode()))
 
 
 def without_topic_lines(text):
@@ -269,8 +269,8 @@ def test_partitions_without_the_line_of_their_topic():
     assert {r.key: dict(r.values) for r in source.topics} == {
         r.key: {} for r in plain.topics
     }
-    assert not source.lists_whole_topics
-    assert "5 topics stand without their own line" in source.notes[0]
+    assert not source.lists_complete_topics
+    assert "5 topics have no line of their own" in source.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,7 @@ def test_partitions_that_a_filter_may_have_chosen_are_refused():
 
     error = refusal(read_topics, "".join(map(line.format, range(3))).encode())
 
-    assert "may be there because a filter chose it" in words(error)
+    assert "a filter may have chosen" in words(error)
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_columns_of_other_vendors_are_passed_over(read, name, heading):
     ]
     assert source.header == plain.header
     assert source.notes == (
-        f"f: fields that Kafka does not print passed over: {heading}",
+        f"f: skipped fields that Kafka does not print: {heading}",
         *plain.notes,
     )
     if read is not read_features:
@@ -443,15 +443,18 @@ def test_several_topics_in_error_are_counted_and_named():
 
     assert "hunter2" not in words(error)
     assert [one.key for one in source.topics] == ["orders"]
-    assert "topic b came without its partitions (Broker: Topic auth" in source.notes[0]
-    assert "topic c came without its partitions" in source.notes[0]
+    assert (
+        "topic b is listed without its partitions (Broker: Topic auth"
+        in source.notes[0]
+    )
+    assert "topic c is listed without its partitions" in source.notes[0]
 
 
 def test_a_file_whose_every_entry_is_wrong_is_refused():
     document = {**json.loads(KCAT), "topics": [{"topic": "a", "error": "x"}]}
     data = json.dumps(document).encode()
 
-    with pytest.raises(ValueError, match="a topic that can be read"):
+    with pytest.raises(ValueError, match="at least one topic with its partitions"):
         read_kcat(data, file="f", allow_partial=True)
 
 
@@ -528,7 +531,7 @@ def test_json_that_was_cut_is_refused_as_cut(length):
     for end in ("", "\n", "\n\n"):
         (problem,) = refusal(read_log_dirs, f"{text}{end}".encode()).problems
         assert problem.rule == "the JSON ends too early"
-        assert problem.remedy == "it was cut: take it anew"
+        assert problem.remedy == "the output was cut: take it again"
 
 
 @pytest.mark.parametrize("wrong", ["NaN", "{,", "True", "1,]"])

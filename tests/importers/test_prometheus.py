@@ -352,13 +352,13 @@ def test_nothing_is_lost_and_nothing_doubled(data):
         pytest.param(
             vector(({"topic": "a"}, 1)),
             "data.result[0]",
-            "what it measures",
+            "identify the measured quantity",
             id="rate-without-a-name",
         ),
         pytest.param(
             vector(({"__name__": IN, "topic": "a"}, 1)),
             "data.result[0]",
-            "a counter says how much",
+            "a counter is a total",
             id="counter",
         ),
         pytest.param(

@@ -202,7 +202,7 @@ def test_output_of_another_command_is_refused(reader, name):
         ("reassign.json", "--assignment"),
         ("consumer-groups-describe.txt", "kafka-consumer-groups"),
         ("configs-topics.txt", "kafka-configs"),
-        ("log-dirs-unknown-broker.stderr.txt", "an error that a tool printed"),
+        ("log-dirs-unknown-broker.stderr.txt", "an error message of a tool"),
     ],
 )
 def test_the_remedy_says_what_was_given_instead(name, hint):
@@ -223,7 +223,7 @@ def test_moments_that_differ_contradict_each_other():
     places = [str(problem) for problem in caught.value.problems]
     assert any(
         "topics-describe-reassigning.txt: line 2, replicas of big-0" in place
-        and "topics-describe.txt: line 2, which says 1, 2" in place
+        and "topics-describe.txt: line 2, which has 1, 2" in place
         for place in places
     )
 

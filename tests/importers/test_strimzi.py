@@ -246,7 +246,7 @@ def test_resources_of_other_kinds_are_named_by_kind():
         f"{KAFKA}---\n{KAFKA_TOPIC}---\n{KAFKA_TOPIC}".encode(), file="f"
     )
 
-    assert "f: 2 resources of other kinds passed over (KafkaTopic)" in source.notes
+    assert "f: 2 resources of other kinds skipped (KafkaTopic)" in source.notes
 
 
 def test_resources_may_stand_in_a_list_of_json():

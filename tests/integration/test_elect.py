@@ -6,7 +6,7 @@ from kafka import KafkaAdminClient
 from integration.kafka.cluster import Cluster, wait_until
 from integration.planner import Outcome, run_here
 from integration.told import told_brokers, told_topics
-from planner.plan.kafka_files.reassignment_file import format_election
+from planner.kafka_files.reassignment_file import format_election
 
 pytestmark = pytest.mark.kafka
 

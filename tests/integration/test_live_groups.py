@@ -14,7 +14,7 @@ from integration.kafka.cluster import Cluster, wait_until
 from integration.planner import Outcome, run_here
 from integration.readers import Reader, commit, create, produce, settled
 from planner.group import GroupDocument, read_group
-from planner.group.importers.describe import import_texts
+from planner.group.files.describe import import_texts
 from planner.group.show_records import GroupListRecord, GroupShowRecord
 
 pytestmark = pytest.mark.kafka

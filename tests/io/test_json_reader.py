@@ -15,7 +15,7 @@ from planner.io.json_reader import (
     parse_json,
     repeated_keys,
 )
-from planner.plan.kafka_files.reassignment_file import read_reassignment_file
+from planner.kafka_files.reassignment_file import read_reassignment_file
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),

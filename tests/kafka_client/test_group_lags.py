@@ -50,7 +50,7 @@ def test_the_total_is_unknown_where_a_part_is(
         "hidden": {"error_code": 29, "partitions": []},
     }
     ends = {"EARLIEST": 0, "LATEST": 1}
-    monkeypatch.setattr(group_lags, "_offsets", lambda *_: committed)
+    monkeypatch.setattr(group_lags, "offsets_of", lambda *_: committed)
     monkeypatch.setattr(group_lags, "_owned", lambda *_: owned)
     monkeypatch.setattr(
         group_lags, "read_topics", lambda _, names: {one: topics[one] for one in names}
@@ -68,7 +68,7 @@ def test_a_group_that_may_not_be_described_has_an_unknown_lag(monkeypatch):
     def refuse(*_):
         raise NotAuthorisedError("refused", "Describe on Group g")  # noqa: EM101
 
-    monkeypatch.setattr(group_lags, "_offsets", refuse)
+    monkeypatch.setattr(group_lags, "offsets_of", refuse)
     monkeypatch.setattr(group_lags, "read_topics", lambda *_: {})
     monkeypatch.setattr(group_lags, "log_offsets", lambda *_: {})
 

@@ -319,10 +319,10 @@ def test_what_may_not_leave_a_crowded_rack_stays_and_is_told(racks, is_strict):
     assert found.solution.status is Status.INFEASIBLE
     (short,) = found.solution.shortfalls
     assert (short.what, short.level, short.group) == ("spread", "rack", 0)
-    because = explain_impossible(RACKS, wishes, found)
-    assert because is not None
-    assert set(because.rules) == {"rack", "locality-scoped"}
-    assert because.helps == (True, True)
+    infeasible_set = explain_impossible(RACKS, wishes, found)
+    assert infeasible_set is not None
+    assert set(infeasible_set.rules) == {"rack", "locality-scoped"}
+    assert infeasible_set.helps == (True, True)
 
 
 @pytest.mark.parametrize("racks", ["aaab", "aab"])

@@ -57,7 +57,7 @@ FULL = make_state(
 )  # fmt: skip
 
 
-def because(state, operation, wishes):
+def infeasible_set(state, operation, wishes):
     found = plan(state, operation, wishes)
     return found, explain_impossible(operation, wishes, found)
 
@@ -373,7 +373,7 @@ EXISTING = [
 
 @pytest.mark.parametrize(("state", "operation", "wishes", "rules"), CASES)
 def test_the_reason_is_these_rules_and_no_other(state, operation, wishes, rules):
-    found, why = because(state, operation, wishes)
+    found, why = infeasible_set(state, operation, wishes)
 
     assert found.solution.status in {Status.INFEASIBLE, Status.PARTIAL}
     assert set(why.rules) == rules
@@ -385,7 +385,7 @@ def test_the_reason_is_these_rules_and_no_other(state, operation, wishes, rules)
 
 @pytest.mark.parametrize(("state", "operation", "wishes", "after"), EXISTING)
 def test_an_existing_violation_is_no_reason(state, operation, wishes, after):
-    found, why = because(state, operation, wishes)
+    found, why = infeasible_set(state, operation, wishes)
 
     assert found.solution.status is Status.OPTIMAL
     assert found.solution.shortfalls == ()
@@ -397,7 +397,7 @@ def test_leadership_that_changes_anywhere_evens_positions():
     state = make_state([[0, 1], [0, 1]], racks="abc")
     wishes = Settings(rules=(EvenPositions(),), hard=frozenset({"even-positions"}))
 
-    found, why = because(state, RemoveBrokers((2,)), wishes)
+    found, why = infeasible_set(state, RemoveBrokers((2,)), wishes)
 
     assert found.solution.status is Status.OPTIMAL
     assert why is None
@@ -441,7 +441,7 @@ def test_rules_that_keep_replicas_where_they_are_are_no_reason_alone(
         rules=rules[kept], is_disk_transient=is_disk_transient, effort="quick"
     )
 
-    _, why = because(state, operation, wishes)
+    _, why = infeasible_set(state, operation, wishes)
 
     if why is not None and why.is_irreducible and why.rules:
         assert set(why.rules) - NEVER_ALONE
@@ -456,7 +456,7 @@ def test_every_other_rule_is_the_reason_alone_somewhere():
 def test_a_plan_that_keeps_all_rules_has_no_reason():
     state = make_state([[0], [0]], racks="ab")
 
-    assert because(state, Rebalance(), Settings())[1] is None
+    assert infeasible_set(state, Rebalance(), Settings())[1] is None
 
 
 def test_of_what_cannot_be_packed_cp_sat_says_why_and_few_plans_are_made(monkeypatch):
@@ -494,7 +494,7 @@ def test_what_is_short_in_a_rack_is_named():
         [[0, 2], [1, 2]], racks="aab", size_bytes=30, disk_bytes=[200, 200, 50]
     )
 
-    found, _ = because(state, Rebalance(), Settings())
+    found, _ = infeasible_set(state, Rebalance(), Settings())
 
     first = found.solution.shortfalls[0]
     assert (first.what, first.resource, first.level) == ("capacity", "disk", "rack")
@@ -507,7 +507,7 @@ def test_no_plan_is_looked_for_in_a_large_cluster(monkeypatch):
     )
     state = make_state([[0], [0], [1]], racks="ab")
 
-    _, why = because(state, RemoveBrokers((0,)), Settings(max_moves=1))
+    _, why = infeasible_set(state, RemoveBrokers((0,)), Settings(max_moves=1))
 
     assert (why.rules, why.helps) == (("max-moves",), (None,))
     assert why.is_proven
@@ -524,7 +524,7 @@ def test_of_a_large_cluster_only_what_is_proven_is_a_reason(monkeypatch):
     )
     wishes = Settings(max_moves=5)
 
-    found, why = because(state, Rebalance(), wishes)
+    found, why = infeasible_set(state, Rebalance(), wishes)
 
     assert found.solution.status == Status.INFEASIBLE
     first = found.solution.shortfalls[0]
@@ -547,7 +547,7 @@ WISHES = st.builds(
 @settings(max_examples=30)
 @given(clusters(min_brokers=2), OPERATIONS, WISHES)
 def test_reasons_of_any_cluster(state, operation, wishes):
-    found, why = because(state, operation, wishes)
+    found, why = infeasible_set(state, operation, wishes)
 
     assert (why is None) == found.has_met_rules
     if why is None:

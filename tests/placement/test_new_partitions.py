@@ -22,7 +22,7 @@ from placement.planning.new_partitions.plan_new_partitions import (
     with_more_partitions,
     with_new_topic,
 )
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.broker_sets import BrokerSets
 from planner.plan.run.check_new_partitions import check_new
 from support.clusters import clusters, make_state

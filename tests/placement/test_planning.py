@@ -16,8 +16,8 @@ from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState, Storage
 from placement.model.load import Resource, loads_of
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
-from placement.planning.result import PlannedPlacement
 from planner.demo import SNAPSHOT_FILE
 from planner.snapshot import Snapshot
 from support.clusters import clusters, make_state

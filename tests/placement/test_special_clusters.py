@@ -8,8 +8,8 @@ from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState, LogDirState, Storage
 from placement.model.load import Resource
 from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
-from placement.planning.result import PlannedPlacement
 from support.clusters import Dir, make_state
 
 MET = {Status.OPTIMAL, Status.FEASIBLE}

@@ -15,10 +15,10 @@ from placement.synthetic import (
     SIZES,
     Instance,
     Size,
-    _place,
     make_instance,
     most_of_a_share,
 )
+from placement.synthetic.drawn_partitions import place
 from support.states import differences
 
 BAND = 0.05
@@ -123,7 +123,7 @@ def test_the_start_is_where_kafka_places_replicas(rack_of):
     racks = tuple(f"r{rack}" for rack in rack_of)
     brokers = PlacerBrokers(ids=tuple(range(len(rack_of))), racks=racks)
 
-    _, placed = _place(topic_idx, partition, rack_of, np.random.default_rng(7))
+    _, placed = place(topic_idx, partition, rack_of, np.random.default_rng(7))
 
     assert arrange_by_rack(brokers) == brokers
     for topic, count in enumerate(counts):

@@ -5,8 +5,8 @@ from placement.draft.draft import Settings
 from placement.model.cluster import ClusterState
 from placement.model.load import Resource
 from placement.operations import AddBrokers, Rebalance, RemoveBrokers
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
-from placement.planning.result import PlannedPlacement
 from support.clusters import make_state
 
 COUNTS = Settings(resources=(Resource.REPLICAS, Resource.LEADERS))

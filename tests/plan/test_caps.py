@@ -150,7 +150,7 @@ def test_forced_copies_between_racks_that_are_not_allowed(cap, status, rules):
     assert made.is_ok
     assert made.plan.status == status
     assert made.plan.moves["cross_rack_bytes"] <= cap
-    assert (made.plan.because.rules if made.plan.because else ()) == rules
+    assert (made.plan.infeasible_set.rules if made.plan.infeasible_set else ()) == rules
 
 
 @pytest.mark.parametrize("rebalance", [False, True])
@@ -180,7 +180,7 @@ def test_a_broker_is_replaced_within_the_caps(caps, rebalance):
         assert done["replicas"] > 0
         assert made.plan.status == "infeasible"
         (name,) = caps
-        assert made.plan.because.rules == (name.replace("_", "-"),)
+        assert made.plan.infeasible_set.rules == (name.replace("_", "-"),)
     else:
         assert done["replicas"] == 3
 

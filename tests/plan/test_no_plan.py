@@ -251,10 +251,10 @@ def test_infeasible_iff_brute_force_finds_nothing(drawn):
 def test_every_suggestion_makes_a_plan(drawn):
     state, operation, wishes = drawn
     found = plan(state, operation, wishes)
-    because = explain_impossible(operation, wishes, found)
+    infeasible_set = explain_impossible(operation, wishes, found)
     given_ = Asked(state=state, operation=operation, settings=wishes)
 
-    for remedy in () if because is None else because.remedies:
+    for remedy in () if infeasible_set is None else infeasible_set.remedies:
         other = applied(remedy, given_, HARD_RULES)
         again = plan(other.state, other.operation, other.settings)
         assert again.solution.status in MET, remedy
@@ -262,9 +262,9 @@ def test_every_suggestion_makes_a_plan(drawn):
 
 def test_thresholds_that_are_raised_are_of_the_resource_that_is_short():
     made = planned_for(FULL)
-    because = made.plan.because
+    infeasible_set = made.plan.infeasible_set
 
-    raised = [one for one in because.remedies if one.what == "raise"]
+    raised = [one for one in infeasible_set.remedies if one.what == "raise"]
 
     assert [(one.rule, one.value) for one in raised] == [("capacity-disk", 0.9)]
     assert Resource.DISK in made.plan.placed.draft.settings.capacity_thresholds

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
-from planner.plan.kafka_files.reassignment_file import (
+from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
     format_election,
     format_reassignment,

@@ -4,7 +4,7 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,9 +15,22 @@ FINISHED = (
     *("planner/spark", "planner/io", "planner/text", "planner/pasted_text"),
     *("planner/options", "planner/kafka/auth", "planner/kafka/client"),
     *("planner/kafka/read", "planner/kafka/groups", "planner/kafka/consumer"),
-    *("planner/plan/folder", "planner/plan/run", "planner/plan/screen"),
+    *("planner/plan", "planner/group", "planner/generate", "planner/explain"),
+    *("planner/score", "planner/status", "planner/verify", "planner/config"),
+    *("planner/kafka/actions", "planner/kafka/messages"),
+    *("planner/failures", "planner/what_if", "planner/sizing"),
+    *("planner/snapshot", "planner/fleet"),
+    *("planner/cli", "planner/api", "planner/demo", "planner/schema"),
+    *("planner/__init__.py", "planner/errors.py", "planner/kafka_files"),
+    *("planner/progress.py", "planner/process.py", "planner/version.py"),
+    *("planner/kept_configs.py", "planner/kafka_commands.py", "planner/throttles.py"),
 )
 """Packages and modules whose docstrings and comments are held to the rules."""
+PLAIN_MESSAGES = (
+    *("planner/snapshot", "planner/fleet", "planner/spark"),
+    *("planner/io", "planner/text", "planner/pasted_text"),
+)
+"""Packages whose messages have no dialect words either."""
 FIRST_WORDS = {
     "What",
     "Whose",
@@ -75,9 +88,24 @@ def comments_of(source: str) -> Iterator[tuple[int, str]]:
             yield token.start[0], token.string
 
 
-def finished_files() -> list[Path]:
-    """Return the modules of the finished packages."""
-    paths = [ROOT / name for name in FINISHED]
+def dialect_in_texts(source: str) -> list[str]:
+    """Return the string constants with dialect words, docstrings excepted."""
+    tree = ast.parse(source)
+    docstrings = {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)
+    }
+    return [
+        f"line {node.lineno}: {word[0]!r}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in docstrings
+        if isinstance(node.value, str)
+        for word in DIALECT.finditer(node.value)
+    ]
+
+
+def files_in(names: Iterable[str]) -> list[Path]:
+    """Return the modules of some packages."""
+    paths = [ROOT / name for name in names]
     return sorted(
         file
         for path in paths
@@ -86,10 +114,21 @@ def finished_files() -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    "file", finished_files(), ids=lambda path: str(path.relative_to(ROOT))
+    "file", files_in(FINISHED), ids=lambda path: str(path.relative_to(ROOT))
 )
 def test_docstrings_and_comments_are_plain(file: Path):
     assert problems_of(file.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "file", files_in(PLAIN_MESSAGES), ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_messages_are_plain(file: Path):
+    assert dialect_in_texts(file.read_text(encoding="utf-8")) == []
+
+
+def test_dialect_in_a_message_is_refused():
+    assert dialect_in_texts('remedy = f"mend line {n}"') == ["line 1: 'mend'"]
 
 
 @pytest.mark.parametrize(

@@ -157,4 +157,5 @@ def test_the_command_says_version_and_commit(root, capsys):
 def test_without_a_commit_the_number_stands_alone(commit, expected, monkeypatch):
     monkeypatch.setattr(versions, "commit", lambda: commit)
 
-    assert versions.told() == f"kafka-planner {version('kafka-planner')}{expected}"
+    known = f"kafka-planner {version('kafka-planner')}"
+    assert versions.version_text() == f"{known}{expected}"

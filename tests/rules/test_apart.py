@@ -117,8 +117,8 @@ def test_what_stands_in_the_way_is_said(state, options, rules):
     made = planned(state, "a=b", resources="replicas", **options)
 
     assert made.plan.status == "infeasible"
-    assert set(made.plan.because.rules) == rules
-    assert made.plan.because.is_proven
+    assert set(made.plan.infeasible_set.rules) == rules
+    assert made.plan.infeasible_set.is_proven
     assert made.plan.placed.solution.shortfalls
 
 

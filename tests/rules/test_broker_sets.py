@@ -15,7 +15,7 @@ from planner.options.plan_request import PlanRequest
 from planner.options.rule_options import RuleRequest
 from planner.plan.documents.plan_document import to_document
 from planner.plan.run.make_plan import make
-from planner.what_if.play_scenarios import WhatIfRequest, read_wishes
+from planner.what_if.play_scenarios import WhatIfRequest, read_options
 from support.clusters import clusters, make_state
 from support.naive import lists_of
 
@@ -175,6 +175,6 @@ def test_no_replica_comes_to_another_set_than_its_topics(state, rows, goal):
 
 
 def test_what_changes_the_brokers_themselves_takes_no_notice_of_sets():
-    wishes = read_wishes(WhatIfRequest(), STATE)
+    wishes = read_options(WhatIfRequest(), STATE)
 
     assert not any(isinstance(rule, BrokerSets) for rule in wishes.settings.rules)

@@ -120,17 +120,17 @@ def test_a_plan_within_a_cap_is_found_where_there_is_one(data):
 
 def judge_reason(made, cap, *, would_exist):
     """A cap and a capacity are named where both stand in the way, and neither alone."""
-    because = made.plan.because
+    infeasible_set = made.plan.infeasible_set
     if not would_exist:
         # What fits nowhere whatever is copied may be more than is proven.
-        needs_cap = cap.replace("_", "-") in because.rules
-        assert not (needs_cap and because.is_irreducible)
+        needs_cap = cap.replace("_", "-") in infeasible_set.rules
+        assert not (needs_cap and infeasible_set.is_irreducible)
         return
     assert made.plan.status == "infeasible"
-    assert set(because.rules) == {"capacity-disk", cap.replace("_", "-")}
-    assert because.helps == (True, True)
-    assert because.is_proven
-    assert because.is_irreducible
+    assert set(infeasible_set.rules) == {"capacity-disk", cap.replace("_", "-")}
+    assert infeasible_set.helps == (True, True)
+    assert infeasible_set.is_proven
+    assert infeasible_set.is_irreducible
 
 
 def test_what_a_cap_and_a_capacity_leave_is_said():
@@ -147,6 +147,6 @@ def test_what_a_cap_and_a_capacity_leave_is_said():
     assert shortfall_text(made.plan.placed, lack) == (
         "6 B must be copied, and --max-bytes allows 5 B"
     )
-    assert reason_text(made.plan.placed, made.plan.because) == (
+    assert reason_text(made.plan.placed, made.plan.infeasible_set) == (
         "cannot be kept together: no broker over 100% of its disk; at most 5 B copied"
     )

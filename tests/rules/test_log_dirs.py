@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.draft.draft import Settings
-from placement.log_dirs.hard_dir_band import missed_dirs
 from placement.model.cluster import LogDirState
 from placement.model.load import Resource
 from placement.operations import LogDirs
+from placement.planning.elastic.hard_dir_band import missed_dirs
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.plan import plan
 from planner.options.plan_request import PlanRequest

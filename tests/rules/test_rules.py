@@ -92,11 +92,13 @@ def test_three_replicas_in_two_racks(rack_rule, status):
 def test_strict_racks_are_the_reason_alone():
     request = PlanRequest(goal="rebalance", rules=RuleRequest(rack_rule="strict"))
 
-    because = make(make_state([[0, 1, 2]], racks="aab"), request).plan.because
+    infeasible_set = make(
+        make_state([[0, 1, 2]], racks="aab"), request
+    ).plan.infeasible_set
 
-    assert (because.rules, because.helps) == (("rack",), (True,))
-    assert because.is_proven
-    assert because.is_irreducible
+    assert (infeasible_set.rules, infeasible_set.helps) == (("rack",), (True,))
+    assert infeasible_set.is_proven
+    assert infeasible_set.is_irreducible
 
 
 def test_without_the_rack_rule_replicas_may_share_a_rack():
@@ -774,9 +776,9 @@ def test_what_cannot_leave_its_rack_is_said(rack_rule, status, missing):
     (said,) = (n for n in made.plan.placed.notes if n.what == "left-alone")
     assert said.have == 2
     wishes = read_request(request, state).settings
-    because = explain_impossible(Rebalance(), wishes, made.plan.placed)
-    assert (because is not None) == bool(missing)
-    if because is not None:
-        assert set(because.rules) == {"rack", "locality-scoped"}
-        assert because.is_proven
-        assert because.helps == (True, True)
+    infeasible_set = explain_impossible(Rebalance(), wishes, made.plan.placed)
+    assert (infeasible_set is not None) == bool(missing)
+    if infeasible_set is not None:
+        assert set(infeasible_set.rules) == {"rack", "locality-scoped"}
+        assert infeasible_set.is_proven
+        assert infeasible_set.helps == (True, True)

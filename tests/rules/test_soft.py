@@ -120,7 +120,7 @@ def test_a_soft_rule_makes_no_plan_impossible(state, rules, name):
     made = planned(state, (name,), **rules)
 
     assert made.plan.status in MET
-    assert made.plan.because is None
+    assert made.plan.infeasible_set is None
     assert made.is_ok
     assert soft_notes(made)
     assert all(f"{name} is soft" in note.message for note in soft_notes(made))
@@ -183,7 +183,7 @@ def test_other_hard_rules_still_make_a_plan_impossible():
     made = planned(state, ("capacity",))
 
     assert made.plan.status == "infeasible"
-    assert made.plan.because.rules == ("max-replicas",)
+    assert made.plan.infeasible_set.rules == ("max-replicas",)
 
 
 @settings(max_examples=40)

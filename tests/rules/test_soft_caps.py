@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.draft.soft_rules import CAPS
-from placement.planning.plan_notes import plan_notes
+from placement.planning.outcome.plan_notes import plan_notes
 from planner.options.plan_request import PlanRequest
 from planner.options.rule_options import RULE_NAMES, RuleRequest
 from planner.plan.run.make_plan import make
@@ -67,7 +67,7 @@ def test_a_broker_is_emptied_beyond_a_cap_and_nothing_else_moves(
     options = {"broker_list": "0", "rebalance": is_free, **capped(name, most)}
     hard = planned(FULL, **options)
     assert hard.plan.status == "infeasible"
-    assert name in hard.plan.because.rules
+    assert name in hard.plan.infeasible_set.rules
 
     made = planned(FULL, name, **options)
 
@@ -98,7 +98,7 @@ def test_other_caps_are_kept_and_make_a_plan_impossible():
     made = planned(FULL, "max-moves", broker_list="0", max_moves=1, max_bytes="10")
 
     assert made.plan.status == "infeasible"
-    assert made.plan.because.rules == ("max-bytes",)
+    assert made.plan.infeasible_set.rules == ("max-bytes",)
     assert made.plan.moves["bytes"] <= 10
 
 

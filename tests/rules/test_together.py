@@ -207,7 +207,7 @@ def test_what_stands_in_the_way_is_said(lists, options, rules):
     made = planned(state, "a|b", resources="replicas", **options)
 
     assert made.plan.status == "infeasible"
-    assert set(made.plan.because.rules) == rules
+    assert set(made.plan.infeasible_set.rules) == rules
     assert made.plan.placed.solution.shortfalls
 
 

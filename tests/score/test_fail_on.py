@@ -12,7 +12,7 @@ from planner.score.fail_on import (
     MOST_DEPTH,
     NAMES,
     UNITS,
-    judge,
+    evaluate,
     parse_conditions,
 )
 
@@ -32,7 +32,7 @@ DOCUMENT = {
 
 
 def holds(text, document=DOCUMENT):
-    (answer,) = judge(parse_conditions([text]), document, file="s.json")
+    (answer,) = evaluate(parse_conditions([text]), document, file="s.json")
     return answer["holds"]
 
 
@@ -119,14 +119,14 @@ def test_what_nobody_measured_is_not_judged(text):
 
 
 def test_an_age_that_is_not_known_is_not_judged():
-    with pytest.raises(BadInputError, match=r"s\.json cannot be judged"):
+    with pytest.raises(BadInputError, match=r"cannot be evaluated on s\.json"):
         holds("data_age_s > 1d", DOCUMENT | {"data_age_s": None})
 
 
 def test_a_use_without_a_capacity_is_not_judged():
     figures = {"disk": {"known_fraction": 1.0, "max_use": None}}
 
-    with pytest.raises(BadInputError, match=r"s\.json cannot be judged"):
+    with pytest.raises(BadInputError, match=r"cannot be evaluated on s\.json"):
         holds("disk.max_use > 85%", DOCUMENT | {"resources": figures})
 
 

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.model.load import Resource
-from placement.sizing.broker_kinds import BrokerKind, mix_fleet
-from placement.sizing.demand.broker_demand import (
+from placement.demand.broker_demand import (
     SIZED,
     Demand,
     Wanted,
@@ -20,6 +18,8 @@ from placement.sizing.demand.broker_demand import (
     fleet_of,
     needs_of,
 )
+from placement.model.load import Resource
+from placement.sizing.broker_kinds import BrokerKind, mix_fleet
 from placement.sizing.fewest_brokers import (
     MOST_BROKERS,
     least_brokers,

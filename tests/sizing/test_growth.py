@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.model.load import RESOURCES, Resource, broker_loads, weigh
-from placement.scenarios.changes.variant import variant_of
-from placement.sizing.capacity_horizon import on_day
-from placement.sizing.demand.topic_growth import (
+from placement.cluster_changes.variant import variant_of
+from placement.demand.topic_growth import (
     HORIZON_DAYS,
     Growth,
     crossings,
     growth_of_trends,
     steady_growth,
 )
+from placement.model.load import RESOURCES, Resource, broker_loads, weigh
+from placement.sizing.capacity_horizon import on_day
 from support.clusters import make_state
 
 THRESHOLDS = {Resource.DISK: 0.8, Resource.OUT: 0.8}

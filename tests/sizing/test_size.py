@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from placement.cluster_changes.variant import variant_of
+from placement.demand.broker_demand import Wanted
+from placement.demand.topic_growth import steady_growth
 from placement.draft.draft import DEFAULT_THRESHOLDS, Settings
 from placement.model.load import Resource
-from placement.scenarios.changes.variant import variant_of
 from placement.sizing.capacity_horizon import lasting_of
 from placement.sizing.cluster_size import SizingTask, fewest_like, headroom
-from placement.sizing.demand.broker_demand import Wanted
-from placement.sizing.demand.topic_growth import steady_growth
 from placement.sizing.follower_spread import spread_successors
 from placement.sizing.survival_check import unfit
 from placement.synthetic import Size, make_instance
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
-from planner.sizing.broker_types import understand_types
+from planner.sizing.broker_types import validate_types
 from planner.sizing.size_cluster import SizeRequest, is_sound, size
 from planner.sizing.sizing_document import SizeRecord
 from planner.snapshot import Snapshot, read_snapshot
@@ -130,7 +130,7 @@ def test_what_is_shown_is_sound_and_not_below_its_bound(seed: int, family: str):
 
 
 def test_a_mix_takes_the_place_of_all_there_are(demo: Snapshot):
-    kinds = understand_types(
+    kinds = validate_types(
         {
             "types": [
                 {"name": "large", "price": 2.7, "disk": "3TB", "network_in": 3e8},
@@ -166,7 +166,7 @@ def test_a_mix_says_what_each_type_is_needed_for(capsys, files: Path):
 
 
 def test_no_type_that_is_too_small_is_an_answer(demo: Snapshot):
-    kinds = understand_types({"types": [{"name": "t", "price": 1, "disk": "1MB"}]})
+    kinds = validate_types({"types": [{"name": "t", "price": 1, "disk": "1MB"}]})
 
     answer = size(demo, SizeRequest(), kinds=kinds)
 
@@ -338,7 +338,7 @@ def test_a_loss_that_cannot_be_told_is_said_to_be_left_out(capsys, tmp_path: Pat
 
 def test_every_problem_of_a_list_of_types_is_told():
     with pytest.raises(BadInputError) as caught:
-        understand_types(
+        validate_types(
             {"types": [{"name": "a", "prise": 1}, {"name": "b", "price": -1}]}
         )
 

@@ -180,7 +180,7 @@ BROKEN = [
         "unknown-broker",
         _set("topics", 0, "partitions", 1, "replicas", [2, 9]),
         "topics[0].partitions[1].replicas",
-        "9 is none",
+        "lacks 9",
     ),
     (
         "broker-beyond-int32",
@@ -192,7 +192,7 @@ BROKEN = [
         "twice-on-a-broker",
         _set("topics", 0, "partitions", 1, "replicas", [2, 3, 2]),
         "topics[0].partitions[1].replicas",
-        "2 stands there twice",
+        "lists 2 twice",
     ),
     (
         "leader-no-replica",
@@ -204,7 +204,7 @@ BROKEN = [
         "isr-no-replica",
         _set(*P0, "isr", [1, 3]),
         "topics[0].partitions[0].isr",
-        "3 does not",
+        "3 is not",
     ),
     (
         "isr-twice",
@@ -212,30 +212,30 @@ BROKEN = [
         "topics[0].partitions[0].isr",
         "twice",
     ),
-    ("elr", _set(*P0, "elr", [3]), "topics[0].partitions[0].elr", "3 does not"),
+    ("elr", _set(*P0, "elr", [3]), "topics[0].partitions[0].elr", "3 is not"),
     (
         "last-known-elr",
         _set(*P0, "last_known_elr", [3]),
         "topics[0].partitions[0].last_known_elr",
-        "3 does not",
+        "3 is not",
     ),
     (
         "adding",
         _set(*P0, "adding_replicas", [3]),
         "topics[0].partitions[0].adding_replicas",
-        "3 does not",
+        "3 is not",
     ),
     (
         "removing",
         _set(*P0, "removing_replicas", [3]),
         "topics[0].partitions[0].removing_replicas",
-        "3 does not",
+        "3 is not",
     ),
     (
         "all-adding",
         _set(*P0, "adding_replicas", [2, 1]),
         "topics[0].partitions[0].adding_replicas",
-        "not all replicas",
+        "must not be adding",
     ),
     (
         "log-dirs-too-few",
@@ -441,7 +441,7 @@ FILES = [
     (
         "key-twice",
         _text().replace(b'"leader": 1', b'"leader": 1, "leader" : 2'),
-        "once",
+        "unique",
     ),
     ("parquet", b"PAR1" + bytes(20) + b"PAR1", "not JSON"),
     ("zip", b"PK\x03\x04", "not JSON"),

@@ -385,7 +385,7 @@ BROKEN = [
         "partitions",
         _with("replicas", [[1, 2], [2, 7]]),
         "partitions.parquet: topic orders, partition 1, replicas",
-        "7 is none",
+        "lacks 7",
     ),
     (
         "log-dir-of-nobody",

@@ -76,7 +76,9 @@ def test_quiet_says_nothing(capsys, tmp_path: Path):
             ["--family", "z"], "--family must be one of a, a', b", id="family"
         ),
         pytest.param(["--size", "XXL"], "--size", id="size"),
-        pytest.param(["--brokers", "3", "--racks", "4"], "fewer than", id="racks"),
+        pytest.param(
+            ["--brokers", "3", "--racks", "4"], "at least --racks", id="racks"
+        ),
         pytest.param(["--racks", "2"], "--racks", id="too-few-racks"),
         pytest.param(["--band", "-1"], "--band", id="band"),
     ],

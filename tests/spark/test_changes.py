@@ -11,7 +11,7 @@ from planner.fleet.append import append
 from planner.fleet.cluster_overview import overview_row
 from planner.fleet.fleet_store import Store
 from planner.fleet.snapshot_changes import COUNTS, change_table
-from planner.plan.kafka_files.reassignment_file import parse_reassignment
+from planner.kafka_files.reassignment_file import parse_reassignment
 from planner.snapshot import Snapshot
 from planner.snapshot.actions.apply_plan import apply_plan
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet

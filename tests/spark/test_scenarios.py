@@ -7,7 +7,7 @@ import pytest
 
 from planner.cli.fleet.fleet_scenarios import print_scenarios
 from planner.fleet.append import append
-from planner.fleet.cluster_plans import lost_row
+from planner.fleet.cluster_plans import unreadable_row
 from planner.fleet.cluster_scenarios import SCHEMA, read_fleet_scenarios
 from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot, write_snapshot
@@ -157,7 +157,7 @@ def test_scenarios_are_played_once(spark, tmp_path, file, capsys):
 
 def test_a_broken_file_is_a_row_of_each_scenario(spark, tmp_path, file):
     scenarios = read_fleet_scenarios(file, REQUEST)[:2]
-    row = lost_row(scenarios[0], "cannot read it")
+    row = unreadable_row(scenarios[0], "cannot read it")
     append(skewed("a", 1), Store(str(tmp_path / "fleet")))
     (path,) = (tmp_path / "fleet" / "partitions").rglob("*.parquet")
     path.write_bytes(b"")

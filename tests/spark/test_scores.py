@@ -262,7 +262,7 @@ def test_parts_of_spark_without_a_row(spark):
 
 
 def test_a_folder_is_read_by_the_tasks_themselves(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("planner.fleet.append.WIDEST_GROUP_ROWS", 17)
+    monkeypatch.setattr("planner.fleet.append.MAX_GROUP_ROWS", 17)
     monkeypatch.setattr("planner.spark.io.fleet_files.LARGE_BYTES", 0)
     store = Store(str(tmp_path))
     snapshots = [skewed_snapshot(), snapshot("tiny")]

@@ -173,7 +173,7 @@ def test_a_cluster_that_is_not_there_is_refused(
     )
 
     assert found.code == 2
-    assert "--cluster: must match a cluster's whole id (found eu-c)" in found.err
+    assert "--cluster: must match a cluster's complete id (found eu-c)" in found.err
     assert "did you mean eu-" in found.err
 
 

@@ -7,7 +7,7 @@ from planner.fleet.fleet_store import Store
 from planner.snapshot import Snapshot
 from planner.spark.common.task_packing import pack
 from planner.spark.io.fleet_layout import fleet_files
-from planner.spark.per_snapshot.whole_snapshots import SnapshotReader, snapshot_sizes
+from planner.spark.io.whole_snapshots import SnapshotReader, snapshot_sizes
 from support.spark import skewed_snapshot, snapshot
 
 TIME = "2026-11-20T08:00:00Z"
@@ -53,7 +53,7 @@ def test_the_last_tasks_are_small(pieces):
 
 @pytest.mark.parametrize("is_compacted", [False, True])
 def test_a_snapshot_is_read_as_it_was_written(tmp_path, monkeypatch, is_compacted):
-    monkeypatch.setattr("planner.fleet.append.WIDEST_GROUP_ROWS", 17)
+    monkeypatch.setattr("planner.fleet.append.MAX_GROUP_ROWS", 17)
     store = Store(str(tmp_path))
     written = [snapshot("a", TIME), snapshot("b", TIME), skewed_snapshot()]
     for each in written:

@@ -199,9 +199,9 @@ def column(name, values):
     [
         pytest.param({"replicas": [[], [2]]}, "at least one replica", id="no-replicas"),
         pytest.param({"replicas": [None, [2]]}, "must not be null", id="null"),
-        pytest.param({"replicas": [[1, 1], [2]]}, "1 stands there twice", id="twice"),
+        pytest.param({"replicas": [[1, 1], [2]]}, "lists 1 twice", id="twice"),
         pytest.param({"replicas": [[1, None], [2]]}, "not be null", id="null-broker"),
-        pytest.param({"replicas": [[1, 2**31 - 1], [2]]}, "is none", id="stranger"),
+        pytest.param({"replicas": [[1, 2**31 - 1], [2]]}, "lacks", id="stranger"),
         pytest.param({"partition": [None, 1]}, "must not be null", id="unnumbered"),
         pytest.param({"topic": ["t", None]}, "must not be null", id="no-topic"),
         pytest.param({"partition": [1, 1]}, "a partition once", id="row-twice"),

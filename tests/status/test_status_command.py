@@ -8,7 +8,7 @@ import pytest
 
 import planner
 from planner.demo import SNAPSHOT_FILE
-from planner.plan.kafka_files.reassignment_file import read_reassignment_file
+from planner.kafka_files.reassignment_file import read_reassignment_file
 from planner.status.status_records import StatusRecord
 from status.states import RATE, document, partition, quorum
 from support.commands import Outcome, run
@@ -329,7 +329,7 @@ def test_it_wants_one_place_to_look(capsys, tmp_path):
     outcome = run(capsys, "status")
 
     assert outcome.code == 2
-    assert "exactly one of them says where to look" in outcome.err
+    assert "exactly one of the two must be given" in outcome.err
     both = run(capsys, "status", SNAPSHOT_FILE, "--bootstrap-server", "h:1")
     assert both.code == 2
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from planner.fleet.dumps.dump_intake import Intake, dumps_in, take
+from planner.fleet.dumps.dump_intake import Intake, dumps_in, ingest_dump
 from planner.fleet.fleet_store import Store
 from support.snapshots import small_document
 
@@ -68,7 +68,7 @@ def take_all(folder: Path, fleet: Path) -> list[Any]:
     """Take dumps in, without Spark."""
     source, target = Store(str(folder)), Store(str(fleet))
     intake = Intake(target)
-    taken = [take(dump, source, target) for dump in intake.new(dumps_in(source))]
+    taken = [ingest_dump(dump, source, target) for dump in intake.new(dumps_in(source))]
     return intake.settle(taken)
 
 

@@ -10,8 +10,8 @@ from placement.check import CheckSettings, Finding, Target, check
 from placement.draft.draft import Settings
 from placement.model.cluster import ClusterState
 from placement.operations import Operation
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
-from placement.planning.result import PlannedPlacement
 
 Lists = list[list[int]]
 Dirs = list[list[str | None] | None]

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from placement.cluster_changes.replica_filling import open_brokers
+from placement.cluster_changes.variant import Variant, variant_of
 from placement.draft.draft import DEFAULT_THRESHOLDS
 from placement.failures.controller_decision import ElectionRules
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES
 from placement.model.targets import DEFAULT_BAND
-from placement.scenarios.changes.replica_filling import open_brokers
-from placement.scenarios.changes.variant import Variant, variant_of
 from placement.scenarios.scenario_figures import Assumptions
 from planner.snapshot import Snapshot
 from planner.what_if.changes.change_context import Changer, Context

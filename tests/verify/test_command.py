@@ -7,7 +7,7 @@ import pytest
 
 from planner.plan.documents.check_records import ReassignmentRecord, VerifyRecord
 from planner.snapshot import read_snapshot
-from planner.throttles import throttles_in
+from planner.status.throttles_in_force import throttles_in
 from support.commands import run
 
 

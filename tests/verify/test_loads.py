@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from planner.verify.foretold_loads import compare_loads
+from planner.verify.predicted_loads import compare_loads
 from support.clusters import make_state
 
 STATE = make_state(

@@ -3,7 +3,7 @@
 import pytest
 
 from placement.model.cluster import BrokerState, ClusterState, LogDirState
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.verify import Overall, Status, Verification, verify
 from support.clusters import Dir, make_state
 

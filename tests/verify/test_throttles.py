@@ -3,13 +3,13 @@
 import pytest
 
 from planner.snapshot import Snapshot
+from planner.status.throttles_in_force import throttles_in
 from planner.throttles import (
     BROKER_THROTTLES,
     LOG_DIR_RATE,
     TOPIC_THROTTLES,
     Throttle,
     removals,
-    throttles_in,
 )
 
 LEADER, FOLLOWER, _ = BROKER_THROTTLES

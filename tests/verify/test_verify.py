@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from placement.model.cluster import ClusterState, LogDirState
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.throttles import BROKER_THROTTLES, LOG_DIR_RATE, TOPIC_THROTTLES
 from planner.verify import Overall, Status, verify
 from support.clusters import Dir, clusters, make_state

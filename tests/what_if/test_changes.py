@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from placement.cluster_changes.variant import Data
 from placement.model.cluster import ABSENT, UNKNOWN, BrokerState, LogDirState, Storage
 from placement.model.load import (
     RESOURCES,
@@ -15,7 +16,6 @@ from placement.model.load import (
     fixed_disk_bytes,
     weigh,
 )
-from placement.scenarios.changes.variant import Data
 from support.clusters import Dir, clusters, make_state
 from support.naive import naive_loads, replicas_of
 from support.scenarios import change_lists, changed, ids_of

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from placement.cluster_changes.variant import Data, variant_of
 from placement.draft.draft import Settings
 from placement.model.cluster import UNKNOWN
 from placement.model.load import RESOURCES, Resource
-from placement.scenarios.changes.variant import Data, variant_of
 from placement.scenarios.scenario_figures import Assumptions, figures_of
 from placement.scenarios.scenario_outcome import Afterwards, play
 from planner.options.plan_request import PlanRequest, read_request
 from planner.plan.run.make_plan import check_plan, make
 from planner.snapshot import Snapshot
-from planner.what_if.play_scenarios import Player, WhatIfRequest, read_wishes, what_if
-from planner.what_if.scenarios_file import understand
+from planner.what_if.play_scenarios import Player, WhatIfRequest, read_options, what_if
+from planner.what_if.scenarios_file import validate_scenarios
 from support.plans import skewed_document
 from support.scenarios import (
     change_lists,
@@ -44,8 +44,8 @@ def played(*scenarios: Any, jobs: int = 1, **more: Any) -> Any:
 def played_on(snapshot: Snapshot, *scenarios: Any, jobs: int = 1, **more: Any) -> Any:
     state = snapshot.to_state()
     document = {"scenarios": list(scenarios)} | more
-    file = understand(document, snapshot, state)
-    return what_if(snapshot, file, read_wishes(QUICKLY, state), jobs=jobs)
+    file = validate_scenarios(document, snapshot, state)
+    return what_if(snapshot, file, read_options(QUICKLY, state), jobs=jobs)
 
 
 @settings(max_examples=8)
@@ -117,8 +117,8 @@ def test_a_scenario_goes_on_from_what_another_leads_to(then: str):
 
     snapshot = skewed()
     state = snapshot.to_state()
-    file = understand({"scenarios": [first]}, snapshot, state)
-    player = Player(snapshot, state, file, read_wishes(QUICKLY, state))
+    file = validate_scenarios({"scenarios": [first]}, snapshot, state)
+    player = Player(snapshot, state, file, read_options(QUICKLY, state))
     between = snapshot_of(player.outcome(file.scenarios[0]).figures.state)
     alone = played_on(between, second, sweeps=[swept]).scenarios
     for mine, its in zip((row, *points), alone, strict=True):
@@ -190,13 +190,13 @@ def test_new_topics_cost_no_copies():
 
 
 def test_the_verdicts_are_those_of_failures():
-    from planner.failures.all_failures import DomainKind, try_everything
+    from planner.failures.all_failures import DomainKind, compute_all_failures
     from planner.failures.failure_request import FailuresRequest, read_failures_request
 
     snapshot = skewed()
     state = snapshot.to_state()
     wishes = read_failures_request(FailuresRequest(), snapshot, state)
-    every = try_everything(snapshot, state, wishes, has_pairs=False)
+    every = compute_all_failures(snapshot, state, wishes, has_pairs=False)
     today = played(scenario("s", then="nothing")).today
 
     for kind in (DomainKind.BROKER, DomainKind.RACK):
@@ -286,10 +286,10 @@ def test_what_was_lost_counts_for_the_quorum():
     snapshot = Snapshot.from_document(document)
     state = snapshot.to_state()
     lose = {"change": "lose", "racks": ["a"]}
-    file = understand(
+    file = validate_scenarios(
         {"scenarios": [scenario("a", lose, then="nothing")]}, snapshot, state
     )
-    found = what_if(snapshot, file, read_wishes(QUICKLY, state))
+    found = what_if(snapshot, file, read_options(QUICKLY, state))
 
     assert found.today["survives"]["rack"]["controllers_keep_majority"] is True
     lost = found.scenarios[0]["survives"]

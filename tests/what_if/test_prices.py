@@ -7,9 +7,9 @@ from hypothesis import given, settings
 
 from placement.scenarios.cross_rack_load import cross_rack_rate
 from planner.snapshot import Snapshot
-from planner.what_if.play_scenarios import WhatIfRequest, read_wishes, what_if
-from planner.what_if.prices import SECONDS
-from planner.what_if.scenarios_file import understand
+from planner.what_if.changes.prices import SECONDS
+from planner.what_if.play_scenarios import WhatIfRequest, read_options, what_if
+from planner.what_if.scenarios_file import validate_scenarios
 from support.clusters import clusters, make_state
 from support.commands import run
 from support.plans import skewed_document, write_document
@@ -25,8 +25,8 @@ def prices_of(*scenarios: Any, **more: Any) -> list[Any]:
     snapshot = Snapshot.from_document(skewed_document())
     state = snapshot.to_state()
     document = {"scenarios": [scenario("as-is", then="nothing"), *scenarios]} | more
-    file = understand(document, snapshot, state)
-    found = what_if(snapshot, file, read_wishes(WhatIfRequest(effort="quick"), state))
+    file = validate_scenarios(document, snapshot, state)
+    found = what_if(snapshot, file, read_options(WhatIfRequest(effort="quick"), state))
     return [row["price"] for row in (found.today, *found.scenarios)]
 
 

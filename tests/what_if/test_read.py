@@ -8,7 +8,7 @@ import pytest
 
 from planner.errors import BadInputError
 from planner.snapshot import Snapshot
-from planner.what_if.scenarios_file import read_scenarios, understand
+from planner.what_if.scenarios_file import read_scenarios, validate_scenarios
 from planner.what_if.topic_growth import parse_growth
 from support.plans import skewed_document
 from support.scenarios import scenario
@@ -18,7 +18,7 @@ def refused(*scenarios: Any, **more: Any) -> list[tuple[str, str, str]]:
     snapshot = Snapshot.from_document(skewed_document())
     document = {"scenarios": list(scenarios)} | more
     with pytest.raises(BadInputError) as caught:
-        understand(document, snapshot, snapshot.to_state())
+        validate_scenarios(document, snapshot, snapshot.to_state())
     assert all(each.rule and each.remedy for each in caught.value.problems)
     return [(p.place, p.value, p.remedy) for p in caught.value.problems]
 
@@ -53,16 +53,19 @@ def test_every_problem_is_told_at_once_with_what_was_meant():
         pytest.param(
             {"change": "lose", "rack": "a"}, "rack", "did you mean racks?", id="key"
         ),
-        pytest.param({"factor": 2}, "change", "say what changes", id="no-kind"),
+        pytest.param({"factor": 2}, "change", "name a change", id="no-kind"),
         pytest.param({"change": "traffic"}, "factor", "add it", id="missing"),
         pytest.param(
             {"change": "add-log-dirs", "path": "/d", "size": "2 parsecs"},
             "size",
-            "mend it",
+            "correct it",
             id="unit",
         ),
         pytest.param(
-            {"change": "retention", "keep": "2 weeks"}, "keep", "mend it", id="duration"
+            {"change": "retention", "keep": "2 weeks"},
+            "keep",
+            "correct it",
+            id="duration",
         ),
     ],
 )
@@ -216,7 +219,9 @@ def test_sweeps_count_brokers_and_step_through_traffic(brokers: Any):
     steps = {"from": 1.0, "to": 1.5, "step": 0.25}
     sweep = {"name": "far", "brokers": brokers, "traffic": steps}
 
-    found = understand({"sweeps": [sweep]}, snapshot, snapshot.to_state()).scenarios
+    found = validate_scenarios(
+        {"sweeps": [sweep]}, snapshot, snapshot.to_state()
+    ).scenarios
 
     points = [each.point for each in found]
     assert [(p.brokers, p.traffic) for p in points if p is not None] == [
@@ -339,7 +344,7 @@ def test_sweeps_that_cannot_be(sweep: dict[str, Any], place: str):
 def test_what_may_be_said_in_two_ways_is_refused_once(change: Any, rule: str):
     snapshot = Snapshot.from_document(skewed_document())
     with pytest.raises(BadInputError) as caught:
-        understand(
+        validate_scenarios(
             {"scenarios": [scenario("s", change)]}, snapshot, snapshot.to_state()
         )
 

@@ -5,17 +5,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BytesArray, IntArray, RateArray
 from placement.check.case.placed_replicas import Placed, placed_before
-from placement.check.case.target_placement import Int64Array
-from placement.model.cluster import (
-    ABSENT,
-    UNKNOWN,
-    BytesArray,
-    ClusterState,
-    LogDirState,
-    RateArray,
-    Storage,
-)
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState, Storage
 
 Loads = dict[str, npt.NDArray[np.float64]]
 
@@ -94,7 +86,7 @@ def _replica_bytes(state: ClusterState, placed: Placed) -> BytesArray:
     return weights
 
 
-def fixed_bytes(state: ClusterState) -> Int64Array:
+def fixed_bytes(state: ClusterState) -> IntArray:
     """
     Return ``(B,)`` bytes in log dirs that no replica accounts for.
 
@@ -112,11 +104,11 @@ def fixed_bytes(state: ClusterState) -> Int64Array:
     unexplained = np.maximum(dirs.size_bytes - dirs.usable_bytes - explained, 0)
     left = np.where(is_counted, unexplained, 0)
     by_broker = _sum_at(dirs.broker_idx, left, state.num_brokers)
-    least: Int64Array = np.maximum(by_broker - homeless, 0)
+    least: IntArray = np.maximum(by_broker - homeless, 0)
     return least
 
 
-def explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
+def explained_bytes(state: ClusterState) -> tuple[IntArray, IntArray]:
     """
     Return replica bytes per log dir, and per broker for replicas in no known one.
 
@@ -127,11 +119,11 @@ def explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
     return _explained[state]
 
 
-_explained: WeakKeyDictionary[ClusterState, tuple[Int64Array, Int64Array]]
+_explained: WeakKeyDictionary[ClusterState, tuple[IntArray, IntArray]]
 _explained = WeakKeyDictionary()
 
 
-def _explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
+def _explained_bytes(state: ClusterState) -> tuple[IntArray, IntArray]:
     replicas, num_dirs = state.replicas, len(state.log_dirs)
     size = replica_bytes(state, placed_before(state))
     # The last row sums the replicas in no known log dir.
@@ -144,9 +136,7 @@ def _explained_bytes(state: ClusterState) -> tuple[Int64Array, Int64Array]:
     return (lying + coming)[:num_dirs], homeless
 
 
-def _sum_at(
-    rows: npt.NDArray[np.integer], values: Int64Array, length: int
-) -> Int64Array:
+def _sum_at(rows: npt.NDArray[np.integer], values: IntArray, length: int) -> IntArray:
     summed = np.zeros(length, dtype=np.int64)
     np.add.at(summed, rows, values)
     return summed

@@ -6,10 +6,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from placement.check.case.target_placement import Int64Array, Target
+from placement.array_types import BoolArray, IntArray
+from placement.check.case.target_placement import Target
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, kw_only=True)
@@ -33,13 +32,13 @@ class Placed:
         ``(P,)`` number of replicas of each partition, without those still being added.
     """
 
-    start: Int64Array
-    partition_idx: Int64Array
-    broker_idx: Int64Array
-    from_idx: Int64Array
-    log_dir_idx: Int64Array
+    start: IntArray
+    partition_idx: IntArray
+    broker_idx: IntArray
+    from_idx: IntArray
+    log_dir_idx: IntArray
     is_leader: BoolArray
-    replication_factor: Int64Array
+    replication_factor: IntArray
 
 
 _before: WeakKeyDictionary[ClusterState, Placed] = WeakKeyDictionary()
@@ -73,9 +72,9 @@ def _placed_now(state: ClusterState) -> Placed:
 def placed_after(
     state: ClusterState,
     target: Target,
-    entry_of: Int64Array,
-    slot_broker: Int64Array,
-    slot_dir: Int64Array,
+    entry_of: IntArray,
+    slot_broker: IntArray,
+    slot_dir: IntArray,
 ) -> Placed:
     """
     Return the placement after the plan.
@@ -120,25 +119,25 @@ def placed_after(
     )
 
 
-def _partition_of(start: Int64Array) -> Int64Array:
+def _partition_of(start: IntArray) -> IntArray:
     return np.repeat(np.arange(len(start) - 1), np.diff(start))
 
 
-def _lengths(start: Int64Array, entry_of: Int64Array) -> Int64Array:
+def _lengths(start: IntArray, entry_of: IntArray) -> IntArray:
     # The extra last row gives ABSENT (index -1) the length 0.
     lengths = np.append(np.diff(start), 0)
-    found: Int64Array = lengths[entry_of]
+    found: IntArray = lengths[entry_of]
     return found
 
 
-def _take(column: npt.NDArray[np.int32], rows: Int64Array) -> Int64Array:
-    taken: Int64Array = np.append(column, ABSENT).astype(np.int64)[rows]
+def _take(column: npt.NDArray[np.int32], rows: IntArray) -> IntArray:
+    taken: IntArray = np.append(column, ABSENT).astype(np.int64)[rows]
     return taken
 
 
 def _find_before(
-    state: ClusterState, partition_idx: Int64Array, broker_idx: Int64Array
-) -> Int64Array:
+    state: ClusterState, partition_idx: IntArray, broker_idx: IntArray
+) -> IntArray:
     """Return the replica of the same partition and broker before, or `ABSENT`."""
     if not len(state.replicas):
         return np.full(len(partition_idx), ABSENT, dtype=np.int64)
@@ -163,7 +162,7 @@ def serves(state: ClusterState) -> BoolArray:
     return found
 
 
-def _first(is_able: BoolArray, start: Int64Array) -> BoolArray:
+def _first(is_able: BoolArray, start: IntArray) -> BoolArray:
     """Return ``(R,)`` true for the first replica of each partition able to lead."""
     rows = np.flatnonzero(is_able)
     partition = _partition_of(start)[rows]

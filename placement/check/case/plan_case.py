@@ -4,15 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.check.case.check_settings import CheckSettings
 from placement.check.case.finding import Finding, Where
-from placement.check.case.placed_replicas import (
-    BoolArray,
-    Placed,
-    placed_after,
-    placed_before,
-)
-from placement.check.case.target_placement import Int64Array, Target
+from placement.check.case.placed_replicas import Placed, placed_after, placed_before
+from placement.check.case.target_placement import Target
 from placement.model.cluster import ABSENT, ClusterState
 
 
@@ -42,11 +38,11 @@ class Case:
     state: ClusterState
     target: Target
     settings: CheckSettings
-    entry_topic: Int64Array
-    entry_partition: Int64Array
-    slot_entry: Int64Array
-    slot_broker: Int64Array
-    slot_dir: Int64Array
+    entry_topic: IntArray
+    entry_partition: IntArray
+    slot_entry: IntArray
+    slot_broker: IntArray
+    slot_dir: IntArray
     is_touched: BoolArray
     before: Placed
     after: Placed
@@ -115,15 +111,15 @@ def look_up(state: ClusterState, target: Target, settings: CheckSettings) -> Cas
     )
 
 
-def _entry_topics(state: ClusterState, target: Target) -> Int64Array:
+def _entry_topics(state: ClusterState, target: Target) -> IntArray:
     row_of = {name: row for row, name in enumerate(state.topics.names)}
     rows = (row_of.get(topic, ABSENT) for topic in target.topics)
     return np.fromiter(rows, np.int64, len(target))
 
 
 def _entry_partitions(
-    state: ClusterState, target: Target, entry_topic: Int64Array
-) -> Int64Array:
+    state: ClusterState, target: Target, entry_topic: IntArray
+) -> IntArray:
     if not state.num_partitions:
         return np.full(len(target), ABSENT, dtype=np.int64)
     known = _partition_keys(state.partitions.topic_idx, state.partitions.partition)
@@ -133,17 +129,13 @@ def _entry_partitions(
     return np.where(is_found & np.not_equal(entry_topic, ABSENT), spot, ABSENT)
 
 
-def _partition_keys(topic: object, number: object) -> Int64Array:
+def _partition_keys(topic: object, number: object) -> IntArray:
     # Kafka's partition numbers are 32 bits wide.
-    keys: Int64Array = np.asarray(topic, np.int64) * 2**32 + np.asarray(
-        number, np.int64
-    )
+    keys: IntArray = np.asarray(topic, np.int64) * 2**32 + np.asarray(number, np.int64)
     return keys
 
 
-def _slot_dirs(
-    state: ClusterState, target: Target, slot_broker: Int64Array
-) -> Int64Array:
+def _slot_dirs(state: ClusterState, target: Target, slot_broker: IntArray) -> IntArray:
     if target.log_dirs is None:
         return np.full(len(slot_broker), ABSENT, dtype=np.int64)
     owners = state.log_dirs.broker_idx.tolist()
@@ -157,7 +149,7 @@ def _slot_dirs(
     return np.fromiter(rows, np.int64, len(slot_broker))
 
 
-def is_twice(keys: Int64Array) -> BoolArray:
+def is_twice(keys: IntArray) -> BoolArray:
     """Return true for each key that repeats an earlier one."""
     order = np.argsort(keys, kind="stable")
     repeats = np.equal(keys[order[1:]], keys[order[:-1]])
@@ -166,7 +158,7 @@ def is_twice(keys: Int64Array) -> BoolArray:
     return found
 
 
-def slot_keys(target: Target, slot_entry: Int64Array) -> Int64Array:
+def slot_keys(target: Target, slot_entry: IntArray) -> IntArray:
     """Return ``(M,)`` the unique number of each pair of entry and broker id."""
     return slot_entry * 2**32 + target.broker_ids
 
@@ -174,10 +166,10 @@ def slot_keys(target: Target, slot_entry: Int64Array) -> Int64Array:
 def _entry_of(
     state: ClusterState,
     target: Target,
-    entry_partition: Int64Array,
-    slot_entry: Int64Array,
-    slot_broker: Int64Array,
-) -> Int64Array:
+    entry_partition: IntArray,
+    slot_entry: IntArray,
+    slot_broker: IntArray,
+) -> IntArray:
     """Return ``(P,)`` the valid entry of each partition, or `ABSENT`."""
     is_bad_slot = np.equal(slot_broker, ABSENT) | is_twice(
         slot_keys(target, slot_entry)
@@ -194,3 +186,10 @@ def _entry_of(
     entry_of = np.full(state.num_partitions, ABSENT, dtype=np.int64)
     entry_of[entry_partition[sound]] = sound
     return entry_of
+
+
+def stays(case: Case) -> BoolArray:
+    """Return ``(B,)`` true for brokers that share the load: live and not leaving."""
+    leaving = case.rows_of(case.settings.leaving_brokers)
+    found: BoolArray = case.state.brokers.is_live & ~leaving
+    return found

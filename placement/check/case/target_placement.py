@@ -6,9 +6,8 @@ from itertools import chain
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-Int64Array = npt.NDArray[np.int64]
+from placement.array_types import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -35,9 +34,9 @@ class Target:
     """
 
     topics: tuple[str, ...]
-    partitions: Int64Array
-    start: Int64Array
-    broker_ids: Int64Array
+    partitions: IntArray
+    start: IntArray
+    broker_ids: IntArray
     log_dirs: tuple[str | None, ...] | None = None
 
     def __post_init__(self) -> None:

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, RateArray
 from placement.check.case.broker_loads import broker_loads, fixed_bytes, replica_bytes
 from placement.check.case.check_settings import HardGoals
 from placement.check.case.finding import Finding, Missed, Where
-from placement.check.case.placed_replicas import BoolArray
-from placement.check.case.plan_case import Case
+from placement.check.case.plan_case import Case, stays
 from placement.check.rules.capacity_rules import capacities
 from placement.check.rules.rack_rule import most_per_rack
-from placement.model.cluster import UNKNOWN, BrokerState, RateArray, Storage
+from placement.model.cluster import UNKNOWN, BrokerState, Storage
 
 COUNTS = ("replicas", "leaders")
 LED = ("out", "leaders")
@@ -115,13 +115,6 @@ def _ends(
         named = case.rows_of(goals.filled)
         lower = np.where(named if goals.filled else is_new, lower, 0.0)
     return lower, upper
-
-
-def stays(case: Case) -> BoolArray:
-    """Return ``(B,)`` true for brokers that share the load: live and not leaving."""
-    leaving = case.rows_of(case.settings.leaving_brokers)
-    found: BoolArray = case.state.brokers.is_live & ~leaving
-    return found
 
 
 def leads(case: Case) -> BoolArray:

@@ -5,15 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray, RateArray
 from placement.check.case.check_settings import HardGoals
 from placement.check.case.finding import Finding, Missed, Where
-from placement.check.case.placed_replicas import BoolArray
-from placement.check.case.plan_case import Case
-from placement.check.case.target_placement import Int64Array
-from placement.check.goals.broker_bands import bands, leads, stays
+from placement.check.case.plan_case import Case, stays
+from placement.check.goals.broker_bands import bands, leads
 from placement.check.goals.log_dir_bands import log_dir_bands
 from placement.check.rules.capacity_rules import amount, capacities
-from placement.model.cluster import RateArray
 
 SLACK = 1e-6
 
@@ -138,7 +136,7 @@ def _spread_leaders(case: Case, goals: HardGoals) -> Iterator[Missed]:
 
 
 def _uneven(
-    counts: Int64Array, member: BoolArray, mean: float, goals: HardGoals
+    counts: IntArray, member: BoolArray, mean: float, goals: HardGoals
 ) -> Iterator[tuple[int, str, float]]:
     """Yield brokers outside the allowed range, the range, and the distance to it."""
     band, (least, most) = goals.spread_band, goals.spread_gap
@@ -166,7 +164,7 @@ def _min_leaders(
 
 def _topics(case: Case, names: frozenset[str]) -> Iterator[tuple[int, str, BoolArray]]:
     """Yield row, name and ``(P,)`` partition mask of the named topics."""
-    of: Int64Array = case.state.partitions.topic_idx.astype(np.int64)
+    of: IntArray = case.state.partitions.topic_idx.astype(np.int64)
     for topic, name in enumerate(case.state.topics.names):
         if name in names:
             yield topic, name, np.equal(of, topic)

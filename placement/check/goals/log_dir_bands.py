@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray, RateArray
 from placement.check.case.broker_loads import replica_bytes
 from placement.check.case.check_settings import HardGoals
 from placement.check.case.finding import Finding, Missed, Where
-from placement.check.case.placed_replicas import BoolArray
 from placement.check.case.plan_case import Case
-from placement.check.case.target_placement import Int64Array
 from placement.check.rules.log_dir_capacity import ends_in, log_dir_loads
-from placement.model.cluster import ABSENT, UNKNOWN, LogDirState, RateArray
+from placement.model.cluster import ABSENT, UNKNOWN, LogDirState
 
 SLACK = 1e-6
 
@@ -56,7 +55,7 @@ def _is_member(case: Case, goals: HardGoals) -> BoolArray:
     return is_member
 
 
-def _heaviest(case: Case) -> Int64Array:
+def _heaviest(case: Case) -> IntArray:
     """Return ``(D,)`` bytes of the largest replica in each log dir."""
     place, size = ends_in(case, case.after), replica_bytes(case.state, case.after)
     found = np.zeros(len(case.state.log_dirs), dtype=np.int64)
@@ -66,7 +65,7 @@ def _heaviest(case: Case) -> Int64Array:
 
 
 def _shares(
-    sizes: Int64Array, load: Int64Array, heavy: Int64Array, width: float
+    sizes: IntArray, load: IntArray, heavy: IntArray, width: float
 ) -> RateArray:
     """Return the share of each log dir of one broker in the broker's bytes."""
     parts = np.maximum(sizes, 1).astype(np.float64)

@@ -13,11 +13,11 @@ from heapq import heapify, heapreplace
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.check.case.broker_loads import replica_bytes
-from placement.check.case.placed_replicas import BoolArray, Placed
+from placement.check.case.placed_replicas import Placed
 from placement.check.case.plan_case import Case
-from placement.check.case.target_placement import Int64Array
-from placement.model.cluster import ABSENT, UNKNOWN, IndexArray, LogDirState
+from placement.model.cluster import ABSENT, UNKNOWN, LogDirState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Chosen:
     size_bytes: int
 
 
-def may_choose(case: Case, after: Int64Array, room: Int64Array) -> dict[int, Chosen]:
+def may_choose(case: Case, after: IntArray, room: IntArray) -> dict[int, Chosen]:
     """
     Return the most that brokers may put into log dirs without enough room for all.
 
@@ -125,7 +125,7 @@ def has_known_load(case: Case) -> BoolArray:
     return is_told | ~has_lost[dirs.broker_idx]
 
 
-def _counts(case: Case, after: Int64Array) -> tuple[Int64Array, Int64Array]:
+def _counts(case: Case, after: IntArray) -> tuple[IntArray, IntArray]:
     """Return ``(D,)`` bounds on partitions per log dir, without unnamed copies."""
     replicas, dirs = case.state.replicas, case.state.log_dirs
     current, future = replicas.log_dir_idx, replicas.future_log_dir_idx
@@ -138,14 +138,14 @@ def _counts(case: Case, after: Int64Array) -> tuple[Int64Array, Int64Array]:
     return low, high + lost[dirs.broker_idx]
 
 
-def _tally(case: Case, rows: Int64Array | IndexArray) -> Int64Array:
+def _tally(case: Case, rows: IntArray | IndexArray) -> IntArray:
     count = len(case.state.log_dirs)
     known = rows[np.not_equal(rows, ABSENT)]
-    counts: Int64Array = np.bincount(known, minlength=count)[:count].astype(np.int64)
+    counts: IntArray = np.bincount(known, minlength=count)[:count].astype(np.int64)
     return counts
 
 
-def _lost(case: Case, before: Placed) -> Int64Array:
+def _lost(case: Case, before: Placed) -> IntArray:
     """Return ``(B,)`` number of replicas in an unknown log dir."""
     is_lost = np.equal(before.log_dir_idx, ABSENT) & ~case.state.replicas.is_failed
     counts = np.bincount(before.broker_idx[is_lost], minlength=case.state.num_brokers)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.check.case.finding import Finding
-from placement.check.case.placed_replicas import BoolArray, serves
+from placement.check.case.placed_replicas import serves
 from placement.check.case.plan_case import Case
-from placement.check.case.target_placement import Int64Array
 from placement.model.cluster import ClusterState
 
 
@@ -48,7 +48,7 @@ def _can_be_fetched(state: ClusterState) -> BoolArray:
     return in_sync | eligible
 
 
-def _partitions(state: ClusterState, rows: Int64Array) -> BoolArray:
+def _partitions(state: ClusterState, rows: IntArray) -> BoolArray:
     found = np.zeros(state.num_partitions, dtype=np.bool_)
     found[rows] = True
     return found

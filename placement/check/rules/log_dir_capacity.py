@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.check.case.broker_loads import explained_bytes, replica_bytes
 from placement.check.case.finding import Finding, Where
-from placement.check.case.placed_replicas import BoolArray, Placed
+from placement.check.case.placed_replicas import Placed
 from placement.check.case.plan_case import Case
-from placement.check.case.target_placement import Int64Array
 from placement.check.rules.broker_dirs import has_known_load, may_choose
 from placement.check.rules.capacity_rules import SLACK, amount
 from placement.model.cluster import ABSENT, UNKNOWN, LogDirState
@@ -73,7 +73,7 @@ def _over(case: Case, row: int, was: int, now: int, text: str) -> Finding:
     )
 
 
-def log_dir_loads(case: Case) -> tuple[Int64Array, Int64Array]:
+def log_dir_loads(case: Case) -> tuple[IntArray, IntArray]:
     """
     Return ``(D,)`` bytes on each log dir without and with the plan.
 
@@ -92,7 +92,7 @@ def log_dir_loads(case: Case) -> tuple[Int64Array, Int64Array]:
     return fixed + _located(case, case.before), left + _located(case, case.after)
 
 
-def _located(case: Case, placed: Placed) -> Int64Array:
+def _located(case: Case, placed: Placed) -> IntArray:
     """Return ``(D,)`` bytes of the replicas known to end in each log dir."""
     place = ends_in(case, placed)
     size = replica_bytes(case.state, placed)
@@ -102,7 +102,7 @@ def _located(case: Case, placed: Placed) -> Int64Array:
     return located
 
 
-def ends_in(case: Case, placed: Placed) -> Int64Array:
+def ends_in(case: Case, placed: Placed) -> IntArray:
     """Return ``(R,)`` final log dir of each replica; ongoing moves complete."""
     replicas = case.state.replicas
     lay_in = np.append(replicas.log_dir_idx, ABSENT)[placed.from_idx]
@@ -113,7 +113,7 @@ def ends_in(case: Case, placed: Placed) -> Int64Array:
     return np.where(arrives, going_to, placed.log_dir_idx).astype(np.int64)
 
 
-def _homeless_gone(case: Case) -> Int64Array:
+def _homeless_gone(case: Case) -> IntArray:
     """Return ``(B,)`` bytes of the replicas that leave an unknown log dir."""
     before, after = case.before, case.after
     is_homeless = np.equal(ends_in(case, before), ABSENT)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.check.case.finding import Finding
-from placement.check.case.placed_replicas import BoolArray, serves
+from placement.check.case.placed_replicas import serves
 from placement.check.case.plan_case import Case
-from placement.check.case.target_placement import Int64Array
 from placement.model.cluster import ABSENT, BrokerState, LogDirState
 
 
@@ -33,7 +33,7 @@ def min_isr(case: Case) -> Iterator[Finding]:
     yield from _eligible_dropped(case)
 
 
-def _min_isr_of(case: Case) -> Int64Array:
+def _min_isr_of(case: Case) -> IntArray:
     topics, partitions = case.state.topics, case.state.partitions
     return topics.min_insync_replicas.astype(np.int64)[partitions.topic_idx]
 
@@ -51,13 +51,13 @@ def _below_min_isr(case: Case) -> Iterator[Finding]:
         yield replace(finding, existing=bool(factor[partition] >= was[partition]))
 
 
-def _kept(case: Case, flags: BoolArray) -> Int64Array:
+def _kept(case: Case, flags: BoolArray) -> IntArray:
     """Return ``(P,)`` number of replicas with a flag that stay after the plan."""
     stays = case.after.from_idx[~case.is_new]
     return _count(case, case.before.partition_idx[stays[flags[stays]]])
 
 
-def _count(case: Case, partition_idx: Int64Array) -> Int64Array:
+def _count(case: Case, partition_idx: IntArray) -> IntArray:
     return np.bincount(partition_idx, minlength=case.state.num_partitions)
 
 

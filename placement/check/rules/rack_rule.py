@@ -5,20 +5,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.check.case.finding import Finding
-from placement.check.case.placed_replicas import BoolArray, Placed
-from placement.check.case.plan_case import Case
-from placement.check.case.target_placement import Int64Array
+from placement.check.case.placed_replicas import Placed
+from placement.check.case.plan_case import Case, stays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Held:
     """One row per partition and rack with a replica of it, ordered by partition."""
 
-    partition: Int64Array
-    rack: Int64Array
-    count: Int64Array
-    count_in_use: Int64Array
+    partition: IntArray
+    rack: IntArray
+    count: IntArray
+    count_in_use: IntArray
 
 
 def most_per_rack(replication_factor: int, brokers_per_rack: list[int]) -> int:
@@ -45,7 +45,7 @@ def rack(case: Case) -> Iterator[Finding]:
     A violation is existing if it is no worse than before: no more replicas above κ, and
     no larger difference between racks. A change of order alone is never worse.
     """
-    is_used = _is_used(case)
+    is_used = stays(case)
     brokers = case.state.brokers
     in_rack = np.bincount(brokers.rack_idx[is_used], minlength=len(brokers.racks))
     new = _spread(case, case.after, is_used, in_rack)
@@ -90,12 +90,12 @@ class _Spread:
         ``(P,)`` number of replicas above κ, summed over the racks.
     """
 
-    limit: Int64Array
-    factor: Int64Array
-    most: Int64Array
-    fullest: Int64Array
-    least_open: Int64Array
-    excess: Int64Array
+    limit: IntArray
+    factor: IntArray
+    most: IntArray
+    fullest: IntArray
+    least_open: IntArray
+    excess: IntArray
 
     @property
     def is_over(self) -> BoolArray:
@@ -110,14 +110,14 @@ class _Spread:
         return uneven
 
     @property
-    def unevenness(self) -> Int64Array:
+    def unevenness(self) -> IntArray:
         """``(P,)`` difference between racks in replicas, beyond the allowed 1."""
-        uneven: Int64Array = np.maximum(self.most - self.least_open - 1, 0)
+        uneven: IntArray = np.maximum(self.most - self.least_open - 1, 0)
         return uneven
 
 
 def _spread(
-    case: Case, placed: Placed, is_used: BoolArray, in_rack: Int64Array
+    case: Case, placed: Placed, is_used: BoolArray, in_rack: IntArray
 ) -> _Spread:
     count = case.state.num_partitions
     is_settled = _is_settled(case, placed)
@@ -164,13 +164,6 @@ def _changes_racks(case: Case) -> BoolArray:
     return changes
 
 
-def _is_used(case: Case) -> BoolArray:
-    """Return ``(B,)`` true for live brokers that are not being emptied."""
-    is_leaving = case.rows_of(case.settings.leaving_brokers)
-    used: BoolArray = case.state.brokers.is_live & ~is_leaving
-    return used
-
-
 def _is_settled(case: Case, placed: Placed) -> BoolArray:
     """Return ``(R,)`` false for replicas that an ongoing reassignment removes."""
     goes = np.append(case.state.replicas.is_removing, False)
@@ -195,18 +188,18 @@ def _held(
     )
 
 
-def _limits(factor: Int64Array, brokers_per_rack: list[int]) -> Int64Array:
+def _limits(factor: IntArray, brokers_per_rack: list[int]) -> IntArray:
     """Return ``(P,)`` κ of each partition, which depends on its factor alone."""
     limits = [most_per_rack(rf, brokers_per_rack) for rf in range(_top(factor) + 1)]
-    found: Int64Array = np.array(limits, dtype=np.int64)[factor]
+    found: IntArray = np.array(limits, dtype=np.int64)[factor]
     return found
 
 
-def _top(values: Int64Array) -> int:
+def _top(values: IntArray) -> int:
     return int(values.max()) if len(values) else 0
 
 
-def _fullest(held: _Held, num_partitions: int) -> tuple[Int64Array, Int64Array]:
+def _fullest(held: _Held, num_partitions: int) -> tuple[IntArray, IntArray]:
     """Return ``(P,)`` the replicas in the fullest rack, and its row (the first)."""
     most = np.zeros(num_partitions, dtype=np.int64)
     np.maximum.at(most, held.partition, held.count)
@@ -216,7 +209,7 @@ def _fullest(held: _Held, num_partitions: int) -> tuple[Int64Array, Int64Array]:
     return most, fullest
 
 
-def _least_open(held: _Held, in_rack: Int64Array, num_partitions: int) -> Int64Array:
+def _least_open(held: _Held, in_rack: IntArray, num_partitions: int) -> IntArray:
     """
     Return ``(P,)`` the fewest replicas in a rack with a free broker.
 

@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.core.bounds.knapsack_multipliers import Pool, cover
 from placement.core.model.arrangement import (
     Arrangement,
@@ -31,12 +32,7 @@ from placement.core.model.arrangement import (
     sum_rows_into,
 )
 from placement.core.model.objective import usable_capacity
-from placement.core.model.problem import (
-    NO_LIMIT,
-    IntArray,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Movability, Problem
 from placement.core.model.solution import Proof
 
 Entry = tuple[int, ...]

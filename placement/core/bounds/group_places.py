@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.core.bounds.occupancy import UsableBins
-from placement.core.model.problem import NO_LIMIT, NOWHERE, IntArray, Problem
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Problem
 from placement.core.model.solution import Shortfall
 
 

@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.core.bounds.cover_bounds import Bands, cost_bound, moves_bound
 from placement.core.bounds.group_places import Places
 from placement.core.bounds.occupancy import UsableBins
@@ -30,15 +31,7 @@ from placement.core.bounds.overfull_sets import overfull_sets
 from placement.core.model.arrangement import home_arrangement
 from placement.core.model.node_limits import node_room
 from placement.core.model.objective import broken_groups, usable_capacity
-from placement.core.model.problem import (
-    NO_LIMIT,
-    NOWHERE,
-    BoolArray,
-    IndexArray,
-    IntArray,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Movability, Problem
 from placement.core.model.solution import Proof, Shortfall
 from placement.core.verify.bound import verify_cover
 from placement.core.verify.shortfalls import Verifier

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.core.model.problem import FloatArray, IntArray
+from placement.array_types import FloatArray, IntArray
 
 SWEEPS = 1
 """Number of coordinate-ascent sweeps over the multipliers of a bin."""

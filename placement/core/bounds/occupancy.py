@@ -16,8 +16,9 @@ same without :math:`s_{gk}`.
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.model.objective import open_bins
-from placement.core.model.problem import BoolArray, IntArray, Level, Movability, Problem
+from placement.core.model.problem import Level, Movability, Problem
 
 MOST_CELLS = 4_000_000
 """Largest number of (group, node) pairs counted at once."""

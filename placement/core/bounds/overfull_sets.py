@@ -17,19 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.bounds.occupancy import Occupancy
 from placement.core.bounds.set_bounds import least_load
 from placement.core.model.arrangement import home_loads
 from placement.core.model.node_limits import limited_levels, set_capacity
 from placement.core.model.objective import usable_capacity
-from placement.core.model.problem import (
-    NO_LIMIT,
-    BoolArray,
-    IntArray,
-    Level,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Level, Movability, Problem
 from placement.core.model.solution import Proof, Shortfall
 from placement.core.verify.shortfalls import Verifier
 

@@ -26,15 +26,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from placement.array_types import BoolArray, FloatArray, IntArray
 from placement.core.model.arrangement import Arrangement, loads
 from placement.core.model.objective import distances
-from placement.core.model.problem import (
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import Movability, Problem
 from placement.core.model.solution import Proof
 
 PREFIXES = 6

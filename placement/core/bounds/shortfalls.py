@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.core.bounds.group_places import Places
 from placement.core.bounds.infeasibility import prove_impossible
 from placement.core.model.arrangement import Arrangement, loads
@@ -14,12 +15,7 @@ from placement.core.model.objective import (
     peaks,
     usable_capacity,
 )
-from placement.core.model.problem import (
-    NO_LIMIT,
-    IntArray,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Movability, Problem
 from placement.core.model.solution import Shortfall
 
 MAX_SHORTFALLS = 1000

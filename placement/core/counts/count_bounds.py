@@ -7,12 +7,8 @@ Imports `core.counts.count_problem` alone, not the flows that find the witnesses
 import numpy as np
 import numpy.typing as npt
 
-from placement.core.counts.count_problem import (
-    CountProblem,
-    CountProof,
-    IntArray,
-    sum_by,
-)
+from placement.array_types import IntArray
+from placement.core.counts.count_problem import CountProblem, CountProof, sum_by
 
 
 def peak_bound(problem: CountProblem, bins: IntArray) -> int:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.core.counts.count_network import BoolArray, Network, fill, push, reach
+from placement.array_types import BoolArray, IntArray
+from placement.core.counts.count_network import Network, fill, push, reach
 from placement.core.counts.count_problem import (
     CountProblem,
     CountProof,
     CountSolution,
-    IntArray,
     num_outside,
     sum_by,
 )

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.core.counts.count_problem import CountProblem, IntArray, sum_by
+from placement.array_types import IntArray
+from placement.core.counts.count_problem import CountProblem, sum_by
 from placement.core.counts.kernels import class_flow as kernels
 from placement.core.search.kernels.jit import compiled
-
-BoolArray = npt.NDArray[np.bool_]
 
 MIN_EDGES_COMPILED = 30_000
 """Number of edges below which kernels run uncompiled, faster than compiling them."""

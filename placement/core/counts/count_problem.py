@@ -5,8 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
+from placement.array_types import IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

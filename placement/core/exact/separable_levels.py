@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from placement.core.model.problem import IntArray, Level, Problem
+from placement.array_types import IntArray
+from placement.core.model.problem import Level, Problem
 
 LEAST_FIXED = 0.9
 """Least share of items whose node is fixed in a separable level (0-1)."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from placement.array_types import FloatArray, IntArray
 from placement.core.exact.model_scaling import Found, fits_rules
 from placement.core.exact.work_limit import ExactWork
-from placement.core.feasibility.hard_rules import without_bands
 from placement.core.model.arrangement import Arrangement, home_loads, loads
 from placement.core.model.deadline import Deadline
 from placement.core.model.node_limits import NodeLoads, limited_levels, node_loads
@@ -27,17 +27,12 @@ from placement.core.model.objective import (
     peaks,
     usable_capacity,
 )
-from placement.core.model.problem import (
-    NO_LIMIT,
-    FloatArray,
-    IntArray,
-    Level,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Level, Problem
 from placement.core.model.search_budget import Effort
 from placement.core.model.solution import Solution
 from placement.core.presolve.fix_immovable import Moving
 from placement.core.solve import prove, solve
+from placement.core.solve_hard_rules import without_bands
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExprT

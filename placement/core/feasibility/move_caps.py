@@ -21,7 +21,6 @@ from placement.core.exact.model_scaling import (
     fits_rules,
 )
 from placement.core.exact.work_limit import ExactWork
-from placement.core.feasibility.hard_rules import for_exact, solve_bare, without_bands
 from placement.core.feasibility.least_excess import RULE_CELLS, with_least_excess
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.deadline import Deadline
@@ -30,6 +29,7 @@ from placement.core.model.search_budget import Effort
 from placement.core.model.solution import MET, Proof, Shortfall, Solution, Status
 from placement.core.presolve.fix_immovable import Moving
 from placement.core.solve import solve
+from placement.core.solve_hard_rules import for_exact, solve_bare, without_bands
 
 CAPPED_CELLS = 3600
 """Largest number of (group, bin) pairs with caps: 12 brokers, 300 partitions."""

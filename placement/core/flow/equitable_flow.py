@@ -10,9 +10,8 @@ from fractions import Fraction
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-from placement.core.model.problem import IntArray
+from placement.array_types import IntArray
 
 MAX_COST = 2**61
 """Limit above which costs times nodes of a flow would exceed 64 bits."""
@@ -20,20 +19,18 @@ MAX_COST = 2**61
 MAX_SWEEPS = 300
 """Largest number of sweeps over all arcs for potentials; a dozen is usual."""
 
-EndsArray = npt.NDArray[np.int64]
-
 
 class Arcs:
     """Arcs of a network, stored as columns."""
 
     def __init__(self) -> None:
-        self.columns: list[tuple[EndsArray, EndsArray, IntArray, IntArray]] = []
+        self.columns: list[tuple[IntArray, IntArray, IntArray, IntArray]] = []
         self.count = 0
 
     def add(
         self,
-        tails: EndsArray,
-        heads: EndsArray | int,
+        tails: IntArray,
+        heads: IntArray | int,
         capacities: IntArray | int,
         costs: IntArray | int,
     ) -> slice:

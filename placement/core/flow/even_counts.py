@@ -19,12 +19,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.core.flow.equitable_flow import Arcs, EvenSinks, Pools
-from placement.core.model.problem import (
-    BoolArray,
-    IndexArray,
-    IntArray,
-)
 
 MAX_ARCS = 4_000_000
 """Largest number of arcs, about twenty seconds; larger problems are split."""

@@ -18,10 +18,11 @@ groups are one class in the network (`core.presolve.symmetry`).
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.flow.transport_network import Network
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import IntArray, Problem
+from placement.core.model.problem import Problem
 from placement.core.model.search_budget import Effort
 from placement.core.model.solution import Proof
 from placement.core.verify.load_prices import verify_prices

@@ -4,18 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.flow.equitable_flow import MAX_COST, Arcs
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.objective import open_bins
-from placement.core.model.problem import (
-    NOWHERE,
-    BoolArray,
-    IndexArray,
-    IntArray,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NOWHERE, Movability, Problem
 from placement.core.presolve.symmetry import classes_of, dealt, pairs_of
 
 NO_KEY = 1 << 62

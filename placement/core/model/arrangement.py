@@ -10,13 +10,8 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from placement.core.model.problem import (
-    NOWHERE,
-    BoolArray,
-    IndexArray,
-    IntArray,
-    Problem,
-)
+from placement.array_types import BoolArray, IndexArray, IntArray
+from placement.core.model.problem import NOWHERE, Problem
 
 EXACT = 2.0**52
 """Limit below which sums of integers are exact in float64."""

@@ -11,17 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, FloatArray, IntArray
 from placement.core.model.arrangement import Arrangement, home_loads, loads
-from placement.core.model.problem import (
-    NO_LIMIT,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Level,
-    Limits,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Level, Limits, Movability, Problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,18 +6,10 @@ from functools import total_ordering
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, FloatArray, IndexArray, IntArray
 from placement.core.model.arrangement import Arrangement, home_loads, loads
 from placement.core.model.node_limits import can_relieve, node_distances, node_loads
-from placement.core.model.problem import (
-    NOWHERE,
-    BoolArray,
-    FloatArray,
-    IndexArray,
-    IntArray,
-    Level,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NOWHERE, Level, Movability, Problem
 
 MANY = 16
 """Largest group size for which comparing neighbouring rows is faster than sorting."""

@@ -21,13 +21,8 @@ from dataclasses import dataclass, field, fields
 from enum import IntEnum
 
 import numpy as np
-import numpy.typing as npt
 
-IntArray = npt.NDArray[np.int64]
-IndexArray = npt.NDArray[np.int32]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-CodeArray = npt.NDArray[np.int8]
+from placement.array_types import BoolArray, CodeArray, FloatArray, IndexArray, IntArray
 
 NOWHERE = -1
 """Index of no bin or no item: an item without a home, a group without a role."""

@@ -27,6 +27,10 @@ class Effort:
     least_pay
         Share of the cost (0-1) that a block of rounds must save to continue, where
         moves have no price.
+    slack
+        Largest increase of the cost that a ruin round may cause at first, in multiples
+        of the gap to the bound per moved item; it falls to 0 over the rounds. 0: only
+        improvements are kept.
     searches
         Number of parallel ruin-and-recreate searches with different random numbers;
         the best answer counts, the first of equal ones.
@@ -86,6 +90,7 @@ class Effort:
     rounds: int
     more_rounds: int = 0
     least_pay: float = 3e-4
+    slack: float = 0.0
     searches: int = 1
     gap: float
     milp_cells: int
@@ -125,6 +130,7 @@ NORMAL = Effort(
     steps_per_item=6,
     rounds=200,
     more_rounds=14_200,
+    slack=20.0,
     gap=0.001,
     milp_cells=240,
     milp_nodes=2000,
@@ -148,6 +154,7 @@ THOROUGH = Effort(
     rounds=10_000,
     more_rounds=80_000,
     least_pay=3e-5,
+    slack=20.0,
     searches=2,
     gap=0.0,
     milp_cells=2000,
@@ -187,7 +194,7 @@ FEW_PRICED = 1500
 MORE_FREE = 600
 """Limit of `more_rounds` for few items and free moves: uncompiled, 10 ms a round."""
 FEWER_ROUNDS_ITEMS = 10_000
-"""Number of items above which a third of `more_rounds` is the limit."""
+"""Number of items above which three fifths of `more_rounds` is the limit."""
 LARGE_PROBLEM = 100_000
 """Number of items above which a ruin round takes a millisecond and saves little."""
 TURN = 1000
@@ -218,5 +225,5 @@ def most_rounds(effort: Effort, num_items: int, price_per_move: int) -> int:
     if num_items <= FEW_PRICED:
         most = 0 if price_per_move else min(most, MORE_FREE)
     elif not price_per_move and num_items > FEWER_ROUNDS_ITEMS:
-        most = most // 3 if num_items <= LARGE_PROBLEM else 0
+        most = most * 3 // 5 if num_items <= LARGE_PROBLEM else 0
     return max(effort.rounds, most)

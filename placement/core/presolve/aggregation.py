@@ -11,18 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.core.bounds.infeasibility import CAPS, beyond_caps
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import (
-    NO_LIMIT,
-    NOWHERE,
-    BoolArray,
-    IndexArray,
-    IntArray,
-    Level,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Level, Movability, Problem
 from placement.core.model.solution import Bounded, Solution, Status
 
 Bundle = tuple[int, ...]

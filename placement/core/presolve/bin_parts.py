@@ -11,14 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.core.model.arrangement import Arrangement, settled
 from placement.core.model.objective import open_bins
 from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
-    BoolArray,
-    IndexArray,
-    IntArray,
     Level,
     Limits,
     Movability,

@@ -11,16 +11,9 @@ from typing import Self
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.core.model.arrangement import Arrangement, home_loads, sum_rows_into
-from placement.core.model.problem import (
-    NOWHERE,
-    BoolArray,
-    IndexArray,
-    IntArray,
-    Level,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NOWHERE, Level, Movability, Problem
 
 WORTH_IT = 0.5
 """Share of groups that may move (0-1) up to which removing the others pays."""

@@ -4,14 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from placement.core.model.problem import (
-    BoolArray,
-    IndexArray,
-    IntArray,
-    Level,
-    Movability,
-    Problem,
-)
+from placement.array_types import BoolArray, IndexArray, IntArray
+from placement.core.model.problem import Level, Movability, Problem
 
 
 class Classes(NamedTuple):

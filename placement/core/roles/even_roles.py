@@ -2,12 +2,8 @@
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.core.flow.equitable_flow import Arcs, EvenSinks
-from placement.core.model.problem import (
-    BoolArray,
-    IndexArray,
-    IntArray,
-)
 
 
 def even_roles(

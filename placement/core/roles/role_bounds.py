@@ -15,13 +15,9 @@ References
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.model.arrangement import home_loads
-from placement.core.model.problem import (
-    NO_LIMIT,
-    BoolArray,
-    IntArray,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Problem
 from placement.core.model.solution import Bounded, Proof
 from placement.core.verify.role_claims import may_take_role, proven_distance
 

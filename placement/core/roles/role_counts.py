@@ -28,14 +28,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, FloatArray, IndexArray, IntArray
 from placement.core.flow.equitable_flow import Arcs
 from placement.core.model.arrangement import rows_by_bin
-from placement.core.model.problem import (
-    BoolArray,
-    FloatArray,
-    IndexArray,
-    IntArray,
-)
 from placement.core.roles.role_shares import Places, hand_within
 from placement.core.roles.role_steps import Steps, step_prices
 

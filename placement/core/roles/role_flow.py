@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.flow.equitable_flow import Arcs
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import BoolArray, IntArray, Problem
+from placement.core.model.problem import Problem
 
 
 def solve_roles(problem: Problem, at: Arrangement) -> Arrangement:

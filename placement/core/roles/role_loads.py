@@ -12,15 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import FloatArray, IndexArray, IntArray
 from placement.core.model.arrangement import Arrangement, loads, rows_by_bin
 from placement.core.model.deadline import Deadline
-from placement.core.model.problem import (
-    NO_LIMIT,
-    FloatArray,
-    IndexArray,
-    IntArray,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Problem
 from placement.core.roles.kernels.role_cycles import (
     MOST_TRIED,
     NO_ITEM,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.model.arrangement import rows_by_bin
-from placement.core.model.problem import BoolArray, IntArray
 from placement.core.roles.kernels.role_transfers import Handing, hand_out
 from placement.core.search.kernels.jit import compiled
 

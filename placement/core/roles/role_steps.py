@@ -6,8 +6,8 @@ Price of the next role of a bin: the rank of its key among the keys of all bins.
 
 import numpy as np
 
+from placement.array_types import FloatArray, IntArray
 from placement.core.flow.equitable_flow import Arcs
-from placement.core.model.problem import FloatArray, IntArray
 
 DIGITS = 12
 """Number of digits in which ratios are compared, for equal results on any machine."""

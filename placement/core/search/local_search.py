@@ -7,7 +7,7 @@ nodes out of their band are relieved worst first by role changes, moves and exch
 items that need not have moved return home. Limits are in steps, never in seconds.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum, auto
 from typing import Any
 
@@ -15,38 +15,26 @@ import numpy as np
 
 from placement.core.bounds.infeasibility import is_impossible
 from placement.core.model.arrangement import Arrangement, settled
-from placement.core.model.deadline import Deadline
 from placement.core.model.objective import Value, broken_groups, evaluate
 from placement.core.model.problem import NO_LIMIT, Movability, Problem
 from placement.core.model.search_budget import (
-    FEW_PRICED,
     IDLE_TURNS,
     LEAST_PAY,
     MORE_FREE,
     TURN,
-    Effort,
     most_rounds,
     scans,
 )
-from placement.core.search.compilation import Compiling
+from placement.core.search.kernel_runner import KernelRunner
 from placement.core.search.kernels import stages
-from placement.core.search.kernels.jit import compiled
 from placement.core.search.kernels.layout import (
     BASE_PRICE,
     COST,
-    IS_FULL,
     MINDS_SPREAD,
-    NOISE,
-    NUM_NODES,
-    PENALTY,
 )
 from placement.core.search.kernels.placing import ALL_BINS
 from placement.core.search.kernels.state import (
-    Memory,
     arrangement_of,
-    as_lists,
-    lay_again,
-    lay_out,
 )
 
 PRICED_ITEMS = 200_000
@@ -57,12 +45,8 @@ PATIENCE = 3
 """Number of rounds over all bins without gain after which balancing ends."""
 DEAR_STEPS = 12
 """Number of plain steps that one step with pairs of moves counts as."""
-MOST_REPACKED = 8
-"""Largest number of runs of a stage whose lists must be laid out again."""
 ROLE_SWEEPS = 8
 """Largest number of sweeps over all roles."""
-STEPS_AT_ONCE = 1000
-"""Number of steps between two checks of the deadline, if there is one."""
 TRADE_SCAN = 64
 """Number of items of a bin examined for roles to give in a swap."""
 TRIM_SCAN = 256
@@ -72,8 +56,6 @@ BASE_PRICES = (0.3, 1.0, 0.1, 3.0)
 """Base prices of a move to try in turn, in mean costs of an item."""
 MUCH_NEARER = 0.9
 """Ratio of distances below which exceeding the caps on collections is worth it."""
-KEPT = (NOISE, MINDS_SPREAD)
-"""Scalars of a search that are kept when lists are laid out again."""
 
 
 class Spread(Enum):
@@ -85,112 +67,13 @@ class Spread(Enum):
     NEVER = auto()
 
 
-class Searcher:
-    """
-    Local search on one problem: its memory, and the stages on it.
-
-    Parameters
-    ----------
-    problem
-        Items, bins, and what may move.
-    effort
-        Budget of the search.
-    seed
-        Seed of the random numbers.
-    deadline
-        Time at which to end with the answer found by then; `None`: no limit.
-    is_compiled
-        Whether to run compiled from the start, whatever the size of the problem.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        effort: Effort,
-        seed: int,
-        deadline: Deadline | None = None,
-        *,
-        is_compiled: bool = False,
-    ) -> None:
-        self._problem = problem
-        self._effort = effort
-        self._seed = seed
-        self._deadline = deadline or Deadline()
-        self._compiling = Compiling(
-            problem.num_items,
-            effort,
-            is_priced=self._is_priced,
-            is_on=is_compiled,
-        )
-        self._laid_out: Memory | None = None
-        self._live: Memory | None = None
-        self._mean_cost = float(problem.cost[problem.group_of].sum()) / max(
-            problem.num_items, 1
-        )
-        self.is_hopeless: bool | None = None
-        self.steps = 0
-
-    @property
-    def effort(self) -> Effort:
-        """Budget of the search."""
-        return self._effort
+class Searcher(KernelRunner):
+    """Local search on one problem in stages; parameters as `KernelRunner`."""
 
     @property
     def _patience(self) -> int:
         # Few bins are all tried: a second round would find nothing new.
         return PATIENCE if self._problem.num_bins > ALL_BINS else 1
-
-    @property
-    def _is_priced(self) -> bool:
-        """Whether more ruin rounds pay: moves have a price and items are not few."""
-        is_small = self._problem.num_items <= FEW_PRICED
-        return self._problem.price_per_move > 0 and not is_small
-
-    def _column(self, values: Any) -> Any:  # noqa: ANN401 - array or list
-        return values if self._compiling.is_on else values.tolist()
-
-    @property
-    def _now(self) -> Memory:
-        """Memory that the stages work on: arrays, or lists while uncompiled."""
-        assert self._live is not None  # noqa: S101 - made before any stage
-        return self._live
-
-    def _call(
-        self,
-        entry: Callable[..., int],
-        *arguments: Any,  # noqa: ANN401 - numbers, arrays or lists
-    ) -> int:
-        run = compiled(entry) if self._compiling.is_on else entry
-        done = 0
-        for _ in range(MOST_REPACKED):
-            done += int(run(self._now, *arguments))
-            if not self._now.ints[IS_FULL]:
-                break
-            # A list had no room to grow and moves were skipped: continue with room.
-            self._repack()
-        return done
-
-    def _repack(self) -> None:
-        """Lay out the present state again, with room in every list."""
-        ints, floats = self._now
-        kept, base_price = {at: ints[at] for at in KEPT}, floats[BASE_PRICE]
-        self._begin(arrangement_of(self._now, self._problem))
-        for at, value in kept.items():
-            self._now.ints[at] = value
-        self._now.floats[BASE_PRICE] = base_price
-
-    def _speed_up(self, *, is_long: bool = False, rounds: int = 0) -> None:
-        """
-        Switch to compiled kernels if that saves time; the answer is the same.
-
-        `is_long`: whether the next stage takes longer than loading the kernels.
-        `rounds`: maximum number of ruin rounds that follow.
-        """
-        if self._compiling.begins(is_long=is_long, rounds=rounds):
-            memory = self._laid_out
-            assert memory is not None  # noqa: S101 - made before any stage
-            memory.ints[:], memory.floats[:] = self._now
-            self._live = memory
 
     def improve(self, at: Arrangement, value: Value) -> tuple[Arrangement, Value]:
         """
@@ -305,11 +188,6 @@ class Searcher:
                 return
             self._balance(64)
 
-    def _is_in_band(self) -> bool:
-        ints, floats = self._now
-        first = int(ints[PENALTY])
-        return not np.any(floats[first : first + int(ints[NUM_NODES])])
-
     def _meet_rules(self) -> None:
         problem = self._problem
         must = np.equal(problem.movability, Movability.MUST) | (problem.home < 0)
@@ -332,15 +210,6 @@ class Searcher:
             self._balance(64)
             self._call(stages.trim, self._moved(), 0)
         self._call(stages.return_roles, self._column(self._problem.role_home.copy()))
-
-    def _moved(self) -> Any:  # noqa: ANN401 - (moved,) items
-        """Return the moved items, the dearest first."""
-        problem = self._problem
-        at = arrangement_of(self._now, problem)
-        away = np.not_equal(at.bin_of, problem.home)
-        moved = np.nonzero(away)[0]
-        cost = problem.cost[problem.group_of[moved]]
-        return self._column(moved[np.argsort(-cost, kind="stable")])
 
     def recreate(
         self, at: Arrangement, best: Value, enough: int = 0
@@ -375,6 +244,7 @@ class Searcher:
         idle = 0
         if self._now.ints[COST] > enough:
             self._speed_up(is_long=True, rounds=most - rounds)
+        rounds += self._anneal(most - rounds, enough)
         while rounds < most and idle < patience and self._now.ints[COST] > enough:
             was_in_band, cost = self._is_in_band(), self._now.ints[COST]
             turn = min(TURN, most - rounds)
@@ -386,18 +256,28 @@ class Searcher:
             if self._deadline.is_over():
                 break
 
-    def _ruin(self, rounds: int) -> None:
-        moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
-        self._in_turns(stages.shake, (moved,), rounds, 64)
+    def _anneal(self, most: int, enough: int) -> int:
+        """
+        Run ruin rounds that may raise the cost, by ever less; return their number.
 
-    def _begin(self, at: Arrangement) -> None:
-        """Write an arrangement into the memory as the present state."""
-        if self._laid_out is None:
-            self._laid_out = lay_out(self._problem, at, self._seed)
-        else:
-            self._laid_out = lay_again(self._laid_out, self._problem, at, self._seed)
-        laid_out = self._laid_out
-        self._live = laid_out if self._compiling.is_on else as_lists(laid_out)
+        Threshold accepting (Dueck and Scheuer 1990) leaves the local optima in which
+        strict improvement ends. The largest increase is in proportion to the gap per
+        moved item, so that an answer near its bound is not disturbed.
+        """
+        if self._problem.price_per_move or not self._is_in_band():
+            return 0
+        turns = most * 9 // 10 // TURN if self._effort.slack else 0
+        gap = self._now.ints[COST] - enough
+        slack = self._effort.slack * gap / max(1, len(self._moved()))
+        for turn in range(turns):
+            if self._now.ints[COST] <= enough or self._deadline.is_over():
+                return turn * TURN
+            self._ruin(TURN, int(slack * (1 - turn / turns)))
+        return turns * TURN
+
+    def _ruin(self, rounds: int, slack: int = 0) -> None:
+        moved = self._column(np.zeros(self._problem.num_items, dtype=np.int64))
+        self._in_turns(stages.shake, (moved,), rounds, 64, slack)
 
     def _balance(self, scan: int, *, is_thorough: bool = False) -> None:
         if self._is_in_band() and self.steps:
@@ -412,28 +292,6 @@ class Searcher:
         made = self._in_turns(stages.balance_all, (), limit, *more)
         self.steps += made
         self._compiling.count(made * (DEAR_STEPS if is_thorough else 1))
-
-    def _in_turns(
-        self,
-        entry: Callable[..., int],
-        before: tuple[Any, ...],
-        limit: int,
-        *more: int,
-    ) -> int:
-        """Run a stage of `limit` steps, in blocks if there is a deadline."""
-        if not self._deadline.is_set:
-            return self._call(entry, *before, limit, *more)
-        done = 0
-        for start in range(0, limit, STEPS_AT_ONCE):
-            if self._deadline.is_over():
-                break
-            turn = min(STEPS_AT_ONCE, limit - start)
-            made = self._call(entry, *before, turn, *more)
-            done += made
-            # Ruin makes all its rounds; balancing may end before its step limit.
-            if entry is stages.balance_all and made < turn:
-                break
-        return done
 
 
 def _size(problem: Problem, rows: Any) -> Any:  # noqa: ANN401 - (rows,) floats

@@ -12,9 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.core.model.arrangement import Arrangement, settled
 from placement.core.model.objective import Value, evaluate
-from placement.core.model.problem import NO_LIMIT, IntArray, Limits, Problem
+from placement.core.model.problem import NO_LIMIT, Limits, Problem
 from placement.core.model.search_budget import scans
 from placement.core.search.kernels import stages
 from placement.core.search.kernels.layout import (

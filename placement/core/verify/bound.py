@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IntArray
 from placement.core.model.problem import Movability, Problem
-
-IntArray = npt.NDArray[np.int64]
 
 
 def verify_cover(

@@ -9,8 +9,9 @@ one of these bins. Imports the problem and the reader of price witnesses alone.
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IntArray
 from placement.core.model.problem import Movability, Problem
-from placement.core.verify.price_witness import IntArray, Prices
+from placement.core.verify.price_witness import Prices
 
 
 def _exact_sum(values: IntArray) -> int:

@@ -24,12 +24,12 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.core.model.problem import NO_LIMIT, Problem
 from placement.core.verify.group_costs import price_of_groups
 from placement.core.verify.price_witness import (
     NOTHING_KNOWN,
     Fixing,
-    IntArray,
     Known,
     Prices,
     read_prices,

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IntArray
 from placement.core.model.problem import NO_LIMIT, Problem
 
-IntArray = npt.NDArray[np.int64]
 SAFE = 1 << 60
 """Limit on weights and divisors up to which rounding fits into 64 bits."""
 

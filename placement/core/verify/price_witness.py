@@ -10,12 +10,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import IntArray
 from placement.core.model.problem import Problem
 from placement.core.verify.mir_cuts import RoundedRow
 
-IntArray = npt.NDArray[np.int64]
 SAFE = 1 << 61
 """Sums below this limit fit into 64 bits after one more addition."""
 WIDE_CELLS = 5_000

@@ -5,12 +5,9 @@ Loads, capacities and counts of a problem, used to verify shortfalls.
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.model.problem import Level, Movability, Problem
-
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 class Facts:

@@ -16,13 +16,8 @@ Shares no code with the modules that find answers. There are two kinds of witnes
 
 import numpy as np
 
-from placement.core.model.problem import (
-    NO_LIMIT,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Problem,
-)
+from placement.array_types import BoolArray, FloatArray, IntArray
+from placement.core.model.problem import NO_LIMIT, Problem
 
 
 def proves_even_roles(

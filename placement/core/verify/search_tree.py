@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import IntArray
 from placement.core.model.problem import NO_LIMIT, Problem
 from placement.core.verify.load_prices import (
     is_impossible,
@@ -22,7 +22,6 @@ from placement.core.verify.load_prices import (
 from placement.core.verify.mir_cuts import rounded_rows
 from placement.core.verify.price_witness import Fixing, Known
 
-IntArray = npt.NDArray[np.int64]
 Leaf = Mapping[str, Any]
 NO_ARRANGEMENT = float("inf")
 

@@ -10,13 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.model.problem import NO_LIMIT, Level, Movability, Problem
 from placement.core.verify.problem_facts import Facts
 
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 NOTHING = (0, 0)
 
 

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.core.model.problem import FloatArray, Limits
+from placement.array_types import FloatArray, RowArray
+from placement.core.model.problem import Limits
 from placement.model.load import WeightArray, first_true
-
-RowArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

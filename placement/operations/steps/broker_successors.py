@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.core.model.problem import NO_LIMIT, Movability
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft, start_draft
-from placement.model.cluster import ABSENT, BoolArray, IndexArray
+from placement.model.cluster import ABSENT
 from placement.model.cross_rack import source_racks
 from placement.model.load import (
     RESOURCES,
@@ -23,8 +23,6 @@ from placement.model.targets import rack_limit
 from placement.rules.frozen_partitions import is_excluded
 from placement.rules.hard_levels import eased_racks, hard_capacities
 from placement.rules.hosts import hard_host_capacities
-
-RowArray = npt.NDArray[np.int64]
 
 
 class Replacing:

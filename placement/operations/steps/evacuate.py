@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft
-from placement.model.cluster import BoolArray
 from placement.model.load import first_live_replica, first_true
 
 

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.core.model.problem import Limits
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft
-from placement.model.cluster import ABSENT, BoolArray, IndexArray, sum_rows
+from placement.model.cluster import ABSENT, sum_rows
 from placement.model.load import (
     Weights,
     broker_loads,
@@ -22,7 +22,6 @@ from placement.operations.steps.multiple_choice import Options, choose, limits_o
 from placement.rules.hard_levels import hard_capacities
 from placement.rules.pinning import kept_leaders
 
-RowArray = npt.NDArray[np.int64]
 NEEDED = "what is left is the last in sync, or the last to lead"
 SERVING = "without those in its fullest rack too few would be in sync"
 FULL = "the broker that would lead then may not carry so much"

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import IndexArray, RowArray
 from placement.core.model.problem import NO_LIMIT, Limits
 from placement.draft.draft import Draft
-from placement.model.cluster import IndexArray
 from placement.model.load import (
     RESOURCES,
     WeightArray,
@@ -33,7 +32,6 @@ from placement.model.targets import Members, find_targets, share_out
 from placement.operations.steps.batched_choice import Batches, Flat
 from placement.rules.hard_levels import broker_limits
 
-RowArray = npt.NDArray[np.int64]
 OVER = 1e6
 """Penalty per target of a load over its capacity, besides squared distances."""
 LEAST_GAIN = 1e-12

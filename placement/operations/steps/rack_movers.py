@@ -3,13 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, RowArray
 from placement.draft.draft import Draft
-from placement.model.cluster import BoolArray
 from placement.model.load import first_live_replica, first_true
 from placement.model.rack_violations import rack_broken
 from placement.model.targets import rack_limit
-
-RowArray = npt.NDArray[np.int64]
 
 
 def rack_movers(

@@ -9,7 +9,6 @@ bound on the distance is positive and no band depends on where heavy replicas en
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +17,6 @@ from placement.draft.draft import Note, Settings
 from placement.draft.rule_tables import SoftColumn
 from placement.draft.soft_rules import BAND, GOALS
 from placement.leadership.list_positions import uneven_positions
-from placement.log_dirs.hard_dir_band import dirs_are_out_of_reach, missed_dirs
 from placement.model.cluster import ClusterState
 from placement.model.load import (
     RESOURCES,
@@ -31,10 +29,9 @@ from placement.model.load import (
     weigh,
 )
 from placement.model.targets import COUNTS, Targets, find_targets
+from placement.planning.elastic.hard_dir_band import dirs_are_out_of_reach, missed_dirs
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.list_positions import EVEN_POSITIONS, with_counts
-
-if TYPE_CHECKING:
-    from placement.planning.result import PlannedPlacement
 
 MOST_LISTED = 20
 """Maximum number of brokers listed for each missed goal."""
@@ -45,10 +42,10 @@ GOALS_LEFT = (
 
 
 def harden(
-    planned: Callable[[Settings], "PlannedPlacement"],
+    planned: Callable[[Settings], PlannedPlacement],
     settings: Settings,
-    found: "PlannedPlacement",
-) -> "PlannedPlacement":
+    found: PlannedPlacement,
+) -> PlannedPlacement:
     """
     Return a plan that meets its hard goals, or one with shortfalls for missed goals.
 
@@ -75,8 +72,8 @@ def harden(
 
 
 def _with_missed(
-    found: "PlannedPlacement", missed: list[Shortfall], *, is_proven: bool
-) -> "PlannedPlacement":
+    found: PlannedPlacement, missed: list[Shortfall], *, is_proven: bool
+) -> PlannedPlacement:
     """Return a plan with shortfalls for the hard goals that it misses."""
     missed = [replace(one, is_proven=is_proven) for one in missed]
     solution = replace(
@@ -87,7 +84,7 @@ def _with_missed(
     return replace(found, solution=solution)
 
 
-def hard_alone(settings: Settings, found: "PlannedPlacement") -> Settings:
+def hard_alone(settings: Settings, found: PlannedPlacement) -> Settings:
     """
     Return settings without the goals that are not hard.
 
@@ -110,7 +107,7 @@ def hard_alone(settings: Settings, found: "PlannedPlacement") -> Settings:
     )
 
 
-def _balanced(found: "PlannedPlacement", settings: Settings) -> tuple[Resource, ...]:
+def _balanced(found: PlannedPlacement, settings: Settings) -> tuple[Resource, ...]:
     """Return the resources that settings balance, whether or not a plan did so."""
     named = settings.resources
     if named is not None and any(one.name == EVEN_POSITIONS for one in settings.rules):
@@ -118,7 +115,7 @@ def _balanced(found: "PlannedPlacement", settings: Settings) -> tuple[Resource, 
     return replace(found.draft, settings=settings, notes=[]).balanced_resources()
 
 
-def all_missed(found: "PlannedPlacement", settings: Settings) -> list[Shortfall]:
+def all_missed(found: PlannedPlacement, settings: Settings) -> list[Shortfall]:
     """
     Return the shortfalls of hard goals, including goals that the plan left out.
 
@@ -132,9 +129,7 @@ def all_missed(found: "PlannedPlacement", settings: Settings) -> list[Shortfall]
     return [*missed_goals(found, settings), *_goals_left_out(found, settings)]
 
 
-def _goals_left_out(
-    found: "PlannedPlacement", settings: Settings
-) -> Iterator[Shortfall]:
+def _goals_left_out(found: PlannedPlacement, settings: Settings) -> Iterator[Shortfall]:
     """Yield a shortfall for each hard goal that a plan was made without."""
     had = {rule.name for rule in found.draft.settings.rules}
     for rule in settings.rules:
@@ -145,7 +140,7 @@ def _goals_left_out(
             )
 
 
-def missed_goals(found: "PlannedPlacement", settings: Settings) -> Iterator[Shortfall]:
+def missed_goals(found: PlannedPlacement, settings: Settings) -> Iterator[Shortfall]:
     """
     Yield the shortfalls of hard goals that a plan misses.
 
@@ -177,7 +172,7 @@ def missed_goals(found: "PlannedPlacement", settings: Settings) -> Iterator[Shor
 
 
 def _hard_targets(
-    found: "PlannedPlacement", settings: Settings, after: ClusterState
+    found: PlannedPlacement, settings: Settings, after: ClusterState
 ) -> Targets:
     """Return targets with the bands of the settings, not narrowed by soft goals."""
     if not found.draft.evens_positions or "even-positions" in settings.hard:
@@ -190,7 +185,7 @@ def _hard_targets(
 
 
 def _missed_bands(
-    found: "PlannedPlacement", targets: Targets, hard: frozenset[str]
+    found: PlannedPlacement, targets: Targets, hard: frozenset[str]
 ) -> Iterator[Shortfall]:
     draft, after = found.draft, found.reassignment.after()
     load = broker_loads(after, weigh(after), preferred_leaders(after))
@@ -212,7 +207,7 @@ def _missed_bands(
 
 
 def _missed_column(
-    found: "PlannedPlacement", after: ClusterState, goal: str, column: SoftColumn
+    found: PlannedPlacement, after: ClusterState, goal: str, column: SoftColumn
 ) -> Iterator[Shortfall]:
     load = _column_loads(after, column)
     off = np.maximum(load - column.upper, column.lower - load)
@@ -238,7 +233,7 @@ def _column_loads(after: ClusterState, column: SoftColumn) -> WeightArray:
 
 
 def _shortfall(
-    found: "PlannedPlacement",
+    found: PlannedPlacement,
     goal: str,
     broker: int,
     amounts: tuple[int, int],
@@ -256,14 +251,14 @@ def _shortfall(
     )
 
 
-def _is_out_of_reach(alone: "PlannedPlacement") -> bool:
+def _is_out_of_reach(alone: PlannedPlacement) -> bool:
     """Return whether a bound proves that no reassignment meets the hard goals."""
     if alone.solution.certificate.deviation.lower_bound <= NEAR:
         return False
     return all(_is_band_fixed(alone, resource) for resource in alone.balanced)
 
 
-def _is_band_fixed(alone: "PlannedPlacement", resource: Resource) -> bool:
+def _is_band_fixed(alone: PlannedPlacement, resource: Resource) -> bool:
     """Return whether a band is the same wherever the heaviest replicas end."""
     if resource in COUNTS:
         return True

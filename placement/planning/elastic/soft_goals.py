@@ -16,34 +16,29 @@ its bands.
 that no plan could place, then for more partitions, then for all. Topics apart may share
 one broker more, then two, four, …, until a plan is found. Caps are lifted: the need of
 a plan that moves only what it must becomes their new limit
-(`placement.rules.soft_caps`).
+(`placement.planning.elastic.least_caps`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Note, Settings
 from placement.draft.soft_rules import CAPS, Eased, rules_named
-from placement.model.cluster import BoolArray
 from placement.model.load import RESOURCES, WeightArray
 from placement.planning.elastic.hard_goals import GOALS_LEFT, all_missed, hard_alone
+from placement.planning.elastic.least_caps import Planner, cap_notes, least_caps
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.broker_sets import strays_of
 from placement.rules.colocation import TopicsTogether, numbered
 from placement.rules.hard_levels import ruled_capacities
 from placement.rules.hosts import host_loads
 from placement.rules.rack_rules import rack_changes
-from placement.rules.soft_caps import (
-    Planner,
-    cap_notes,
-    dear_price,
-    least_caps,
-    with_caps_of,
-    without_caps,
-)
+from placement.rules.soft_caps import dear_price, with_caps_of, without_caps
 from placement.rules.soft_notes import (
     broker_sets,
     fullest_of,
@@ -53,9 +48,6 @@ from placement.rules.soft_notes import (
     rules_of,
     soft_notes,
 )
-
-if TYPE_CHECKING:
-    from placement.planning.result import PlannedPlacement
 
 LOCALITY = "locality-scoped"
 ANY = 2**31 - 1
@@ -79,10 +71,10 @@ Room = dict[str, Any]
 def soften(
     planned: Planner,
     settings: Settings,
-    found: "PlannedPlacement",
+    found: PlannedPlacement,
     *,
     for_goals: bool = False,
-) -> "PlannedPlacement":
+) -> PlannedPlacement:
     """
     Plan again with soft rules relaxed, as few rules and as little as possible.
 
@@ -108,7 +100,10 @@ def soften(
         if for_goals:
             left = Note(what="goals-left", message=GOALS_LEFT)
         final = replace(tried, notes=(*tried.notes, left))
-    lacking = (*soft_notes(final, eased.rules), *cap_notes(final, settings))
+    lacking = (
+        *soft_notes(final.draft, final.reassignment, eased.rules),
+        *cap_notes(final, settings),
+    )
     return replace(final, notes=(*final.notes, *lacking))
 
 
@@ -119,7 +114,7 @@ class _Search:
         self,
         planned: Planner,
         settings: Settings,
-        found: "PlannedPlacement",
+        found: PlannedPlacement,
         *,
         for_goals: bool,
     ) -> None:
@@ -131,7 +126,7 @@ class _Search:
         alone = hard_alone(self.settings, found)
         self.wishes = replace(alone, hard=settings.hard, names_log_dirs=False)
 
-    def run(self) -> tuple["PlannedPlacement", Eased]:
+    def run(self) -> tuple[PlannedPlacement, Eased]:
         """Return a plan with the fewest relaxed rules, and the relaxations."""
         eased = Eased(rules=frozenset(), is_measured=True)
         for last, name in enumerate(self.soft):
@@ -153,7 +148,7 @@ class _Search:
                     break
         return self.tried, eased
 
-    def is_met(self, found: "PlannedPlacement") -> bool:
+    def is_met(self, found: PlannedPlacement) -> bool:
         """Return whether a plan keeps the rules not relaxed yet, and the hard goals."""
         return found.has_met_rules and not all_missed(found, self.settings)
 
@@ -191,7 +186,7 @@ class _Search:
 
     def _kept_again(
         self, names: Sequence[str], eased: Eased
-    ) -> tuple["PlannedPlacement", Eased]:
+    ) -> tuple[PlannedPlacement, Eased]:
         """Return a plan that restores as many of the relaxed rules as possible."""
         best, names = self.tried, list(names)
         for name in reversed(names[:-1]):
@@ -213,8 +208,8 @@ class _Search:
         return best, eased
 
     def _fewer_parted(
-        self, best: "PlannedPlacement", eased: Eased
-    ) -> tuple["PlannedPlacement", Eased]:
+        self, best: PlannedPlacement, eased: Eased
+    ) -> tuple[PlannedPlacement, Eased]:
         """Return a plan that separates fewer partitions that belong together."""
         if eased.parted is None:
             return best, eased
@@ -310,7 +305,7 @@ class _Search:
             chosen = more
 
 
-def _in_the_way(found: "PlannedPlacement") -> BoolArray:
+def _in_the_way(found: PlannedPlacement) -> BoolArray:
     """Return ``(P,)`` partitions without a place, or on an overfull broker."""
     after = found.reassignment.after()
     chosen = np.zeros(after.num_partitions, dtype=np.bool_)
@@ -324,7 +319,7 @@ def _in_the_way(found: "PlannedPlacement") -> BoolArray:
     return chosen
 
 
-def _room(tried: "PlannedPlacement", eased: Eased) -> Eased:
+def _room(tried: PlannedPlacement, eased: Eased) -> Eased:
     """Return the relaxations with the amounts that a plan needs of them."""
     draft, after = tried.draft, tried.reassignment.after()
     load = loads_after(after)
@@ -341,7 +336,7 @@ def _room(tried: "PlannedPlacement", eased: Eased) -> Eased:
     )
 
 
-def _parted_numbers(tried: "PlannedPlacement", parted: BoolArray) -> list[list[int]]:
+def _parted_numbers(tried: PlannedPlacement, parted: BoolArray) -> list[list[int]]:
     """Return the relaxed partitions that are apart, grouped by partition number."""
     after = tried.reassignment.after()
     return [
@@ -352,7 +347,7 @@ def _parted_numbers(tried: "PlannedPlacement", parted: BoolArray) -> list[list[i
     ]
 
 
-def _are_parted(tried: "PlannedPlacement") -> BoolArray:
+def _are_parted(tried: PlannedPlacement) -> BoolArray:
     """Return ``(P,)`` partitions whose list differs from one of equal number."""
     after = tried.reassignment.after()
     found = np.zeros(after.num_partitions, dtype=np.bool_)
@@ -363,7 +358,7 @@ def _are_parted(tried: "PlannedPlacement") -> BoolArray:
     return found
 
 
-def _changed_racks(tried: "PlannedPlacement", far: BoolArray) -> Room:
+def _changed_racks(tried: PlannedPlacement, far: BoolArray) -> Room:
     """Return the partitions that had to change racks, and the replicas that moved."""
     draft, after = tried.draft, tried.reassignment.after()
     changed = far & (rack_changes(tried.reassignment.before, after) > 0)
@@ -372,7 +367,7 @@ def _changed_racks(tried: "PlannedPlacement", far: BoolArray) -> Room:
     return {"far": changed, "movers": moved}
 
 
-def _rack_most(tried: "PlannedPlacement") -> WeightArray:
+def _rack_most(tried: PlannedPlacement) -> WeightArray:
     """Return ``(P,)`` replicas in the fullest rack of partitions with violations."""
     after, draft = tried.reassignment.after(), tried.draft
     fullest, broken = fullest_of(after, draft), rack_broken(after, draft)

@@ -1,5 +1,5 @@
 """
 Infeasible plans: irreducible sets of conflicting hard rules, and remedies.
 
-Imports `planning` and `scenarios.changes`.
+Imports `planning` and `cluster_changes`.
 """

@@ -40,8 +40,8 @@ from placement.planning.infeasibility.rule_assumptions import (
     enough_rules,
     is_infeasible,
 )
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import draft_shares, make_draft, plan
-from placement.planning.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 from placement.rules.hosts import host_capacities
 
@@ -56,7 +56,7 @@ Planner = Callable[[Settings], PlannedPlacement]
 
 
 @dataclass(frozen=True, slots=True)
-class Because:
+class InfeasibleSet:
     """
     The reason why no plan keeps every hard rule.
 
@@ -196,7 +196,7 @@ def explain_impossible(
     settings: Settings,
     found: PlannedPlacement,
     planned: Planner | None = None,
-) -> Because | None:
+) -> InfeasibleSet | None:
     """
     Find the reason why a plan does not keep every hard rule.
 
@@ -238,7 +238,9 @@ def explain_impossible(
     is_proven = filtered.verdict(active, active) is _Verdict.IMPOSSIBLE
     if not is_proven and not filtered.is_small:
         nothing = (None,) * len(active)
-        return Because(tuple(active), nothing, is_proven=False, is_irreducible=False)
+        return InfeasibleSet(
+            tuple(active), nothing, is_proven=False, is_irreducible=False
+        )
     rules, doubts = filtered.reduce(active)
     helps = tuple(filtered.helps(active, rule) for rule in rules)
     remedies: tuple[Remedy, ...] = ()
@@ -247,7 +249,7 @@ def explain_impossible(
             rule for rule, is_help in zip(rules, helps, strict=True) if is_help
         )
         remedies = _remedies(asked, found, helping, planned)
-    return Because(
+    return InfeasibleSet(
         rules=tuple(rules),
         helps=helps,
         is_proven=is_proven,

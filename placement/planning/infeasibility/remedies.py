@@ -12,6 +12,8 @@ from math import ceil, floor, log10
 
 import numpy as np
 
+from placement.cluster_changes.broker_changes import usual_broker
+from placement.cluster_changes.hardware_rows import broker_rows
 from placement.core.model.problem import Movability
 from placement.core.model.solution import MET, Shortfall
 from placement.draft.draft import Draft, Settings
@@ -27,10 +29,8 @@ from placement.planning.infeasibility.remedy import (
     Remedy,
     applied,
 )
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
-from placement.scenarios.changes.broker_changes import usual_broker
-from placement.scenarios.changes.hardware_rows import broker_rows
 
 MOST_TRIES = 12
 """Maximum number of plans made to test remedies."""

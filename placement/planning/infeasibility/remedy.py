@@ -5,17 +5,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from placement.draft.draft import Settings
-from placement.model.cluster import ABSENT, BrokerState, ClusterState
-from placement.model.load import Resource
-from placement.operations import Operation, RemoveBrokers
-from placement.scenarios.changes.broker_changes import next_ids
-from placement.scenarios.changes.hardware_rows import (
+from placement.cluster_changes.broker_changes import next_ids
+from placement.cluster_changes.hardware_rows import (
     BrokerRow,
     broker_rows,
     dir_rows,
     rebuilt,
 )
+from placement.draft.draft import Settings
+from placement.model.cluster import ABSENT, BrokerState, ClusterState
+from placement.model.load import Resource
+from placement.operations import Operation, RemoveBrokers
 
 CAPACITIES = {
     Resource.DISK: "disk_bytes",

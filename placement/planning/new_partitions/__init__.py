@@ -1,5 +1,5 @@
 """
 Plans of new topics and of more partitions.
 
-Imports `planning`, `planning.infeasibility`, `placers` and `scenarios.changes`.
+Imports `planning`, `planning.infeasibility`, `placers` and `cluster_changes`.
 """

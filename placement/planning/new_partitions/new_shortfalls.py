@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.bounds.shortfalls import MAX_SHORTFALLS
 from placement.core.model.solution import Shortfall, Status
 from placement.draft.draft import Draft
-from placement.model.cluster import BoolArray
 from placement.model.load import RESOURCES, loads_of
 from placement.model.rack_violations import rack_broken
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 
 

@@ -5,32 +5,32 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from placement.core.model.problem import IntArray
+from placement.array_types import BoolArray, IndexArray, IntArray
+from placement.cluster_changes.partition_changes import (
+    MEASURED,
+    NewPartition,
+    with_partitions,
+)
+from placement.cluster_changes.topic_changes import NewTopic, add_topics
+from placement.cluster_changes.variant import Variant, variant_of
 from placement.draft.draft import Draft, Settings
 from placement.draft.rule import Rule
-from placement.model.cluster import UNKNOWN, BoolArray, ClusterState, IndexArray
+from placement.model.cluster import UNKNOWN, ClusterState
 from placement.model.load import broker_loads, heaviest_replicas, loads_of
 from placement.model.targets import find_targets
 from placement.operations.new_partitions import NewPartitions, PlacesForNew
 from placement.placers.balanced_placer import Placer
 from placement.planning.infeasibility.infeasible_rules import (
-    Because,
+    InfeasibleSet,
     explain_impossible,
 )
 from placement.planning.new_partitions.new_shortfalls import with_missing
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import draft_shares, make_draft, plan
-from placement.planning.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 from placement.rules.hosts import hard_host_capacities, host_loads
 from placement.rules.list_positions import EvenPositions
 from placement.rules.pinning import KeepLeaders, KeepTopics
-from placement.scenarios.changes.partition_changes import (
-    MEASURED,
-    NewPartition,
-    with_partitions,
-)
-from placement.scenarios.changes.topic_changes import NewTopic, add_topics
-from placement.scenarios.changes.variant import Variant, variant_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +223,7 @@ def _placing(rules: Sequence[Rule]) -> Iterator[Rule]:
 
 def explain_new(
     goal: str, grown: Grown, settings: Settings, found: PlannedPlacement
-) -> Because | None:
+) -> InfeasibleSet | None:
     """
     Find the reason why new partitions have no place that keeps every hard rule.
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, each declared once."""
+"""Options of several commands, each declared once."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 
 
 class OutputFormat(StrEnum):
-    """How a result is printed."""
+    """Format in which a result is printed."""
 
     TEXT = "text"
     JSON = "json"
@@ -16,10 +16,10 @@ class OutputFormat(StrEnum):
 
 Format = Annotated[
     OutputFormat,
-    typer.Option("--format", help="text for people, json: one document on stdout."),
+    typer.Option("--format", help="text, or json: one document on stdout."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No words on stderr.")]
-Verbose = Annotated[bool, typer.Option("--verbose", help="More words on stderr.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No messages on stderr.")]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Every step on stderr.")]
 
 SnapshotArgument = Annotated[
     Path,
@@ -75,7 +75,7 @@ WithLogDirs = Annotated[
     bool | None,
     typer.Option(
         "--with-log-dirs/--no-with-log-dirs",
-        help="Also name the log dir of each copy, and balance log dirs where copies "
-        "may come; by default only where the broker's own choice would overfill one.",
+        help="Also choose the log dir of each copy, and balance log dirs of receiving "
+        "brokers; by default only where the broker's choice would overfill one.",
     ),
 ]

@@ -1,10 +1,10 @@
-"""What the shell learns from a command."""
+"""Exit codes of the commands."""
 
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """Exit codes; 1 is left to Python for crashes."""
+    """Exit codes; 1 is reserved for crashes of Python."""
 
     OK = 0
     BAD_INPUT = 2

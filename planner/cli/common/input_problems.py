@@ -1,7 +1,7 @@
-"""Several inputs read, and everything that is wrong with any of them said at once."""
+"""Several inputs read, and the problems of all of them reported together."""
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from planner.errors import BadInputError, InputProblem
 
@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 class Gatherer:
     """
-    Reads inputs one after the other, and keeps what is wrong for the end.
+    Reader of several inputs that reports the problems of all of them together.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class Gatherer:
         self._problems: list[InputProblem] = []
 
     def read(self, work: Callable[[], Value]) -> Value | None:
-        """Return what `work` reads; `None` where it is bad input."""
+        """Return the result of `work`; `None` if it finds bad input."""
         try:
             return work()
         except BadInputError as error:
@@ -36,17 +36,33 @@ class Gatherer:
 
     @property
     def has_problems(self) -> bool:
-        """Whether any input was bad."""
+        """Whether any input had a problem."""
         return bool(self._messages)
 
     def raise_problems(self) -> None:
         """
-        Refuse the inputs if any was bad.
+        Raise the problems of all inputs, if any.
 
         Raises
         ------
         BadInputError
-            With the problems of all of them.
+            If any input had a problem.
         """
         if self._messages:
             raise BadInputError("; ".join(self._messages), self._problems)
+
+
+def refuse_option(option: str, value: str, rule: str) -> NoReturn:
+    """
+    Refuse an option.
+
+    Raises
+    ------
+    BadInputError
+        Always.
+    """
+    problem = InputProblem(
+        file="command line", place=option, value=value, rule=rule, remedy="mend it"
+    )
+    msg = "bad options"
+    raise BadInputError(msg, [problem])

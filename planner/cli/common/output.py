@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 
@@ -19,27 +19,27 @@ def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
     typer.echo(json_text(document, indent=2))
 
 
-def has_colours() -> bool:
-    """Tell whether words on stderr may be coloured: a terminal, and no NO_COLOR."""
+def has_colours(stream: TextIO) -> bool:
+    """Return whether text on a stream may be coloured: a terminal, and no NO_COLOR."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return not is_plain and sys.stderr.isatty()
+    return not is_plain and stream.isatty()
 
 
 def print_words(text: str) -> None:
-    """Write words for people to stderr; what kind they are is coloured there."""
+    """Write a message to stderr; its kind (error, warning, note) is coloured."""
     kind, colon, rest = text.partition(":")
-    if colon and kind in _COLOURS and has_colours():
+    if colon and kind in _COLOURS and has_colours(sys.stderr):
         text = typer.style(f"{kind}:", fg=_COLOURS[kind], bold=True) + rest
     typer.echo(text, err=True)
 
 
 def print_note(text: str) -> None:
-    """Write on stderr what the reader should know."""
+    """Write a note to stderr."""
     print_words(f"note: {text}")
 
 
 def notes_unless(quiet: bool) -> Callable[[str], None]:
-    """Return what takes notes: to stderr, or to nowhere if nothing is to be said."""
+    """Return a function that prints notes, or drops them with ``--quiet``."""
     return (lambda _: None) if quiet else print_note
 
 
@@ -47,14 +47,14 @@ def print_failure(
     message: str, problems: Sequence[InputProblem], *, as_json: bool
 ) -> None:
     """
-    Say why a command was refused.
+    Print why a command was refused.
 
     Parameters
     ----------
     message
-        One line.
+        Summary of the failure, one line.
     problems
-        Every problem found; the first hundred are shown, and how many there are.
+        Every problem found; the first hundred are shown, and the number of the others.
     as_json
         Whether stdout gets the document `error` (docs/formats.md, "Documents") instead
         of words on stderr.
@@ -78,7 +78,7 @@ def print_failure(
 
 def is_json_wanted(arguments: Sequence[str], environment: dict[str, str]) -> bool:
     """
-    Tell whether the caller asked for JSON, before anything is parsed.
+    Return whether the caller asked for JSON, before anything is parsed.
 
     A usage error is raised by the parser itself; its message must still come in
     the format asked for.
@@ -92,9 +92,9 @@ def is_json_wanted(arguments: Sequence[str], environment: dict[str, str]) -> boo
     return wanted == "json"
 
 
-def is_wished(
-    option: str, arguments: Sequence[str], environment: Mapping[str, str]
+def is_flag_given(
+    flag: str, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> bool:
-    """Tell whether the caller gave a flag, as ``quiet``, before anything is parsed."""
-    wish = environment.get(f"PLANNER_{option.upper()}", "").lower()
-    return f"--{option}" in arguments or wish in {"1", "true", "yes", "on", "t", "y"}
+    """Return whether a flag, as ``quiet``, was given, before anything is parsed."""
+    value = environment.get(f"PLANNER_{flag.upper()}", "").lower()
+    return f"--{flag}" in arguments or value in {"1", "true", "yes", "on", "t", "y"}

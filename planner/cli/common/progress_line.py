@@ -1,9 +1,9 @@
 """
-The line on a terminal that says what a command is doing, once it takes a second.
+Progress line on a terminal, shown after a second.
 
-It stands on stderr and is wiped before anything else is written there or on stdout. In
-json mode it is lines of JSON instead. The kernels let go of the interpreter, so the
-line goes on while they search.
+The line is on stderr and is erased before anything else is written to stderr or
+stdout. In json mode it is replaced by lines of JSON. The kernels release the
+interpreter lock, so the line is redrawn while they search.
 """
 
 import json
@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from planner.progress import Stage, listening
 
 DELAY_S = 1.0
-"""Whoever has the answer in a second needs no progress."""
+"""Shorter commands show no progress."""
 _EVERY_S = 0.2
 _WIDTH = 79
 _WIPE = "\r\x1b[K"
@@ -26,16 +26,16 @@ _WIPE = "\r\x1b[K"
 
 class ProgressLine:
     """
-    Draws what is being done, and for how long.
+    Line with the current stage and its duration.
 
     Parameters
     ----------
     stream
-        The terminal.
+        Terminal to draw on.
     as_json
-        Whether to write lines of JSON, one for each stage, instead of one line anew.
+        Whether to write a line of JSON for each stage instead of redrawing one line.
     delay_s
-        Seconds before anything is shown.
+        Seconds before the line is drawn first.
     """
 
     def __init__(
@@ -46,28 +46,28 @@ class ProgressLine:
         self._delay_s = delay_s
         self._began = time.monotonic()
         self._stage = Stage("working")
-        self._told: Stage | None = None
+        self._written: Stage | None = None
         self._drawn = ""
         self._lock = threading.RLock()
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._draw_on, daemon=True)
 
     def hear(self, stage: Stage) -> None:
-        """Take note of what is being done."""
+        """Set the current stage."""
         self._stage = stage
 
     def start(self) -> None:
-        """Begin to draw after a while."""
+        """Start drawing after the delay."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Wipe the line, and draw no more."""
+        """Erase the line and stop drawing."""
         self._is_over.set()
         self._thread.join()
         self.wipe()
 
     def wipe(self) -> None:
-        """Wipe the line, so that something else may be written."""
+        """Erase the line before other output."""
         with self._lock:
             if self._drawn:
                 self._write(_WIPE)
@@ -77,7 +77,7 @@ class ProgressLine:
         """Draw the line once."""
         with self._lock:
             if self._as_json:
-                self._tell()
+                self._write_json()
                 return
             seconds = int(time.monotonic() - self._began)
             text = f"{self._stage} … {seconds} s"
@@ -87,11 +87,11 @@ class ProgressLine:
                 self._write(f"{_WIPE}{text}")
                 self._drawn = text
 
-    def _tell(self) -> None:
-        """Write the stage as a line of JSON, if it is another one."""
-        if self._stage == self._told:
+    def _write_json(self) -> None:
+        """Write the stage as a line of JSON if it has changed."""
+        if self._stage == self._written:
             return
-        self._told = self._stage
+        self._written = self._stage
         seconds = round(time.monotonic() - self._began, 1)
         line = {"progress": self._stage.words, "seconds": seconds}
         if self._stage.total:
@@ -109,12 +109,12 @@ class ProgressLine:
             self._stream.write(text)
             self._stream.flush()
         except (OSError, ValueError, UnicodeError):
-            # The terminal went away, or cannot show it: nobody misses a progress line.
+            # The terminal is closed or cannot show the text: stop drawing.
             self._is_over.set()
 
 
 class _Wiping:
-    """A stream before whose output the line is wiped."""
+    """Stream that erases the line before each output."""
 
     def __init__(self, stream: TextIO, line: ProgressLine) -> None:
         self._stream = stream
@@ -129,14 +129,14 @@ class _Wiping:
 
 
 def is_wanted(stream: TextIO, *, is_quiet: bool) -> bool:
-    """Tell whether somebody may watch: a terminal that can wipe a line."""
+    """Return whether a stream is a terminal that can erase a line."""
     is_dumb = os.environ.get("TERM", "") in {"", "dumb"}
     return stream.isatty() and not is_dumb and not is_quiet
 
 
 @contextmanager
 def progress_line(*, as_json: bool, is_quiet: bool) -> Iterator[None]:
-    """Show on a terminal what is being done, as long as the context lasts."""
+    """Show progress on a terminal inside the context."""
     stdout, stderr = sys.stdout, sys.stderr
     if not is_wanted(stderr, is_quiet=is_quiet):
         yield

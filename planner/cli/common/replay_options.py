@@ -1,15 +1,15 @@
-"""The options of a command, to be given again to the next one."""
+"""Options of a command, repeated in the command that follows it."""
 
 from collections.abc import Collection
 from enum import Enum
 
 import typer
 
-NOT_AGAIN = frozenset({"output", "output_format", "quiet", "verbose", "jobs"})
+NOT_REPLAYED = frozenset({"output", "output_format", "quiet", "verbose", "jobs"})
 
 
-def options_again(
-    context: typer.Context, *, but: Collection[str] = NOT_AGAIN
+def replay_options(
+    context: typer.Context, *, but: Collection[str] = NOT_REPLAYED
 ) -> list[str]:
     """
     Return the words of the options that were given on the command line.
@@ -17,9 +17,9 @@ def options_again(
     Parameters
     ----------
     context
-        Of the command that runs.
+        Context of the running command.
     but
-        Names of parameters that are left out.
+        Names of parameters to leave out.
     """
     words: list[str] = []
     for parameter in context.command.params:

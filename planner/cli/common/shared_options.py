@@ -1,4 +1,4 @@
-"""Options that several commands share, declared once as the signature of a function."""
+"""Options of several commands, declared once as the signature of a function."""
 
 import inspect
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import typer
 
 
 def parameters_of(*gatherers: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the options that gatherers declare, by name."""
+    """Return the options in the signatures of gatherers, by name."""
     return {
         name: parameter
         for each in gatherers
@@ -23,18 +23,18 @@ def declare(
     instead_of: str,
 ) -> Callable[..., None]:
     """
-    Declare for Typer what a command takes itself and what gatherers take for it.
+    Declare for Typer the options of a command and those that gatherers add.
 
     Parameters
     ----------
     call
-        Called by Typer, with its context and every option by name.
+        Function that Typer calls, with its context and every option by name.
     command
-        Takes `instead_of` where `call` takes the options of the gatherers.
+        Function with the parameter `instead_of` in place of the added options.
     gatherers
-        Their signatures are lists of options.
+        Functions whose signatures list the added options.
     instead_of
-        A parameter of the command, which is no option.
+        Parameter of the command that is not an option.
     """
     own = parameters_of(command)
     del own[instead_of]

@@ -1,4 +1,4 @@
-"""Snapshots read for a command, and no library that no command needs."""
+"""Snapshots read for a command, without libraries that no command uses."""
 
 import sys
 import threading
@@ -20,10 +20,9 @@ def read_snapshot(path: Path) -> "Snapshot":
     """
     Read a snapshot as `planner.snapshot.read_snapshot` does, without pandas.
 
-    pyarrow imports pandas, where that is installed, at the first scalar it makes: a
-    quarter of a second that no command needs. Having missed it once, it only looks for
-    it again when it is asked for a data frame. Columns that no snapshot has are named
-    on stderr.
+    pyarrow imports an installed pandas with the first scalar, which takes a quarter of
+    a second and is not needed. After one failed import it tries again only for a data
+    frame. Columns that a snapshot does not have are listed on stderr.
     """
     _load_arrow_alone()
     from planner import snapshot
@@ -37,16 +36,16 @@ def read_snapshot(path: Path) -> "Snapshot":
 
 
 LARGE_BYTES = 2_000_000
-"""Of a file from which on its cluster has some ten thousand replicas."""
+"""Size of a snapshot file whose cluster has some ten thousand replicas."""
 
 
 def load_search_for(path: Path) -> None:
-    """Begin to load the compiled search, where a snapshot is so large as to need it."""
+    """Start loading the compiled search if the snapshot is large enough to need it."""
     files = path.glob("partitions.parquet") if path.is_dir() else [path]
     try:
         is_large = any(file.stat().st_size > LARGE_BYTES for file in files)
     except OSError:
-        # Reading it says what is wrong.
+        # The reader of the snapshot reports the problem.
         return
     if is_large:
         from placement.core.search.preload import load_ahead
@@ -55,13 +54,13 @@ def load_search_for(path: Path) -> None:
 
 
 class _Without(MetaPathFinder):
-    """Finds some packages in no place, for the thread that made it."""
+    """Finder that hides packages from the thread that created it."""
 
     def __init__(self, names: frozenset[str]) -> None:
         self._names, self._thread = names, threading.get_ident()
 
     def find_spec(self, fullname: str, *_: object) -> None:
-        """Refuse what is named; leave everything else to those who come after."""
+        """Raise for a hidden package; leave all others to the next finders."""
         is_own = threading.get_ident() == self._thread
         if is_own and fullname.partition(".")[0] in self._names:
             raise ImportError(fullname)
@@ -69,7 +68,7 @@ class _Without(MetaPathFinder):
 
 @contextmanager
 def _without(*names: str) -> Iterator[None]:
-    """Let a library that can do without some packages do without them."""
+    """Hide packages that a library imports if it finds them, and does not need."""
     finder = _Without(frozenset(names))
     sys.meta_path.insert(0, finder)
     try:
@@ -89,13 +88,13 @@ def _load_arrow_alone() -> None:
 
 def _load_numba_alone() -> None:
     """
-    Load numba without SciPy, YAML and coverage: half of the time that it takes.
+    Load numba without SciPy, YAML and coverage, in half of the time.
 
-    It asks SciPy for linear algebra, of which kernels have none, YAML for a file of
-    settings that it looks for here, and coverage for the lines that it compiles.
+    Numba uses SciPy for linear algebra, which the kernels do not contain, YAML for a
+    settings file in the current folder, and coverage for lines that it compiles.
     """
     if Path(".numba_config.yaml").exists():
         return
     with _without("scipy", "yaml", "coverage"):
-        # This part looks for SciPy, and would do so at the first kernel.
-        import numba.np.arraymath  # noqa: F401 - loaded for those who come after
+        # This module looks for SciPy; else it would do so with the first kernel.
+        import numba.np.arraymath  # noqa: F401 - loaded for later imports

@@ -1,4 +1,4 @@
-"""Options and screens that the commands on Spark share."""
+"""Options and screens of the commands on Spark."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from planner.fleet.fleet_places import Given
+    from planner.fleet.fleet_places import FolderCheck
 
 MOST_NAMED = 5
 INDENT = "  "
@@ -32,7 +32,7 @@ Since = Annotated[
     typer.Option(
         "--since",
         metavar="TIME",
-        help="Snapshots from then on: a day, a time, or an age such as 7d; UTC.",
+        help="Snapshots from this time on: a day, a time, or an age such as 7d; UTC.",
     ),
 ]
 Until = Annotated[
@@ -40,14 +40,12 @@ Until = Annotated[
     typer.Option(
         "--until",
         metavar="TIME",
-        help="Snapshots before then; where it is a day, also those of that day.",
+        help="Snapshots before this time; if it is a day, that day included.",
     ),
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option(
-        "--cluster", metavar="REGEX", help="Clusters of which the whole id matches."
-    ),
+    typer.Option("--cluster", metavar="REGEX", help="Clusters whose whole id matches."),
 ]
 
 
@@ -56,7 +54,7 @@ def session_of(
     conf: Sequence[str] | None,
     *,
     in_python: bool = False,
-    reads: Sequence["Given"] = (),
+    reads: Sequence["FolderCheck"] = (),
     writes: str = "",
 ) -> "SparkSession":
     """
@@ -65,32 +63,32 @@ def session_of(
     Parameters
     ----------
     master, conf
-        The options.
+        Values of the options.
     in_python
-        For work that is done in Python, nearly all of it.
+        Whether nearly all of the work is done in Python.
     reads
-        Folders that the command reads: looked at first, where they are here.
+        Folders that the command reads; those on this machine must exist.
     writes
-        Where it writes: a path, or ``table:CATALOG.SCHEMA``.
+        Destination: a path, or ``table:CATALOG.SCHEMA``.
 
     Raises
     ------
     BadInputError
-        If a setting is none, a folder is not there, a schema has no name, or Spark or
-        Java is not there.
+        If a setting is invalid, a folder is missing, a schema has no name, or Spark or
+        Java is not installed.
     """
-    from planner.fleet.fleet_places import is_local, require, require_schema
+    from planner.fleet.fleet_places import is_local, require_folders, require_schema
     from planner.spark.session import parse_conf, start_session
 
     asked = parse_conf(conf or [])
     require_schema(writes)
     if is_local(master, asked):
-        require(reads)
+        require_folders(reads)
     return start_session(master=master, conf=asked, in_python=in_python)
 
 
 def print_clusters(documents: Sequence[dict[str, Any]]) -> None:
-    """Print a line per snapshot: its figures, the least balanced first."""
+    """Print the figures of each snapshot in a line, the least balanced first."""
     shown = sorted(documents, key=_severity, reverse=True)[:MOST_CLUSTERS]
     head = ("Cluster", "taken", "replicas", "disk max", "cv", "out of band", "wrong")
     print_columns(head, [_line(document) for document in shown])
@@ -101,13 +99,13 @@ def print_clusters(documents: Sequence[dict[str, Any]]) -> None:
 
 
 def print_incomplete(documents: Sequence[dict[str, Any]]) -> None:
-    """Note the snapshots that may be loaded in part, the first few by name."""
+    """Print a note on incomplete snapshots, the first few by name."""
     incomplete = [str(each["cluster_id"]) for each in documents if not each["complete"]]
     if incomplete:
         rest = len(incomplete) - MOST_NAMED
         more = f" and {rest} more" if rest > 0 else ""
         typer.echo(
-            "Note: topics or partitions are missing, and rows may be still to come: "
+            "Note: topics or partitions are missing, their rows may arrive later: "
             f"{', '.join(incomplete[:MOST_NAMED])}{more}"
         )
 
@@ -123,8 +121,7 @@ def print_columns(
     head, lines
         Cells by column.
     notes
-        What there is to say of each line, below it, in as many lines as it takes; none
-        where it is empty.
+        Note on each line, printed below it and wrapped; an empty one is not printed.
     """
     from planner.text.format import SCREEN_WIDTH, wrapped
     from planner.text.printable import shorten
@@ -150,7 +147,7 @@ def _figure(value: float | None, unit: str = "") -> str:
 
 def _line(document: dict[str, Any]) -> tuple[str, ...]:
     resources, violations = document["resources"], document["violations"]
-    # Of a resource that nobody measured there is no figure.
+    # A resource that was not measured has no figure.
     out = sum(figures["brokers_out_of_band"] or 0 for figures in resources.values())
     wrong = sum(violations[rule] for rule in ("rack", "offline_partitions"))
     return (

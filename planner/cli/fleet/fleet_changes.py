@@ -1,4 +1,4 @@
-"""`fleet changes`: what moved between snapshots, and what became of plans."""
+"""`fleet changes`: moves between snapshots, and the progress of plans."""
 
 from typing import Annotated, Any
 
@@ -30,7 +30,7 @@ def changes(
             "-o",
             "--output",
             metavar="PLACE",
-            help="Where changes and drift go: a folder, or table:CATALOG.SCHEMA.",
+            help="Destination of changes and drift: a folder, or table:CATALOG.SCHEMA.",
         ),
     ],
     plans: Annotated[
@@ -38,11 +38,11 @@ def changes(
         typer.Option(
             "--plans",
             metavar="PLACE",
-            help="What 'fleet plan' wrote: say what became of these plans since.",
+            help="Output of 'fleet plan', to report the progress of these plans.",
         ),
     ] = None,
     compare_all: Annotated[
-        bool, typer.Option("--all", help="Compare anew what was compared already.")
+        bool, typer.Option("--all", help="Compare again what was compared already.")
     ] = False,
     since: Since = None,
     until: Until = None,
@@ -53,21 +53,21 @@ def changes(
     quiet: Quiet = False,
 ) -> None:
     """
-    Compare each snapshot of a cluster with the one before: what moved, how many bytes.
+    Compare each snapshot of a cluster with the one before.
 
-    Exits 3 where one could not be read; the column reason says why. With --plans also
-    where the last snapshot differs from a plan.
+    Lists moved replicas and bytes. Exits 3 if a snapshot cannot be read (the column
+    reason has the cause) or, with --plans, if the last snapshot differs from a plan.
 
     Example: kafka-planner fleet changes fleet -o changes --plans plans
     """
-    from planner.fleet.fleet_places import fleet_at, written_at
+    from planner.fleet.fleet_places import fleet_check, results_check
     from planner.fleet.snapshot_selection import read_selection
 
     selection = read_selection(since, until, cluster)
     session = session_of(
         master,
         conf,
-        reads=[fleet_at(fleet), written_at(plans, "plans", "plan")],
+        reads=[fleet_check(fleet), results_check(plans, "plans", "plan")],
         writes=output,
     )
     from planner.spark.reports.fleet_changes import changes_folder
@@ -89,12 +89,12 @@ def changes(
 
 def _end(output: str, compared: int) -> str:
     if not compared:
-        return f"nothing new: {output} has every pair of snapshots"
+        return f"nothing new: {output} contains every pair of snapshots"
     return f"wrote {output}: {compared:,} pairs compared"
 
 
 def print_changes(rows: list[dict[str, Any]]) -> None:
-    """Print a line per pair of snapshots, those that copied most first."""
+    """Print a line per pair of snapshots, by copied bytes."""
     if not rows:
         return
     ranked = sorted(rows, key=_rank)[:MOST_ROWS]
@@ -126,7 +126,7 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def print_drift(rows: list[dict[str, Any]]) -> None:
-    """Print a line per plan: what became of it."""
+    """Print the progress of each plan in a line."""
     if not rows:
         return
     head = ("Cluster", "planned", "request", "now", "completed", "differ", "findings")
@@ -146,5 +146,5 @@ def print_drift(rows: list[dict[str, Any]]) -> None:
 
 
 def add_to(fleet_app: typer.Typer) -> None:
-    """Add `changes` to the commands below `fleet`."""
-    fleet_app.command("changes")(changes)
+    """Add `changes` to the commands of `fleet`."""
+    fleet_app.command("changes", rich_help_panel="Report")(changes)

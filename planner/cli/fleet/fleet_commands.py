@@ -1,4 +1,4 @@
-"""`fleet …`: the snapshots of many clusters, as tables that Spark reads."""
+"""`fleet`: snapshots of many clusters, as tables for Spark."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -6,7 +6,9 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.help_panels import STORE
 from planner.cli.common.output import MAX_PROBLEMS_SHOWN, print_json, print_words
+from planner.cli.common.score_options import Band, CapacityThreshold, FailOn
 from planner.cli.common.spark_options import (
     Cluster,
     Conf,
@@ -18,7 +20,6 @@ from planner.cli.common.spark_options import (
 )
 from planner.cli.fleet.fleet_fail_on import NOT_ON_SPARK, judged, print_failing
 from planner.cli.fleet.fleet_lines import facts_of_score, print_lines
-from planner.cli.score import Band, CapacityThreshold, FailOn
 
 if TYPE_CHECKING:
     from planner.spark.command import FleetScored
@@ -27,7 +28,7 @@ app = typer.Typer(
     name="fleet",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="The snapshots of many clusters: taken in, scored, planned, on Spark.",
+    help="Ingest, score and plan the snapshots of many clusters on Spark.",
 )
 
 Fleet = Annotated[
@@ -43,15 +44,15 @@ Output = Annotated[
         "-o",
         "--output",
         metavar="PLACE",
-        help="Where scores and problems go: a folder, or table:CATALOG.SCHEMA.",
+        help="Destination of scores and problems: a folder, or table:CATALOG.SCHEMA.",
     ),
 ]
 All = Annotated[
-    bool, typer.Option("--all", help="Score anew what has scores there already.")
+    bool, typer.Option("--all", help="Score again what has scores already.")
 ]
 
 
-@app.command()
+@app.command(rich_help_panel="Score and plan")
 def score(
     fleet: Fleet,
     *,
@@ -69,16 +70,16 @@ def score(
     quiet: Quiet = False,
 ) -> None:
     """
-    Score every snapshot of a fleet that has no scores yet; every level, as a table.
+    Score every snapshot of a fleet that has no scores yet.
 
-    Exits 3 where a snapshot could not be scored, and problems/ says why; or where a
-    condition of --fail-on holds, or cannot be judged, of the last snapshot of a
-    cluster, scored now or before. One that may be loaded in part is scored, and a
-    warning in problems/.
+    Scores of every level are written as tables. Exits 3 if a snapshot cannot be scored
+    (problems/ has the cause), or if a condition of --fail-on holds or is unknown for
+    the last snapshot of a cluster. An incomplete snapshot is scored, with a warning in
+    problems/.
 
     Example: kafka-planner fleet score fleet -o scores
     """
-    from planner.fleet.fleet_places import fleet_at, is_folder_here
+    from planner.fleet.fleet_places import fleet_check, is_folder_here
     from planner.fleet.snapshot_selection import read_selection
     from planner.score import ScoreRequest
     from planner.score.fail_on import parse_conditions
@@ -88,7 +89,7 @@ def score(
     selection = read_selection(since, until, cluster)
     is_here = is_folder_here(fleet) and is_folder_here(output)
     session = session_of(
-        master, conf, in_python=is_here, reads=[fleet_at(fleet)], writes=output
+        master, conf, in_python=is_here, reads=[fleet_check(fleet)], writes=output
     )
     from planner.spark.command import score_folder
     from planner.spark.output.latest_scores import latest_scores
@@ -123,7 +124,7 @@ def _document(found: "FleetScored") -> dict[str, Any]:
 
 
 def _print_screen(found: "FleetScored", latest: list[dict[str, Any]]) -> None:
-    """Print the last snapshot of each cluster, the worst first, and what is wrong."""
+    """Print the last snapshot of each cluster, the worst first, and problems."""
     facts = sorted(map(facts_of_score, latest), key=lambda each: each.rank())
     print_lines(facts)
     print_incomplete(found.documents)
@@ -139,7 +140,7 @@ def _print_end(found: "FleetScored", output: str) -> None:
         print_words(f"nothing new: {output} has the scores of {clusters:,} clusters")
 
 
-@app.command()
+@app.command(rich_help_panel=STORE)
 def compact(
     fleet: Annotated[str, typer.Argument(metavar="FLEET", help="Fleet folder.")],
     *,
@@ -147,22 +148,23 @@ def compact(
     quiet: Quiet = False,
 ) -> None:
     """
-    Put the rows of each day into one file per table, and remove what is left over.
+    Join the rows of each day in one file per table.
 
-    Those who read meanwhile see every row once. Nobody may append meanwhile. No JVM.
+    Left-over files are removed. Concurrent readers see every row once; do not append
+    at the same time. Needs no JVM.
 
     Example: kafka-planner fleet compact fleet
     """
-    from planner.fleet.append import compact as put_together
+    from planner.fleet.append import compact as compact_store
     from planner.fleet.fleet_store import Store
 
-    done = put_together(Store(fleet))
-    said: dict[str, Any] = {
+    done = compact_store(Store(fleet))
+    counts: dict[str, Any] = {
         "files_before": done.before,
         "files_after": done.after,
         "files_removed": done.removed,
     }
     if output_format is OutputFormat.JSON:
-        print_json({"fleet": fleet, **said})
+        print_json({"fleet": fleet, **counts})
     elif not quiet:
         print_words(f"{fleet}: {done.before} files before, {done.after} now")

@@ -19,7 +19,7 @@ WORDS = {
 
 
 def cost_lines(costs: Mapping[str, Any], unit: str) -> Iterator[str]:
-    """Yield what the fleet costs, by whose it is, and what fewer brokers would save."""
+    """Yield the costs of the fleet by owner, and the savings of fewer brokers."""
     parts = [
         f"{WORDS[name]} {amount_text(costs[name])}"
         for name in PARTS
@@ -42,7 +42,7 @@ def cost_lines(costs: Mapping[str, Any], unit: str) -> Iterator[str]:
 
 
 def print_cluster_costs(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print what each cluster costs, the dearest first, and what would be saved."""
+    """Print costs and possible savings of each cluster, the most expensive first."""
     priced = [row for row in rows if row.get("cost_total") is not None]
     dearest = sorted(priced, key=lambda row: -row["cost_total"])
     head = [
@@ -88,7 +88,7 @@ def amount_text(value: float) -> str:
 
 
 def _largest(costs: Mapping[str, float]) -> str:
-    """Return the largest amounts by name, and how many more there are."""
+    """Return the largest amounts by name, and the number of the others."""
     largest = Counter(costs).most_common()
     shown: Sequence[str] = [
         f"{name or '(none)'} {amount_text(cost)}" for name, cost in largest[:MOST_NAMED]

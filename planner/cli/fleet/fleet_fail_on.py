@@ -1,4 +1,4 @@
-"""`--fail-on` of fleets: conditions asked of every cluster."""
+"""`--fail-on` of fleets: conditions on every cluster."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 OVERVIEW = "ask for it with 'fleet overview --fail-on'"
 NOT_ON_SPARK = {"min_bytes_to_balance": OVERVIEW, "num_hot_spots": OVERVIEW}
-"""Figures of a score that Spark does not compute, and where they are."""
+"""Figures of a score that Spark does not compute, with the command that does."""
 
 
 def judged(
@@ -19,26 +19,26 @@ def judged(
     figures_of: Callable[[dict[str, Any]], Mapping[str, Any]] = dict,
 ) -> list[str]:
     """
-    Put the answers into the documents of clusters; return what fails, in words.
+    Add the answers to the documents of clusters; return a sentence per failure.
 
-    A cluster of which nothing is known fails every condition: a watch that cannot see
-    must not stay quiet.
+    A cluster without figures fails every condition: a monitor without data must raise
+    an alarm.
 
     Parameters
     ----------
     documents
-        One per cluster, with `status`; those that are ``ok`` have figures.
+        One per cluster, with `status`; those with ``ok`` have figures.
     conditions
-        By their texts.
+        Conditions by their texts.
     figures_of
-        Returns a document as conditions ask it.
+        Function that returns the figures of a document for the conditions.
     """
-    from planner.score.fail_on import answers
+    from planner.score.fail_on import evaluate_known
 
     failing = []
     for document in documents if conditions else ():
         found = (
-            answers(conditions, figures_of(document))
+            evaluate_known(conditions, figures_of(document))
             if document["status"] == "ok"
             else [{"condition": c, "holds": None, "unknown": "all"} for c in conditions]
         )
@@ -59,9 +59,9 @@ def _fails(answer: Mapping[str, Any]) -> bool:
 
 
 def _words(answer: Mapping[str, Any]) -> str:
-    said = f"--fail-on {answer['condition']}"
+    option = f"--fail-on {answer['condition']}"
     if answer["holds"]:
-        return f"{said} holds"
+        return f"{option} holds"
     if answer["unknown"] == "all":
-        return f"{said} cannot be judged: nothing is known of its last snapshot"
-    return f"{said} cannot be judged: {answer['unknown']} is not known"
+        return f"{option} is unknown: the last snapshot has no figures"
+    return f"{option} is unknown: {answer['unknown']} is not known"

@@ -7,6 +7,7 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.help_panels import STORE
 from planner.cli.common.output import print_json
 from planner.cli.common.spark_options import Conf, Master, session_of
 from planner.progress import stage
@@ -15,7 +16,7 @@ AllowPartial = Annotated[
     bool,
     typer.Option(
         "--allow-partial",
-        help="Go on where files of a dump hide something from each other.",
+        help="Accept files of a dump that lack entries of each other.",
     ),
 ]
 
@@ -25,7 +26,7 @@ def ingest(
         str,
         typer.Argument(
             metavar="FOLDER",
-            help="Dumps as CLUSTER/TIME/files: snapshots, what Kafka's tools printed, "
+            help="Dumps as CLUSTER/TIME/files: snapshots, outputs of Kafka's tools, "
             "rates in CSV or Parquet.",
         ),
     ],
@@ -36,7 +37,7 @@ def ingest(
             "-o",
             "--output",
             metavar="FLEET",
-            help="Fleet folder: a path, s3://…, gs://…, hdfs://…; or "
+            help="Fleet folder: a path, or a URL of s3, gs or hdfs; or "
             "table:CATALOG.SCHEMA.",
         ),
     ],
@@ -47,16 +48,16 @@ def ingest(
     quiet: Quiet = False,
 ) -> None:
     """
-    Take raw dumps into a fleet; those taken in before are not read again.
+    Read raw dumps into a fleet, each dump once.
 
-    What is refused goes to the fleet's rejects/ table with its reason; then the exit
-    code is 3.
+    Refused rows are written to the table rejects/ of the fleet, with their reasons.
+    Exits 3 if a row is refused.
 
     Example: kafka-planner fleet ingest dumps -o fleet
     """
-    from planner.fleet.fleet_places import dumps_at, schema_of
+    from planner.fleet.fleet_places import dumps_check, schema_of
 
-    session = session_of(master, conf, reads=[dumps_at(folder)], writes=output)
+    session = session_of(master, conf, reads=[dumps_check(folder)], writes=output)
     from planner.spark.ingest.dump_ingest import ingest_dumps, ingested_document
 
     done = ingest_dumps(
@@ -72,14 +73,14 @@ def ingest(
     else:
         typer.echo(
             f"{done.found:,} dumps, {len(done.receipts):,} new: "
-            f"{document['snapshots']:,} snapshots taken in, {done.refused:,} refused"
+            f"{document['snapshots']:,} snapshots read, {done.refused:,} refused"
         )
         if done.rejects:
             place = f"{output}{'.' if schema_of(output) else '/'}rejects"
-            typer.echo(f"{done.rejects:,} rows in {place} say why")
+            typer.echo(f"{done.rejects:,} rows in {place} have the reasons")
     raise typer.Exit(ExitCode.FINDINGS if done.rejects else ExitCode.OK)
 
 
 def add_to(fleet_app: typer.Typer) -> None:
-    """Add `ingest` to the commands below `fleet`."""
-    fleet_app.command("ingest")(ingest)
+    """Add `ingest` to the commands of `fleet`."""
+    fleet_app.command("ingest", rich_help_panel=STORE)(ingest)

@@ -1,4 +1,4 @@
-"""One line per cluster of a fleet: what is wrong, and the command that answers it."""
+"""One line per cluster of a fleet: its problems, and the commands that help."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,30 +11,30 @@ INDENT = "  "
 LEGEND = "over, out: brokers over a threshold, and out of a band of their fair share"
 YEAR_DAYS = 365.2425
 MOST_YEARS = 5
-"""No forecast of a disk reaches further."""
+"""Longest forecast of a disk that is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterFacts:
     """
-    Facts about a cluster that its line shows.
+    Facts about a cluster in its line.
 
     Parameters
     ----------
     cluster_id
-        Its name.
+        Id of the cluster.
     offline, under_min_isr, rack
-        Partitions offline, under their minimum in sync, and against the rack rule.
+        Number of partitions that are offline, under min ISR, and against the rack rule.
     disk, broker
-        Use of the fullest broker's disk, a fraction, and its id; `None`: unknown.
+        Use of the fullest disk, a fraction, and the id of its broker; `None`: unknown.
     full
-        Days until a disk is full, and its interval; `None`: never, or unknown.
+        Days until a disk is full, and their interval; `None`: never, or unknown.
     over
-        By resource, brokers over their threshold; by "" those over any.
+        Number of brokers over a threshold by resource; ``""``: over any threshold.
     out
-        Brokers out of band.
+        Number of brokers out of band.
     least_bytes
-        The least that balancing moves; `None`: unknown.
+        Lower bound of bytes that balancing moves; `None`: unknown.
     more
         Further parts of the line.
     """
@@ -52,7 +52,7 @@ class ClusterFacts:
     more: Sequence[str] = ()
 
     def rank(self) -> tuple[float, ...]:
-        """Return what sorts the worst first."""
+        """Return the sort key by which the worst cluster is the first."""
         return (
             -self.offline,
             -self.under_min_isr,
@@ -62,7 +62,7 @@ class ClusterFacts:
         )
 
     def parts(self) -> Iterator[str]:
-        """Yield what is wrong, then what to do."""
+        """Yield the problems, then the commands that help."""
         from planner.text.format import plural
 
         if self.offline:
@@ -131,10 +131,10 @@ def days_text(days: float | None, low: float | None, high: float | None) -> str:
 
 
 def print_lines(facts: Sequence[ClusterFacts]) -> None:
-    """Print clusters in the order given, the first of them; a long line is wrapped."""
+    """Print the first clusters in the given order; long lines are wrapped."""
     for each in facts[:MOST_LINES]:
-        said = "; ".join(each.parts()) or "nothing to do"
-        print_wrapped(f"{each.cluster_id}: {said}")
+        facts_text = "; ".join(each.parts()) or "nothing to do"
+        print_wrapped(f"{each.cluster_id}: {facts_text}")
     if len(facts) > MOST_LINES:
         typer.echo(f"… and {len(facts) - MOST_LINES} more; --format json has all")
     if any(each.out or any(each.over.values()) for each in facts[:MOST_LINES]):
@@ -142,7 +142,7 @@ def print_lines(facts: Sequence[ClusterFacts]) -> None:
 
 
 def print_wrapped(text: str) -> None:
-    """Print a text as wide as the screen, what comes after its first line indented."""
+    """Print a text wrapped to the screen; all lines but the first are indented."""
     from planner.text.format import SCREEN_WIDTH, wrapped
 
     first, *rest = wrapped(text, SCREEN_WIDTH - len(INDENT)) or [""]
@@ -152,7 +152,7 @@ def print_wrapped(text: str) -> None:
 
 
 def facts_of_score(document: Mapping[str, Any]) -> ClusterFacts:
-    """Return what a score says of a cluster; of one without scores that it has none."""
+    """Return the facts of a score; a cluster without scores has a note instead."""
     name = str(document["cluster_id"])
     if document["status"] != "ok":
         taken = document["taken_at"]

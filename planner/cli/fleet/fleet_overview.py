@@ -1,4 +1,4 @@
-"""`fleet overview`: a row per cluster, and which to fix first."""
+"""`fleet overview`: a row per cluster, the first to fix at the top."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +14,7 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json, print_words
+from planner.cli.common.score_options import FailOn
 from planner.cli.common.spark_options import (
     Cluster,
     Conf,
@@ -27,7 +28,6 @@ from planner.cli.fleet.fleet_costs import cost_lines, print_cluster_costs
 from planner.cli.fleet.fleet_fail_on import judged, print_failing
 from planner.cli.fleet.fleet_lines import ClusterFacts, print_lines, print_wrapped
 from planner.cli.plan.request_options import Band
-from planner.cli.score import FailOn
 from planner.fleet.overview_costs import fleet_costs
 
 MUCH_ESTIMATED = 0.5
@@ -42,13 +42,13 @@ def overview(
             "-o",
             "--output",
             metavar="PLACE",
-            help="Where the overview goes: a folder, or table:CATALOG.SCHEMA.",
+            help="Destination of the overview: a folder, or table:CATALOG.SCHEMA.",
         ),
     ],
     trends: Annotated[
         str | None,
         typer.Option(
-            "--trends", metavar="PLACE", help="What 'fleet trends' wrote: forecasts."
+            "--trends", metavar="PLACE", help="Output of 'fleet trends', for forecasts."
         ),
     ] = None,
     changes: Annotated[
@@ -56,7 +56,7 @@ def overview(
         typer.Option(
             "--changes",
             metavar="PLACE",
-            help="What 'fleet changes' wrote: bytes moved.",
+            help="Output of 'fleet changes', for moved bytes.",
         ),
     ] = None,
     prices: Annotated[
@@ -64,8 +64,8 @@ def overview(
         typer.Option(
             "--prices",
             metavar="FILE",
-            help="Prices, TOML: what clusters cost, whose that is, and what fewer "
-            "brokers would save.",
+            help="Prices, TOML: costs of clusters by owner, and savings of fewer "
+            "brokers.",
         ),
     ] = None,
     fail_on: FailOn = None,
@@ -80,14 +80,14 @@ def overview(
     quiet: Quiet = False,
 ) -> None:
     """
-    Say of every cluster what to fix first, what it allows, and what it costs.
+    List for every cluster what to fix first, and what it costs.
 
-    Of its last snapshot. Exits 3 where one could not be looked at, or a condition of
-    --fail-on holds, or cannot be judged.
+    The last snapshot of each cluster counts. Exits 3 if one cannot be read, or if a
+    condition of --fail-on holds or is unknown.
 
     Example: kafka-planner fleet overview fleet -o overview --trends trends
     """
-    from planner.fleet.fleet_places import fleet_at, written_at
+    from planner.fleet.fleet_places import fleet_check, results_check
     from planner.fleet.fleet_prices import read_fleet_prices
     from planner.fleet.overview_conditions import figures_of, overview_conditions
     from planner.fleet.snapshot_selection import read_selection
@@ -100,21 +100,21 @@ def overview(
         has_changes=changes is not None,
         has_prices=prices is not None,
     )
-    wishes = PlanRequest(
+    request = PlanRequest(
         goal="overview",
         band=tuple(band or ()),
         capacity_threshold=tuple(capacity_threshold or ()),
     )
-    settings = read_request(wishes, Snapshot().to_state()).settings
+    settings = read_request(request, Snapshot().to_state()).settings
     selection = read_selection(since, until, cluster)
     priced = None if prices is None else read_fleet_prices(prices)
     session = session_of(
         master,
         conf,
         reads=[
-            fleet_at(fleet),
-            written_at(trends, "trends", "trends"),
-            written_at(changes, "changes", "changes"),
+            fleet_check(fleet),
+            results_check(trends, "trends", "trends"),
+            results_check(changes, "changes", "changes"),
         ],
         writes=output,
     )
@@ -146,14 +146,14 @@ def overview(
 
 
 def print_overview(rows: list[dict[str, Any]]) -> None:
-    """Print a line per cluster, what to fix first at the top."""
+    """Print a line per cluster, the first to fix at the top."""
     print_lines([facts_of_row(row) for row in rows])
     for line in _about_data(rows):
         typer.echo(line)
 
 
 def _about_data(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Say how old the data are, and how much of them was never measured."""
+    """Yield the age of the oldest data, and the number of estimated clusters."""
     from planner.text.format import duration_text
 
     aged = [row for row in rows if row["data_age_s"] is not None]
@@ -161,15 +161,15 @@ def _about_data(rows: list[dict[str, Any]]) -> Iterator[str]:
         oldest = max(aged, key=lambda row: row["data_age_s"])
         age = duration_text(oldest["data_age_s"])
         yield f"Oldest data: {age}, of {oldest['cluster_id']}"[:80]
-    guessed = sum((row["estimated_fraction"] or 0) > MUCH_ESTIMATED for row in rows)
-    if guessed:
-        yield f"Over half of the bytes in are estimated: {guessed:,} clusters"
+    estimated = sum((row["estimated_fraction"] or 0) > MUCH_ESTIMATED for row in rows)
+    if estimated:
+        yield f"Over half of the bytes in are estimated: {estimated:,} clusters"
 
 
 def _print_costs(rows: list[dict[str, Any]], unit: str) -> None:
     costs = fleet_costs(rows)
     if costs["cost_total"] is None:
-        typer.echo("Costs: nothing that has a price is known")
+        typer.echo("Costs: unknown; no price applies to a known quantity")
         return
     print_cluster_costs(rows)
     for line in cost_lines(costs, unit):
@@ -177,7 +177,7 @@ def _print_costs(rows: list[dict[str, Any]], unit: str) -> None:
 
 
 def facts_of_row(row: dict[str, Any]) -> ClusterFacts:
-    """Return what a row of an overview says of a cluster."""
+    """Return the facts of a row of the overview."""
     name = str(row["cluster_id"])
     if row["status"] != "ok":
         reason = f"{row['status']}: {row['reason'] or 'no reason given'}"
@@ -201,5 +201,5 @@ def facts_of_row(row: dict[str, Any]) -> ClusterFacts:
 
 
 def add_to(fleet_app: typer.Typer) -> None:
-    """Add `overview` to the commands below `fleet`."""
-    fleet_app.command("overview")(overview)
+    """Add `overview` to the commands of `fleet`."""
+    fleet_app.command("overview", rich_help_panel="Report")(overview)

@@ -1,4 +1,4 @@
-"""`fleet plan`: every cluster of a fleet planned by the same core, inside Spark."""
+"""`fleet plan`: plans of every cluster of a fleet, computed on Spark."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet, WithLogDirs
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json, print_words
 from planner.cli.common.spark_options import (
     Cluster,
@@ -22,10 +23,9 @@ from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_scenarios import print_scenarios, read_scenarios
 from planner.cli.plan.plan_options import RequestOptions, with_request_options
 from planner.cli.plan.request_options import plan_request
-from planner.cli.what_if import refuse_option
 
 if TYPE_CHECKING:
-    from planner.fleet.cluster_plans import Asked, NamedRequest
+    from planner.fleet.cluster_plans import FleetRequest, NamedRequest
     from planner.spark.reports.fleet_plans import FleetPlanned
 
 MOST_ROWS = 50
@@ -41,11 +41,11 @@ def plan(
             "-o",
             "--output",
             metavar="PLACE",
-            help="Where plans go: a folder, or table:CATALOG.SCHEMA.",
+            help="Destination of plans: a folder, or table:CATALOG.SCHEMA.",
         ),
     ],
     goal: Annotated[
-        str, typer.Option("--goal", metavar="GOAL", help="Which operation to plan.")
+        str, typer.Option("--goal", metavar="GOAL", help="Operation to plan.")
     ] = "rebalance",
     sweep: Annotated[
         Path | None,
@@ -53,7 +53,7 @@ def plan(
             "--sweep",
             metavar="FILE",
             help="JSON list of requests, each planned for every cluster, instead of "
-            "the options here.",
+            "these options.",
         ),
     ] = None,
     scenarios: Annotated[
@@ -61,8 +61,8 @@ def plan(
         typer.Option(
             "--scenarios",
             metavar="FILE",
-            help="Scenarios as of 'what-if', TOML: each is played on every cluster, "
-            "and its cluster planned, instead.",
+            help="Scenarios of 'what-if', TOML; each is planned for every cluster "
+            "instead.",
         ),
     ] = None,
     growth: Annotated[
@@ -70,15 +70,18 @@ def plan(
         typer.Option(
             "--growth",
             metavar="RATE",
-            help="With --scenarios: how topics grow: 5%/month, 0.3/year.",
+            help="Growth of topics, with --scenarios: 5%/month, 0.3/year.",
         ),
     ] = None,
     history: Annotated[
         bool,
-        typer.Option("--history", help="Every snapshot, not only each cluster's last."),
+        typer.Option(
+            "--history",
+            help="Plan every snapshot, not only the last of each cluster.",
+        ),
     ] = False,
     plan_all: Annotated[
-        bool, typer.Option("--all", help="Plan anew what has been planned there.")
+        bool, typer.Option("--all", help="Plan again what is planned already.")
     ] = False,
     with_log_dirs: WithLogDirs = None,
     since: Since = None,
@@ -91,19 +94,19 @@ def plan(
     asked: RequestOptions,
 ) -> None:
     """
-    Plan every cluster of a fleet; what has been planned there already is skipped.
+    Plan every cluster of a fleet that is not planned yet.
 
-    Exits 4 where a cluster's hard rules cannot all be met, 3 where one could not be
-    planned, a plan has findings or a scenario does not hold; the column reason says
-    why.
+    Exits 4 if the hard rules of a cluster cannot all be met, 3 if a cluster cannot be
+    planned, a plan has findings or a scenario does not hold; the column reason has the
+    cause.
 
     Example: kafka-planner fleet plan fleet -o plans --band 0.05
     """
-    from planner.fleet.fleet_places import fleet_at
+    from planner.fleet.fleet_places import fleet_check
     from planner.fleet.snapshot_selection import read_selection
 
     options = {**asked.given, "with_log_dirs": with_log_dirs}
-    wanted: Sequence[Asked]
+    wanted: Sequence[FleetRequest]
     if scenarios is None:
         if asked.sources.get("growth") == "COMMANDLINE" and growth is not None:
             refuse_option("--growth", growth, "must be given with --scenarios alone")
@@ -112,7 +115,7 @@ def plan(
         wanted = read_scenarios(scenarios, growth, options, asked.sources)
     selection = read_selection(since, until, cluster)
     session = session_of(
-        master, conf, in_python=True, reads=[fleet_at(fleet)], writes=output
+        master, conf, in_python=True, reads=[fleet_check(fleet)], writes=output
     )
     from planner.spark.reports.fleet_plans import PLANS, SCENARIOS, plan_folder
 
@@ -145,17 +148,17 @@ def _print_screen(
         typer.echo(f"… and {len(done.rows) - MOST_ROWS} more; --format json has all")
     if not quiet:
         what = "scenarios" if is_played else "plans"
-        made, there = f"{len(done.rows):,} {what}", f"{done.skipped:,} were there"
+        made, there = f"{len(done.rows):,} {what}", f"{done.skipped:,} already there"
         words = f"wrote {output}: {made}, {there}"
         if not done.rows:
-            words = f"nothing new: {output} has the {done.skipped:,} {what}"
+            words = f"nothing new: {output} contains the {done.skipped:,} {what}"
         print_words(words)
 
 
 def _requests(
     goal: str, options: dict[str, Any], sweep: Path | None
 ) -> list["NamedRequest"]:
-    """Return what is asked of every cluster; options are read before Spark starts."""
+    """Return the requests for every cluster; options are read before Spark starts."""
     from planner.fleet.cluster_plans import (
         NamedRequest,
         check_requests,
@@ -183,7 +186,7 @@ def _exit_code(rows: list[dict[str, Any]]) -> ExitCode:
 
 
 def print_rows(rows: list[dict[str, Any]]) -> None:
-    """Print a line per plan: those without one first, then those that move most."""
+    """Print a line per cluster: those without a plan first, then by bytes."""
     ranked = sorted(rows, key=_rank)
     head = ("Cluster", "request", "status", "copies", "bytes", "least")
     shown = ranked[:MOST_ROWS]
@@ -211,5 +214,5 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def add_to(fleet_app: typer.Typer) -> None:
-    """Add `plan` to the commands below `fleet`."""
-    fleet_app.command("plan")(plan)
+    """Add `plan` to the commands of `fleet`."""
+    fleet_app.command("plan", rich_help_panel="Score and plan")(plan)

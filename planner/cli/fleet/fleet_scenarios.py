@@ -1,4 +1,4 @@
-"""`fleet plan --scenarios`: every scenario on every cluster."""
+"""`fleet plan --scenarios`: every scenario for every cluster."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ OF_SCENARIOS = (
     "effort",
     "seed",
 )
-"""Options of plans that `what-if` has, too."""
+"""Options of plans that `what-if` also has."""
 OF_FLEETS = frozenset(
     (
         "fleet",
@@ -42,21 +42,22 @@ def read_scenarios(
     path: Path, growth: str | None, given: Mapping[str, Any], sources: Mapping[str, str]
 ) -> "list[FleetScenario]":
     """
-    Read the scenarios that are played on every cluster.
+    Read the scenarios that are planned for every cluster.
 
     Parameters
     ----------
     path, growth
-        Of ``--scenarios`` and ``--growth``.
+        Values of ``--scenarios`` and ``--growth``.
     given, sources
-        The options of plans, and where each option came from.
+        Options of plans, and the source of each option.
 
     Raises
     ------
     BadInputError
-        If the file is none, or an option is wrong or none of scenarios.
+        If the file cannot be read, or an option is wrong or does not apply to
+        scenarios.
     """
-    from planner.cli.what_if import read_growth_option
+    from planner.cli.common.growth_option import read_growth_option
     from planner.fleet.cluster_scenarios import read_fleet_scenarios
     from planner.what_if.play_scenarios import WhatIfRequest
 
@@ -71,12 +72,12 @@ def read_scenarios(
 
 def _refuse_others(sources: Mapping[str, str]) -> None:
     """
-    Refuse options of the line that scenarios know nothing of.
+    Refuse options of the command line that do not apply to scenarios.
 
     Raises
     ------
     BadInputError
-        With every one of them.
+        If there is such an option; has a problem for each.
     """
     from planner.errors import BadInputError, InputProblem
 
@@ -92,7 +93,7 @@ def _refuse_others(sources: Mapping[str, str]) -> None:
                 place=f"--{name.replace('_', '-')}",
                 value="",
                 rule="must not be given together with --scenarios",
-                remedy="leave it out, or say in the file what changes",
+                remedy="leave it out, or add the change to the scenarios file",
             )
             for name in others
         ]
@@ -101,7 +102,7 @@ def _refuse_others(sources: Mapping[str, str]) -> None:
 
 
 def print_scenarios(rows: Sequence[Mapping[str, Any]], most: int) -> None:
-    """Print a line per cluster and scenario: those that do not hold first."""
+    """Print a line per cluster and scenario, those that do not hold first."""
     ranked = sorted(rows, key=lambda row: bool(row["holds"]))
     head = ("Cluster", "scenario", "holds", "status", "copies", "bytes")
     shown = ranked[:most]

@@ -1,4 +1,4 @@
-"""`fleet trends`: what grows how fast, and when it is full, of a fleet's scores."""
+"""`fleet trends`: growth and days until full, from the scores of a fleet."""
 
 from typing import Annotated, Any
 
@@ -23,7 +23,7 @@ MOST_ROWS = 30
 def trends(
     scores: Annotated[
         str,
-        typer.Argument(metavar="SCORES", help="What 'fleet score' wrote."),
+        typer.Argument(metavar="SCORES", help="Output of 'fleet score'."),
     ],
     *,
     output: Annotated[
@@ -32,7 +32,8 @@ def trends(
             "-o",
             "--output",
             metavar="PLACE",
-            help="Where trends and balance go: a folder, or table:CATALOG.SCHEMA.",
+            help="Destination of trends and balance: a folder, or "
+            "table:CATALOG.SCHEMA.",
         ),
     ],
     since: Since = None,
@@ -44,18 +45,18 @@ def trends(
     quiet: Quiet = False,
 ) -> None:
     """
-    Say what grows how fast, in how many days it is full, and how balance changed.
+    Compute growth, days until brokers are full, and balance.
 
-    Of every cluster, rack, broker, log dir and topic, from all times that were scored.
+    Covers every cluster, rack, broker, log dir and topic, from all scored times.
 
     Example: kafka-planner fleet trends scores -o trends
     """
-    from planner.fleet.fleet_places import written_at
+    from planner.fleet.fleet_places import results_check
     from planner.fleet.snapshot_selection import read_selection
 
     selection = read_selection(since, until, cluster)
     session = session_of(
-        master, conf, reads=[written_at(scores, "scores", "score")], writes=output
+        master, conf, reads=[results_check(scores, "scores", "score")], writes=output
     )
     from planner.spark.reports.fleet_trends import trends_folder
 
@@ -69,9 +70,9 @@ def trends(
 
 
 def print_soonest(rows: list[dict[str, Any]]) -> None:
-    """Print the brokers that reach a threshold first."""
+    """Print the brokers that reach a threshold soonest."""
     if not rows:
-        typer.echo("No broker is known to reach a threshold.")
+        typer.echo("No broker reaches a threshold, as far as is known.")
         return
     head = ("Cluster", "broker", "what", "a day", "threshold in", "full in", "points")
     print_columns(head, [_line(row) for row in rows])
@@ -97,10 +98,10 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def days_text(row: dict[str, Any], name: str) -> str:
-    """Return days of a row with their interval, as ``12 d (9-20)``."""
+    """Return days of a row with their interval: ``12 d (9-20)``."""
     return interval_text(*(row[f"{name}{end}"] for end in ("", "_low", "_high")))
 
 
 def add_to(fleet_app: typer.Typer) -> None:
-    """Add `trends` to the commands below `fleet`."""
-    fleet_app.command("trends")(trends)
+    """Add `trends` to the commands of `fleet`."""
+    fleet_app.command("trends", rich_help_panel="Report")(trends)

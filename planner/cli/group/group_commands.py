@@ -1,4 +1,4 @@
-"""`group …`: look at consumer groups, import them, and assign their partitions."""
+"""`group`: import consumer groups, and assign their partitions."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -31,15 +31,15 @@ app = typer.Typer(
     name="group",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Look at consumer groups, and assign their partitions.",
+    help="Show consumer groups, assign their partitions, set their offsets.",
 )
 
 Texts = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="TEXT...",
-        help="What kafka-consumer-groups --describe printed; none where "
-        "--bootstrap-server and --group are given.",
+        help="Output of kafka-consumer-groups --describe; none with --bootstrap-server "
+        "and --group.",
         show_default=False,
     ),
 ]
@@ -55,7 +55,7 @@ AssignorName = Annotated[
 JavaOrder = Annotated[
     bool,
     typer.Option(
-        "--java-order", help="Take members in the order of Java's HashMap, as Kafka."
+        "--java-order", help="Order members as Java's HashMap does, like Kafka."
     ),
 ]
 Tolerance = Annotated[
@@ -64,10 +64,10 @@ Tolerance = Annotated[
         "--tolerance",
         metavar="FRACTION",
         parser=fraction(),
-        help="How far above its share of the weight a member may stay (balanced).",
+        help="Excess of a member over its share of the weight that is kept (balanced).",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Of the random assignor.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the random assignor.")]
 Output = Annotated[
     Path,
     typer.Option("-o", "--output", metavar="GROUP", help="Group file to write."),
@@ -88,9 +88,9 @@ def assign(
     source: Source,
 ) -> None:
     """
-    Assign the partitions of a group to its members; nothing is changed anywhere.
+    Assign the partitions of a group to its members; changes nothing.
 
-    Exits 0, or 3 if the assignment breaks a rule: Kafka's own assignors can.
+    Exits 3 if the assignment breaks a rule, which Kafka's own assignors may do.
 
     Example: kafka-planner group assign group.json --assignor range
     """
@@ -128,15 +128,16 @@ def import_group(
     source: Source,
 ) -> None:
     """
-    Write a group file from what kafka-consumer-groups printed, or from a cluster.
+    Write a group file from Kafka's tool or from a cluster.
 
-    Give any of --describe, --describe --members --verbose and --describe --state; which
-    is which is seen from their headings. Or --bootstrap-server and --group.
+    Texts are outputs of --describe, of --describe --members --verbose and of --describe
+    --state, recognised by their headings. Without texts, give --bootstrap-server and
+    --group.
 
     Example: kafka-planner group import group.txt -o group.json
     """
     from planner.group import write_group
-    from planner.group.group_files import check_output
+    from planner.group.files.group_files import check_output
 
     check_output(output)
     document = _read_texts(texts, source) if texts else _read_live(source)
@@ -148,18 +149,18 @@ def import_group(
     if output_format is OutputFormat.JSON:
         print_json({"group": str(output), **counts, "notes": list(document.notes)})
     elif not source.is_quiet:
-        said = ", ".join(f"{count} {what}" for what, count in counts.items())
-        print_words(f"wrote {output}: {said}")
+        counted = ", ".join(f"{count} {what}" for what, count in counts.items())
+        print_words(f"wrote {output}: {counted}")
         for note in document.notes:
             print_words(f"note: {note}")
 
 
 def _read_texts(texts: Sequence[Path], source: Source) -> "GroupDocument":
-    from planner.group.group_files import read_text
-    from planner.group.importers.describe import import_texts
+    from planner.group.files.describe import import_texts
+    from planner.group.files.group_files import read_text
 
     if source.is_live:
-        msg = "texts and --bootstrap-server: give one of them"
+        msg = "give texts or --bootstrap-server, not both"
         raise typer.BadParameter(msg)
     source.check()
     document = import_texts(
@@ -178,14 +179,16 @@ def _read_live(source: Source) -> "GroupDocument":
 def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any:  # noqa: ANN401 - columns
     import numpy as np
 
-    from assignment.java_orders import hash_map_order
+    from placement.kafka_java.java_orders import hash_map_order
     from planner.group.group_problems import refuse
     from planner.io.problems import problem
 
     group = document.to_group()
     if not group.num_members:
-        rule = "a group without members has nobody to assign to"
-        found = problem(file, "members", None, rule, "take it while members are active")
+        rule = "a group without members cannot be assigned"
+        found = problem(
+            file, "members", None, rule, "take the group while members are active"
+        )
         raise refuse(file, [found])
     if java_order:
         group = group.with_members(np.array(hash_map_order(group.members.ids)))
@@ -193,15 +196,15 @@ def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any: 
 
 
 def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError:
-    """Return the error that an assignor's refusal comes to."""
+    """Return the error of an assignor as bad input."""
     from assignment.errors import UserAssignorError
     from planner.io.problems import problem
 
     if isinstance(error, UserAssignorError):
-        remedy = "mend the class; nothing here is wrong"
+        remedy = "correct the class; the group itself is valid"
         found = problem(assignor, "assign", None, str(error), remedy)
         return BadInputError(f"the assignor {assignor} failed", [found])
-    found = problem(file, "members", None, str(error), "mend the subscriptions")
+    found = problem(file, "members", None, str(error), "correct the subscriptions")
     return BadInputError(f"{assignor} refuses the group", [found])
 
 

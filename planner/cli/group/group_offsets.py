@@ -1,4 +1,4 @@
-"""`group offsets`: where a group reads on, shown, previewed, exported and set."""
+"""`group offsets`: committed offsets of a group, shown, exported and set."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -31,53 +31,79 @@ MAX_LINES = 50
 
 Topics = Annotated[
     list[str] | None,
-    typer.Option("--topic", metavar="T[:0,1]", help="A topic, or some partitions."),
+    typer.Option(
+        "--topic",
+        metavar="T[:0,1]",
+        help="Only this topic, or some of its partitions.",
+    ),
 ]
 AllTopics = Annotated[
     bool,
     typer.Option("--all-topics", help="All partitions that have a committed offset."),
 ]
 ToEarliest = Annotated[
-    bool, typer.Option("--to-earliest", help="To the first message that is kept.")
+    bool, typer.Option("--to-earliest", help="Target: the first message that is kept.")
 ]
-ToLatest = Annotated[bool, typer.Option("--to-latest", help="To the end.")]
+ToLatest = Annotated[bool, typer.Option("--to-latest", help="Target: the end.")]
 ToCurrent = Annotated[
     bool,
-    typer.Option("--to-current", help="To where it is; to the end if nowhere yet."),
+    typer.Option(
+        "--to-current",
+        help="Target: the current offset; the end if there is none.",
+    ),
 ]
-ToOffset = Annotated[int | None, typer.Option("--to-offset", metavar="N", help="To N.")]
+ToOffset = Annotated[
+    int | None, typer.Option("--to-offset", metavar="N", help="Target: the offset N.")
+]
 ShiftBy = Annotated[
     int | None,
-    typer.Option("--shift-by", metavar="N", help="N messages on; back if negative."),
+    typer.Option(
+        "--shift-by",
+        metavar="N",
+        help="Target: N messages further; back if negative.",
+    ),
 ]
 ToDatetime = Annotated[
     str | None,
     typer.Option(
         "--to-datetime",
         metavar="TIME",
-        help="To the first message of YYYY-MM-DDThh:mm:ss.sss or later; UTC.",
+        help="Target: the first message from YYYY-MM-DDThh:mm:ss.sss on; UTC.",
     ),
 ]
 ByDuration = Annotated[
     str | None,
     typer.Option(
-        "--by-duration", metavar="PnDTnHnMnS", help="To so long before the present."
+        "--by-duration", metavar="PnDTnHnMnS", help="Target: this long before now."
     ),
 ]
 FromFile = Annotated[
     Path | None,
     typer.Option(
-        "--from-file", metavar="CSV", help="To what Kafka's file says, as exported."
+        "--from-file",
+        metavar="CSV",
+        help="Target: the offsets of a file that --export printed.",
     ),
 ]
 DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Only show what would be set; the default.")
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Show the offsets without setting them; the default.",
+    ),
 ]
-Execute = Annotated[bool, typer.Option("--execute", help="Set it; needs --yes too.")]
+Execute = Annotated[
+    bool, typer.Option("--execute", help="Set the offsets; needs --yes too.")
+]
 Export = Annotated[
     bool, typer.Option("--export", help="Print Kafka's CSV: topic,partition,offset.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Do it; without, it is shown only.")]
+Yes = Annotated[
+    bool,
+    typer.Option(
+        "--yes", help="With --execute: set the offsets; without it, a preview."
+    ),
+]
 
 
 def offsets(
@@ -107,10 +133,10 @@ def offsets(
     verbose: Verbose = False,
 ) -> None:
     """
-    Show a group's offsets, or set them on a cluster: nothing without --execute --yes.
+    Show a group's offsets; set them with --execute --yes.
 
     Options and results are those of kafka-consumer-groups --reset-offsets. Exits 3 if
-    an offset was refused, or is another when it is read back.
+    an offset is refused, or differs when it is read back.
 
     Example: kafka-planner group offsets app --bootstrap-server h:9092
     """
@@ -146,7 +172,9 @@ def offsets(
     table = _answer(source, request, is_to_be_done=execute and yes)
     _print(table, output_format, export=export, is_verbose=verbose, is_quiet=quiet)
     if execute and not yes and not quiet:
-        print_words("nothing was changed; --execute with --yes does it")
+        print_words(
+            "nothing was changed; run it again with --execute --yes to set them"
+        )
     raise typer.Exit(ExitCode.OK if table.is_fine else ExitCode.FINDINGS)
 
 
@@ -157,12 +185,18 @@ def _refuse_half(
     dry_run: bool,
     execute: bool,
 ) -> None:
-    """Refuse options that lack what they need, or that contradict each other."""
+    """Refuse options that need others, or that contradict each other."""
     found = []
     if dry_run and execute:
         found.append(("--dry-run, --execute", "both", "give one of them"))
     if request.target is None and (execute or dry_run):
-        found.append(("--execute, --dry-run", "no target", "say where to: --to-…"))
+        found.append(
+            (
+                "--execute, --dry-run",
+                "no target",
+                "give a target: --to-latest, --to-offset N",
+            )
+        )
     if execute and not source.is_live:
         found.append(("--execute", "a file", "give --bootstrap-server H:P"))
     if found:
@@ -171,24 +205,24 @@ def _refuse_half(
                 file="command line",
                 place=place,
                 value=value,
-                rule="the options must go together",
+                rule="the options must fit together",
                 remedy=remedy,
             )
             for place, value, remedy in found
         ]
-        msg = "the offsets cannot be set so"
+        msg = "the offsets cannot be set"
         raise BadInputError(msg, problems)
 
 
 def _answer(
     source: Source, request: "OffsetsRequest", *, is_to_be_done: bool
 ) -> "OffsetsTable":
-    from planner.group.offsets.offsets_table import table_of, within
+    from planner.group.offsets.offsets_table import select_scope, table_of
 
     if request.target is None:
-        return within(table_of(source.read()), request.scope)
+        return select_scope(table_of(source.read()), request.scope)
     if not source.is_live:
-        return _foresee(source, request)
+        return _preview_reset(source, request)
     from planner.kafka.groups import group_offsets
 
     with source.open_cluster() as client:
@@ -196,14 +230,14 @@ def _answer(
         return group_offsets.execute(client, table) if is_to_be_done else table
 
 
-def _foresee(source: Source, request: "OffsetsRequest") -> "OffsetsTable":
-    from planner.group.offsets.offsets_offline import foresee
+def _preview_reset(source: Source, request: "OffsetsRequest") -> "OffsetsTable":
+    from planner.group.offsets.offsets_offline import preview_reset
     from planner.group.offsets.offsets_table import table_of
     from planner.group.offsets.target_offsets import refuse_kind
 
     document = source.read()
     refuse_kind(document.record.group_id, document.record.type)
-    return foresee(
+    return preview_reset(
         table_of(document),
         request,
         num_members=len(document.record.members),
@@ -246,7 +280,7 @@ def _lines(table: "OffsetsTable", most: int) -> Iterator[str]:
         word = f", --{table.target}: {'done' if table.is_done else 'preview'}"
     state = table.state or ("no such group yet" if table.target else "state unknown")
     yield f"group {shorten(table.group_id, 40)} ({state}){word}"
-    # What was refused comes first, and is never cut.
+    # Refused offsets come first, and are never left out.
     rows = sorted(table.rows, key=lambda row: row.error is None)
     num_failed = sum(row.error is not None for row in rows)
     shown = rows[: max(most, num_failed)]
@@ -261,7 +295,7 @@ def _lines(table: "OffsetsTable", most: int) -> Iterator[str]:
 
 
 def _number_width(rows: "Sequence[OffsetRow]") -> int:
-    """Return how wide offsets are: a busy topic has some of eleven digits and more."""
+    """Return the width of offsets; busy topics have eleven digits and more."""
     largest = max((row.log_end or row.at or 0 for row in rows), default=0)
     return max(10, len(str(largest)))
 

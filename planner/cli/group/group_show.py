@@ -34,7 +34,7 @@ CatchUp = Annotated[
     typer.Option(
         "--catch-up-within",
         metavar="SECONDS",
-        help="Say how many members that takes; needs --reads-per-s.",
+        help="Compute the number of members for this; needs --reads-per-s.",
     ),
 ]
 ReadsPerSecond = Annotated[
@@ -60,7 +60,7 @@ def show(
     source: Source,
 ) -> None:
     """
-    Show a group: who reads what, how far behind it is, and what would help.
+    Show members, lag and problems of a group.
 
     With --bootstrap-server alone, the groups of the cluster are listed.
 
@@ -82,7 +82,7 @@ def show(
 
 
 def _show_list(source: Source, output_format: OutputFormat) -> None:
-    """List the groups of the cluster."""
+    """Print the groups of the cluster."""
     from planner.kafka.groups.group_lags import total_lags
     from planner.kafka.groups.group_listing import list_visible
 
@@ -119,11 +119,13 @@ def _aim(
             raise typer.BadParameter(msg)
         return None
     if catch_up_s is None or reads_per_s is None:
-        msg = "--catch-up-within and --reads-per-s need each other"
+        msg = "--catch-up-within and --reads-per-s must be given together"
         raise typer.BadParameter(msg)
     numbers = (catch_up_s, reads_per_s, in_per_s)
     if not all(map(math.isfinite, numbers)) or min(catch_up_s, reads_per_s) <= 0:
-        msg = "--catch-up-within and --reads-per-s must be positive, all finite"
+        msg = (
+            "--catch-up-within and --reads-per-s must be above 0, and all three finite"
+        )
         raise typer.BadParameter(msg)
     return Aim(catch_up_s=catch_up_s, reads_per_s=reads_per_s, in_per_s=in_per_s)
 
@@ -171,8 +173,8 @@ def _topic_text(topic: dict[str, Any]) -> str:
 def _past_end_text(one: dict[str, Any]) -> str:
     return (
         f"{one['topic']}-{one['partition']}: committed {one['committed']}, and the log "
-        f"ends at {one['log_end']}: records were lost, or the topic was made anew; its "
-        "reader starts over by auto.offset.reset"
+        f"ends at {one['log_end']}: records were lost, or the topic was created again; "
+        "the reader continues by auto.offset.reset"
     )
 
 
@@ -180,8 +182,8 @@ def _partitions_text(summary: dict[str, Any]) -> str:
     members = plural(summary["num_members"], "member")
     text = f"{summary['num_partitions']}, {members}"
     extras = {
-        "owned by nobody": summary["unowned"],
-        # In a share group that is what partitions are for.
+        "without owner": summary["unowned"],
+        # Members of a share group share partitions by design.
         "claimed twice": summary["claimed_twice"] * (summary["type"] != "share"),
         "members idle": len(summary["idle_members"]),
     }
@@ -196,6 +198,6 @@ def _member_text(member: dict[str, Any]) -> str:
     client = (
         f", client {shorten(member['client_id'], 30)}" if member["client_id"] else ""
     )
-    # Kafka writes an address after the slash of a host name that it does not look up.
+    # Kafka prints an address that it does not resolve after a slash.
     host = f", at {member['host'].lstrip('/')}" if member["host"] else ""
     return f"{text}{client}{host}"

@@ -1,4 +1,4 @@
-"""Where the group commands get their group: a file, a text, a running cluster."""
+"""Source of the group of a command: a file, a text, or a running cluster."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 _GROUP_HELP = (
-    "Group file, or what kafka-consumer-groups --describe printed; with "
+    "Group file, or output of kafka-consumer-groups --describe; with "
     "--bootstrap-server the id of a group."
 )
 GroupArgument = Annotated[str, typer.Argument(metavar="GROUP", help=_GROUP_HELP)]
@@ -46,7 +46,7 @@ OptionalGroup = Annotated[
     str | None,
     typer.Argument(
         metavar="GROUP",
-        help=f"{_GROUP_HELP} Without it there, the cluster's groups are listed.",
+        help=f"{_GROUP_HELP} Without it, the groups of the cluster are listed.",
         show_default=False,
     ),
 ]
@@ -55,13 +55,13 @@ GroupName = Annotated[
     typer.Option(
         "--group",
         metavar="NAME",
-        help="Which group of a text with several, or of the cluster.",
+        help="Group of a text with several groups, or of the cluster.",
     ),
 ]
 SnapshotOption = Annotated[
     Path | None,
     typer.Option(
-        "--snapshot", metavar="SNAP", help="Knows partitions, racks and rates."
+        "--snapshot", metavar="SNAP", help="Snapshot with partitions, racks and rates."
     ),
 ]
 Weights = Annotated[
@@ -69,8 +69,8 @@ Weights = Annotated[
     typer.Option(
         "--weights",
         metavar="lag|in|FILE",
-        help="What partitions weigh: lag, bytes in (of --snapshot, or as sampled on "
-        "the cluster), or a table of topic,partition,weight.",
+        help="Weights of partitions: lag, bytes in (of --snapshot, or sampled on the "
+        "cluster), or a table of topic,partition,weight.",
     ),
 ]
 SampleSeconds = Annotated[
@@ -79,7 +79,7 @@ SampleSeconds = Annotated[
         "--sample-seconds",
         min=0.1,
         max=86_400,
-        help="Seconds that bytes in are estimated from, for --weights in.",
+        help="Seconds from which bytes in are estimated, for --weights in.",
     ),
 ]
 
@@ -87,26 +87,26 @@ SampleSeconds = Annotated[
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """
-    Where a group comes from, and what is added to it.
+    Source of a group, and of the facts that are added to it.
 
     Parameters
     ----------
     group
-        A file, or the id of a group of a running cluster; `None`: none is named.
+        File, or id of a group of a running cluster; `None` if neither is named.
     group_name
-        Which group of a text, or of the cluster.
+        Name of the group in a text with several, or in the cluster.
     bootstrap_server, command_config, resolve, timeout_s
-        The cluster; if neither of the first two is given, `group` is a file.
+        Connection to the cluster; without the first two, `group` is a file.
     snapshot
-        Knows all partitions, racks and rates.
+        Snapshot with all partitions, racks and rates.
     weights
         ``lag``, ``in``, or a table.
     sample_seconds
-        For bytes in of a running cluster.
+        Seconds in which bytes in of a running cluster are sampled.
     note
-        Told what was ignored.
+        Function that receives notes on ignored facts.
     is_quiet
-        Whether no words are wished.
+        Whether messages on stderr are off.
     """
 
     group: str | None
@@ -123,22 +123,22 @@ class Source:
 
     @property
     def is_live(self) -> bool:
-        """Whether a running cluster is asked."""
+        """Whether the group is read from a running cluster."""
         return self.bootstrap_server is not None or self.command_config is not None
 
     @property
     def label(self) -> str:
-        """What problems name as their file."""
+        """Name of the source in problems."""
         return self.group or self.group_name or ""
 
     def open_cluster(self) -> "ClusterClient":
         """
-        Return a client of the cluster; nothing is connected yet.
+        Return a client of the cluster, not connected yet.
 
         Raises
         ------
         BadInputError
-            With everything that is wrong with the options and the properties.
+            If options or properties are wrong; has every problem.
         """
         from planner.kafka.client.client_session import open_cluster
 
@@ -157,7 +157,7 @@ class Source:
         Raises
         ------
         BadInputError
-            If none is named, or two.
+            If no group is named, or two groups.
         """
         names = {name for name in (self.group, self.group_name) if name is not None}
         if len(names) != 1:
@@ -166,14 +166,14 @@ class Source:
 
     def read(self) -> "GroupDocument":
         """
-        Return the group, with what was asked to be added.
+        Return the group with the facts of snapshot and weights.
 
         Raises
         ------
         BadInputError
-            If it is no group; names every problem.
+            If the group cannot be read; has every problem.
         ClusterUnavailableError
-            If the cluster cannot be reached, or hides something.
+            If the cluster cannot be reached, or denies access.
         """
         from planner.group import read_group
 
@@ -188,9 +188,9 @@ class Source:
         return enrich(document, self.snapshot, self.weights)
 
     def check(self) -> None:
-        """Refuse weights that nothing here can tell."""
+        """Refuse weights by rate without a source of rates."""
         if self.weights == "in" and self.snapshot is None and not self.is_live:
-            msg = "--weights in needs --snapshot, which knows bytes in"
+            msg = "--weights in needs bytes in: give --snapshot or --bootstrap-server"
             raise typer.BadParameter(msg)
 
     def _read_live(self) -> "GroupDocument":
@@ -230,7 +230,7 @@ def _source(
     timeout: Timeout = 30.0,
     quiet: Quiet = False,
 ) -> Source:
-    """Gather where the group comes from; its signature is the list of options."""
+    """Return the source that the options describe; the signature lists them."""
     return Source(
         group=None,
         group_name=group_name,
@@ -248,13 +248,13 @@ def _source(
 
 def with_source(command: Callable[..., None]) -> Callable[..., None]:
     """
-    Give a command the options that tell where its group comes from.
+    Add the options of the source of a group to a command.
 
     Parameters
     ----------
     command
-        Takes them as its last parameter, ``source``, with the argument ``group`` in it
-        where the command declares one.
+        Function whose last parameter, ``source``, receives the options, and the
+        argument ``group`` if the command declares one.
     """
     shared = parameters_of(_source)
 
@@ -274,7 +274,7 @@ def _refused(named: Sequence[str], rule: str, remedy: str) -> BadInputError:
         rule=rule,
         remedy=remedy,
     )
-    msg = "no group to take"
+    msg = "no group to read"
     return BadInputError(msg, [problem])
 
 
@@ -282,14 +282,14 @@ def enrich(
     document: "GroupDocument", snapshot: Path | None, weights: str | None
 ) -> "GroupDocument":
     """
-    Return a group with what a snapshot and weights add to it.
+    Return a group with the facts of a snapshot and with weights.
 
     Raises
     ------
     BadInputError
-        If the snapshot or the table cannot be read, or what is asked for is not known.
+        If the snapshot or the table cannot be read, or a requested weight is unknown.
     """
-    from planner.group.group_files import read_text
+    from planner.group.files.group_files import read_text
     from planner.group.snapshot_weights import (
         WeightSource,
         with_cluster,

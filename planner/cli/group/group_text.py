@@ -1,11 +1,11 @@
-"""How the group commands write lines for people."""
+"""Lines of text that the group commands print."""
 
 from collections.abc import Collection
 
 from planner.text.format import labelled
 
 MAX_SHOWN = 20
-"""So many members, topics and findings are shown."""
+"""Most members, topics and findings to show."""
 LABEL_WIDTH = 13
 
 
@@ -15,11 +15,11 @@ def row(label: str, text: object) -> str:
 
 
 def some(names: Collection[str]) -> str:
-    """Return the first of some names."""
+    """Return the first three names."""
     shown = list(names)[:3]
     return ", ".join(shown) + (" …" if len(names) > len(shown) else "")
 
 
 def span(least: int, most: int) -> str:
-    """Return a span of numbers, or the one that it is."""
+    """Return a range of numbers, or the single number."""
     return str(most) if least == most else f"{least} to {most}"

@@ -1,4 +1,4 @@
-"""`group what-if`: what a join, a crash or a restart does to a group, played."""
+"""`group what-if`: simulated joins, crashes and restarts of members."""
 
 import time
 from pathlib import Path
@@ -37,9 +37,9 @@ def what_if(
     source: Source,
 ) -> None:
     """
-    Play events on a simulated clock: what is revoked, what stands still, what piles up.
+    Simulate events of a group: what is revoked, stalls and piles up.
 
-    Exits 0, or 3 if an assignment breaks a rule: Kafka's own assignors can.
+    Exits 3 if an assignment breaks a rule, which Kafka's own assignors may do.
 
     Example: kafka-planner group what-if group.json events.toml
     """

@@ -1,4 +1,4 @@
-"""`config`: what holds for plans and where it came from, and a file to start from."""
+"""`config`: options of plans with their sources, and a file to start from."""
 
 import os
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ COLUMNS = (
 app = typer.Typer(
     name="config",
     no_args_is_help=True,
-    help="The options of plans: what holds and why, and a file to keep them in.",
+    help="Show the options of plans, and write a file to keep them in.",
 )
 
 
@@ -40,14 +40,14 @@ app = typer.Typer(
 def show(
     *,
     operation: Annotated[
-        str, typer.Option("--operation", metavar="NAME", help="Of which `plan`.")
+        str, typer.Option("--operation", metavar="NAME", help="Operation of `plan`.")
     ] = "rebalance",
     options: PlanOptions,
 ) -> None:
     """
-    Show the options of a plan as they hold here, and where each came from.
+    Show the options of a plan, and where each came from.
 
-    Exits 2 with everything that is wrong with the file or the options.
+    Exits 2 with every problem of the file or the options.
 
     Example: kafka-planner config show --config planner.toml --operation fix
     """
@@ -55,7 +55,7 @@ def show(
 
     known = plan_operations()
     if operation not in known:
-        msg = f"there is no operation {operation!r}; known: {', '.join(known)}"
+        msg = f"unknown operation {operation!r}; known: {', '.join(known)}"
         raise typer.BadParameter(msg)
     rows = _effective(operation, options)
     _check(operation, rows, options)
@@ -68,7 +68,7 @@ def show(
 
 
 def _effective(operation: str, options: PlanOptions) -> list[dict[str, Any]]:
-    """Return each option with its value, its source, and the place of that."""
+    """Return each option with its value, its source, and the place in the source."""
     from planner.cli.plan.config_options import plan_operations
 
     in_file = {} if options.config is None else options.config.of(operation)
@@ -92,7 +92,7 @@ def _effective(operation: str, options: PlanOptions) -> list[dict[str, Any]]:
 
 
 def _with_preset(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with the rules of another tool, where nothing else is given."""
+    """Return the rows with the rules of a preset where nothing else is given."""
     from planner.options.rule_options import (
         RULE_NAMES,
         RuleRequest,
@@ -114,7 +114,7 @@ def _with_preset(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _default(name: str, declared: object) -> object:
-    """Return what holds where nothing is given, also where no option declares it."""
+    """Return the default of an option, declared or not."""
     from placement.draft.draft import DEFAULT_THRESHOLDS
     from placement.model.targets import DEFAULT_BAND
 
@@ -128,7 +128,7 @@ def _default(name: str, declared: object) -> object:
 
 
 def _check(operation: str, rows: list[dict[str, Any]], options: PlanOptions) -> None:
-    """Refuse what no cluster could make right."""
+    """Refuse options that are wrong for every cluster."""
     from dataclasses import fields, replace
 
     from planner.cli.common.input_problems import Gatherer
@@ -167,7 +167,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _is_long(row: dict[str, Any]) -> bool:
-    """Tell whether a value needs a line of its own above that of its source."""
+    """Return whether a value needs a line of its own above that of its source."""
     return len(_shown(row["value"])) > VALUE_WIDTH
 
 
@@ -185,16 +185,16 @@ def init(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="File to write; or stdout."
+            "-o", "--output", metavar="FILE", help="File to write; by default stdout."
         ),
     ] = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
     """
-    Write a planner.toml in which every option stands as a comment.
+    Write a planner.toml that has every option as a comment.
 
-    Exits 2 if something stands there already.
+    Exits 2 if the file exists.
 
     Example: kafka-planner config init -o planner.toml
     """
@@ -209,18 +209,18 @@ def init(
     elif output is None:
         typer.echo(text, nl=False)
     elif not quiet:
-        print_words(f"written: {output}; nothing in it holds until it is uncommented")
+        print_words(f"wrote {output}; uncomment the options that should hold")
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Write a file that does not exist yet, all of it or nothing."""
+    """Write a file that does not exist yet, as a whole or not at all."""
     draft = path.with_name(f".{path.name}-{os.getpid()}")
     try:
         draft.write_text(text, encoding="utf-8")
         os.link(draft, path)
     except OSError as error:
         rule = f"the file cannot be written: {error.strerror or error}"
-        msg = f"will not write {path}"
-        raise refusal(msg, str(path), rule, "name another with -o") from error
+        msg = f"{path} was not written"
+        raise refusal(msg, str(path), rule, "name another file with -o") from error
     finally:
         draft.unlink(missing_ok=True)

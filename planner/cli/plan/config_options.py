@@ -1,4 +1,4 @@
-"""Which options `planner.toml` may give, as the commands declare them."""
+"""Options that `planner.toml` may set, as the commands declare them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
@@ -17,12 +17,12 @@ NOT_CONFIGURED = {
     *("in_bytes_per_s", "out_bytes_per_s", "size_bytes"),
     *("bootstrap_server", "command_config", "resolve", "timeout"),
 }
-"""What is said anew each time: files, formats, words, places, and consent."""
+"""Options of a single call: files, formats, messages, addresses, and consent."""
 
 
 @cache
 def plan_operations() -> Mapping[str, Mapping[str, ConfigOption]]:
-    """Return the options of each command of `plan` by the names of both."""
+    """Return the options of each command of `plan`, by command and name."""
     from planner.cli.plan.plan_commands import app
 
     return {
@@ -33,7 +33,7 @@ def plan_operations() -> Mapping[str, Mapping[str, ConfigOption]]:
 
 
 def options_of(command: Callable[..., Any]) -> dict[str, ConfigOption]:
-    """Return what a command declares, as `planner.toml` takes it."""
+    """Return the options that a command declares, as `planner.toml` accepts them."""
     hints = get_type_hints(command, include_extras=True)
     return {
         name: _option(name, hints[name], parameter.default)
@@ -54,7 +54,7 @@ def _option(name: str, hint: object, default: object) -> ConfigOption:
         if isinstance(one, type) and issubclass(one, Enum)
         for word in one
     ]
-    # Inside `Annotated` the first name stands where the default would.
+    # Inside `Annotated` the first name is in the place of the default.
     names = [info.default, *(info.param_decls or ())]
     long = [one for one in names if isinstance(one, str) and one.startswith("--")]
     return ConfigOption(
@@ -68,7 +68,7 @@ def _option(name: str, hint: object, default: object) -> ConfigOption:
 
 
 def _types(hint: object) -> Iterator[object]:
-    """Yield the types of a union, without none."""
+    """Yield the types of a union except `None`."""
     if get_origin(hint) in {Union, UnionType}:
         yield from (one for one in get_args(hint) if one is not type(None))
     else:

@@ -1,4 +1,4 @@
-"""`plan replace-broker` and `plan demote`: about single brokers and log dirs."""
+"""`plan replace-broker` and `plan demote`: single brokers and log dirs."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ OldBroker = Annotated[
 ]
 Successor = Annotated[
     list[str] | None,
-    typer.Option("--with", metavar="ID", help="Broker that takes its place."),
+    typer.Option("--with", metavar="ID", help="Broker that replaces it."),
 ]
 LogDirs = Annotated[
     list[str] | None,
@@ -43,9 +43,10 @@ def replace_broker(
     options: PlanOptions,
 ) -> None:
     """
-    Put a broker in the place of another: the same replicas, in the same positions.
+    Replace a broker by another.
 
-    What cannot go there is said, and stays: exit code 4.
+    The other broker gets the same replicas, in the same positions. A replica that
+    cannot go there is listed, and stays: exit code 4.
 
     Example: kafka-planner plan replace-broker prod.json --broker 3 --with 9 -o plan
     """
@@ -70,9 +71,10 @@ def demote(
     options: PlanOptions,
 ) -> None:
     """
-    Take leadership off brokers or log dirs, and put them last; nothing is copied.
+    Take leadership off brokers or log dirs.
 
-    Partitions that no other live in-sync replica could lead are named: exit code 4.
+    Their replicas become the last in the lists; nothing is copied. Partitions that no
+    other live in-sync replica can lead are listed: exit code 4.
 
     Example: kafka-planner plan demote prod.json --broker-list 4 -o plan
     """
@@ -83,6 +85,6 @@ def demote(
 
 
 def add_to(plan_app: typer.Typer) -> None:
-    """Add the commands to those below `plan`."""
-    plan_app.command("replace-broker")(replace_broker)
-    plan_app.command("demote")(demote)
+    """Add the commands to those of `plan`."""
+    plan_app.command("replace-broker", rich_help_panel="Change brokers")(replace_broker)
+    plan_app.command("demote", rich_help_panel="Change brokers")(demote)

@@ -1,4 +1,4 @@
-"""`plan`: one command for each operation."""
+"""`plan`: one command per operation."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="plan",
     no_args_is_help=True,
-    help="Plan where replicas go: the fewest bytes for balanced brokers, with a proof.",
+    help="Plan where replicas go, by the fewest bytes, with a proof.",
 )
 
 
-@app.command("rebalance")
+@app.command("rebalance", rich_help_panel="Balance")
 @with_plan_options
 def rebalance(
     snapshot: SnapshotArgument,
@@ -49,9 +49,10 @@ def rebalance(
     options: PlanOptions,
 ) -> None:
     """
-    Bring every broker into its band with the fewest bytes; empty dead brokers.
+    Balance all brokers by the fewest bytes.
 
-    Exits 0 if all hard rules hold afterwards, 4 if not (the best plan is given).
+    Every broker is brought into its band, and dead brokers are emptied. Exits 0 if all
+    hard rules hold afterwards, 4 if not (the best plan is given).
 
     Example: kafka-planner plan rebalance prod.json --band 0.05 -o plan
     """
@@ -59,7 +60,7 @@ def rebalance(
     run_plan("rebalance", snapshot, options, own)
 
 
-@app.command("add-brokers")
+@app.command("add-brokers", rich_help_panel="Change brokers")
 @with_plan_options
 def add_brokers(
     snapshot: SnapshotArgument,
@@ -71,10 +72,11 @@ def add_brokers(
     options: PlanOptions,
 ) -> None:
     """
-    Fill new brokers: those of state `new`, or those of --broker-list.
+    Move replicas to new brokers.
 
-    Copies go only onto the new brokers; leadership may change anywhere. Brokers that
-    do not exist yet: --new-broker id=7,rack=c,like=3.
+    New brokers are those of state `new`, or those of --broker-list. Replicas are copied
+    to new brokers only; leadership may change anywhere. Brokers that do not exist yet:
+    --new-broker id=7,rack=c,like=3.
 
     Example: kafka-planner plan add-brokers prod.json --broker-list 10-12 -o plan
     """
@@ -87,7 +89,7 @@ def add_brokers(
     run_plan("add-brokers", snapshot, options, own)
 
 
-@app.command("remove-brokers")
+@app.command("remove-brokers", rich_help_panel="Change brokers")
 @with_plan_options
 def remove_brokers(
     snapshot: SnapshotArgument,
@@ -98,9 +100,9 @@ def remove_brokers(
     options: PlanOptions,
 ) -> None:
     """
-    Empty brokers: only their replicas move, to where the bands want them.
+    Empty brokers; only their replicas move.
 
-    Exits 4 where no legal place is left for some replica, and says what is missing.
+    Exits 4 where a replica has no legal place, and prints what is missing.
 
     Example: kafka-planner plan remove-brokers prod.json --broker-list 4 -o plan
     """
@@ -116,13 +118,13 @@ OrderFollowers = Annotated[
     bool,
     typer.Option(
         "--order-followers/--no-order-followers",
-        help="Also reorder lists whose leader stays, so that leaders stay even when "
-        "a broker or a rack is lost.",
+        help="Also reorder lists whose leader stays, to keep leaders even after the "
+        "loss of a broker or a rack.",
     ),
 ]
 
 
-@app.command("leaders")
+@app.command("leaders", rich_help_panel="Balance")
 @with_plan_options
 def leaders(
     snapshot: SnapshotArgument,
@@ -131,9 +133,10 @@ def leaders(
     options: PlanOptions,
 ) -> None:
     """
-    Share leadership out by the order of replicas alone; nothing is copied.
+    Balance leaders by reordering replica lists.
 
-    Counts as even as can be by the fewest changes, proven; then bytes out, in band.
+    Nothing is copied. Numbers of leaders are as even as possible by the fewest changes,
+    which is proven; then bytes out are brought into their bands.
 
     Example: kafka-planner plan leaders prod.json --order-followers -o plan
     """
@@ -151,21 +154,22 @@ Empty = Annotated[
     typer.Option(
         "--empty",
         metavar="BROKER:PATH",
-        help="Log dir that shall hold nothing: 3:/data/d1, or of several brokers "
+        help="Log dir to empty: 3:/data/d1, or of several brokers "
         "1-4:/logs/kafka-log{broker}. Repeatable.",
     ),
 ]
 
 
-@app.command("log-dirs")
+@app.command("log-dirs", rich_help_panel="Balance")
 @with_plan_options
 def log_dirs(
     snapshot: SnapshotArgument, *, empty: Empty = None, options: PlanOptions
 ) -> None:
     """
-    Balance log dirs inside their brokers, and empty those that are to be removed.
+    Balance log dirs inside their brokers.
 
-    No replica changes its broker. Exits 4 where a log dir cannot be emptied.
+    Log dirs of --empty are emptied. No replica changes its broker. Exits 4 where a log
+    dir cannot be emptied.
 
     Example: kafka-planner plan log-dirs prod.json --empty 3:/data/d1 -o plan
     """
@@ -186,11 +190,11 @@ def run_plan(
     goal
         Name of the operation.
     snapshot
-        The snapshot's file or folder.
+        File or folder of the snapshot.
     options
-        What was given for the options that all plans share.
+        Values of the options that all plans share.
     own
-        What was given for those of this operation, by the names of `PlanRequest`.
+        Values of the options of this operation, by the names of `PlanRequest`.
     """
     from planner.plan.documents.cluster_fingerprint import fingerprint_ahead
     from planner.plan.folder.plan_folder import write_plan
@@ -234,7 +238,7 @@ def run_plan(
 def _read_inputs(
     snapshot: Path, options: PlanOptions, request: "PlanRequest"
 ) -> "tuple[Snapshot, ClusterState]":
-    """Read the cluster; tell of everything that is wrong with it and the options."""
+    """Read the cluster; raise every problem of it and of the options."""
     from planner.cli.common.snapshot_reading import load_search_for, read_snapshot
     from planner.plan.folder.plan_folder import check_plan_output
 
@@ -257,12 +261,12 @@ def check_options(
     options: PlanOptions, request: "PlanRequest", state: "ClusterState | None"
 ) -> None:
     """
-    Refuse options that are wrong, for a cluster or for any.
+    Refuse options that are wrong for this cluster or for every cluster.
 
     Raises
     ------
     BadInputError
-        With every option that is wrong, named by where it came from.
+        If options are wrong; names each by its source.
     """
     from planner.options.plan_request import check_request
 
@@ -271,7 +275,7 @@ def check_options(
 
 
 def exit_code(planned: "Planned") -> ExitCode:
-    """Return 0 where all hard rules hold, 4 where not, 3 where the checker objects."""
+    """Return 0 if all hard rules hold, 4 if not, 3 if the checker has findings."""
     if planned.plan.status in {"partial", "infeasible"}:
         return ExitCode.INFEASIBLE
     is_done = planned.is_ok and not planned.plan.leaves_offline

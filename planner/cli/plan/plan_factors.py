@@ -1,4 +1,4 @@
-"""`plan set-replication-factor`: how many copies each topic has."""
+"""`plan set-replication-factor`: the number of replicas of each topic."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from planner.cli.plan.plan_options import PlanOptions, RebalanceToo, with_plan_o
 Factor = Annotated[
     int | None,
     typer.Option(
-        "--replication-factor", metavar="N", help="Copies that each partition gets."
+        "--replication-factor", metavar="N", help="Replicas of each partition."
     ),
 ]
 Factors = Annotated[
@@ -19,7 +19,7 @@ Factors = Annotated[
     typer.Option(
         "--replication-factors",
         metavar="FILE",
-        help="Factors and the topics that get them, as TOML or JSON.",
+        help="Factors and their topics, as TOML or JSON.",
     ),
 ]
 
@@ -35,9 +35,10 @@ def set_replication_factor(
     options: PlanOptions,
 ) -> None:
     """
-    Add copies, or drop some; no copy that exists moves.
+    Add or remove replicas; those kept stay in place.
 
-    New ones go where bands and racks want them; the last copy in sync is never dropped.
+    Added replicas follow bands and racks. The last in-sync replica of a partition is
+    never removed.
 
     Example: kafka-planner plan set-replication-factor prod.json --topics
     "orders[.].*" --replication-factor 3 -o plan
@@ -53,5 +54,6 @@ def set_replication_factor(
 
 
 def add_to(plan_app: typer.Typer) -> None:
-    """Add the command to those below `plan`."""
-    plan_app.command("set-replication-factor")(set_replication_factor)
+    """Add the command to those of `plan`."""
+    name, panel = "set-replication-factor", "Change topics"
+    plan_app.command(name, rich_help_panel=panel)(set_replication_factor)

@@ -1,4 +1,4 @@
-"""`plan fix`: mend what is broken, and nothing else."""
+"""`plan fix`: repair broken placements, and change nothing else."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ Lost = Annotated[
     typer.Option(
         "--lost",
         metavar="IDS",
-        help="Brokers that are not live and are taken as gone for good.",
+        help="Brokers that are not live and will not come back.",
     ),
 ]
 
@@ -37,10 +37,11 @@ def fix(
     options: PlanOptions,
 ) -> None:
     """
-    Mend offline replicas, dead log dirs, crowded racks and factors, by fewest copies.
+    Repair replicas, log dirs, racks and factors.
 
-    Exits 4 where something cannot be mended, and says what is missing; 3 where
-    replicas on fenced brokers are left alone, because these may come back.
+    Offline replicas, failed log dirs, crowded racks and wrong replication factors are
+    repaired by the fewest copies. Exits 4 where a repair is impossible, and prints what
+    is missing; 3 where replicas stay on fenced brokers, which may come back.
 
     Example: kafka-planner plan fix prod.json --only offline -o plan
     """
@@ -56,5 +57,5 @@ def fix(
 
 
 def add_to(plan_app: typer.Typer) -> None:
-    """Add the command to those below `plan`."""
-    plan_app.command("fix")(fix)
+    """Add the command to those of `plan`."""
+    plan_app.command("fix", rich_help_panel="Repair")(fix)

@@ -1,4 +1,4 @@
-"""`plan new-topic` and `plan add-partitions`: where new partitions go."""
+"""`plan new-topic` and `plan add-partitions`: placement of new partitions."""
 
 import time
 from pathlib import Path
@@ -30,18 +30,26 @@ MOST_SHOWN = 8
 
 Partitions = Annotated[
     int | None,
-    typer.Option("--partitions", metavar="N", help="How many the topic shall have."),
+    typer.Option(
+        "--partitions",
+        metavar="N",
+        help="Partitions of the topic afterwards.",
+    ),
 ]
 Factor = Annotated[
     int | None,
-    typer.Option("--replication-factor", metavar="N", help="Copies of each partition."),
+    typer.Option(
+        "--replication-factor",
+        metavar="N",
+        help="Replicas of each partition.",
+    ),
 ]
 InRate = Annotated[
     str | None,
     typer.Option(
         "--in-bytes-per-s",
         metavar="RATE",
-        help="What producers will write to the whole topic: 5MB/s.",
+        help="Rate of producers for the whole topic: 5MB/s.",
     ),
 ]
 OutRate = Annotated[
@@ -49,13 +57,15 @@ OutRate = Annotated[
     typer.Option(
         "--out-bytes-per-s",
         metavar="RATE",
-        help="What consumers will read from the whole topic.",
+        help="Rate of consumers for the whole topic.",
     ),
 ]
 SizeBytes = Annotated[
     str | None,
     typer.Option(
-        "--size-bytes", metavar="SIZE", help="One copy of the whole topic, when full."
+        "--size-bytes",
+        metavar="SIZE",
+        help="Size of one replica of the whole topic, when full.",
     ),
 ]
 Assignment = Annotated[
@@ -63,7 +73,7 @@ Assignment = Annotated[
     typer.Option(
         "--replica-assignment",
         metavar="LISTS",
-        help="Placed by hand, as Kafka's tool takes it: 0:1,1:0,0:1.",
+        help="Replica lists in the format of Kafka's tool: 0:1,1:0,0:1.",
     ),
 ]
 TopicConfig = Annotated[
@@ -76,13 +86,20 @@ TopicConfig = Annotated[
 ]
 ValidateOnly = Annotated[
     bool,
-    typer.Option("--validate-only", help="Ask the cluster whether it would do it."),
+    typer.Option(
+        "--validate-only",
+        help="Validate the request on the cluster; change nothing.",
+    ),
 ]
 Apply = Annotated[
-    bool, typer.Option("--apply", help="Do it on the cluster; takes --yes as well.")
+    bool, typer.Option("--apply", help="Create it on the cluster; needs --yes too.")
 ]
 Yes = Annotated[
-    bool, typer.Option("--yes", help="With --apply: do it; without, it is shown only.")
+    bool,
+    typer.Option(
+        "--yes",
+        help="With --apply: create it; without --yes, a preview.",
+    ),
 ]
 
 
@@ -107,9 +124,10 @@ def new_topic(
     options: PlanOptions,
 ) -> None:
     """
-    Place a new topic by load, capacity and racks, or by hand; nothing else moves.
+    Place a new topic by load, capacity and racks.
 
-    --topic names it. Writes what kafka-topics --create takes, or creates it itself.
+    --topic is its name. Nothing else moves. Writes the replica assignment for
+    kafka-topics --create, or creates the topic with --apply --yes.
 
     Example: kafka-planner plan new-topic prod.json --topic orders --partitions 24
     --replication-factor 3 --in-bytes-per-s 20MB/s -o plan
@@ -137,10 +155,11 @@ def add_partitions(
     options: PlanOptions,
 ) -> None:
     """
-    Place more partitions of a topic; those that exist stay, but keys may go elsewhere.
+    Place additional partitions of a topic.
 
-    --topic names it, --partitions says how many it shall have. What the new ones will
-    carry is the mean of those that exist, unless it is said.
+    --topic is its name, --partitions its number of partitions afterwards. Existing
+    partitions stay, but keys may map to others. A new partition is assumed to carry the
+    mean of the existing ones, unless options give its load.
 
     Example: kafka-planner plan add-partitions prod.json --topic orders --partitions 48
     -o plan
@@ -163,7 +182,7 @@ OWN = (
 def _run(
     goal: str, snapshot: Path, options: PlanOptions, given: dict[str, Any]
 ) -> NoReturn:
-    """Read, plan, check, write, try or do, print, exit."""
+    """Read, plan, check, write, validate or apply, print, exit."""
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.cli.plan.request_options import plan_request
     from planner.plan.folder.plan_folder import check_plan_output
@@ -224,10 +243,10 @@ def _check_live(given: dict[str, Any]) -> None:
     both = given["apply"] and given["validate_only"]
     server = "--bootstrap-server"
     rules = [
-        ("--apply", both, "stands against --validate-only", "leave one out"),
+        ("--apply", both, "contradicts --validate-only", "leave one of them out"),
         (server, asks and not reaches, "must name a broker", f"{server} HOST:PORT"),
-        (server, reaches and not asks, "needs --apply or --validate-only", "say which"),
-        ("--yes", given["yes"] and not given["apply"], "belongs to --apply", "add it"),
+        (server, reaches and not asks, "needs --apply or --validate-only", "add one"),
+        ("--yes", given["yes"] and not given["apply"], "needs --apply", "add --apply"),
     ]
     problems = [
         InputProblem(
@@ -256,7 +275,7 @@ def _client(given: dict[str, Any], *, quiet: bool) -> "ClusterClient | None":
 
 
 def _live(planned: "PlannedNew", client: "ClusterClient", given: dict[str, Any]) -> str:
-    """Try it on the cluster or do it; return what came of it."""
+    """Validate the request on the cluster, or apply it; return the outcome."""
     from planner.kafka.actions.create_topics import add_partitions as grow
     from planner.kafka.actions.create_topics import create_topic
 
@@ -264,7 +283,7 @@ def _live(planned: "PlannedNew", client: "ClusterClient", given: dict[str, Any])
     lists = planned.lists.replicas
     may = planned.is_ok and _exit_code(planned) == ExitCode.OK
     if not is_trial and not may:
-        return "not done: the plan is not ok"
+        return "nothing was changed: the plan breaks rules, see above"
     with client:
         if planned.first:
             count = planned.first + len(lists)
@@ -281,8 +300,10 @@ def _live(planned: "PlannedNew", client: "ClusterClient", given: dict[str, Any])
     if not is_trial:
         return f"done: {what}"
     if given["apply"]:
-        return f"the cluster would do it ({what}); nothing was changed; --yes does it"
-    return f"the cluster would do it ({what}); nothing was changed"
+        return (
+            f"the cluster accepts it ({what}); nothing was changed; add --yes to do it"
+        )
+    return f"the cluster accepts it ({what}); nothing was changed"
 
 
 def _exit_code(planned: "PlannedNew") -> ExitCode:
@@ -348,13 +369,13 @@ def _lacking(planned: "PlannedNew") -> "Iterator[str]":
     from planner.text.format import labelled
 
     placed = planned.plan.placed
-    told = dict.fromkeys(
+    messages = dict.fromkeys(
         shortfall_document(placed, one)["message"] for one in placed.solution.shortfalls
     )
-    for message in list(told)[:3]:
+    for message in list(messages)[:3]:
         yield from labelled(" lacks", message)
-    if planned.plan.because is not None:
-        yield from labelled(" reason", reason_text(placed, planned.plan.because))
+    if planned.plan.infeasible_set is not None:
+        yield from labelled(" reason", reason_text(placed, planned.plan.infeasible_set))
 
 
 def _verdict(planned: "PlannedNew") -> str:
@@ -369,6 +390,6 @@ def _verdict(planned: "PlannedNew") -> str:
 
 
 def add_to(plan_app: typer.Typer) -> None:
-    """Add the commands to those below `plan`."""
-    plan_app.command("new-topic")(new_topic)
-    plan_app.command("add-partitions")(add_partitions)
+    """Add the commands to those of `plan`."""
+    plan_app.command("new-topic", rich_help_panel="Change topics")(new_topic)
+    plan_app.command("add-partitions", rich_help_panel="Change topics")(add_partitions)

@@ -1,4 +1,4 @@
-"""Options that all plans share, and the commands that have them."""
+"""Options of all plans, and the commands that have them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ Output = Annotated[
 
 
 def _load_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Read the file, and let it give what neither line nor environment does."""
+    """Read the file as defaults of options that line and environment do not set."""
     if path is None or context.resilient_parsing:
         return path
     from planner.cli.plan.config_options import plan_operations
@@ -53,7 +53,7 @@ ConfigFile = Annotated[
         metavar="FILE",
         is_eager=True,
         callback=_load_config,
-        help="planner.toml: options that the line and the environment do not give.",
+        help="planner.toml: options not given on the line or in the environment.",
     ),
 ]
 BrokerList = Annotated[
@@ -70,15 +70,13 @@ NewBrokers = Annotated[
 ]
 RebalanceToo = Annotated[
     bool,
-    typer.Option(
-        "--rebalance/--no-rebalance", help="Also move what the operation need not."
-    ),
+    typer.Option("--rebalance/--no-rebalance", help="Also balance the other replicas."),
 ]
 TradeOffOption = Annotated[
     bool,
     typer.Option(
         "--trade-off",
-        help="Also say what fewer bytes would leave out of band; plans a dozen times.",
+        help="Also show the distance from the bands by bytes; plans a dozen times.",
     ),
 ]
 
@@ -86,27 +84,27 @@ TradeOffOption = Annotated[
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanOptions:
     """
-    What was given for the options that all plans share.
+    Values of the options that all plans share.
 
     Parameters
     ----------
     output
         Plan folder to write, or `None`.
     output_format
-        How the result is printed.
+        Format in which the result is printed.
     quiet
-        Whether nothing is said on stderr.
+        Whether messages on stderr are off.
     given
-        The others by their names, which are those of `PlanRequest`.
+        Values of the other options, by the names of `PlanRequest`.
     shows_trade_off
         Whether the same plan within caps is shown too.
     sources
-        Where each came from: ``COMMANDLINE``, ``ENVIRONMENT``, ``DEFAULT_MAP`` (the
+        Source of each value: ``COMMANDLINE``, ``ENVIRONMENT``, ``DEFAULT_MAP`` (the
         file) or ``DEFAULT``.
     operation
         Name of the command.
     config
-        The file of ``--config``, where one was given.
+        The file of ``--config``, if given.
     """
 
     output: Path | None
@@ -120,19 +118,19 @@ class PlanOptions:
 
     def raise_problems(self) -> None:
         """
-        Refuse the file if anything is wrong with it.
+        Raise the problems of the file, if any.
 
         Raises
         ------
         BadInputError
-            With every problem of it.
+            If the file has problems; has all of them.
         """
         if self.config is not None:
             self.config.raise_problems()
 
     @contextmanager
     def named_by_source(self) -> Iterator[None]:
-        """Name in problems of options the file or the variable that gave them."""
+        """Replace options in problems by the file or variable that set them."""
         try:
             yield
         except BadInputError as error:
@@ -154,7 +152,7 @@ class PlanOptions:
 
 
 def _written(*, output: Output = None, config: ConfigFile = None) -> dict[str, Any]:
-    """Gather what is written, and read besides the cluster."""
+    """Return the options of the plan folder and of the options file."""
     return dict(locals())
 
 
@@ -165,7 +163,7 @@ def _shown(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> dict[str, Any]:
-    """Gather what is shown."""
+    """Return the options of the screen."""
     return dict(locals())
 
 
@@ -174,17 +172,17 @@ _GATHERERS = (_written, request_options, _shown, rule_options)
 
 def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:
     """
-    Give a command the options that all plans share.
+    Add the options that all plans share to a command.
 
     Parameters
     ----------
     command
-        Takes them as its last parameter, ``options``; what it declares before it
-        stays its own.
+        Function whose last parameter, ``options``, receives them. Its other parameters
+        are options of this command only.
 
     Returns
     -------
-    What the command line calls, and reads the options from.
+    Function with all options in its signature, which Typer calls.
     """
     of_each = [parameters_of(gatherer) for gatherer in _GATHERERS]
 
@@ -212,14 +210,14 @@ def with_plan_options(command: Callable[..., None]) -> Callable[..., None]:
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RequestOptions:
     """
-    What was given for the options that every request of a plan has.
+    Values of the options that every request of a plan has.
 
     Parameters
     ----------
     given
-        By their names, which are those of `PlanRequest`.
+        Values by the names of `PlanRequest`.
     sources
-        Where each came from, as of `PlanOptions`.
+        Source of each value, as in `PlanOptions`.
     """
 
     given: Mapping[str, Any]
@@ -228,16 +226,16 @@ class RequestOptions:
 
 def with_request_options(command: Callable[..., None]) -> Callable[..., None]:
     """
-    Give a command the options of requests alone, as its last parameter, ``asked``.
+    Add the options of requests to a command, as its last parameter, ``asked``.
 
     Parameters
     ----------
     command
-        Reads and writes in its own way, and says so in its own options.
+        Function with own options of its input and output.
 
     Returns
     -------
-    What the command line calls.
+    Function with all options in its signature, which Typer calls.
     """
     of_requests = parameters_of(request_options)
     about_rules = parameters_of(rule_options)
@@ -256,6 +254,6 @@ def with_request_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def sources_of(context: typer.Context) -> dict[str, str]:
-    """Return where the value of each parameter came from."""
+    """Return the source of the value of each parameter."""
     found = {name: context.get_parameter_source(name) for name in context.params}
     return {name: source.name for name, source in found.items() if source is not None}

@@ -1,4 +1,4 @@
-"""Options of plans that their requests have by the same names."""
+"""Options of plans that are fields of requests, by the same names."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Prefer(StrEnum):
-    """What counts when a plan is made."""
+    """Objective of a plan besides balance."""
 
     BYTES = "bytes"
     MOVES = "moves"
 
 
 class Effort(StrEnum):
-    """How much work the search may do."""
+    """Amount of work of the search."""
 
     QUICK = "quick"
     NORMAL = "normal"
@@ -28,7 +28,7 @@ class Effort(StrEnum):
 
 
 class CopyOrder(StrEnum):
-    """Which copies go first."""
+    """Order of the copies."""
 
     SHORTEST = "shortest"
     UNDER_REPLICATED = "under-replicated"
@@ -42,7 +42,7 @@ Band = Annotated[
     typer.Option(
         "--band",
         metavar="[RESOURCE=]FRACTION",
-        help="How far from its share a broker may be: 0.10, disk=0.05. Repeatable.",
+        help="Distance of a broker from its share: 0.10, disk=0.05. Repeatable.",
     ),
 ]
 Resources = Annotated[
@@ -50,7 +50,8 @@ Resources = Annotated[
     typer.Option(
         "--resources",
         metavar="NAMES",
-        help="Which to balance: disk,in,out,cpu,replicas,leaders. Default: all known.",
+        help="Resources to balance: disk,in,out,cpu,replicas,leaders. Default: all "
+        "known.",
     ),
 ]
 Topic = Annotated[
@@ -63,52 +64,58 @@ Topics = Annotated[
 ]
 ExcludeTopics = Annotated[
     str | None,
-    typer.Option("--exclude-topics", metavar="REGEX", help="Topics left as they are."),
+    typer.Option(
+        "--exclude-topics",
+        metavar="REGEX",
+        help="Topics that stay as they are.",
+    ),
 ]
 Destinations = Annotated[
     str | None,
     typer.Option(
-        "--destination-broker-list", metavar="IDS", help="Only these get replicas."
+        "--destination-broker-list", metavar="IDS", help="Only these receive replicas."
     ),
 ]
 NoReplicas = Annotated[
     str | None,
     typer.Option(
-        "--exclude-brokers-for-replicas", metavar="IDS", help="These get no replicas."
+        "--exclude-brokers-for-replicas",
+        metavar="IDS",
+        help="These receive no replicas.",
     ),
 ]
 NoLeaders = Annotated[
     str | None,
     typer.Option(
-        "--exclude-brokers-for-leaders", metavar="IDS", help="These get no leaders."
+        "--exclude-brokers-for-leaders", metavar="IDS", help="These receive no leaders."
     ),
 ]
 MaxMoves = Annotated[
     int | None,
-    typer.Option("--max-moves", metavar="N", help="Copy at most so many replicas."),
+    typer.Option("--max-moves", metavar="N", help="Most replicas to copy."),
 ]
 MaxBytes = Annotated[
     str | None,
-    typer.Option("--max-bytes", metavar="SIZE", help="Copy at most so much: 2TB."),
+    typer.Option("--max-bytes", metavar="SIZE", help="Most bytes to copy: 2TB."),
 ]
 MaxCrossRackBytes = Annotated[
     str | None,
     typer.Option(
         "--max-cross-rack-bytes",
         metavar="SIZE",
-        help="Copy at most so much to another rack than the leader's: 500GB.",
+        help="Most bytes to copy to another rack than the leader's: 500GB.",
     ),
 ]
 PreferOption = Annotated[
     Prefer,
-    typer.Option("--prefer", help="Fewest bytes, or few moves as well."),
+    typer.Option("--prefer", help="Fewest bytes, or also few moves."),
 ]
 MoveCost = Annotated[
     str | None,
     typer.Option(
         "--move-cost-bytes",
         metavar="SIZE",
-        help="Price of a move, on top of its bytes.",
+        help="Price of a move, besides its bytes.",
     ),
 ]
 TopicSlack = Annotated[
@@ -117,14 +124,14 @@ TopicSlack = Annotated[
         "--topic-slack",
         metavar="N",
         min=0,
-        help="Replicas of a topic above a broker's share of it that are no harm.",
+        help="Replicas of a topic above the share of a broker that are accepted.",
     ),
 ]
 TransientDisk = Annotated[
     bool,
     typer.Option(
         "--transient-disk/--no-transient-disk",
-        help="Count what leaves a disk there too until all is copied.",
+        help="Count replicas that leave a disk there until all copies are done.",
     ),
 ]
 DeadlineOption = Annotated[
@@ -132,28 +139,38 @@ DeadlineOption = Annotated[
     typer.Option(
         "--deadline",
         metavar="SECONDS",
-        help="End the search by then; another run may find another plan.",
+        help="Time limit of the search; the plan may differ between runs.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Of the search's random numbers.")]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed of the search's random numbers.")
+]
 Waves = Annotated[
     bool,
     typer.Option(
-        "--waves/--no-waves", help="Also cut the plan into waves that are safe each."
+        "--waves/--no-waves", help="Also divide the plan into waves, each of them safe."
     ),
 ]
 MaxMovesIn = Annotated[
     int | None,
-    typer.Option("--max-moves-in", min=1, help="Copies a broker gets in a wave: 5."),
+    typer.Option(
+        "--max-moves-in",
+        min=1,
+        help="Copies that a broker receives in a wave: 5.",
+    ),
 ]
 MaxMovesOut = Annotated[
     int | None,
-    typer.Option("--max-moves-out", min=1, help="Copies a broker sends in a wave: 5."),
+    typer.Option(
+        "--max-moves-out",
+        min=1,
+        help="Copies that a broker sends in a wave: 5.",
+    ),
 ]
 MaxMovesPerBroker = Annotated[
     int | None,
     typer.Option(
-        "--max-moves-per-broker", min=1, help="Copies in and out of a broker together."
+        "--max-moves-per-broker", min=1, help="Copies in and out of a broker in a wave."
     ),
 ]
 MaxMovesPerPartition = Annotated[
@@ -161,7 +178,7 @@ MaxMovesPerPartition = Annotated[
     typer.Option(
         "--max-moves-per-partition",
         min=1,
-        help="Replicas a partition gets in a wave: 1.",
+        help="New replicas of a partition in a wave: 1.",
     ),
 ]
 Bandwidth = Annotated[
@@ -169,15 +186,15 @@ Bandwidth = Annotated[
     typer.Option(
         "--bandwidth",
         metavar="RATE",
-        help="What a broker may copy: 50MB/s, by default.",
+        help="Rate at which a broker may copy: 50MB/s by default.",
     ),
 ]
 WaveOrder = Annotated[
     CopyOrder | None,
-    typer.Option("--order", help="Which copies go first, where caps allow a choice."),
+    typer.Option("--order", help="Order of copies, where caps allow a choice."),
 ]
 EffortOption = Annotated[
-    Effort, typer.Option("--effort", help="How much work the search may do.")
+    Effort, typer.Option("--effort", help="Amount of work of the search.")
 ]
 
 
@@ -210,12 +227,12 @@ def request_options(
     bandwidth: Bandwidth = None,
     order: WaveOrder = None,
 ) -> dict[str, Any]:
-    """Gather the options that all plans share, by the names of `PlanRequest`."""
+    """Return the options that all plans share, by the names of `PlanRequest`."""
     return dict(locals())
 
 
 def plan_request(goal: str, given: dict[str, Any]) -> "PlanRequest":
-    """Return a request of what the command line gave, by the names of its fields."""
+    """Return the request of values that have the names of its fields."""
     from planner.options.operation_options import OWN_NAMES, OwnOptions
     from planner.options.plan_request import PlanRequest
     from planner.options.rule_options import RULE_NAMES, rule_request

@@ -1,4 +1,4 @@
-"""Options of plans about their rules."""
+"""Options of plans that set rules."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -10,7 +10,7 @@ from planner.cli.common.fractions import fraction
 
 
 class RackRule(StrEnum):
-    """How many replicas of a partition a rack may hold."""
+    """Limit on the replicas of a partition in a rack."""
 
     DISTRIBUTION = "distribution"
     STRICT = "strict"
@@ -25,7 +25,7 @@ class Preset(StrEnum):
 
 Rules = Annotated[
     Preset | None,
-    typer.Option("--rules", help="The default goals of another tool, with its limits."),
+    typer.Option("--rules", help="Preset: default goals and limits of another tool."),
 ]
 RackRuleOption = Annotated[
     RackRule | None,
@@ -39,7 +39,7 @@ RackMap = Annotated[
     typer.Option(
         "--rack-map",
         metavar="FROM=TO|FILE",
-        help="Take a rack for another; or a file of such lines. Repeatable.",
+        help="Replace a rack by another; or a file of such lines. Repeatable.",
     ),
 ]
 BrokerSet = Annotated[
@@ -47,8 +47,8 @@ BrokerSet = Annotated[
     typer.Option(
         "--broker-set",
         metavar="REGEX=SET",
-        help="Topics that match live on this set alone; others where most of them "
-        "lies, as all do if brokers have sets; off: sets do not count. Repeatable.",
+        help="Set of brokers for topics that match; others stay on the set with most "
+        "of their replicas; off: ignore sets. Repeatable.",
     ),
 ]
 TopicsApart = Annotated[
@@ -56,7 +56,7 @@ TopicsApart = Annotated[
     typer.Option(
         "--topics-apart",
         metavar="REGEX=REGEX",
-        help="No broker holds topics of both, or of two of several. Repeatable.",
+        help="Topics that share no broker, also of several expressions. Repeatable.",
     ),
 ]
 TopicsTogether = Annotated[
@@ -64,14 +64,16 @@ TopicsTogether = Annotated[
     typer.Option(
         "--topics-together",
         metavar="REGEX",
-        help="Partition n of all topics that match has the same brokers, in the same "
-        "order. Repeatable.",
+        help="Topics whose partitions of the same number have the same replica list. "
+        "Repeatable.",
     ),
 ]
 KeepTopics = Annotated[
     str | None,
     typer.Option(
-        "--keep-topics", metavar="REGEX", help="Replicas stay; leaders may change."
+        "--keep-topics",
+        metavar="REGEX",
+        help="Topics whose replicas stay; leaders may change.",
     ),
 ]
 KeepLeaders = Annotated[
@@ -79,7 +81,8 @@ KeepLeaders = Annotated[
     typer.Option(
         "--keep-leaders",
         metavar="REGEX",
-        help="Leaders stay, unless their replica must go; followers may move.",
+        help="Topics whose leaders stay, unless their replica must move; followers may "
+        "move.",
     ),
 ]
 LocalityScoped = Annotated[
@@ -92,14 +95,14 @@ OnlyOverThreshold = Annotated[
     bool,
     typer.Option(
         "--only-over-threshold/--no-only-over-threshold",
-        help="Relieve brokers over a capacity threshold, and do no more.",
+        help="Only relieve brokers over a capacity threshold.",
     ),
 ]
 OnlyTrades = Annotated[
     bool,
     typer.Option(
         "--only-trades/--no-only-trades",
-        help="Brokers trade replicas: each keeps as many as it has.",
+        help="Only swap replicas: each broker keeps its number of replicas.",
     ),
 ]
 HostThreshold = Annotated[
@@ -107,7 +110,7 @@ HostThreshold = Annotated[
     typer.Option(
         "--host-capacity-threshold",
         metavar="RESOURCE=FRACTION",
-        help="What brokers of one host may use together of what they have. Repeatable.",
+        help="Fraction of their capacity that brokers of a host may use. Repeatable.",
     ),
 ]
 LowUtilization = Annotated[
@@ -115,34 +118,35 @@ LowUtilization = Annotated[
     typer.Option(
         "--low-utilization",
         metavar="RESOURCE=FRACTION",
-        help="Do not balance a resource of which less is used. Repeatable.",
+        help="Do not balance a resource with lower use. Repeatable.",
     ),
 ]
 MaxReplicas = Annotated[
     int | None,
     typer.Option(
-        "--max-replicas-per-broker", metavar="N", help="Most replicas of any broker."
+        "--max-replicas-per-broker", metavar="N", help="Most replicas on a broker."
     ),
 ]
 PotentialOut = Annotated[
     bool,
     typer.Option(
         "--potential-out/--no-potential-out",
-        help="Keep out under its threshold if a broker led all it holds; soft.",
+        help="Keep out under its threshold even if a broker leads all its replicas; "
+        "soft.",
     ),
 ]
 LeaderIn = Annotated[
     bool,
     typer.Option(
         "--leader-in/--no-leader-in",
-        help="Keep what producers write to leaders near its mean; soft.",
+        help="Keep the rate of producers to leaders near its mean; soft.",
     ),
 ]
 EvenPositions = Annotated[
     bool,
     typer.Option(
         "--even-positions/--no-even-positions",
-        help="Brokers stand first, second, … in lists equally often; soft.",
+        help="Brokers are equally often first, second and so on in lists; soft.",
     ),
 ]
 SpreadTopics = Annotated[
@@ -150,7 +154,8 @@ SpreadTopics = Annotated[
     typer.Option(
         "--spread-topics",
         metavar="REGEX",
-        help="Spread replicas of each over all brokers, by count; 32 at most; soft.",
+        help="Topics whose replicas are spread over all brokers by count; 32 at most; "
+        "soft.",
     ),
 ]
 SpreadTopicLeaders = Annotated[
@@ -158,7 +163,7 @@ SpreadTopicLeaders = Annotated[
     typer.Option(
         "--spread-topic-leaders",
         metavar="REGEX",
-        help="The same of their leaders; soft.",
+        help="Topics whose leaders are spread in the same way; soft.",
     ),
 ]
 SpreadBand = Annotated[
@@ -167,7 +172,7 @@ SpreadBand = Annotated[
         "--spread-band",
         metavar="FRACTION",
         parser=fraction(),
-        help="How far from its mean a topic's number may be.  [default: 1.8]",
+        help="Distance of a count from its mean.  [default: 1.8]",
     ),
 ]
 SpreadGap = Annotated[
@@ -175,7 +180,7 @@ SpreadGap = Annotated[
     typer.Option(
         "--spread-gap",
         metavar="LEAST-MOST",
-        help="Least and most replicas, or leaders, that this is.  [default: 2-40]",
+        help="Bounds of that distance, as counts.  [default: 2-40]",
     ),
 ]
 MinTopicLeaders = Annotated[
@@ -183,7 +188,8 @@ MinTopicLeaders = Annotated[
     typer.Option(
         "--min-topic-leaders",
         metavar="REGEX=N",
-        help="Every broker leads so many of each; 32 topics at most; soft. Repeatable.",
+        help="Leaders of each topic on every broker; 32 topics at most; soft. "
+        "Repeatable.",
     ),
 ]
 Soft = Annotated[
@@ -191,10 +197,10 @@ Soft = Annotated[
     typer.Option(
         "--soft",
         metavar="RULE",
-        help="A rule that gives way where a plan cannot keep all: rack, capacity, "
-        "host, max-replicas, broker-set, topics-apart, topics-together, "
-        "locality-scoped, max-moves, max-bytes, ... Repeatable, the first gives way "
-        "first.",
+        help="Rule to relax where a plan cannot keep all: rack, capacity, host, "
+        "max-replicas, broker-set, topics-apart, topics-together, locality-scoped, "
+        "max-moves, max-bytes, max-cross-rack-bytes. Repeatable: the first one is "
+        "relaxed first.",
     ),
 ]
 Hard = Annotated[
@@ -202,8 +208,9 @@ Hard = Annotated[
     typer.Option(
         "--hard",
         metavar="GOAL",
-        help="A goal without which there is no plan (exit 4): bands, band-disk, "
-        "leader-in, spread-topics, min-topic-leaders, ... Repeatable.",
+        help="Goal to enforce, or else no plan (exit 4): bands, band-disk, "
+        "potential-out, leader-in, spread-topics, spread-topic-leaders, "
+        "min-topic-leaders, even-positions. Repeatable.",
     ),
 ]
 CpuWeight = Annotated[
@@ -245,7 +252,7 @@ def rule_options(
     hard: Hard = None,
     cpu_weight: CpuWeight = None,
 ) -> dict[str, Any]:
-    """Gather the options about rules; its signature is their list."""
+    """Return the options of rules; the signature lists them."""
     return dict(locals())
 
 
@@ -258,10 +265,11 @@ def without_overruled(
     Parameters
     ----------
     given
-        What `rule_options` gathered.
+        Values of `rule_options`.
     sources
-        Where each came from. The line goes before the environment, which goes before
-        the file; what is named as both by one of them stays for the reader to refuse.
+        Source of each value. The line precedes the environment, and the environment
+        precedes the file; a rule that one source names as both is kept, and refused by
+        the reader.
     """
     rank = {"COMMANDLINE": 2, "ENVIRONMENT": 1}
     soft, hard = (rank.get(sources.get(name, ""), 0) for name in ("soft", "hard"))

@@ -1,4 +1,4 @@
-"""`snapshot …`: look at snapshots, and turn them into others."""
+"""`snapshot`: show snapshots, and convert them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +15,7 @@ from planner.cli.common.common_options import (
     SnapshotArgument,
     SnapshotOutput,
 )
+from planner.cli.common.help_panels import LOOK
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -25,29 +26,29 @@ FleetOutput = Annotated[
     typer.Option(
         "--fleet",
         metavar="FOLDER",
-        help="Append it to a fleet folder instead: a path, s3://…, gs://…, hdfs://…",
+        help="Fleet folder to append to instead: a path, or a URL of s3, gs or hdfs.",
     ),
 ]
 
 LABEL_WIDTH = 13
 MOST_MIXED = 5
-"""Topics of mixed replication factors that are shown; the rest is counted."""
+"""Topics of mixed replication factors to list; the others are counted."""
 app = typer.Typer(
     name="snapshot",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Take, look at and convert snapshots of clusters.",
+    help="Take, show and convert snapshots of clusters.",
 )
 
 
-@app.command()
+@app.command(rich_help_panel=LOOK)
 def show(
     snapshot: SnapshotArgument,
     *,
     output_format: Format = OutputFormat.TEXT,
 ) -> None:
     """
-    Show what a snapshot holds: brokers, racks, topics, sizes, rates, health.
+    Show brokers, topics, sizes, rates and health of a snapshot.
 
     Example: kafka-planner snapshot show prod.json
     """
@@ -66,7 +67,7 @@ def show(
         typer.echo("\n".join([*head, *_screen(summary)]))
 
 
-@app.command()
+@app.command(rich_help_panel="Convert")
 def convert(
     snapshot: SnapshotArgument,
     *,
@@ -76,7 +77,9 @@ def convert(
     quiet: Quiet = False,
 ) -> None:
     """
-    Write a snapshot in another form, by the suffix of the output; or to a fleet.
+    Write a snapshot in another format, or to a fleet.
+
+    The suffix of the output selects the format.
 
     Example: kafka-planner snapshot convert prod.json -o prod
     """
@@ -84,7 +87,7 @@ def convert(
     from planner.snapshot import check_output
 
     if (output is None) == (fleet is None):
-        msg = "give one of --output and --fleet"
+        msg = "give exactly one of --output and --fleet"
         raise typer.BadParameter(msg)
     if output is not None:
         check_output(output)
@@ -111,12 +114,12 @@ def _append(
 Started = Annotated[
     bool,
     typer.Option(
-        "--started/--done", help="While its copies run: nothing new is in sync yet."
+        "--started/--done", help="As while copies run: no new replica is in sync yet."
     ),
 ]
 
 
-@app.command()
+@app.command(rich_help_panel="Convert")
 def apply(
     plan: PlanArgument,
     snapshot: SnapshotArgument,
@@ -127,12 +130,12 @@ def apply(
     quiet: Quiet = False,
 ) -> None:
     """
-    Write the snapshot that a plan leads to; no cluster is touched.
+    Write the snapshot that a plan leads to; no cluster is changed.
 
     Example: kafka-planner snapshot apply plan prod.json -o after.json
     """
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.plan.kafka_files.reassignment_file import read_plan_file
+    from planner.kafka_files.reassignment_file import read_plan_file
     from planner.snapshot import check_output
     from planner.snapshot.actions.apply_plan import apply_plan
     from planner.snapshot.actions.started_plan import start_plan
@@ -144,7 +147,7 @@ def apply(
     _write(after, output, output_format, quiet=quiet)
 
 
-@app.command()
+@app.command(rich_help_panel="Convert")
 def anonymize(
     snapshot: SnapshotArgument,
     *,
@@ -153,7 +156,7 @@ def anonymize(
     quiet: Quiet = False,
 ) -> None:
     """
-    Write a snapshot of the same shape whose names are hashes, to be shared.
+    Write a snapshot with hashes for names, to be shared.
 
     Example: kafka-planner snapshot anonymize prod.json -o to-share.json
     """
@@ -179,8 +182,8 @@ def _write(
     if output_format is OutputFormat.JSON:
         print_json({"snapshot": str(output), **counts})
     elif not quiet:
-        said = ", ".join(f"{count} {what}" for what, count in counts.items())
-        print_words(f"wrote {output}: {said}")
+        counted = ", ".join(f"{count} {what}" for what, count in counts.items())
+        print_words(f"wrote {output}: {counted}")
 
 
 def _screen(summary: dict[str, Any]) -> Iterator[str]:

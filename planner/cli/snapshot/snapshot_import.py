@@ -1,4 +1,4 @@
-"""`snapshot import`: a snapshot from the files that operators have."""
+"""`snapshot import`: a snapshot from files of Kafka's tools and of other tools."""
 
 import re
 from pathlib import Path
@@ -13,6 +13,7 @@ from planner.cli.common.common_options import (
     Quiet,
 )
 from planner.cli.common.fractions import fraction
+from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -20,21 +21,33 @@ if TYPE_CHECKING:
     from planner.snapshot.importers.metrics.prometheus import BrokerLabels
 
 
-def _files(option: str, what: str) -> Any:  # noqa: ANN401 - Typer's option
-    return typer.Option(option, metavar="FILE", help=f"{what} Repeatable.")
+KAFKA_TOOLS = "Output of Kafka's tools"
+OTHER_TOOLS = "Files of other tools"
+PROMETHEUS = "Answers of Prometheus"
+HEADER = "Snapshot"
+"""Panels of the help."""
+
+
+def _files(option: str, panel: str, content: str) -> Any:  # noqa: ANN401 - Typer's option
+    return typer.Option(
+        option, metavar="FILE", rich_help_panel=panel, help=f"{content} Repeatable."
+    )
 
 
 Topics = Annotated[
-    list[Path] | None, _files("--topics", "What kafka-topics --describe printed.")
+    list[Path] | None,
+    _files("--topics", KAFKA_TOOLS, "Output of kafka-topics --describe."),
 ]
 LogDirs = Annotated[
-    list[Path] | None, _files("--log-dirs", "What kafka-log-dirs --describe printed.")
+    list[Path] | None,
+    _files("--log-dirs", KAFKA_TOOLS, "Output of kafka-log-dirs --describe."),
 ]
 Endpoints = Annotated[
     list[Path] | None,
     _files(
         "--list-endpoints",
-        "What kafka-cluster list-endpoints --include-fenced-brokers printed, or "
+        KAFKA_TOOLS,
+        "Output of kafka-cluster list-endpoints --include-fenced-brokers, or of "
         "kafka-cluster cluster-id.",
     ),
 ]
@@ -42,62 +55,82 @@ Configs = Annotated[
     list[Path] | None,
     _files(
         "--configs",
-        "What kafka-configs --describe --entity-type topics (or brokers) printed.",
+        KAFKA_TOOLS,
+        "Output of kafka-configs --describe --entity-type topics (or brokers).",
     ),
 ]
 Features = Annotated[
-    list[Path] | None, _files("--features", "What kafka-features describe printed.")
+    list[Path] | None,
+    _files("--features", KAFKA_TOOLS, "Output of kafka-features describe."),
 ]
 Quorum = Annotated[
     list[Path] | None,
     _files(
         "--quorum",
-        "What kafka-metadata-quorum describe --status (or --replication) printed.",
+        KAFKA_TOOLS,
+        "Output of kafka-metadata-quorum describe --status (or --replication).",
     ),
 ]
-Kcat = Annotated[list[Path] | None, _files("--kcat", "What kcat -L -J printed.")]
+Kcat = Annotated[
+    list[Path] | None,
+    _files("--kcat", KAFKA_TOOLS, "Output of kcat -L -J."),
+]
 Assignment = Annotated[
     list[Path] | None,
-    _files("--assignment", "Reassignment JSON: where the replicas are now."),
+    _files("--assignment", KAFKA_TOOLS, "Reassignment JSON with the current replicas."),
 ]
 Brokers = Annotated[
     list[Path] | None,
-    _files("--brokers", "CSV of brokers: id, rack, state, capacities, log_dirs."),
+    _files(
+        "--brokers",
+        OTHER_TOOLS,
+        "CSV of brokers: id, rack, state, capacities, log_dirs.",
+    ),
 ]
 Rates = Annotated[
     list[Path] | None,
-    _files("--rates", "CSV or Parquet of rates and sizes per partition."),
+    _files("--rates", OTHER_TOOLS, "CSV or Parquet of rates and sizes per partition."),
 ]
 Capacity = Annotated[
     list[Path] | None,
-    _files("--capacity", "Cruise Control's capacity.json, also of cores or JBOD."),
+    _files(
+        "--capacity",
+        OTHER_TOOLS,
+        "Cruise Control's capacity.json, also with cores or JBOD.",
+    ),
 ]
 BrokerSets = Annotated[
-    list[Path] | None, _files("--broker-sets", "Cruise Control's brokerSets.json.")
+    list[Path] | None,
+    _files("--broker-sets", OTHER_TOOLS, "Cruise Control's brokerSets.json."),
 ]
 CruiseControl = Annotated[
     list[Path] | None,
     typer.Option(
         "--cruise-control",
         metavar="FOLDER",
+        rich_help_panel=OTHER_TOOLS,
         help="Folder of Cruise Control's answers (json=true) and capacity files: "
         "kafka_cluster_state?verbose=true, load, partition_load. Repeatable.",
     ),
 ]
 Strimzi = Annotated[
     list[Path] | None,
-    _files("--strimzi", "What kubectl get kafka,kafkanodepool -o yaml printed."),
+    _files(
+        "--strimzi", "Output of kubectl get kafka,kafkanodepool -o yaml.", OTHER_TOOLS
+    ),
 ]
 Prometheus = Annotated[
-    list[Path] | None, _files("--prometheus", "An answer of Prometheus' query API.")
+    list[Path] | None,
+    _files("--prometheus", PROMETHEUS, "Answer of Prometheus' query API."),
 ]
 PrintQueries = Annotated[
     str | None,
     typer.Option(
         "--print-queries",
         metavar="EXPORTER",
-        help="Print the queries for --prometheus, and do nothing else: jmx, strimzi, "
-        "msk or kminion.",
+        rich_help_panel=PROMETHEUS,
+        help="Print the queries for --prometheus and exit: jmx, strimzi, msk or "
+        "kminion.",
     ),
 ]
 BrokerLabel = Annotated[
@@ -105,7 +138,8 @@ BrokerLabel = Annotated[
     typer.Option(
         "--broker-label",
         metavar="LABEL",
-        help="Label of Prometheus' series that tells the broker.",
+        rich_help_panel=PROMETHEUS,
+        help="Label of the series that names the broker.",
     ),
 ]
 BrokerRegex = Annotated[
@@ -113,8 +147,9 @@ BrokerRegex = Annotated[
     typer.Option(
         "--broker-regex",
         metavar="RE",
-        help="What of the label is the id or the host, in its first group; or strimzi, "
-        "msk, host.",
+        rich_help_panel=PROMETHEUS,
+        help="Expression whose first group is the id or the host in the label; or "
+        "strimzi, msk, host.",
     ),
 ]
 Quantile = Annotated[
@@ -122,28 +157,33 @@ Quantile = Annotated[
     typer.Option(
         "--quantile",
         metavar="FRACTION",
+        rich_help_panel=PROMETHEUS,
         parser=fraction(1.0),
-        help="Quantile of each series of a range that is taken as its rate.",
+        help="Quantile of each series of a range to take as its rate.",
     ),
 ]
 ClusterId = Annotated[
     str | None,
-    typer.Option("--cluster-id", metavar="ID", help="Id of the cluster."),
+    typer.Option(
+        "--cluster-id", metavar="ID", rich_help_panel=HEADER, help="Id of the cluster."
+    ),
 ]
 TakenAt = Annotated[
     str | None,
     typer.Option(
         "--taken-at",
         metavar="TIME",
-        help="When the files were taken, as 2026-11-21T08:00:00Z.",
+        rich_help_panel=HEADER,
+        help="Time at which the files were taken: 2026-11-21T08:00:00Z.",
     ),
 ]
 AllowPartial = Annotated[
     bool,
     typer.Option(
         "--allow-partial",
-        help="Go on where files hide something from each other, and leave out entries "
-        "that are wrong.",
+        rich_help_panel=HEADER,
+        help="Accept files that lack entries of each other, and leave out wrong "
+        "entries.",
     ),
 ]
 
@@ -177,11 +217,11 @@ def import_files(
     quiet: Quiet = False,
 ) -> None:
     """
-    Make a snapshot from what other tools printed.
+    Make a snapshot from the output of other tools.
 
-    At least one file must say where the replicas are: --topics, --kcat, --assignment
-    or --cruise-control; the others add to it. Files that contradict each other, or a
-    cluster seen in part, are refused with both places named.
+    At least one file must list the replicas: --topics, --kcat, --assignment or
+    --cruise-control; the others add to it. Files that contradict each other, or show
+    only a part of the cluster, are refused; the message names both places.
 
     Example: kafka-planner snapshot import --topics t.txt --log-dirs d.txt -o s.json
     """
@@ -219,11 +259,11 @@ def import_files(
         allow_partial=allow_partial,
     )
     write_snapshot(imported.snapshot, output)
-    _say(imported, output, output_format, quiet=quiet)
+    _print_result(imported, output, output_format, quiet=quiet)
 
 
 def _labels(label: str | None, regex: str | None) -> "BrokerLabels":
-    """Return how series tell their brokers, by the options."""
+    """Return the rule of the options that finds the broker of a series."""
     from planner.snapshot.importers.metrics.prometheus import PRESETS, BrokerLabels
 
     preset = PRESETS.get(regex or "")
@@ -258,7 +298,7 @@ def _print_queries(exporter: str, output_format: OutputFormat) -> None:
         typer.echo(queries_of(exporter))
 
 
-def _say(
+def _print_result(
     imported: "Imported", output: Path, output_format: OutputFormat, *, quiet: bool
 ) -> None:
     snapshot = imported.snapshot
@@ -274,10 +314,10 @@ def _say(
     elif not quiet:
         for note in imported.notes:
             print_words(f"note: {note}")
-        said = ", ".join(f"{count} {what}" for what, count in counts.items())
-        print_words(f"wrote {output}: {said}")
+        counted = ", ".join(f"{count} {what}" for what, count in counts.items())
+        print_words(f"wrote {output}: {counted}")
 
 
 def add_to(snapshot_app: typer.Typer) -> None:
-    """Add `import` to the commands below `snapshot`."""
-    snapshot_app.command("import")(import_files)
+    """Add `import` to the commands of `snapshot`."""
+    snapshot_app.command("import", rich_help_panel=TAKE)(import_files)

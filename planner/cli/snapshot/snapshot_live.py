@@ -1,4 +1,4 @@
-"""`snapshot live`: a snapshot of a running cluster; it changes nothing there."""
+"""`snapshot live`: a snapshot of a running cluster; read-only."""
 
 import os
 from pathlib import Path
@@ -14,6 +14,7 @@ from planner.cli.common.common_options import (
     Quiet,
     SnapshotOutput,
 )
+from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ SampleSeconds = Annotated[
         "--sample-seconds",
         min=0,
         max=86_400,
-        help="Seconds between two looks that byte rates are estimated from; 0: none.",
+        help="Seconds between two readings, to estimate byte rates; 0: none.",
     ),
 ]
 Resolve = Annotated[
@@ -33,7 +34,7 @@ Resolve = Annotated[
     typer.Option(
         "--resolve",
         metavar="ADVERTISED=REAL",
-        help="Reach the listener advertised as host:port at another one.",
+        help="Connect to REAL where a broker advertises host:port.",
     ),
 ]
 Timeout = Annotated[
@@ -48,7 +49,7 @@ Timeout = Annotated[
 AllowPartial = Annotated[
     bool,
     typer.Option(
-        "--allow-partial", help="Go on where the user may not see everything."
+        "--allow-partial", help="Continue if the user may not see everything."
     ),
 ]
 
@@ -81,8 +82,8 @@ def live(
     """
     Take a snapshot of a running cluster; read-only.
 
-    Rates are an estimate from two looks: they hold for these seconds alone, and
-    what consumers read is not known to brokers' admin protocol.
+    Rates are estimated from two readings and hold for these seconds only. Rates of
+    consumers are not available from the admin protocol.
 
     Example: kafka-planner snapshot live --bootstrap-server k1:9092 -o prod.json
     """
@@ -122,10 +123,10 @@ def live(
 
 
 def _check_output(output: Path) -> None:
-    """Make sure that the snapshot may be written; loads its library only if need be."""
+    """Check that the snapshot can be written; load its library only if needed."""
     try:
         is_free = not os.path.lexists(output)
-    except ValueError:  # no name of a file at all
+    except ValueError:  # not a valid file name
         is_free = False
     if not is_free:
         from planner.snapshot.snapshot_files import check_output
@@ -144,5 +145,5 @@ def _sentence(summary: dict[str, Any]) -> str:
 
 
 def add_to(snapshot_app: typer.Typer) -> None:
-    """Add `live` to the commands below `snapshot`."""
-    snapshot_app.command("live")(live)
+    """Add `live` to the commands of `snapshot`."""
+    snapshot_app.command("live", rich_help_panel=TAKE)(live)

@@ -1,4 +1,4 @@
-"""`snapshot synth`: seeded clusters of the families that the benchmarks measure."""
+"""`snapshot synth`: seeded clusters of the families of the benchmarks."""
 
 from dataclasses import replace
 from enum import StrEnum
@@ -13,6 +13,7 @@ from planner.cli.common.common_options import (
     SnapshotOutput,
 )
 from planner.cli.common.fractions import fraction
+from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
@@ -60,16 +61,26 @@ BandOption = Annotated[
         "--band",
         metavar="FRACTION",
         parser=fraction(1.0),
-        help="Width it will be planned at; balanced clusters are within 0.8 of it.",
+        help="Band that plans will use; balanced clusters are within 0.8 of it.",
     ),
 ]
 BrokerCount = Annotated[
     int | None,
-    typer.Option("--brokers", min=3, max=100_000, help="Brokers, instead of --size's."),
+    typer.Option(
+        "--brokers",
+        min=3,
+        max=100_000,
+        help="Number of brokers instead of --size's.",
+    ),
 ]
 RackCount = Annotated[
     int | None,
-    typer.Option("--racks", min=3, max=10_000, help="Racks, instead of --size's."),
+    typer.Option(
+        "--racks",
+        min=3,
+        max=10_000,
+        help="Number of racks instead of --size's.",
+    ),
 ]
 ReplicaCount = Annotated[
     int | None,
@@ -77,7 +88,7 @@ ReplicaCount = Annotated[
         "--replicas",
         min=3,
         max=100_000_000,
-        help="Replicas of all partitions together, instead of --size's.",
+        help="Number of replicas of all partitions instead of --size's.",
     ),
 ]
 
@@ -96,7 +107,7 @@ def synth(
     quiet: Quiet = False,
 ) -> None:
     """
-    Write a synthetic cluster, and say what is to be done with it.
+    Write a synthetic cluster, and print the plan command for it.
 
     Example: kafka-planner snapshot synth --family a --size M -o synthetic.json
     """
@@ -110,11 +121,11 @@ def synth(
     header = {"rates": {"source": "synthetic"}}
     snapshot = Snapshot.from_state(instance.state, header)
     write_snapshot(snapshot, output)
-    said = _document(instance, output, family=family, seed=seed, band=band)
+    document = _document(instance, output, family=family, seed=seed, band=band)
     if output_format is OutputFormat.JSON:
-        print_json(said)
+        print_json(document)
     elif not quiet:
-        print_words("\n".join(_words(said)))
+        print_words("\n".join(_words(document)))
 
 
 def _refuse_unknown(family: str) -> None:
@@ -126,11 +137,14 @@ def _refuse_unknown(family: str) -> None:
 
 
 def _sized(size: "Size", **given: int | None) -> "Size":
-    """Return a size, some of its numbers replaced."""
-    own = {name: count for name, count in given.items() if count is not None}
-    sized = replace(size, **own)
+    """Return a size in which the given numbers are replaced."""
+    given_counts = {name: count for name, count in given.items() if count is not None}
+    sized = replace(size, **given_counts)
     if sized.brokers < sized.racks:
-        msg = f"--brokers {sized.brokers} are fewer than --racks {sized.racks}"
+        msg = (
+            f"--brokers {sized.brokers} must be at least --racks {sized.racks}: each "
+            "rack needs a broker"
+        )
         raise typer.BadParameter(msg)
     return sized
 
@@ -157,7 +171,7 @@ def _document(
 
 
 def _command(operation: "Operation", output: "Path", band: float) -> list[str]:
-    """Return the words of the command that plans what is to be done."""
+    """Return the words of the command that plans the operation of the family."""
     from placement.operations import RemoveBrokers
     from planner.text.format import ids_text
 
@@ -167,17 +181,18 @@ def _command(operation: "Operation", output: "Path", band: float) -> list[str]:
     return [*words, "--band", f"{band:g}"]
 
 
-def _words(said: dict[str, Any]) -> list[str]:
+def _words(document: dict[str, Any]) -> list[str]:
     from planner.text.format import command_lines, wrapped
 
     sentence = (
-        f"wrote {said['snapshot']}: {said['meaning']}; {said['brokers']:,} brokers "
-        f"in {said['racks']:,} racks, {said['topics']:,} topics, "
-        f"{said['partitions']:,} partitions, {said['replicas']:,} replicas"
+        f"wrote {document['snapshot']}: {document['meaning']}; "
+        f"{document['brokers']:,} brokers in {document['racks']:,} racks, "
+        f"{document['topics']:,} topics, {document['partitions']:,} partitions, "
+        f"{document['replicas']:,} replicas"
     )
-    return [*wrapped(sentence), *command_lines("Next", said["command"])]
+    return [*wrapped(sentence), *command_lines("Next", document["command"])]
 
 
 def add_to(snapshot_app: typer.Typer) -> None:
-    """Add `synth` to the commands below `snapshot`."""
-    snapshot_app.command("synth")(synth)
+    """Add `synth` to the commands of `snapshot`."""
+    snapshot_app.command("synth", rich_help_panel=TAKE)(synth)

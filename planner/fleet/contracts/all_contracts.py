@@ -1,4 +1,4 @@
-"""The contracts of every table, and the page that shows them."""
+"""Contracts of all tables, and the page of documentation that lists them."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from planner.fleet.contracts.result_contracts import RESULTS
 from planner.fleet.contracts.table_contract import TableContract
 
 CONTRACTS: Mapping[str, TableContract] = {**FLEETS, **RESULTS}
-"""By table."""
+"""Contract by name of the table."""
 ABOUT: Mapping[str, str] = {
     "clusters": "A row per snapshot: all that it has once.",
     "brokers": "A row per broker and snapshot.",
@@ -35,7 +35,7 @@ ABOUT: Mapping[str, str] = {
 
 
 def page() -> str:
-    """Return the part of docs/fleet-tables.md that the schema decides."""
+    """Return the part of docs/fleet-tables.md that is generated from the contracts."""
     return "\n".join(line for each in CONTRACTS.values() for line in _section(each))
 
 

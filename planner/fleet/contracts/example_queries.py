@@ -1,4 +1,4 @@
-"""Example queries of the tables of fleets, in SQL that Spark and others read."""
+"""Example queries on the tables of fleets, in portable SQL."""
 
 from collections.abc import Mapping, Sequence
 
@@ -123,4 +123,4 @@ QUERIES: Mapping[str, Sequence[str]] = {
         "WHERE holds ORDER BY moved_bytes DESC",
     ),
 }
-"""By table."""
+"""Queries by name of the table."""

@@ -1,4 +1,4 @@
-"""Contracts of the tables of a fleet in a catalog: snapshots, and what was taken in."""
+"""Contracts of the tables of a fleet in a catalog: snapshots, and ingested dumps."""
 
 from collections.abc import Mapping
 
@@ -37,7 +37,7 @@ ROWS: Mapping[str, TableContract] = {
     )
     for each in TABLES
 }
-"""Tables of snapshots but for `clusters`, that of brokers first."""
+"""Contracts of the tables of snapshots except `clusters`, by name; brokers first."""
 FLEETS: Mapping[str, TableContract] = {
     "clusters": TableContract(
         name="clusters",

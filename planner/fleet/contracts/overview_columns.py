@@ -82,4 +82,4 @@ OVERVIEW_COLUMNS: Mapping[str, Meaning] = {
     "moved_bytes_since": ("Bytes copied since.", "bytes", "no changes given"),
     "moved_since": ("Time of the snapshot before, UTC.", "", "no changes given"),
 }
-"""By column."""
+"""Meaning, unit and nulls by column."""

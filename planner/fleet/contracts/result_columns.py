@@ -206,4 +206,4 @@ RESULT_COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "answer": ("Answer of what-if, JSON.", "", "refused or failed"),
     },
 }
-"""By table and column."""
+"""Meaning, unit and nulls by table and column."""

@@ -1,11 +1,11 @@
-"""Columns of tables of results that no other module of fleets has."""
+"""Arrow schemas of the tables of results that no other module defines."""
 
 import pyarrow as pa
 
 from planner.fleet.contracts.table_contract import TIME
 
 FIGURES = ("max_use", "max_deviation", "max_over_mean", "cv", "gini", "jain")
-"""Figures of a cluster of which `balance` has the change."""
+"""Figures of a cluster whose changes the table `balance` has."""
 PROBLEM = ("table", "place", "value", "rule", "severity")
 PROBLEMS = pa.schema(
     [

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 Meaning = tuple[str, str, str]
-"""Meaning, unit, and when it is null; the last two may be empty: none, never."""
-UNKNOWN = "not measured, or not said"
+"""Meaning, unit, and reason for nulls; an empty unit is none, an empty reason never."""
+UNKNOWN = "not measured, or not given"
 KEY: Mapping[str, Meaning] = {
     "cluster_id": ("Cluster of the snapshot.", "", ""),
     "taken_at": ("Time of the snapshot, UTC.", "", ""),
@@ -104,4 +104,4 @@ SNAPSHOTS: Mapping[str, Mapping[str, Meaning]] = {
         "rejects": ("Rows of the dump in rejects.", "rows", ""),
     },
 }
-"""By table and column."""
+"""Meaning, unit and nulls by table and column."""

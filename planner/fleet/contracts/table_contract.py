@@ -1,4 +1,4 @@
-"""The contract of one table: columns, keys, and how its rows are laid out."""
+"""Contract of one table: columns, keys, and layout of its rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,15 +27,15 @@ class TableContract:
     Parameters
     ----------
     name
-        Folder in a results folder, or table in a schema of a catalog.
+        Name of the folder in a results folder, or of the table in a catalog.
     columns
-        Arrow schema, without the column `version` that every table has besides.
+        Arrow schema, without the column `version` that every table has.
     keys
-        Columns that together name a row; a key may be null.
+        Columns that together identify a row; a key may be null.
     meanings
         Meaning, unit and nulls of each column.
     is_by_day
-        Whether rows are laid out by the day of `taken_at`.
+        Whether rows are partitioned by the day of `taken_at`.
     """
 
     name: str
@@ -54,7 +54,7 @@ class TableContract:
         return VERSION_MEANING if column == VERSION_COLUMN else self.meanings[column]
 
     def metadata(self, column: str) -> dict[str, str]:
-        """Return what the schema of a written table says of a column: its comment."""
+        """Return the metadata of a column in a written table: its comment and unit."""
         text, unit, null = self.meaning(column)
         more = [f"Unit: {unit}." if unit else "", f"Null: {null}." if null else ""]
         found = {"comment": " ".join(filter(None, (text, *more)))}

@@ -1,4 +1,4 @@
-"""Which dump each snapshot of a fleet came from, and which dumps are new."""
+"""Origins of the snapshots of a fleet, and detection of new dumps."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class Decision:
     """
     Decision on one dump that was read.
 
@@ -22,9 +22,9 @@ class Settled:
     receipt
         Receipt to keep.
     is_new
-        Whether its rows are to be made visible.
+        Whether the rows of the dump are to be made visible.
     reject
-        Row that says why another dump outranks it; `None`: none does.
+        Row with the reason why another dump takes precedence; `None`: none does.
     """
 
     receipt: Receipt
@@ -34,7 +34,7 @@ class Settled:
 
 class Claims:
     """
-    Receipts and contents of a fleet, held against dumps that were read.
+    Receipts and contents of a fleet, compared with dumps that were read.
 
     Parameters
     ----------
@@ -56,44 +56,44 @@ class Claims:
         }
 
     def new(self, dumps: Iterable[Dump]) -> list[Dump]:
-        """Return the dumps that are new, or have changed since they were taken in."""
+        """Return the dumps that are new, or that changed since they were ingested."""
         known = {name: receipt.signature for name, receipt in self._receipts.items()}
         return [dump for dump in dumps if known.get(dump.name) != dump.signature]
 
     def has(self, key: Key) -> bool:
-        """Tell whether a snapshot is in the fleet."""
+        """Return whether a snapshot is in the fleet."""
         return key in self._known
 
     def had_rejects(self, dumps: Iterable[str]) -> bool:
-        """Tell whether any of some dumps had rejects when it was read before."""
+        """Return whether any of some dumps had rejects when last read."""
         before = (self._receipts.get(dump) for dump in dumps)
         return any(receipt is not None and receipt.rejects for receipt in before)
 
-    def settle(self, receipts: Iterable[Receipt]) -> list[Settled]:
+    def settle(self, receipts: Iterable[Receipt]) -> list[Decision]:
         """
         Decide on dumps that were read, by their receipts.
 
-        If two dumps claim the same cluster and time, the one taken in first stays, or
-        the first by name; the other is refused.
+        If two dumps claim the same cluster and time, the one ingested first is kept, or
+        the first by name; the other is rejected.
         """
         return [self._settle(r) for r in sorted(receipts, key=lambda r: r.dump)]
 
-    def _settle(self, receipt: Receipt) -> Settled:
+    def _settle(self, receipt: Receipt) -> Decision:
         key, content = receipt.key, receipt.content
-        settled = Settled(receipt=receipt)
+        settled = Decision(receipt=receipt)
         if key is not None and content is not None:
             first = self._holder.setdefault(key, receipt.dump)
             if first != receipt.dump:
-                settled = _doubled(receipt, first)
+                settled = _reject_duplicate(receipt, first)
             elif self._known.get(key) != content:
                 self._known[key] = content
-                settled = Settled(receipt=receipt, is_new=True)
+                settled = Decision(receipt=receipt, is_new=True)
         self._receipts[receipt.dump] = settled.receipt
         return settled
 
 
-def _doubled(receipt: Receipt, first: str) -> Settled:
-    """Refuse a dump whose cluster and time another has."""
+def _reject_duplicate(receipt: Receipt, first: str) -> Decision:
+    """Reject a dump with the cluster and time of another dump."""
     rule = f"another dump has this cluster and time: {first}"
     moment = datetime.fromisoformat(str(receipt.taken_at))
     refused = replace(
@@ -104,12 +104,12 @@ def _doubled(receipt: Receipt, first: str) -> Settled:
         rejects=receipt.rejects + 1,
     )
     table = reject_table(
-        [dump_refused(receipt.dump, rule, "remove one of both")],
+        [dump_refused(receipt.dump, rule, "remove one of the two")],
         dump=receipt.dump,
         cluster_id=receipt.cluster_id,
         taken_at=moment,
     )
-    return Settled(receipt=refused, reject=table)
+    return Decision(receipt=refused, reject=table)
 
 
 def dump_refused(dump: str, rule: str, remedy: str) -> Reject:

@@ -29,9 +29,9 @@ class FoundFile:
     name
         Path inside the folder of all dumps.
     size_bytes
-        Bytes.
+        Size of the file in bytes.
     changed_ns
-        When it was last written, in nanoseconds since 1970; 0 where nobody knows.
+        Time of the last write in nanoseconds since 1970; 0 if unknown.
     """
 
     name: str
@@ -42,18 +42,19 @@ class FoundFile:
 @dataclass(frozen=True, slots=True)
 class Dump:
     """
-    What was dumped of one cluster at one time.
+    Files that describe one cluster at one time.
 
     Parameters
     ----------
     name
-        Its folder inside the folder of all dumps, or its one file.
+        Path of the dump's folder, or of its only file, inside the folder of all dumps.
     cluster_id
-        Name of the folder above, `None` where there is none: for what does not say.
+        Name of the folder above; `None` if there is none. It is the id of the cluster
+        if the files have none.
     taken_at
-        The time that its own name is, ISO 8601 in UTC; `None` where it is none.
+        Time in the dump's name, ISO 8601 in UTC; `None` if the name is not a time.
     files
-        Its files, by name.
+        Files of the dump, sorted by name.
     """
 
     name: str
@@ -63,22 +64,22 @@ class Dump:
 
     @property
     def size_bytes(self) -> int:
-        """Bytes of all files together."""
+        """Total size of the files in bytes."""
         return sum(file.size_bytes for file in self.files)
 
     @property
     def signature(self) -> str:
-        """Changes when a file comes, goes, or is written anew."""
+        """Hash of the names, sizes and times of all files."""
         listed = [[f.name, f.size_bytes, f.changed_ns] for f in self.files]
         return sha256(json.dumps(listed).encode()).hexdigest()[:32]
 
     def to_text(self) -> str:
-        """Return it as JSON."""
+        """Return the dump as JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return what `to_text` wrote."""
+        """Parse the JSON that `to_text` returned."""
         found = json.loads(text)
         files = tuple(FoundFile(**file) for file in found.pop("files"))
         return cls(**found, files=files)
@@ -91,8 +92,8 @@ def find_dumps(files: Iterable[FoundFile]) -> list[Dump]:
     Parameters
     ----------
     files
-        All files below a folder: what stands below its second level is one dump, and
-        so is a file that stands higher.
+        All files below a folder. Files below the same folder of the second level are
+        one dump, and so is each file above that level.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def _dump(name: str, files: Sequence[FoundFile]) -> Dump:
 
 def moment_of(text: str) -> str | None:
     """
-    Return the time that a name is, ISO 8601 in UTC; `None` where it is none.
+    Parse a name as a time; return ISO 8601 in UTC, or `None` if it is not a time.
 
     Examples
     --------

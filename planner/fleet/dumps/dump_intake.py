@@ -1,10 +1,10 @@
 """
-Dumps taken into a fleet: read one by one anywhere, made visible by one writer.
+Ingestion of dumps into a fleet: read in any process, made visible by one writer.
 
-Whoever reads a dump writes its rows and its rejects, under names that the dump alone
-decides. Then one writer, for many dumps at a time, writes the commit markers and last
-the receipts. Killed anywhere, the next run does again what has no receipt, and comes to
-the same files.
+The reader of a dump writes its rows and its rejects, under names that depend only on
+the dump. Then one writer, for many dumps at a time, writes the commit markers and last
+the receipts. If a run is killed, the next run repeats the dumps without a receipt, and
+writes the same files.
 """
 
 import json
@@ -30,18 +30,18 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class IngestedDump:
     """
     A dump that was read, its rows written and not yet visible.
 
     Parameters
     ----------
     receipt
-        What became of it.
+        Receipt of the dump.
     files
-        Files of its rows by table; none where it was refused.
+        Files of the dump's rows by table; empty if the dump was rejected.
     name
-        Of the marker that makes them visible.
+        Name of the marker that makes the rows visible.
     """
 
     receipt: Receipt
@@ -49,18 +49,18 @@ class Taken:
     name: str
 
     def to_text(self) -> str:
-        """Return it as JSON."""
+        """Return the ingested dump as JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """Return what `to_text` wrote."""
+        """Parse the JSON that `to_text` returned."""
         found = json.loads(text)
         return cls(**{**found, "receipt": Receipt(**found["receipt"])})
 
     @property
     def commit(self) -> Commit | None:
-        """What makes its rows visible; `None` where there are none."""
+        """Commit that makes the rows visible; `None` if there are no rows."""
         key, content = self.receipt.key, self.receipt.content
         if key is None or content is None:
             return None
@@ -74,7 +74,7 @@ def dumps_in(source: Store) -> list[Dump]:
     Raises
     ------
     BadInputError
-        If it cannot be listed, or is empty.
+        If the folder cannot be listed, or is empty.
     """
     try:
         infos = source.infos("")
@@ -92,15 +92,15 @@ def dumps_in(source: Store) -> list[Dump]:
 
 def _refusal(folder: str, reason: str) -> BadInputError:
     rule = f"must be a folder of dumps: {reason}"
-    remedy = "name the folder that holds CLUSTER/TIME/files"
-    return refusal(f"{folder} holds no dumps", folder, rule, remedy)
+    remedy = "give the folder that contains CLUSTER/TIME/files"
+    return refusal(f"{folder} has no dumps", folder, rule, remedy)
 
 
-def take(
+def ingest_dump(
     dump: Dump, source: Store, target: FileSink, *, allow_partial: bool = False
-) -> Taken:
+) -> IngestedDump:
     """
-    Read one dump; write its rows and its rejects. Whatever is wrong becomes a reject.
+    Read one dump, and write its rows and its rejects; any error becomes a reject.
 
     Parameters
     ----------
@@ -109,15 +109,15 @@ def take(
     source
         The folder of all dumps.
     target
-        The fleet's folder, or where its files are held.
+        The fleet's folder, or files in memory.
     allow_partial
-        Whether to go on where files hide something from each other.
+        Whether to continue if files show only a part of the cluster.
     """
     reading, is_final = _read(dump, source, allow_partial=allow_partial)
     snapshot = reading.snapshot
     commit = None if snapshot is None else stage(snapshot, target)
-    said = dump if snapshot is None else snapshot
-    _write_rejects(target, dump.name, reading.rejects, said.cluster_id, said.taken_at)
+    key = dump if snapshot is None else snapshot
+    _write_rejects(target, dump.name, reading.rejects, key.cluster_id, key.taken_at)
     receipt = Receipt(
         dump=dump.name,
         signature=dump.signature if is_final else "",
@@ -127,25 +127,25 @@ def take(
         rejects=len(reading.rejects),
     )
     if commit is None:
-        return Taken(receipt=receipt, files={}, name="")
-    ((key, content),) = commit.snapshots.items()
-    named = replace(receipt, cluster_id=key[0], taken_at=key[1], content=content)
-    return Taken(receipt=named, files=commit.files, name=commit.name)
+        return IngestedDump(receipt=receipt, files={}, name="")
+    ((name, content),) = commit.snapshots.items()
+    named = replace(receipt, cluster_id=name[0], taken_at=name[1], content=content)
+    return IngestedDump(receipt=named, files=commit.files, name=commit.name)
 
 
 def _read(dump: Dump, source: Store, *, allow_partial: bool) -> tuple[Reading, bool]:
-    """Read a dump; return what it came to, and whether another try would find it so."""
+    """Read a dump; return the result, and whether a second try would give the same."""
     try:
         contents = {file.name: source.read(file.name) for file in dump.files}
     except OSError as error:
         rule = f"the files must be readable: {error.strerror or error}"
-        reject = dump_refused(dump.name, rule, "it is tried again by the next run")
+        reject = dump_refused(dump.name, rule, "run fleet ingest again")
         return Reading(snapshot=None, rejects=(reject,)), False
     try:
         return read_dump(dump, contents, allow_partial=allow_partial), True
     except Exception as error:  # one dump must not stop the others
         rule = f"the dump could not be read: {type(error).__name__}: {error}"
-        reject = dump_refused(dump.name, rule, "see to the dump, or remove it")
+        reject = dump_refused(dump.name, rule, "correct the dump, or remove it")
         return Reading(snapshot=None, rejects=(reject,)), True
 
 
@@ -161,7 +161,7 @@ def _write_rejects(
     cluster_id: str | None,
     taken_at: str | None,
 ) -> None:
-    """Write the rejects of a dump in the place of those it had before."""
+    """Write the rejects of a dump, in place of those of an earlier run."""
     name = rejects_file(dump)
     if not rejects:
         target.remove([name])
@@ -181,12 +181,12 @@ def _write_table(target: FileSink, name: str, table: ArrowTable) -> None:
 
 class Intake:
     """
-    The one writer of a fleet folder: knows what was taken in, and makes new visible.
+    Single writer of a fleet folder, which makes the rows of new dumps visible.
 
     Parameters
     ----------
     target
-        The fleet.
+        The fleet's folder.
 
     Raises
     ------
@@ -199,15 +199,15 @@ class Intake:
         self._claims = Claims(read_receipts(target), target.visible().snapshots)
 
     def new(self, dumps: Iterable[Dump]) -> list[Dump]:
-        """Return the dumps that are new, or have changed since they were taken in."""
+        """Return the dumps that are new, or that changed since they were ingested."""
         return self._claims.new(dumps)
 
-    def settle(self, taken: Iterable[Taken]) -> list[Receipt]:
+    def settle(self, taken: Iterable[IngestedDump]) -> list[Receipt]:
         """
-        Make dumps visible that were read, and write their receipts.
+        Make the rows of dumps visible, and write their receipts.
 
-        Of two dumps that claim the same cluster and time, the one taken in first stays,
-        or the first by name; the other is refused.
+        If two dumps claim the same cluster and time, the one ingested first is kept, or
+        the first by name; the other is rejected.
         """
         by_dump = {each.receipt.dump: each for each in taken}
         settled = self._claims.settle(each.receipt for each in by_dump.values())
@@ -223,7 +223,7 @@ class Intake:
         return receipts
 
     def _add_reject(self, receipt: Receipt, table: ArrowTable) -> None:
-        """Add to the rejects that a dump has already."""
+        """Add a row to the rejects that a dump already has."""
         from pyarrow import parquet
 
         name = rejects_file(receipt.dump)

@@ -1,9 +1,9 @@
 """
-One dump as one snapshot, with what is refused of it.
+Conversion of one dump to one snapshot and its rejects.
 
-Tables of rates are read row by row. Whatever else is wrong refuses the dump: a cluster
-of which a row is missing would look emptier than it is. A file that is none of those
-that are known is left out, and said.
+In tables of rates, single rows may be rejected. Any other problem rejects the dump,
+because a cluster with missing rows would look emptier than it is. A file of unknown
+kind is left out, with a reject.
 """
 
 import tempfile
@@ -39,14 +39,14 @@ _HEADER = "snapshot.json"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """
-    What one dump came to.
+    Result of reading one dump.
 
     Parameters
     ----------
     snapshot
-        The cluster, named and dated; `None` where the dump is refused.
+        Snapshot with its id and its time; `None` if the dump is rejected.
     rejects
-        What is not in it, and why.
+        Parts of the dump that the snapshot lacks, with reasons.
     """
 
     snapshot: "Snapshot | None"
@@ -57,26 +57,26 @@ def read_dump(
     dump: Dump, contents: Mapping[str, bytes], *, allow_partial: bool = False
 ) -> Reading:
     """
-    Read a dump; nothing that is wrong with it raises.
+    Read a dump; its problems become rejects, not exceptions.
 
     Parameters
     ----------
     dump
         The dump.
     contents
-        Its files by name.
+        Contents of the files by name.
     allow_partial
-        Whether to go on where files hide something from each other.
+        Whether to continue if files show only a part of the cluster.
     """
-    sorted_out = _sort_out(dump, contents)
+    files = _files_by_kind(dump, contents)
     try:
-        snapshot = _placed(dump, sorted_out, allow_partial=allow_partial)
+        snapshot = _without_rates(dump, files, allow_partial=allow_partial)
         snapshot = _named(dump, snapshot)
     except BadInputError as error:
         refused = rejects_of(Scope.SNAPSHOT, error.problems)
-        return _reading(None, [*sorted_out.rejects, *refused])
-    snapshot, unused = with_rates(snapshot, sorted_out.rates)
-    return _reading(snapshot, [*sorted_out.rejects, *unused])
+        return _reading(None, [*files.rejects, *refused])
+    snapshot, unused = with_rates(snapshot, files.rates)
+    return _reading(snapshot, [*files.rejects, *unused])
 
 
 def _reading(snapshot: "Snapshot | None", rejects: Iterable[Reject]) -> Reading:
@@ -84,8 +84,8 @@ def _reading(snapshot: "Snapshot | None", rejects: Iterable[Reject]) -> Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _SortedOut:
-    """The files of a dump by what they are."""
+class _FilesByKind:
+    """Files of a dump by their kinds."""
 
     folders: list[str] = field(default_factory=list)
     by_kind: dict[str, dict[str, bytes]] = field(default_factory=dict)
@@ -97,8 +97,8 @@ class _SortedOut:
         return self.by_kind.get(kind, {})
 
 
-def _sort_out(dump: Dump, contents: Mapping[str, bytes]) -> _SortedOut:
-    found = _SortedOut(contents=dict(contents))
+def _files_by_kind(dump: Dump, contents: Mapping[str, bytes]) -> _FilesByKind:
+    found = _FilesByKind(contents=dict(contents))
     found.folders.extend(_snapshot_folders(contents))
     inside = tuple(f"{folder}/" for folder in found.folders)
     for name in sorted(contents):
@@ -118,7 +118,7 @@ def _sort_out(dump: Dump, contents: Mapping[str, bytes]) -> _SortedOut:
 
 
 def _snapshot_folders(contents: Mapping[str, bytes]) -> list[str]:
-    """Return the folders that are snapshots in Parquet."""
+    """Return the folders that contain a snapshot in Parquet."""
     headers = [PurePosixPath(name) for name in contents if name.endswith(f"/{_HEADER}")]
     return sorted(
         str(path.parent)
@@ -136,7 +136,7 @@ def _unknown(name: str, data: bytes) -> Reject:
 
     found = recognise(head_of(data))
     hint = f"this looks like {found.words}" if found else ""
-    rule = "the file must be one of those that are known: see docs/fleets.md"
+    rule = "the file must be of a known kind: see docs/fleets.md"
     if not data:
         rule = "the file must not be empty"
     return Reject(
@@ -148,33 +148,35 @@ def _problem(file: str, rule: str, remedy: str, place: str = "") -> InputProblem
     return InputProblem(file=file, place=place, value="", rule=rule, remedy=remedy)
 
 
-def _placed(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
-    """Return what the files say of where replicas are, and of brokers and sizes."""
-    whole = [*found.folders, *found.of(SNAPSHOT)]
-    if not whole:
-        return _joined(dump, found, allow_partial=allow_partial)
-    _require_one(dump, whole, found)
+def _without_rates(
+    dump: Dump, found: _FilesByKind, *, allow_partial: bool
+) -> "Snapshot":
+    """Return the snapshot without the rates of tables: placement, brokers and sizes."""
+    snapshots = [*found.folders, *found.of(SNAPSHOT)]
+    if not snapshots:
+        return _merged(dump, found, allow_partial=allow_partial)
+    _require_one(dump, snapshots, found)
     if found.folders:
-        return _from_folder(whole[0], found.contents)
+        return _from_folder(snapshots[0], found.contents)
     from planner.snapshot import Snapshot
     from planner.snapshot.formats.json_file import parse_json
 
-    document = parse_json(found.contents[whole[0]], file=whole[0])
-    return Snapshot.from_document(document, file=whole[0])
+    document = parse_json(found.contents[snapshots[0]], file=snapshots[0])
+    return Snapshot.from_document(document, file=snapshots[0])
 
 
-def _require_one(dump: Dump, whole: Sequence[str], found: _SortedOut) -> None:
-    """Refuse a dump that says twice where the replicas are."""
+def _require_one(dump: Dump, snapshots: Sequence[str], found: _FilesByKind) -> None:
+    """Reject a dump with two placements."""
     others = [name for kind in PLACEMENTS for name in found.of(kind)]
-    if len(whole) + len(others) > 1:
-        rule = "one snapshot alone may say where the replicas are"
-        remedy = "give each time a folder of its own"
-        problems = [_problem(name, rule, remedy) for name in (*whole, *others)]
-        msg = f"{dump.name} holds several snapshots"
+    if len(snapshots) + len(others) > 1:
+        rule = "only one file may list the replicas of the partitions"
+        remedy = "put each snapshot into a folder of its own time"
+        problems = [_problem(name, rule, remedy) for name in (*snapshots, *others)]
+        msg = f"{dump.name} has several snapshots"
         raise BadInputError(msg, problems)
     for kind, files in found.by_kind.items():
         if kind != SNAPSHOT:
-            rule = f"a snapshot says all that {kind} would; only rates may add to it"
+            rule = f"a snapshot needs no {kind} file; only rates may be added to it"
             found.rejects.extend(
                 Reject(scope=Scope.FILE, problem=_problem(name, rule, "leave it out"))
                 for name in files
@@ -182,7 +184,7 @@ def _require_one(dump: Dump, whole: Sequence[str], found: _SortedOut) -> None:
 
 
 def _from_folder(folder: str, contents: Mapping[str, bytes]) -> "Snapshot":
-    """Read a snapshot in Parquet, whose reader wants files of this machine."""
+    """Read a snapshot in Parquet through a temporary folder; its reader needs paths."""
     from planner.snapshot import read_snapshot
 
     with tempfile.TemporaryDirectory() as place:
@@ -202,8 +204,8 @@ def _from_folder(folder: str, contents: Mapping[str, bytes]) -> "Snapshot":
             raise BadInputError(msg, problems) from error
 
 
-def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot":
-    """Join what Kafka's tools and others printed, rates apart."""
+def _merged(dump: Dump, found: _FilesByKind, *, allow_partial: bool) -> "Snapshot":
+    """Merge the outputs of tools, except tables of rates, into a snapshot."""
     from planner.snapshot.importers import merge
     from planner.snapshot.importers.cruise_control.cruise_control_folder import (
         read_answers,
@@ -211,9 +213,9 @@ def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot"
     from planner.snapshot.importers.importer_registry import IMPORTERS
 
     if not any(found.of(kind) for kind in PLACEMENTS):
-        rule = "a file must say where the replicas are"
-        remedy = "dump kafka-topics --describe, or a snapshot, beside the others"
-        msg = f"{dump.name} holds no placement"
+        rule = "one file must list the replicas of the partitions"
+        remedy = "add the output of kafka-topics --describe, or a snapshot"
+        msg = f"{dump.name} has no placement"
         raise BadInputError(msg, [_problem(dump.name, rule, remedy)])
     sources: list[Source] = []
     problems: list[InputProblem] = []
@@ -230,7 +232,7 @@ def _joined(dump: Dump, found: _SortedOut, *, allow_partial: bool) -> "Snapshot"
             except BadInputError as error:
                 problems += error.problems
     if problems:
-        msg = f"{dump.name} cannot be read whole"
+        msg = f"{dump.name} has invalid files"
         raise BadInputError(msg, problems)
     imported = merge(sources, allow_partial=allow_partial)
     found.rejects.extend(
@@ -246,7 +248,7 @@ def _one(read: "Reader", name: str, data: bytes) -> list[Source]:
 
 
 def _named(dump: Dump, snapshot: "Snapshot") -> "Snapshot":
-    """Give a snapshot the name and the time of its folders where it has none."""
+    """Set a missing id and time of a snapshot from the names of the folders."""
     named = replace(
         snapshot,
         cluster_id=snapshot.cluster_id or dump.cluster_id,
@@ -255,16 +257,16 @@ def _named(dump: Dump, snapshot: "Snapshot") -> "Snapshot":
     problems = [
         _problem(
             dump.name,
-            f"a dump must tell its {what}",
-            f"name the folder {example}, or write it into a snapshot",
+            f"a dump must have a {what}",
+            f"name the folder {example}, or add a snapshot that has it",
         )
-        for what, said, example in (
+        for what, value, example in (
             ("cluster", named.cluster_id, "CLUSTER/2026-11-21T08:00:00Z"),
             ("time", named.taken_at, "CLUSTER/2026-11-21T08:00:00Z"),
         )
-        if not said
+        if not value
     ]
     if problems:
-        msg = f"{dump.name} has no name in a fleet"
+        msg = f"{dump.name} has no cluster or time"
         raise BadInputError(msg, problems)
     return named

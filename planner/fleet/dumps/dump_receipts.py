@@ -1,4 +1,4 @@
-"""Receipts: which dumps a fleet has taken in, so that none is read twice."""
+"""Receipts of ingested dumps, so that no dump is read twice."""
 
 import json
 from collections.abc import Iterable
@@ -15,18 +15,18 @@ FOLDER = "ingested"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
     """
-    What became of one dump.
+    Result of the ingestion of one dump.
 
     Parameters
     ----------
     dump, signature
-        Its name, and what its files were.
+        Name of the dump, and hash of the names, sizes and times of its files.
     cluster_id, taken_at
-        The snapshot it came to; `None` where it was refused.
+        Key of the dump's snapshot; `None` if the dump was rejected.
     content
-        Hash of the snapshot's content, or `None`.
+        Hash of the snapshot's content; `None` if the dump was rejected.
     rejects
-        Rows in the table of rejects.
+        Number of the dump's rows in the table of rejects.
     """
 
     dump: str
@@ -38,7 +38,7 @@ class Receipt:
 
     @property
     def key(self) -> Key | None:
-        """What names the snapshot in the fleet."""
+        """Key of the snapshot in the fleet; `None` if the dump was rejected."""
         if self.cluster_id is None or self.taken_at is None:
             return None
         return self.cluster_id, self.taken_at
@@ -51,7 +51,7 @@ def read_receipts(store: Store) -> dict[str, Receipt]:
     Raises
     ------
     BadInputError
-        If a file of receipts is none.
+        If a file of receipts is invalid.
     """
     receipts: dict[str, Receipt] = {}
     for name in store.list(FOLDER):
@@ -60,8 +60,8 @@ def read_receipts(store: Store) -> dict[str, Receipt]:
             found = [Receipt(**parse_json(line)) for line in lines]
         except (ValueError, TypeError) as error:
             file = f"{store.folder}/{name}"
-            msg = f"{file} holds no receipts"
-            rule = "must be receipts of dumps, a JSON object in each line"
+            msg = f"{file} is not a file of receipts"
+            rule = "must be receipts of dumps, one JSON object per line"
             remedy = "remove it: its dumps are then read again"
             raise refusal(msg, file, rule, remedy) from error
         receipts |= {receipt.dump: receipt for receipt in found}
@@ -69,7 +69,7 @@ def read_receipts(store: Store) -> dict[str, Receipt]:
 
 
 def write_receipts(store: Store, receipts: Iterable[Receipt]) -> None:
-    """Write receipts; later ones outrank earlier ones of the same dump."""
+    """Write receipts, which take precedence over earlier ones of the same dumps."""
     number = len(store.list(FOLDER))
     lines = [json.dumps(asdict(each), ensure_ascii=False) for each in receipts]
     store.write(f"{FOLDER}/{number:08}.jsonl", ("\n".join(lines) + "\n").encode())

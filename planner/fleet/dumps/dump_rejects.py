@@ -1,4 +1,4 @@
-"""What is refused of a dump: never dropped without a row that says so."""
+"""Rejected parts of dumps, each a row of a table with the reason."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -30,28 +30,28 @@ SCHEMA = pa.schema(
 
 
 class Scope(StrEnum):
-    """What is not in the fleet for this reason."""
+    """Part of a dump that the fleet lacks because of a reject."""
 
     ROW = "row"
     FILE = "file"
     SNAPSHOT = "snapshot"
     NOTHING = "nothing"
-    """All is there, but its reader should know something."""
+    """Nothing is missing; the reject is a note."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reject:
     """
-    One thing that was refused.
+    One rejected part of a dump.
 
     Parameters
     ----------
     scope
-        What is not in the fleet for it.
+        Part of the dump that the fleet lacks.
     problem
-        Where it stands, what it is, and what must hold.
+        Place, value, rule and remedy.
     count
-        How many there are of its kind; this is the first.
+        Number of rejects of the same kind, of which this is the first.
     """
 
     scope: Scope
@@ -65,7 +65,7 @@ def rejects_of(scope: Scope, problems: Iterable[InputProblem]) -> list[Reject]:
 
 
 def folded_rejects(rejects: Iterable[Reject]) -> tuple[Reject, ...]:
-    """Return the first reject of each kind, with how many there are of it."""
+    """Return the first reject of each kind, with the number of that kind."""
     by_scope: dict[Scope, list[InputProblem]] = {}
     for reject in rejects:
         by_scope.setdefault(reject.scope, []).append(reject.problem)

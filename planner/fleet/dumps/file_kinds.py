@@ -1,4 +1,4 @@
-"""What a file is, told from its first bytes; its name says nothing."""
+"""Detection of a file's kind from its first bytes, regardless of its name."""
 
 import re
 import zlib
@@ -10,7 +10,7 @@ SNAPSHOT = "snapshot"
 RATES = "rates"
 CRUISE_CONTROL = "cruise_control"
 PLACEMENTS = ("topics", "kcat", "assignment", CRUISE_CONTROL)
-"""Kinds that say where the replicas are, besides snapshots."""
+"""Kinds with the placement of replicas, besides snapshots."""
 
 _HEAD = 100_000
 _GZIP = b"\x1f\x8b"
@@ -19,7 +19,7 @@ _SNAPSHOT = re.compile(r'"format"\s*:\s*"kafka-planner/snapshot"')
 
 def kind_of(data: bytes) -> str | None:
     """
-    Tell what a file is.
+    Return the kind of a file.
 
     Parameters
     ----------
@@ -46,13 +46,13 @@ def kind_of(data: bytes) -> str | None:
 
 
 def head_of(data: bytes) -> str:
-    """Return the beginning of a file as text, whatever it holds."""
+    """Return the beginning of a file as text, with any content."""
     if data.startswith(_GZIP):
         try:
             data = zlib.decompressobj(31).decompress(data, _HEAD)
         except zlib.error:
             return ""
-    # Two bytes more than that may be half a character.
+    # An end in the middle of a character is replaced, not an error.
     head = data[:_HEAD]
     try:
         return decode_bytes(head)

@@ -1,4 +1,4 @@
-"""Tables of rates read row by row: a bad row is refused, the others count."""
+"""Tables of rates read row by row: invalid rows are rejected, the others are used."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -26,18 +26,18 @@ def read_rows(
     data: bytes, *, file: str
 ) -> tuple[PartitionColumns | None, list[Reject]]:
     """
-    Read a table of rates, leaving out the rows that are wrong.
+    Read a table of rates without its invalid rows.
 
     Parameters
     ----------
     data
         CSV, gzipped or not, or Parquet.
     file
-        What rejects name as their file.
+        Name of the file in rejects.
 
     Returns
     -------
-    The good rows, `None` where the file as a whole is refused; and what is refused.
+    The valid rows, `None` if the whole file is rejected; and the rejects.
     """
     try:
         return read_rates(data, file=file).partitions, []
@@ -53,7 +53,7 @@ def read_rows(
 
 
 def _bad_rows(problems: Iterable[InputProblem]) -> set[int]:
-    """Return the numbers of the rows that are wrong; none if more than rows are."""
+    """Return the numbers of invalid rows; none if not only rows are invalid."""
     found = [_PLACE.match(problem.place) for problem in problems]
     rows = {int(place["number"]) for place in found if place is not None}
     is_heading = 1 in rows and any(p and p["what"] == "line" for p in found)
@@ -61,7 +61,7 @@ def _bad_rows(problems: Iterable[InputProblem]) -> set[int]:
 
 
 def _read_without(data: bytes, bad: set[int], *, file: str) -> PartitionColumns | None:
-    """Read a table without some rows; the others keep their numbers."""
+    """Read a table without some rows; the other rows keep their numbers."""
     if data[:4] != b"PAR1":
         lines = decode(data, Refusal(file, KIND)).split("\n")
         kept = ["" if at in bad else line for at, line in enumerate(lines, 1)]
@@ -81,16 +81,20 @@ def with_rates(
     snapshot: "Snapshot", files: Mapping[str, PartitionColumns]
 ) -> tuple["Snapshot", list[Reject]]:
     """
-    Put measured rates into a snapshot where it does not know them.
+    Fill unknown rates of a snapshot with measured ones.
 
     Parameters
     ----------
     snapshot
         The snapshot.
     files
-        Good rows of tables, by file. The first to say something of a partition is
-        believed; one that says something else later is refused. Sizes that the snapshot
-        has are kept: log dirs know them better.
+        Valid rows of tables, by file. The first value of a partition is used, and rows
+        with a different later value are rejected. Known sizes of the snapshot are kept,
+        since sizes from log dirs are more exact.
+
+    Returns
+    -------
+    The snapshot, and the rejected rows.
     """
     if not files:
         return snapshot, []
@@ -100,12 +104,12 @@ def with_rates(
     )
     row_of = {key: row for row, key in enumerate(keys)}
     rejects: list[Reject] = []
-    told: dict[str, list[Any]] = {}
+    columns: dict[str, list[Any]] = {}
     for file, rows in files.items():
         for name in rows.values:
-            told.setdefault(name, table.column(name).to_pylist())
-        rejects += _tell(told, row_of, rows, file)
-    for name, values in told.items():
+            columns.setdefault(name, table.column(name).to_pylist())
+        rejects += _fill_columns(columns, row_of, rows, file)
+    for name, values in columns.items():
         column = pa.array(values, _TYPES[name])
         table = table.set_column(table.schema.get_field_index(name), name, column)
     rates = dict(snapshot.rates or {})
@@ -113,40 +117,40 @@ def with_rates(
     return replace(snapshot, partitions=table, rates=rates), rejects
 
 
-def _tell(
-    told: Mapping[str, list[Any]],
+def _fill_columns(
+    columns: Mapping[str, list[Any]],
     row_of: Mapping[tuple[str, int], int],
     rows: PartitionColumns,
     file: str,
 ) -> list[Reject]:
-    """Fill columns from one file; return the rows that fit nowhere."""
+    """Fill unknown cells from one file; return the rejected rows."""
     rejects = []
     seen: set[int] = set()
     for at, key in enumerate(zip(rows.topics, rows.partitions, strict=True)):
         row = row_of.get(key)
         reason = "" if row is not None else _UNKNOWN
         if row in seen:
-            reason = "a partition must stand once"
+            reason = "a partition must occur once"
         if not reason and row is not None:
             seen.add(row)
-            reason = _fill(told, rows, at, row)
+            reason = _fill(columns, rows, at, row)
         if reason:
             rejects.append(_reject(file, rows.place_of(at), key, reason))
     return rejects
 
 
 def _fill(
-    told: Mapping[str, list[Any]], rows: PartitionColumns, at: int, row: int
+    columns: Mapping[str, list[Any]], rows: PartitionColumns, at: int, row: int
 ) -> str:
-    """Fill one partition; return what another said already, if that differs."""
-    said = {name: values[at] for name, values in rows.values.items()}
-    for name, value in said.items():
-        known = told[name][row]
+    """Fill the cells of one partition; return the contradiction, empty if none."""
+    measured = {name: values[at] for name, values in rows.values.items()}
+    for name, value in measured.items():
+        known = columns[name][row]
         if None not in {known, value} and known != value and name != "size_bytes":
-            return f"{name} must agree with what is known already: {known}"
-    for name, value in said.items():
-        if told[name][row] is None:
-            told[name][row] = value
+            return f"{name} must agree with an earlier value: {known}"
+    for name, value in measured.items():
+        if columns[name][row] is None:
+            columns[name][row] = value
     return ""
 
 
@@ -156,6 +160,6 @@ def _reject(file: str, place: str, key: tuple[str, int], reason: str) -> Reject:
         place=place,
         value=f"{key[0]}-{key[1]}",
         rule=reason,
-        remedy="take the rates at the time of the dump",
+        remedy="measure the rates at the time of the dump",
     )
     return Reject(scope=Scope.ROW, problem=problem)

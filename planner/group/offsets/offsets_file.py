@@ -1,8 +1,8 @@
 """
-Offsets in Kafka's own file: what ``--export`` prints, and ``--from-file`` takes.
+Offsets in Kafka's own format: output of ``--export``, input of ``--from-file``.
 
-A line for each partition, without headings: ``topic,partition,offset``, or with the
-group before it where there were several.
+Each partition has a line, without headings: ``topic,partition,offset``, or
+``group,topic,partition,offset`` where the file has several groups.
 """
 
 import csv
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from planner.errors import BadInputError, InputProblem
-from planner.group.group_files import read_text
+from planner.group.files.group_files import read_text
 from planner.group.offsets.target_offsets import Name
 from planner.io.problems import problem
 
@@ -21,14 +21,14 @@ _MAX_OFFSET = 2**63 - 1
 
 
 def format_offsets(offsets: Iterable[tuple[Name, int]]) -> str:
-    """Return the lines of a file, byte for byte as Kafka's tool prints them."""
+    """Return the text of a file, byte for byte as Kafka's tool prints it."""
     return "".join(
         f"{_cell(topic)},{number},{offset}\n" for (topic, number), offset in offsets
     )
 
 
 def _cell(topic: str) -> str:
-    # Kafka's writer quotes what is too long for it to look through.
+    # Kafka's writer quotes long names without looking for separators in them.
     return f'"{topic}"' if len(topic) >= _QUOTED_FROM else topic
 
 
@@ -39,14 +39,14 @@ def read_offsets_file(path: Path, group_id: str) -> dict[Name, int]:
     Parameters
     ----------
     path
-        Lines of three cells, or of four: those of other groups are left out.
+        File with lines of three cells, or of four; lines of other groups are ignored.
     group_id
-        Which group.
+        Id of the group.
 
     Raises
     ------
     BadInputError
-        If a line cannot be read or names a partition again, or no line is of the
+        If a line cannot be read or repeats a partition, or if no line belongs to the
         group; names every such line.
     """
     file = str(path)
@@ -85,14 +85,14 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 def _own_cells(cells: Sequence[str], group_id: str) -> Sequence[str] | None:
-    """Return a line without its group; `None` if it is of another."""
+    """Return the cells without the group; `None` if the line is of another group."""
     if len(cells) != 4:  # topic, partition, offset, and a group before them
         return cells
     return cells[1:] if cells[0].strip() == group_id else None
 
 
 def _rule(cells: Sequence[str], found: dict[Name, int]) -> str:
-    """Return what is wrong with a line; nothing if nothing is."""
+    """Return the rule that a line breaks; empty if the line is valid."""
     if len(cells) != 3:
         return "must have three cells, or four with the group first"
     topic, number, offset = (cell.strip() for cell in cells)

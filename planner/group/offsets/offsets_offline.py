@@ -1,4 +1,4 @@
-"""Where a group would read on, as far as a group file or a text can tell."""
+"""New offsets of a group, computed from a group file or a text without the cluster."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ import numpy as np
 
 from planner.errors import BadInputError, InputProblem
 from planner.group.offsets.offsets_request import OffsetsRequest
-from planner.group.offsets.offsets_table import OffsetRow, OffsetsTable, within
+from planner.group.offsets.offsets_table import OffsetRow, OffsetsTable, select_scope
 from planner.group.offsets.target_offsets import (
     BY_TIME,
     INACTIVE,
@@ -26,31 +26,31 @@ STARTS_UNKNOWN = (
 )
 
 
-def foresee(
+def preview_reset(
     table: OffsetsTable, request: OffsetsRequest, *, num_members: int, file: str
 ) -> OffsetsTable:
     """
-    Tell where a group would read on, without its cluster.
+    Return a table with the offsets that a reset would set, without the cluster.
 
     Parameters
     ----------
     table
-        Its offsets.
+        Committed offsets and log end offsets of the group.
     request
-        Where to, and which partitions. Its target is given.
+        The target and the partitions. The target must not be `None`.
     num_members
-        Members that it has.
+        Number of members of the group; it must be 0.
     file
-        What problems name as their file.
+        Name of the file in problems.
 
     Raises
     ------
     BadInputError
-        If the group is active, only the cluster knows where that is, or a partition
-        or its end is not known; names every one.
+        If the group is active, if only the cluster knows the target, or if partitions
+        or their log end offsets are unknown; names every partition.
     """
     if request.target is None:
-        msg = "a request to set offsets says where to"
+        msg = "a request to set offsets needs a target"
         raise ValueError(msg)
     if num_members or table.state not in {None, *INACTIVE}:
         raise refuse_active(table.group_id, table.state or "unknown, with members")
@@ -75,40 +75,40 @@ def foresee(
 
 
 def _only_live(target: Target, file: str) -> BadInputError:
-    rule = "only the cluster knows where that is"
+    rule = "only the cluster knows these offsets"
     found = problem(file, f"--{target}", None, rule, "give --bootstrap-server H:P")
-    msg = f"a file does not tell where --{target} leads"
+    msg = f"--{target} needs a running cluster"
     return BadInputError(msg, [found])
 
 
 def _chosen(table: OffsetsTable, request: OffsetsRequest) -> Sequence[OffsetRow]:
-    """Return the rows that are asked for; empty ones for what is not there."""
+    """Return the requested rows, with empty ones for unknown partitions."""
     known = {row.name: row for row in table.rows}
     if request.target is Target.FILE:
-        return [known.get(name, _nothing(name)) for name in sorted(request.offsets)]
-    rows = {row.name: row for row in within(table, request.scope).rows}
+        return [known.get(name, _unknown_row(name)) for name in sorted(request.offsets)]
+    rows = {row.name: row for row in select_scope(table, request.scope).rows}
     topics = {topic for topic, _ in known}
     for topic, numbers in request.scope.topics.items():
-        # A topic that is not there at all stands for its first partition.
+        # An unknown topic without numbers gets one row, for its first partition.
         for number in numbers or ([] if topic in topics else [0]):
-            rows.setdefault((topic, number), _nothing((topic, number)))
+            rows.setdefault((topic, number), _unknown_row((topic, number)))
     return [rows[name] for name in sorted(rows)]
 
 
-def _nothing(name: Name) -> OffsetRow:
+def _unknown_row(name: Name) -> OffsetRow:
     return OffsetRow(topic=name[0], partition=name[1], current=None)
 
 
 def _refuse_unknown(rows: Sequence[OffsetRow], file: str) -> None:
-    rule = "its end must be known, so that nothing is set beyond it"
-    remedy = "take the text of --describe, or give --bootstrap-server H:P"
+    rule = "the end of the log must be known, so that no offset is set past it"
+    remedy = "import the output of --describe, or give --bootstrap-server H:P"
     found: list[InputProblem] = [
         problem(file, f"{row.topic}-{row.partition}", None, rule, remedy)
         for row in rows
         if row.log_end is None
     ]
     if found:
-        msg = "partitions that are not known cannot be set"
+        msg = "offsets of unknown partitions cannot be set"
         raise BadInputError(msg, found)
 
 

@@ -1,4 +1,4 @@
-"""What `group offsets` is asked for, read from its options, or all that is wrong."""
+"""Options of `group offsets`, parsed to a request with every problem reported."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ _TOPIC = re.compile(
 )
 _MAX_PARTITION = 2**31 - 1
 _MAX_OFFSET = 2**63 - 1
-# As java.time.Duration reads them.
+# The format that java.time.Duration parses.
 _DURATION = re.compile(
     r"(?P<sign>[-+]?)P(?=[-+\dT])(?:(?P<days>[-+]?\d+)D)?"
     r"(?:T(?=[-+\d])(?:(?P<hours>[-+]?\d+)H)?(?:(?P<minutes>[-+]?\d+)M)?"
@@ -29,14 +29,14 @@ _DURATION = re.compile(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
     """
-    Which partitions.
+    Selection of partitions.
 
     Parameters
     ----------
     is_all
-        All that the group has committed an offset of.
+        Whether all partitions with a committed offset are selected.
     topics
-        Topics, with the numbers of their partitions; none: all of them.
+        Selected topics with partition numbers; no numbers select all partitions.
     """
 
     is_all: bool = False
@@ -46,18 +46,19 @@ class Scope:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsRequest:
     """
-    What is asked for.
+    A request to show or to set offsets.
 
     Parameters
     ----------
     target
-        Where to; `None`: nowhere, offsets are only shown.
+        Target of the reset; `None` only shows the offsets.
     number
-        An offset, a number of messages, or milliseconds since 1970.
+        Argument of the target: an offset, a number of messages, or milliseconds since
+        1970.
     scope
-        Which partitions.
+        Partitions to set.
     offsets
-        From a file, instead of a scope.
+        New offsets from a file, instead of a scope.
     """
 
     target: Target | None
@@ -68,7 +69,7 @@ class OffsetsRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsOptions:
-    """The options, as given; see `planner.cli.group.group_offsets`."""
+    """Options of the command line, unparsed; see `planner.cli.group.group_offsets`."""
 
     topics: Sequence[str] = ()
     all_topics: bool = False
@@ -83,7 +84,7 @@ class OffsetsOptions:
     group_id: str = ""
 
     def targets(self) -> list[Target]:
-        """Return all targets that are given."""
+        """Return the targets whose option is given."""
         given = {
             Target.EARLIEST: self.to_earliest,
             Target.LATEST: self.to_latest,
@@ -101,19 +102,19 @@ def read_offsets_request(
     options: OffsetsOptions, *, now: datetime | None = None
 ) -> OffsetsRequest:
     """
-    Return what is asked for.
+    Parse the options.
 
     Parameters
     ----------
     options
-        As given.
+        Options of the command line.
     now
-        From when durations are counted back; the present by default.
+        Time from which durations are counted back; the present by default.
 
     Raises
     ------
     BadInputError
-        With everything that is wrong.
+        If any option is invalid; names every problem.
     """
     problems = list(_contradictions(options))
     targets = options.targets()
@@ -134,7 +135,7 @@ def read_offsets_request(
     except BadInputError as error:
         problems.extend(error.problems)
     if problems:
-        msg = "the offsets cannot be set so"
+        msg = "bad options"
         raise BadInputError(msg, problems)
     target = targets[0] if targets else None
     return OffsetsRequest(target=target, number=number, scope=scope, offsets=offsets)
@@ -148,23 +149,23 @@ def _contradictions(options: OffsetsOptions) -> Iterator[InputProblem]:
     targets = options.targets()
     if len(targets) > 1:
         named = ", ".join(f"--{target}" for target in targets)
-        rule = "only one of them says where to"
+        rule = "only one target may be given"
         yield _problem(named, f"{len(targets)} given", rule, "give one of them")
     is_scoped = bool(options.topics) or options.all_topics
     if options.topics and options.all_topics:
-        rule = "only one of them says which partitions"
+        rule = "only one selection of partitions may be given"
         yield _problem("--topic, --all-topics", "both", rule, "give one of them")
     if Target.FILE in targets and is_scoped:
-        rule = "the file says which partitions"
+        rule = "the file selects the partitions"
         remedy = "leave --topic and --all-topics out"
         yield _problem("--from-file", str(options.from_file), rule, remedy)
     if targets and Target.FILE not in targets and not is_scoped:
-        rule = "one of the scopes must be given"
-        yield _problem("--topic, --all-topics", "none", rule, "say which partitions")
+        rule = "partitions must be selected"
+        yield _problem("--topic, --all-topics", "none", rule, "give one of them")
 
 
 def _topics(texts: Sequence[str]) -> dict[str, list[int]]:
-    """Return topics and partitions as ``orders`` or ``orders:0,1`` names them."""
+    """Parse texts such as ``orders`` or ``orders:0,1``: partition numbers by topic."""
     found: dict[str, list[int]] = {}
     problems = []
     for text in texts:
@@ -181,7 +182,7 @@ def _topics(texts: Sequence[str]) -> dict[str, list[int]]:
         else:
             found.setdefault(read["topic"], []).extend(numbers)
     if problems:
-        msg = "no such partitions"
+        msg = "bad topics"
         raise BadInputError(msg, problems)
     return found
 
@@ -193,7 +194,7 @@ def _is_named_twice(
         return True
     if topic not in found:
         return False
-    # Once without numbers is all of them.
+    # A topic without numbers selects all its partitions.
     return not numbers or not found[topic] or bool({*numbers} & {*found[topic]})
 
 
@@ -213,7 +214,7 @@ def _in_range(place: str, number: int) -> int:
     if abs(number) <= _MAX_OFFSET:
         return number
     rule = "must be a number of 64 bits"
-    msg = "no such offset"
+    msg = "bad offset"
     raise BadInputError(msg, [_problem(place, number, rule, "write a smaller one")])
 
 
@@ -224,12 +225,12 @@ def _milliseconds(moment: datetime) -> int:
 
 def parse_datetime(text: str) -> int:
     """
-    Return milliseconds since 1970 of a time; UTC where it says no zone, as with Kafka.
+    Return a time as milliseconds since 1970; UTC without a zone, as in Kafka's tool.
 
     Raises
     ------
     BadInputError
-        If it is not ``YYYY-MM-DDThh:mm:ss.sss``, with or without a zone.
+        If the text is not ``YYYY-MM-DDThh:mm:ss.sss``, with or without a zone.
     """
     try:
         if "T" not in text.upper():
@@ -238,25 +239,25 @@ def parse_datetime(text: str) -> int:
     except ValueError:
         rule = "must be a time: YYYY-MM-DDThh:mm:ss.sss, UTC unless it has a zone"
         found = _problem("--to-datetime", text, rule, "write 2026-11-21T08:00:00.000")
-        msg = "no such time"
+        msg = "bad time"
         raise BadInputError(msg, [found]) from None
     return _milliseconds(read if read.tzinfo else read.replace(tzinfo=UTC))
 
 
 def parse_duration(text: str) -> int:
     """
-    Return milliseconds of a duration, as Java reads them: ``P1DT2H``, ``PT30M``.
+    Return the milliseconds of a duration in Java's format: ``P1DT2H``, ``PT30M``.
 
     Raises
     ------
     BadInputError
-        If it is not ``PnDTnHnMnS``.
+        If the text is not ``PnDTnHnMnS``.
     """
     read = _DURATION.fullmatch(text)
     if read is None:
         rule = "must be a duration: PnDTnHnMnS"
         found = _problem("--by-duration", text, rule, "write PT30M for half an hour")
-        msg = "no such duration"
+        msg = "bad duration"
         raise BadInputError(msg, [found])
     whole = {name: int(read[name] or 0) for name in ("days", "hours", "minutes")}
     seconds = (read["seconds"] or "0").replace(",", ".").rstrip(".")

@@ -1,4 +1,4 @@
-"""Offsets of a group by partition: as they are, and as they are to be."""
+"""Offsets of a group by partition: committed and new ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,20 +13,21 @@ from planner.group.show_records import GroupOffsetsRecord, OffsetRowRecord
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetRow:
     """
-    One partition.
+    Offsets of one partition.
 
     Parameters
     ----------
     topic, partition
-        Which.
+        Topic and number of the partition.
     current
-        Committed; `None`: nothing is.
+        Committed offset; `None` where no offset is committed.
     log_start, log_end
-        The first message that is kept, and the one that comes next; `None`: not known.
+        First offset in the log, and the offset after its last message; `None` where
+        unknown.
     new
-        Where the group is to read on; `None`: nothing is asked for.
+        New offset; `None` where no change is requested.
     error
-        Why it was not set; `None`: it was, or was not tried.
+        Reason why the offset could not be set; `None` if it was set or not tried.
     """
 
     topic: str
@@ -39,17 +40,17 @@ class OffsetRow:
 
     @property
     def name(self) -> Name:
-        """Topic and number."""
+        """Topic and number of the partition."""
         return self.topic, self.partition
 
     @property
     def at(self) -> int | None:
-        """Where the group reads on: the new offset if there is one."""
+        """Next offset to read: the new offset, or else the committed one."""
         return self.current if self.new is None else self.new
 
     @property
     def lag(self) -> int | None:
-        """Messages left to read from there; `None` past the end of the log, too."""
+        """Messages from `at` to the end of the log; `None` if unknown or past it."""
         if self.at is None or self.log_end is None or self.at > self.log_end:
             return None
         return self.log_end - self.at
@@ -71,22 +72,23 @@ class OffsetRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsTable:
     """
-    Offsets of a group.
+    Offsets of a group, before or after a reset.
 
     Parameters
     ----------
     group_id
         Kafka's ``group.id``.
     state
-        Of the group; `None`: there is none of that name, or it is not known.
+        State of the group; `None` where the group does not exist or the state is
+        unknown.
     target
-        What was asked for; `None`: nothing.
+        Target of the reset; `None` where offsets are only shown.
     is_done
         Whether the offsets were committed.
     rows
-        The partitions.
+        Rows of the partitions.
     notes
-        What is not as it was asked for.
+        Deviations from the request, a sentence each.
     """
 
     group_id: str
@@ -98,11 +100,11 @@ class OffsetsTable:
 
     @property
     def is_fine(self) -> bool:
-        """Whether no partition was refused."""
+        """Whether every offset was set without an error."""
         return all(row.error is None for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the table as it stands in `--format json`."""
+        """Return the document of `--format json`."""
         return GroupOffsetsRecord(
             group_id=self.group_id,
             state=self.state,
@@ -114,7 +116,7 @@ class OffsetsTable:
 
 
 def table_of(document: GroupDocument) -> OffsetsTable:
-    """Return the offsets of a group file, of a text or of a live group."""
+    """Return the offsets of a group, by topic and partition number."""
     record = document.record
     rows = [
         OffsetRow(topic=topic.name, partition=number, current=current, log_end=log_end)
@@ -136,8 +138,8 @@ def table_of(document: GroupDocument) -> OffsetsTable:
     )
 
 
-def within(table: OffsetsTable, scope: Scope) -> OffsetsTable:
-    """Return the rows of a scope; all where none is given."""
+def select_scope(table: OffsetsTable, scope: Scope) -> OffsetsTable:
+    """Return the table with the rows of a scope; an empty scope keeps all rows."""
     rows: Sequence[OffsetRow] = table.rows
     if scope.is_all:
         rows = [row for row in rows if row.current is not None]

@@ -1,8 +1,8 @@
 """
-Where a group shall read on: offsets by what was asked for, kept inside the logs.
+New offsets of a group for a target, clamped to the logs.
 
-As Kafka's own tool does it (``kafka-consumer-groups --reset-offsets``, 4.3): what lies
-above the end of a log is set to its end, what lies below its start to its start.
+The rules are those of ``kafka-consumer-groups --reset-offsets`` of Kafka 4.3: an offset
+above the end of a log becomes its end, an offset below its start becomes its start.
 """
 
 from collections.abc import Sequence
@@ -12,19 +12,19 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IntArray
 from planner.errors import BadInputError
 from planner.io.problems import problem
 
-Int64s = npt.NDArray[np.int64]
 Name = tuple[str, int]
-"""Topic and number of a partition."""
+"""Topic and number of a partition, as a pair."""
 
 UNKNOWN = -1
-"""No offset: none committed, or no message of that time or later."""
+"""Marker for no offset: none is committed, or no message has that time or a later."""
 
 
 class Target(StrEnum):
-    """Where to, by the name of the option."""
+    """Target of a reset, by the name of its option."""
 
     EARLIEST = "to-earliest"
     LATEST = "to-latest"
@@ -44,26 +44,26 @@ BY_TIME = frozenset({Target.DATETIME, Target.DURATION})
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LogColumns:
     """
-    Partitions, and what is known of their offsets.
+    Partitions with their committed offsets and the bounds of their logs.
 
     Parameters
     ----------
     names
-        ``P`` partitions.
+        Topic and number of each of ``P`` partitions.
     committed
-        ``(P,)`` what the group has committed, or `UNKNOWN`.
+        ``(P,)`` committed offset, or `UNKNOWN`.
     earliest, latest
-        ``(P,)`` the first message that is kept, and the one that comes next.
+        ``(P,)`` first offset in the log, and the offset after its last message.
     wanted
-        ``(P,)`` for a time the first message of then or later, or `UNKNOWN`; for a file
-        what it says; else not looked at.
+        ``(P,)`` for a time, the offset of the first message of that time or later, or
+        `UNKNOWN`; for a file, the offset in the file; ignored for other targets.
     """
 
     names: Sequence[Name]
-    committed: Int64s
-    earliest: Int64s
-    latest: Int64s
-    wanted: Int64s
+    committed: IntArray
+    earliest: IntArray
+    latest: IntArray
+    wanted: IntArray
 
     def __post_init__(self) -> None:
         for column in (self.committed, self.earliest, self.latest, self.wanted):
@@ -73,42 +73,42 @@ class LogColumns:
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reset:
     """
-    New offsets.
+    New offsets, with notes on those that were clamped.
 
     Parameters
     ----------
     new
-        ``(P,)`` inside the logs.
+        ``(P,)`` new offset, between the start and the end of the log.
     notes
-        What is not as it was asked for, a line for each partition.
+        Sentence for each partition whose request was adjusted.
     """
 
-    new: Int64s
+    new: IntArray
     notes: Sequence[str]
 
 
 def reset(logs: LogColumns, target: Target, number: int = 0) -> Reset:
     """
-    Return where the group reads on.
+    Compute the new offsets.
 
     Parameters
     ----------
     logs
-        The partitions.
+        Partitions and their offsets.
     target
-        Where to.
+        Target of the reset.
     number
-        The offset, or by how many messages; not looked at for other targets.
+        Offset, or number of messages to shift by; ignored for other targets.
 
     Raises
     ------
     BadInputError
-        If offsets shall be shifted that were never committed: names them all.
+        If a shift is requested for partitions without a committed offset; names all.
     """
     if target is Target.SHIFT:
         _refuse_uncommitted(logs)
     is_missing = _is_missing(logs, target)
-    wanted = np.where(is_missing, logs.latest, _wanted(logs, target, number))
+    wanted = np.where(is_missing, logs.latest, _requested(logs, target, number))
     new = np.minimum(np.maximum(wanted, logs.earliest), logs.latest)
     words = {row: _missing_words(target) for row in _rows(is_missing)}
     high, low = _rows(wanted > logs.latest), _rows(wanted < logs.earliest)
@@ -126,8 +126,8 @@ def _rows(is_so: npt.NDArray[np.bool_]) -> list[int]:
     return rows
 
 
-def _wanted(logs: LogColumns, target: Target, number: int) -> Int64s:
-    """Return ``(P,)`` what is asked for, inside the logs or not."""
+def _requested(logs: LogColumns, target: Target, number: int) -> IntArray:
+    """Return ``(P,)`` requested offset, not clamped to the log."""
     if target is Target.EARLIEST:
         return logs.earliest
     if target is Target.LATEST:
@@ -139,8 +139,8 @@ def _wanted(logs: LogColumns, target: Target, number: int) -> Int64s:
     return _shifted(logs, number) if target is Target.SHIFT else logs.wanted
 
 
-def _shifted(logs: LogColumns, number: int) -> Int64s:
-    """Return ``(P,)`` offsets so many messages on, or back, without an overflow."""
+def _shifted(logs: LogColumns, number: int) -> IntArray:
+    """Return ``(P,)`` committed offset plus a signed number, without overflow."""
     limits = np.iinfo(np.int64)
     shifted = [
         min(max(offset + number, limits.min), limits.max)
@@ -150,7 +150,7 @@ def _shifted(logs: LogColumns, number: int) -> Int64s:
 
 
 def _is_missing(logs: LogColumns, target: Target) -> npt.NDArray[np.bool_]:
-    """Return ``(P,)`` true where there is nothing to go to, and the end is taken."""
+    """Return ``(P,)`` true where no offset fits the target and the end is taken."""
     if target is Target.CURRENT:
         return np.equal(logs.committed, UNKNOWN)
     if target in BY_TIME:
@@ -187,12 +187,12 @@ def _refuse_uncommitted(logs: LogColumns) -> None:
 
 def refuse_kind(group_id: str, kind: str | None) -> None:
     """
-    Refuse groups whose offsets are not those of a consumer group.
+    Refuse share and streams groups, whose offsets other tools set.
 
     Raises
     ------
     BadInputError
-        If it is a share or a streams group; names the tool for it.
+        If the group is of such a kind; names the tool for it.
     """
     tools = {"share": "kafka-share-groups", "streams": "kafka-streams-groups"}
     if kind in tools:

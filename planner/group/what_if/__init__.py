@@ -1,5 +1,5 @@
 """
-Events played on a group: the file, the runs and their screen.
+Simulation of events on a group: the events file, the runs and their screen.
 
 Imports `planner.group`.
 """

@@ -1,4 +1,4 @@
-"""Read an events file, and refuse what cannot happen: every problem at once."""
+"""Events files: reading and validation, with every problem reported at once."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,10 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from planner.errors import BadInputError, InputProblem
+from planner.group.files.group_files import read_text
 from planner.group.group_document import GroupDocument
-from planner.group.group_files import read_text
-from planner.group.group_problems import place_text
-from planner.group.what_if.group_events import Happening, happenings
+from planner.group.what_if.group_events import TimedEvent, timed_events
 from planner.group.what_if.what_if_records import (
     AnyEvent,
     EventsRecord,
@@ -21,7 +20,7 @@ from planner.group.what_if.what_if_records import (
     NewTopicRecord,
     RunRecord,
 )
-from planner.io.problems import problem
+from planner.io.problems import place_text, problem
 
 SEE_SCHEMA = "see 'kafka-planner schema group-events'"
 
@@ -34,14 +33,14 @@ DEFAULT_SETTINGS = {
     "group.consumer.session.timeout.ms": 45_000,
     "group.consumer.heartbeat.interval.ms": 5_000,
 }
-"""Kafka 4.3's own defaults."""
+"""Defaults of Kafka 4.3."""
 
 ASSIGNORS = {
     "eager": ("range", "roundrobin", "sticky", "hash", "random", "balanced"),
     "cooperative": ("cooperative-sticky", "balanced"),
     "consumer": ("server-uniform", "server-range"),
 }
-"""By protocol; the first is the default."""
+"""Assignors by protocol; the first one is the default."""
 
 DEFAULT_RUNS = (
     RunRecord(protocol="eager", assignor="range"),
@@ -54,31 +53,31 @@ DEFAULT_RUNS = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsFile:
     """
-    An events file that has been understood.
+    A validated events file.
 
     Parameters
     ----------
     record
-        As it stands in the file.
-    happenings
-        Its events in order, rolling restarts taken apart.
+        Content of the file.
+    timed_events
+        Events in order of time, rolling restarts expanded to leaves and returns.
     settings
-        Kafka's names and values, the defaults included.
+        Values by Kafka's names, defaults included; milliseconds.
     runs
-        How the events are played.
+        Protocols and assignors to simulate, one run each.
     """
 
     record: EventsRecord
-    happenings: Sequence[Happening]
+    timed_events: Sequence[TimedEvent]
     settings: Mapping[str, int]
     runs: Sequence[RunRecord]
 
     @property
     def until_s(self) -> float:
-        """When the story ends: late enough that every timeout has come."""
+        """End of the simulation in seconds; by default, later than every timeout."""
         if self.record.until_s is not None:
             return self.record.until_s
-        last_s = max(happening.at_s for happening in self.happenings)
+        last_s = max(timed.at_s for timed in self.timed_events)
         timers = (
             "session.timeout.ms",
             "group.consumer.session.timeout.ms",
@@ -95,7 +94,8 @@ def read_events(path: Path, document: GroupDocument) -> EventsFile:
     Raises
     ------
     BadInputError
-        If it is none, or tells what cannot happen; names every problem.
+        If the file is not an events file, or an event is impossible; names every
+        problem.
     """
     file = str(path)
     given = _parse(read_text(path), file)
@@ -106,7 +106,7 @@ def read_events(path: Path, document: GroupDocument) -> EventsFile:
     except ValidationError as error:
         problems = [_shape_problem(dict(each), file) for each in error.errors()]
         raise _refusal(file, problems) from error
-    events, problems = happenings(record.events, document, file)
+    events, problems = timed_events(record.events, document, file)
     problems += _setting_problems(record, file)
     problems += _run_problems(record, file)
     problems += _rate_problems(record, document, file)
@@ -114,7 +114,7 @@ def read_events(path: Path, document: GroupDocument) -> EventsFile:
         raise _refusal(file, problems)
     return EventsFile(
         record=record,
-        happenings=events,
+        timed_events=events,
         settings=DEFAULT_SETTINGS | record.settings,
         runs=[_with_assignor(run) for run in record.runs] or DEFAULT_RUNS,
     )
@@ -129,18 +129,18 @@ def _parse(text: str, file: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        found = problem(file, "", None, f"must be TOML: {error}", "mend it")
+        found = problem(file, "", None, f"must be TOML: {error}", "correct it")
         raise _refusal(file, [found]) from error
 
 
 def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     plural = "" if len(problems) == 1 else "s"
-    message = f"{file} cannot be played: {len(problems)} problem{plural}"
+    message = f"{file} is not a valid events file: {len(problems)} problem{plural}"
     return BadInputError(message, problems)
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """Yield settings by their whole names: TOML reads dots as tables."""
+    """Yield settings by dotted names: TOML parses dots as nested tables."""
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
@@ -149,7 +149,7 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any
 
 
 def hint(name: str, known: Iterable[str], otherwise: str = SEE_SCHEMA) -> str:
-    """Return the known name that was likely meant."""
+    """Return a remedy that suggests the closest known name, or `otherwise`."""
     close = get_close_matches(name, list(known), n=1)
     return f"did you mean {close[0]}?" if close else otherwise
 
@@ -178,7 +178,7 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
         value = value.get("event") if isinstance(value, dict) else value
         at.append("event")
         rule = f"must be one of {', '.join(_EVENTS)}"
-        remedy = hint(str(value), _EVENTS, "say what happens")
+        remedy = hint(str(value), _EVENTS, "name an event")
     return problem(file, place_text(at), value, rule, remedy)
 
 
@@ -192,14 +192,14 @@ def _setting_problems(record: EventsRecord, file: str) -> list[InputProblem]:
             found.append(problem(file, place, value, rule, remedy))
         elif not _is_in_range(name, value):
             rule = "must be a number of milliseconds, from 1 to 10^12"
-            found.append(problem(file, place, value, rule, "mend it"))
+            found.append(problem(file, place, value, rule, "correct it"))
     settings = DEFAULT_SETTINGS | record.settings
     for prefix in ("", "group.consumer."):
         beat, session = f"{prefix}heartbeat.interval.ms", f"{prefix}session.timeout.ms"
         if settings[beat] >= settings[session]:
             rule = f"must be less than {session}, which is {settings[session]}"
             place = f"settings.{beat}"
-            found.append(problem(file, place, settings[beat], rule, "a third of it"))
+            found.append(problem(file, place, settings[beat], rule, "set a third"))
     return found
 
 

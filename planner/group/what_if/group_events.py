@@ -1,4 +1,4 @@
-"""Events in order, and whether each can happen to the group as it is by then."""
+"""Events in order of time, each validated against the group at its time."""
 
 import heapq
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from itertools import count
 
 from planner.errors import InputProblem
 from planner.group.group_document import GroupDocument
-from planner.group.group_problems import is_no_pattern
+from planner.group.group_problems import pattern_error
 from planner.group.group_records import MemberRecord
 from planner.group.what_if.what_if_records import (
     AnyEvent,
@@ -28,16 +28,16 @@ _Found = tuple[str, object, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class TimedEvent:
     """
-    One event, as it is played.
+    One event of the simulation.
 
     Parameters
     ----------
     event
-        Never a rolling restart: those are taken apart.
+        Record of the event; never a rolling restart, which is expanded.
     member
-        Of a join: the new member.
+        New member of a join; `None` for other events.
     """
 
     event: AnyEvent
@@ -45,13 +45,13 @@ class Happening:
 
     @property
     def at_s(self) -> float:
-        """When."""
+        """Seconds from the start of the simulation."""
         return self.event.at_s
 
 
 @dataclass(slots=True)
-class _Cast:
-    """Who is there, by name, and how large topics are, at one time."""
+class _GroupState:
+    """Members by name and sizes of topics, at one time of the simulation."""
 
     members: dict[str, MemberRecord]
     sizes: dict[str, int]
@@ -60,45 +60,47 @@ class _Cast:
     patterns: set[str] = field(default_factory=set)
 
 
-def happenings(
+def timed_events(
     events: Sequence[AnyEvent], document: GroupDocument, file: str
-) -> tuple[list[Happening], list[InputProblem]]:
+) -> tuple[list[TimedEvent], list[InputProblem]]:
     """
-    Go through events in order.
+    Validate events in order of time.
 
     Returns
     -------
-    What is played, and why it cannot be.
+    Events to simulate, and problems of the others.
     """
     record = document.record
-    cast = _Cast(
+    group = _GroupState(
         members={member.member_id: member for member in record.members},
         sizes={topic.name: topic.partitions for topic in record.topics},
     )
     number = count()
     queue = [(event.at_s, next(number), at, event) for at, event in enumerate(events)]
     heapq.heapify(queue)
-    played: list[Happening] = []
+    played: list[TimedEvent] = []
     found: list[tuple[int, InputProblem]] = []
     while queue:
         _, _, at, event = heapq.heappop(queue)
         problems = [
             problem(file, f"events[{at}].{place}", value, rule, remedy)
-            for place, value, rule, remedy in _problems(event, cast)
+            for place, value, rule, remedy in _problems(event, group)
         ]
         found += [(at, each) for each in problems]
         if problems:
             continue
         if isinstance(event, RollingRestartRecord):
-            for each in _taken_apart(event, cast):
+            for each in _expanded_restart(event, group):
                 heapq.heappush(queue, (each.at_s, next(number), at, each))
         else:
-            played.append(_happen(event, cast))
+            played.append(_apply(event, group))
     return played, [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
 
-def _taken_apart(event: RollingRestartRecord, cast: _Cast) -> Iterator[AnyEvent]:
-    there = [name for name in cast.members if name not in cast.away]
+def _expanded_restart(
+    event: RollingRestartRecord, group: _GroupState
+) -> Iterator[AnyEvent]:
+    there = [name for name in group.members if name not in group.away]
     at_s = event.at_s
     for name in event.members or there:
         yield LeaveRecord(event="leave", at_s=at_s, member=name)
@@ -106,57 +108,57 @@ def _taken_apart(event: RollingRestartRecord, cast: _Cast) -> Iterator[AnyEvent]
         at_s += event.down_s + event.pause_s
 
 
-def _happen(event: AnyEvent, cast: _Cast) -> Happening:
-    """Let an event change who is there."""
+def _apply(event: AnyEvent, group: _GroupState) -> TimedEvent:
+    """Apply an event to the members and topics."""
     member = None
     match event:
         case JoinRecord():
-            member = _joined(event, cast)
-            cast.members[event.member] = member
+            member = _joined(event, group)
+            group.members[event.member] = member
         case LeaveRecord():
-            cast.away.add(event.member)
+            group.away.add(event.member)
         case ReturnRecord():
-            cast.away.discard(event.member)
+            group.away.discard(event.member)
         case StopHeartbeatingRecord() if event.for_s is None:
-            cast.away.add(event.member)
+            group.away.add(event.member)
         case StopHeartbeatingRecord() | StopPollingRecord():
             for_s = float("inf") if event.for_s is None else event.for_s
-            cast.silent_until[event.member] = event.at_s + for_s
+            group.silent_until[event.member] = event.at_s + for_s
         case GrowRecord() | NewTopicRecord():
-            cast.sizes[event.topic] = event.partitions
-    return Happening(event, member)
+            group.sizes[event.topic] = event.partitions
+    return TimedEvent(event, member)
 
 
-def _joined(event: JoinRecord, cast: _Cast) -> MemberRecord:
-    """Return a new member: like another, but for what is said."""
-    said = event.model_dump(
+def _joined(event: JoinRecord, group: _GroupState) -> MemberRecord:
+    """Return a new member: a copy of another, but for the fields of the event."""
+    given = event.model_dump(
         include={"topics", "pattern", "group_instance_id", "rack", "capacity"},
         exclude_none=True,
     )
-    like = event.like or next(iter(cast.members), None)
+    like = event.like or next(iter(group.members), None)
     base: dict[str, object] = {}
     if like is not None:
-        base = cast.members[like].model_dump(include={"rack", "capacity"})
+        base = group.members[like].model_dump(include={"rack", "capacity"})
         if event.topics is None and event.pattern is None:
-            base |= cast.members[like].model_dump(include={"topics", "pattern"})
-    return MemberRecord.model_validate(base | said | {"member_id": event.member})
+            base |= group.members[like].model_dump(include={"topics", "pattern"})
+    return MemberRecord.model_validate(base | given | {"member_id": event.member})
 
 
-def _problems(event: AnyEvent, cast: _Cast) -> Iterator[_Found]:
+def _problems(event: AnyEvent, group: _GroupState) -> Iterator[_Found]:
     match event:
         case JoinRecord():
-            yield from _join_problems(event, cast)
+            yield from _join_problems(event, group)
         case GrowRecord() | NewTopicRecord():
-            yield from _topic_problems(event, cast)
+            yield from _topic_problems(event, group)
         case RollingRestartRecord():
             for name in event.members or ():
-                yield from _member_problems("members", name, event.at_s, cast)
+                yield from _member_problems("members", name, event.at_s, group)
         case ReturnRecord():
-            yield from _return_problems(event, cast)
+            yield from _return_problems(event, group)
         case _:
-            yield from _member_problems("member", event.member, event.at_s, cast)
+            yield from _member_problems("member", event.member, event.at_s, group)
     if isinstance(event, SlowRecord) and event.poll_ms is event.reads_per_s is None:
-        yield "poll_ms", None, "poll_ms or reads_per_s must be said", "add one"
+        yield "poll_ms", None, "poll_ms or reads_per_s must be given", "add one"
 
 
 def _close(name: str, known: Sequence[str], otherwise: str) -> str:
@@ -164,58 +166,58 @@ def _close(name: str, known: Sequence[str], otherwise: str) -> str:
     return f"did you mean {close[0]}?" if close else otherwise
 
 
-def _join_problems(event: JoinRecord, cast: _Cast) -> Iterator[_Found]:
-    if event.member in cast.members:
-        rule = "must be a new name"
+def _join_problems(event: JoinRecord, group: _GroupState) -> Iterator[_Found]:
+    if event.member in group.members:
+        rule = "must be a name that no member has"
         yield "member", event.member, rule, "'return' starts a member again"
-    if event.like is not None and event.like not in cast.members:
-        remedy = _close(event.like, list(cast.members), "name a member")
+    if event.like is not None and event.like not in group.members:
+        remedy = _close(event.like, list(group.members), "name a member")
         yield "like", event.like, "must be a member of the group", remedy
-    if event.pattern is not None and (reason := is_no_pattern(event.pattern)):
+    if event.pattern is not None and (reason := pattern_error(event.pattern)):
         rule = f"must be a regular expression: {reason}"
-        yield "pattern", event.pattern, rule, "mend it"
-    instances = {m.group_instance_id for m in cast.members.values()}
+        yield "pattern", event.pattern, rule, "correct it"
+    instances = {m.group_instance_id for m in group.members.values()}
     if event.group_instance_id and event.group_instance_id in instances:
-        rule = "must be no other member's"
+        rule = "must not be the id of another member"
         yield "group_instance_id", event.group_instance_id, rule, "name another"
-    if not cast.members and event.topics is None and event.pattern is None:
-        rule = "must be said where no member is there to be like"
+    if not group.members and event.topics is None and event.pattern is None:
+        rule = "must be given, as the group has no member to copy"
         yield "topics", None, rule, "add topics or pattern"
 
 
 def _topic_problems(
-    event: GrowRecord | NewTopicRecord, cast: _Cast
+    event: GrowRecord | NewTopicRecord, group: _GroupState
 ) -> Iterator[_Found]:
-    size = cast.sizes.get(event.topic, 0)
+    size = group.sizes.get(event.topic, 0)
     if isinstance(event, NewTopicRecord):
         if size:
             rule = f"must not exist; it has {size} partitions"
             yield "topic", event.topic, rule, "'grow' adds partitions"
     elif not size:
-        remedy = _close(event.topic, list(cast.sizes), "'new-topic' adds one")
+        remedy = _close(event.topic, list(group.sizes), "'new-topic' adds one")
         yield "topic", event.topic, "must exist by then", remedy
     elif event.partitions <= size:
         rule = f"must be more than it has, that is {size}"
         yield "partitions", event.partitions, rule, "topics only grow"
 
 
-def _return_problems(event: ReturnRecord, cast: _Cast) -> Iterator[_Found]:
-    if event.member not in cast.members:
-        remedy = _close(event.member, list(cast.members), "'join' starts a new one")
+def _return_problems(event: ReturnRecord, group: _GroupState) -> Iterator[_Found]:
+    if event.member not in group.members:
+        remedy = _close(event.member, list(group.members), "'join' starts a new one")
         yield "member", event.member, "must be a member of the group", remedy
-    elif event.member not in cast.away:
-        rule = "must have left, or have stopped heart-beating for good, by then"
-        yield "member", event.member, rule, "remove it, or let it leave before"
+    elif event.member not in group.away:
+        rule = "must have left, or stopped its heartbeats for good, before"
+        yield "member", event.member, rule, "remove the event, or add a leave before"
 
 
 def _member_problems(
-    place: str, name: str, at_s: float, cast: _Cast
+    place: str, name: str, at_s: float, group: _GroupState
 ) -> Iterator[_Found]:
-    if name not in cast.members:
-        remedy = _close(name, list(cast.members), "'join' starts a new one")
+    if name not in group.members:
+        remedy = _close(name, list(group.members), "'join' starts a new one")
         yield place, name, "must be a member of the group by then", remedy
-    elif name in cast.away:
-        yield place, name, "must be there by then; it has left", "'return' starts it"
-    elif at_s < (until := cast.silent_until.get(name, 0.0)):
-        rule = f"must be there by then; it hangs until {until:g} s"
-        yield place, name, rule, "let it happen later"
+    elif name in group.away:
+        yield place, name, "must be in the group; it has left", "'return' starts it"
+    elif at_s < (until := group.silent_until.get(name, 0.0)):
+        rule = f"must respond at this time; it hangs until {until:g} s"
+        yield place, name, rule, "set a later at_s"

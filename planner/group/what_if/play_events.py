@@ -1,4 +1,4 @@
-"""Play an events file, each run in turn, and tell what became of the group."""
+"""Simulation of an events file, one run at a time, and its document."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ from planner.group.assignor_comparison import uneven_topics
 from planner.group.assignor_registry import UserAssignor, find_assignor
 from planner.group.group_document import GroupDocument, lags_of, member_spec, topic_spec
 from planner.group.what_if.events_file import EventsFile
-from planner.group.what_if.group_events import Happening
+from planner.group.what_if.group_events import TimedEvent
 from planner.group.what_if.what_if_records import (
     AnyEvent,
     GrowRecord,
@@ -56,16 +56,16 @@ MAX_PARTITIONS_LISTED = 1000
 @dataclass(frozen=True, slots=True, eq=False)
 class Played:
     """
-    One run, played.
+    Result of one run.
 
     Parameters
     ----------
     run
-        As the file asks for it.
+        Protocol and assignor, as in the file.
     course
-        What became of the group.
+        History of the group: rebalances, lags and messages.
     findings
-        What the checker has against each assignment.
+        Findings of the checker for the assignment after each rebalance.
     """
 
     run: RunRecord
@@ -74,18 +74,18 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True)
-class _ByName:
-    """A user's own assignor, as the coordinator asks it."""
+class _UserAssignorAdapter:
+    """Adapter from an assignor class of the user to the interface of Kafka's."""
 
     user: UserAssignor
 
     @property
     def name(self) -> str:
-        """What the command line calls it."""
+        """Name on the command line."""
         return self.user.name
 
     def assign(self, group: Group) -> Assignment:
-        """Return who reads what, if it breaks no rule."""
+        """Return the assignment; raise if it breaks a rule."""
         claims, findings = check_named(group, self.user.answer(group))
         if findings:
             msg = f"{self.name} breaks a rule: {findings[0].message}"
@@ -103,17 +103,19 @@ def play_run(
     is_java_order: bool = False,
 ) -> Played:
     """
-    Play the events one way.
+    Simulate the events with one protocol and assignor.
 
     Raises
     ------
     AssignmentError
-        If the assignor refuses the group, or is a user's and fails.
+        If the assignor refuses the group, or is a class of the user and fails.
     BadInputError
-        If there is no such assignor.
+        If no assignor has the name.
     """
     found = find_assignor(wanted.assignor or "balanced", seed=0, tolerance=0.05)
-    assignor: Assignor = _ByName(found) if isinstance(found, UserAssignor) else found
+    assignor: Assignor = (
+        _UserAssignorAdapter(found) if isinstance(found, UserAssignor) else found
+    )
     record, protocol = events.record, Protocol(wanted.protocol)
     reads_per_s = record.reads_per_s or math.inf
     run = Run(
@@ -133,8 +135,8 @@ def play_run(
         reads_per_s=reads_per_s,
         is_java_order=is_java_order,
     )
-    happening = [_event(each, wanted, reads_per_s) for each in events.happenings]
-    course = play(run, happening, round(1000 * events.until_s))
+    timed = [_event(each, wanted, reads_per_s) for each in events.timed_events]
+    course = play(run, timed, round(1000 * events.until_s))
     is_cooperative = protocol is Protocol.COOPERATIVE
     return Played(
         run=wanted,
@@ -147,7 +149,7 @@ def play_run(
 
 
 def _membership(spec: MemberSpec, run: RunRecord) -> MemberSpec:
-    """Return a member, static or not as the run wants it."""
+    """Return a member with or without a ``group.instance.id``, as the run requires."""
     if run.static is None:
         return spec
     instance = (spec.instance_id or spec.member_id) if run.static else None
@@ -170,15 +172,15 @@ def _timers(events: EventsFile, protocol: Protocol) -> Timers:
 def _rates(
     document: GroupDocument, events: EventsFile
 ) -> "dict[str, Sequence[float]] | None":
-    """Return messages per second by partition, of topics as large as they get."""
+    """Return messages/s by partition; topics have their largest size."""
     given = events.record.rates
     if given is None:
         return None
     sizes: Mapping[str, int] = {
         topic.name: topic.partitions for topic in document.record.topics
     }
-    for happening in events.happenings:
-        if isinstance(event := happening.event, GrowRecord | NewTopicRecord):
+    for timed in events.timed_events:
+        if isinstance(event := timed.event, GrowRecord | NewTopicRecord):
             sizes = {**sizes, event.topic: event.partitions}
     return {
         name: rate if isinstance(rate, list) else [rate] * sizes[name]
@@ -186,11 +188,11 @@ def _rates(
     }
 
 
-def _event(happening: Happening, run: RunRecord, reads_per_s: float) -> Event:
-    """Return an event as it is played."""
-    event, at_ms = happening.event, round(1000 * happening.at_s)
-    if happening.member is not None:
-        spec = _membership(member_spec(happening.member), run)
+def _event(timed: TimedEvent, run: RunRecord, reads_per_s: float) -> Event:
+    """Convert an event to the input of the simulation."""
+    event, at_ms = timed.event, round(1000 * timed.at_s)
+    if timed.member is not None:
+        spec = _membership(member_spec(timed.member), run)
         return Join(at_ms=at_ms, spec=spec, reads_per_s=spec.capacity * reads_per_s)
     if isinstance(event, GrowRecord | NewTopicRecord):
         topic, size = event.topic, event.partitions
@@ -199,7 +201,7 @@ def _event(happening: Happening, run: RunRecord, reads_per_s: float) -> Event:
 
 
 def _member_event(event: AnyEvent, at_ms: int) -> Event:
-    """Return what happens to one member."""
+    """Convert an event of one member to the input of the simulation."""
     made: Event
     match event:
         case LeaveRecord():
@@ -230,7 +232,7 @@ def _ms(seconds: float | None) -> int | None:
 
 
 def to_document(played: Played) -> dict[str, Any]:
-    """Return one run as it stands in `--format json`."""
+    """Return one run in the document of `--format json`."""
     course, last = played.course, played.course.last
     still = course.still_ms
     return {
@@ -259,7 +261,8 @@ def to_document(played: Played) -> dict[str, Any]:
         "num_partitions": len(still),
         "partitions": _partition_documents(course),
         "story": [
-            {"at_s": said.at_ms / 1000, "text": said.text} for said in course.story
+            {"at_s": message.at_ms / 1000, "text": message.text}
+            for message in course.story
         ],
         "assignment": names_by_member(last.group, last.assignment.member_idx),
     }
@@ -300,7 +303,7 @@ def _by_topic(names: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
 
 
 def _partition_documents(course: Course) -> list[dict[str, Any]]:
-    """Return the partitions that something happened to, the worst first."""
+    """Return the partitions that stood still or changed members, the longest first."""
     peaks = None if course.lag is None else course.lag.peak_of
     topic_of = np.repeat(np.arange(len(course.topics)), list(course.topics.values()))
     ends = np.cumsum([0, *course.topics.values()])
@@ -323,7 +326,7 @@ def _partition_documents(course: Course) -> list[dict[str, Any]]:
 def notes_of(
     document: GroupDocument, events: EventsFile, runs: Sequence[Played]
 ) -> list[str]:
-    """Return what a reader should know of the figures."""
+    """Return the assumptions and limits of the figures, a sentence each."""
     notes = [*document.notes]
     record = events.record
     if record.rates is None:

@@ -1,4 +1,4 @@
-"""The shape of an events file, and of what `group what-if` prints."""
+"""Records of an events file and of the document of `group what-if`."""
 
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,7 @@ Count = Annotated[int, Field(gt=0, le=1_000_000)]
 
 
 class JoinRecord(Record):
-    """A new member starts; like another one where nothing else is said."""
+    """A new member starts; fields that are left out are those of the member `like`."""
 
     event: Literal["join"]
     at_s: Seconds
@@ -30,7 +30,7 @@ class JoinRecord(Record):
 
 
 class LeaveRecord(Record):
-    """A member is shut down in order."""
+    """A member shuts down and leaves the group."""
 
     event: Literal["leave"]
     at_s: Seconds
@@ -38,7 +38,7 @@ class LeaveRecord(Record):
 
 
 class ReturnRecord(Record):
-    """A member that left, or crashed, is started again."""
+    """A member that left or crashed starts again."""
 
     event: Literal["return"]
     at_s: Seconds
@@ -46,7 +46,7 @@ class ReturnRecord(Record):
 
 
 class StopHeartbeatingRecord(Record):
-    """A member crashes, hangs as a whole, or is cut off; for good without `for_s`."""
+    """A member stops its heartbeats: a crash or a lost network; `for_s` limits it."""
 
     event: Literal["stop-heartbeating"]
     at_s: Seconds
@@ -55,7 +55,7 @@ class StopHeartbeatingRecord(Record):
 
 
 class StopPollingRecord(Record):
-    """A member hangs in its own code; for good without `for_s`."""
+    """A member stops polling but sends heartbeats; for good without `for_s`."""
 
     event: Literal["stop-polling"]
     at_s: Seconds
@@ -64,7 +64,7 @@ class StopPollingRecord(Record):
 
 
 class SlowRecord(Record):
-    """A member takes longer between polls, or reads less, from now on."""
+    """A member polls less often, or reads fewer messages/s, from this time on."""
 
     event: Literal["slow"]
     at_s: Seconds
@@ -74,7 +74,7 @@ class SlowRecord(Record):
 
 
 class GrowRecord(Record):
-    """A topic gets partitions; `partitions` is how many it has then."""
+    """A topic gets more partitions; `partitions` is the new number."""
 
     event: Literal["grow"]
     at_s: Seconds
@@ -83,7 +83,7 @@ class GrowRecord(Record):
 
 
 class NewTopicRecord(Record):
-    """A topic appears."""
+    """A topic is created."""
 
     event: Literal["new-topic"]
     at_s: Seconds
@@ -92,7 +92,7 @@ class NewTopicRecord(Record):
 
 
 class RollingRestartRecord(Record):
-    """Members leave and return one after the other; all that are there, if not said."""
+    """Members leave and return one after the other; all of them without `members`."""
 
     event: Literal["rolling-restart"]
     at_s: Seconds
@@ -115,7 +115,7 @@ AnyEvent = (
 
 
 class RunRecord(Record):
-    """One way to play the events; `static` as the group file says, if not said."""
+    """A protocol and an assignor to simulate; `static` defaults to the group file's."""
 
     protocol: Literal["eager", "cooperative", "consumer"]
     assignor: Name | None = None
@@ -123,7 +123,7 @@ class RunRecord(Record):
 
 
 class EventsRecord(Record):
-    """What happens to a group; `settings` are Kafka's, by Kafka's names."""
+    """Events of a group; `settings` are Kafka's, by Kafka's names, in milliseconds."""
 
     events: list[Annotated[AnyEvent, Field(discriminator="event")]] = Field(
         min_length=1
@@ -153,7 +153,7 @@ class RevokedStepRecord(Record):
 
 
 class StillRecord(Record):
-    """How long partitions stood still, nobody reading them."""
+    """Times in which partitions had no reader."""
 
     partition_s: float
     longest_s: float
@@ -162,7 +162,7 @@ class StillRecord(Record):
 
 
 class PileRecord(Record):
-    """Messages behind; null where the group does not catch up."""
+    """Lag in messages; `caught_up_s` is null where the group does not catch up."""
 
     peak: float
     end: float
@@ -170,14 +170,14 @@ class PileRecord(Record):
 
 
 class PutOutRecord(Record):
-    """A member that the coordinator put out."""
+    """A member that the coordinator removed, with the reason."""
 
     member: str
     why: str
 
 
 class PartitionRecord(Record):
-    """What one partition went through."""
+    """Times without a reader and changes of the reader of one partition."""
 
     topic: str
     partition: int
@@ -188,14 +188,14 @@ class PartitionRecord(Record):
 
 
 class SayingRecord(Record):
-    """What happened."""
+    """One line of the history, with its time."""
 
     at_s: float
     text: str
 
 
 class WhatIfRunRecord(Record):
-    """One way to play the events, and what became of it."""
+    """Result of one run: rebalances, moved partitions, times without a reader, lag."""
 
     protocol: str
     assignor: str
@@ -218,7 +218,7 @@ class WhatIfRunRecord(Record):
 
 
 class WhatIfRecord(Record):
-    """What `group what-if --format json` prints."""
+    """The document of `group what-if --format json`."""
 
     group_id: str
     until_s: float

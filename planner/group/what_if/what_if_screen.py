@@ -1,4 +1,4 @@
-"""What `group what-if` shows: the runs side by side, then each as it went."""
+"""Screen of `group what-if`: a table of the runs, then the history of each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from planner.text.format import labelled
 from planner.text.table import Column, table_lines
 
 MAX_LINES = 12
-"""So many events and rebalances of each run are shown."""
+"""Largest number of events and rebalances shown for each run."""
 LABEL_WIDTH = 13
 COLUMNS = (
     Column("run", least=31, most=31, gap=1),
@@ -55,30 +55,28 @@ def _cells(run: Mapping[str, Any]) -> list[str]:
 
 def _story(run: Mapping[str, Any]) -> Iterator[str]:
     yield f"{_name(run)}:"
-    told = [(said["at_s"], 0, said["text"]) for said in run["story"]]
-    told += [(step["started_s"], 1, _step_text(step)) for step in run["steps"]]
-    told.sort(key=lambda each: each[:2])
-    for at_s, _, text in told[:MAX_LINES]:
+    entries = [(line["at_s"], 0, line["text"]) for line in run["story"]]
+    entries += [(step["started_s"], 1, _step_text(step)) for step in run["steps"]]
+    entries.sort(key=lambda each: each[:2])
+    for at_s, _, text in entries[:MAX_LINES]:
         yield from labelled(f"{at_s:>9.1f} s", text, LABEL_WIDTH)
-    if len(told) > MAX_LINES:
-        rest = len(told) - MAX_LINES
-        yield from labelled(
-            "", f"… and {rest} more; --format json has all", LABEL_WIDTH
-        )
+    if (rest := len(entries) - MAX_LINES) > 0:
+        text = f"… and {rest} more; --format json has all"
+        yield from labelled("", text, LABEL_WIDTH)
     if run["idle_members"]:
         idle = run["idle_members"]
-        yield from _told("idle", f"{len(idle)}: {_some(idle)}")
+        yield from _side_line("idle", f"{len(idle)}: {_some(idle)}")
     if run["uneven_topics"]:
-        yield from _told("uneven", _uneven_text(run["uneven_topics"]))
+        yield from _side_line("uneven", _uneven_text(run["uneven_topics"]))
     if run["still"]["at_end"]:
         count = run["still"]["at_end"]
         text = f"{count} partitions are read by nobody at the end"
-        yield from _told("still", text)
+        yield from _side_line("still", text)
     if (lag := run["lag"]) is not None and lag["peak"]:
-        yield from _told("lag", _lag_text(lag))
+        yield from _side_line("lag", _lag_text(lag))
 
 
-def _told(label: str, text: str) -> list[str]:
+def _side_line(label: str, text: str) -> list[str]:
     return labelled(label.rjust(LABEL_WIDTH - 2), text, LABEL_WIDTH)
 
 
@@ -124,7 +122,7 @@ def _seconds(value: float) -> str:
 
 
 def _short(value: float) -> str:
-    """Return a number in few characters."""
+    """Return a number with four significant digits and a unit prefix."""
     for limit, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k")):
         if value >= limit:
             size = 1e3 if unit == "k" else limit

@@ -147,7 +147,7 @@ def _raise_refusals(client: ClusterClient, topic: str, rows: Sequence[Any]) -> N
                 place=topic,
                 value=error.__name__.removesuffix("Error"),
                 rule=str(words),
-                remedy="take a new snapshot, and plan anew",
+                remedy="take a new snapshot, and make a new plan",
             )
         )
     if problems:

@@ -16,7 +16,7 @@ from planner.kafka.actions.elections import (
     Loss,
     Outcome,
     Seen,
-    foresee_all,
+    predict_elections,
 )
 from planner.kafka.client.admin_client import ClusterClient
 from planner.kafka.client.broker_requests import ask_brokers, read_cluster
@@ -47,7 +47,7 @@ _REFUSALS = {
 Answer = tuple[int, str]  # error code and message of the controller
 
 
-def look_at(
+def read_partitions(
     client: ClusterClient, names: Iterable[Partition] | None
 ) -> dict[Partition, Seen]:
     """
@@ -96,11 +96,11 @@ def preview(
     cluster = read_cluster(client)
     if lacks(cluster, "ALTER"):
         raise not_authorised(client.servers, _NEEDS)
-    seen = look_at(client, names)
+    seen = read_partitions(client, names)
     is_hiding = names is None and is_bound(cluster)
     if is_hiding and not seen:
         raise not_authorised(client.servers, _NEEDS_TOPICS)
-    elections = foresee_all(seen, names, election_type)
+    elections = predict_elections(seen, names, election_type)
     unclean = [one for one in elections if one.is_unclean]
     return Elections(
         election_type=election_type,
@@ -152,7 +152,7 @@ def _sizes(client: ClusterClient, unclean: Sequence[Election]) -> dict[Partition
 
 def hold(
     client: ClusterClient,
-    foreseen: Elections,
+    predicted: Elections,
     *,
     done: Callable[[int, int], None] = lambda _, __: None,
 ) -> Elections:
@@ -163,7 +163,7 @@ def hold(
     ----------
     client
         Client of the cluster.
-    foreseen
+    predicted
         Result of `preview`; partitions without an election in it stay unchanged.
     done
         Callback with the number of partitions done and the total number.
@@ -176,24 +176,24 @@ def hold(
     AnswerUnknownError
         If elections were requested and not all of them are known to be done.
     """
-    todo = [one for one in foreseen.elections if one.outcome is Outcome.TO_ELECT]
+    todo = [one for one in predicted.elections if one.outcome is Outcome.TO_ELECT]
     held: dict[Partition, Election] = {}
     for some in _batches(todo):
         try:
             reach_controller(client)
-            held |= _hold_some(client, some, foreseen.election_type)
+            held |= _hold_some(client, some, predicted.election_type)
         except ClusterUnavailableError as error:
             if not held:
                 raise
-            raise _interrupted(client, error, len(held), foreseen) from error
+            raise _interrupted(client, error, len(held), predicted) from error
         done(len(held), len(todo))
-    elections = [held.get(one.name, one) for one in foreseen.elections]
+    elections = [held.get(one.name, one) for one in predicted.elections]
     elected = {one.name for one in elections if one.outcome is Outcome.ELECTED}
     return replace(
-        foreseen,
+        predicted,
         is_done=True,
         elections=elections,
-        losses=[one for one in foreseen.losses if one.name in elected],
+        losses=[one for one in predicted.losses if one.name in elected],
     )
 
 
@@ -206,12 +206,12 @@ def _interrupted(
     client: ClusterClient,
     error: ClusterUnavailableError,
     num_held: int,
-    foreseen: Elections,
+    predicted: Elections,
 ) -> AnswerUnknownError:
     """Return the error for elections of which only some were held."""
-    num_all = sum(one.outcome is Outcome.TO_ELECT for one in foreseen.elections)
+    num_all = sum(one.outcome is Outcome.TO_ELECT for one in predicted.elections)
     message = f"{error.message}; {num_held} of {num_all} partitions were done before"
-    return AnswerUnknownError(message, _look(client, foreseen.election_type))
+    return AnswerUnknownError(message, _look(client, predicted.election_type))
 
 
 def _look(client: ClusterClient, election_type: ElectionType) -> str:
@@ -232,7 +232,7 @@ def _hold_some(
         look = _look(client, election_type)
         raise client.unknown(_WHAT, look, error) from None
     return {
-        one.name: _judge(one, answers.get(one.name), leaders.get(one.name))
+        one.name: _outcome_of(one, answers.get(one.name), leaders.get(one.name))
         for one in some
     }
 
@@ -290,7 +290,7 @@ def _wait_for_leaders(
     }
     deadline_s = time.monotonic() + _SEEN_WITHIN_S
     while True:
-        seen = look_at(client, [one.name for one in some])
+        seen = read_partitions(client, [one.name for one in some])
         leaders = {name: one.leader for name, one in seen.items()}
         is_seen = all(leaders.get(name) == one for name, one in expected.items())
         if is_seen or time.monotonic() > deadline_s:
@@ -298,14 +298,18 @@ def _wait_for_leaders(
         threading.Event().wait(_PAUSE_S)
 
 
-def _judge(foreseen: Election, answer: Answer | None, leader: int | None) -> Election:
+def _outcome_of(
+    predicted: Election, answer: Answer | None, leader: int | None
+) -> Election:
     """Return the outcome from the controller's answer and the current leader."""
     code, words = answer or (-1, "the controller did not answer for it")
-    found = replace(foreseen, new_leader=leader)
-    is_wanted = leader == foreseen.new_leader
+    found = replace(predicted, new_leader=leader)
+    is_wanted = leader == predicted.new_leader
     # Not needed: a repeated request after a lost answer, or another user's election.
     if code == _NONE or (code == _NOT_NEEDED and is_wanted):
-        message = "" if is_wanted else f"{foreseen.new_leader} was elected, and lost it"
+        message = (
+            "" if is_wanted else f"{predicted.new_leader} was elected, and lost it"
+        )
         return replace(found, outcome=Outcome.ELECTED, message=message)
     if code == _NOT_NEEDED:
         outcome = Outcome.HAS_LEADER

@@ -5,7 +5,7 @@ from planner.plan.documents.check_records import Int32, Record
 
 
 class ElectedPartitionRecord(Record):
-    """What became of one partition, or would; leaders are null where there is none."""
+    """Outcome of the election of one partition; leaders are null where none exists."""
 
     topic: str
     partition: Int32
@@ -17,7 +17,7 @@ class ElectedPartitionRecord(Record):
 
 
 class LossRecord(Record):
-    """What an unclean election loses."""
+    """Records that an unclean election loses."""
 
     topic: str
     partition: Int32
@@ -28,7 +28,7 @@ class LossRecord(Record):
 
 
 class ElectRecord(Record):
-    """What `elect --format json` prints."""
+    """The document of `elect --format json`."""
 
     election_type: ElectionType
     done: bool

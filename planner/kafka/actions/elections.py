@@ -16,7 +16,7 @@ from planner.kafka.read.log_dirs import Partition
 
 
 class ElectionType(StrEnum):
-    """Who may be elected: the first replica if it is in sync, or whoever is there."""
+    """Type of election: only the preferred leader in sync, or any online replica."""
 
     PREFERRED = "preferred"
     UNCLEAN = "unclean"
@@ -28,7 +28,7 @@ class ElectionType(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What becomes of one partition."""
+    """Outcome of the election of one partition."""
 
     TO_ELECT = "to-elect"
     ELECTED = "elected"
@@ -210,7 +210,7 @@ class Elections:
         return all(one.outcome.is_fine for one in self.elections)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the document that `elect --format json` prints."""
+        """Return the document of `elect --format json`."""
         return {
             "election_type": self.election_type.value,
             "done": self.is_done,
@@ -242,7 +242,7 @@ class Elections:
         }
 
 
-def foresee(seen: Seen, election_type: ElectionType) -> Election:
+def predict_election(seen: Seen, election_type: ElectionType) -> Election:
     """
     Predict the controller's decision about one partition.
 
@@ -269,11 +269,11 @@ def foresee(seen: Seen, election_type: ElectionType) -> Election:
     KIP-460 (elections by operators), KIP-966 (eligible leader replicas).
     """
     if election_type is ElectionType.PREFERRED:
-        return _foresee_preferred(seen)
-    return _foresee_unclean(seen)
+        return _predict_preferred(seen)
+    return _predict_unclean(seen)
 
 
-def _foresee_preferred(seen: Seen) -> Election:
+def _predict_preferred(seen: Seen) -> Election:
     preferred = seen.replicas[0]
     if seen.leader == preferred:
         return _stays(seen, Outcome.ALREADY_PREFERRED)
@@ -292,7 +292,7 @@ def _foresee_preferred(seen: Seen) -> Election:
     return _stays(seen, Outcome.PREFERRED_NOT_AVAILABLE, message)
 
 
-def _foresee_unclean(seen: Seen) -> Election:
+def _predict_unclean(seen: Seen) -> Election:
     if seen.leader is not None:
         return _stays(seen, Outcome.HAS_LEADER)
     if not seen.online:
@@ -331,7 +331,7 @@ def unknown(name: Partition) -> Election:
     return Election(name=name, outcome=Outcome.UNKNOWN_PARTITION, message=message)
 
 
-def foresee_all(
+def predict_elections(
     seen: Mapping[Partition, Seen],
     wanted: Iterable[Partition] | None,
     election_type: ElectionType,
@@ -350,6 +350,6 @@ def foresee_all(
     """
     names = sorted(seen) if wanted is None else list(wanted)
     return [
-        foresee(seen[name], election_type) if name in seen else unknown(name)
+        predict_election(seen[name], election_type) if name in seen else unknown(name)
         for name in names
     ]

@@ -24,9 +24,10 @@ from kafka.structs import TopicPartition
 from assignment.assignors import Assignor, CooperativeSticky, Range, RoundRobin, Sticky
 from assignment.balanced.balanced_assignor import Balanced
 from assignment.check import check
-from assignment.group import ABSENT, NOT_SENT, Group, IndexArray
-from assignment.java_orders import hash_map_order
+from assignment.group import ABSENT, NOT_SENT, Group
 from assignment.make_group import MemberSpec, TopicSpec, make_group
+from placement.array_types import IndexArray
+from placement.kafka_java.java_orders import hash_map_order
 from planner.kafka.consumer import assignor_protocol as data
 
 log = logging.getLogger(__name__)

@@ -11,10 +11,8 @@ from planner.kafka.groups.group_listing import ListedGroup, describe
 from planner.kafka.groups.live_group import leaders_of
 from planner.kafka.groups.log_offsets import (
     LogEnd,
-    Offsets,
-    committed_offsets,
     log_offsets,
-    share_start_offsets,
+    offsets_of,
 )
 from planner.kafka.read.log_dirs import Partition
 from planner.kafka.read.topic_metadata import UNKNOWN_TOPIC, read_topics
@@ -64,17 +62,11 @@ def total_lags(
 def _positions(client: ClusterClient, group: ListedGroup) -> Positions | None:
     """Return the committed offset of each partition; `None` if the group is hidden."""
     try:
-        committed = _offsets(client, group)
+        committed = offsets_of(client, group)
         owned = _owned(client, group)
     except (NotAuthorisedError, BadInputError):  # or deleted meanwhile
         return None
     return {**dict.fromkeys(owned), **committed}
-
-
-def _offsets(client: ClusterClient, group: ListedGroup) -> Offsets:
-    if group.kind == "share":
-        return share_start_offsets(client, group.group_id, group.coordinator)
-    return committed_offsets(client, group.group_id)
 
 
 def _owned(client: ClusterClient, group: ListedGroup) -> Iterable[Partition]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.group.group_problems import is_no_pattern
+from planner.group.group_problems import pattern_error
 from planner.io.json_reader import JsonTextError, parse_json
 from planner.kafka.consumer.assignor_protocol import (
     OurData,
@@ -203,7 +203,7 @@ def consumer(answer: Any) -> Described:
         )
     for member in members:
         pattern = member.get("pattern")
-        if pattern is not None and is_no_pattern(pattern):
+        if pattern is not None and pattern_error(pattern):
             del member["pattern"]
             member["topics"] = sorted({*member["topics"], *member["owned"]})
             notes.append(

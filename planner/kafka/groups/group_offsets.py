@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from placement.array_types import IntArray
 from planner.errors import BadInputError, ClusterUnavailableError, InputProblem
 from planner.group.offsets.offsets_request import OffsetsRequest
 from planner.group.offsets.offsets_table import OffsetRow, OffsetsTable
@@ -12,7 +13,6 @@ from planner.group.offsets.target_offsets import (
     BY_TIME,
     INACTIVE,
     UNKNOWN,
-    Int64s,
     LogColumns,
     Name,
     Target,
@@ -204,11 +204,11 @@ def _read_logs(
     )
 
 
-def _column(names: Iterable[Partition], offsets: Mapping[Partition, int]) -> Int64s:
+def _column(names: Iterable[Partition], offsets: Mapping[Partition, int]) -> IntArray:
     return np.array([offsets.get(name, UNKNOWN) for name in names], dtype=np.int64)
 
 
-def _rows(logs: LogColumns, new: Int64s) -> list[OffsetRow]:
+def _rows(logs: LogColumns, new: IntArray) -> list[OffsetRow]:
     columns = (logs.committed, logs.earliest, logs.latest, new)
     return [
         OffsetRow(

@@ -19,9 +19,8 @@ from planner.kafka.groups.group_members import Described
 from planner.kafka.groups.log_offsets import (
     LogEnd,
     Offsets,
-    committed_offsets,
     log_offsets,
-    share_start_offsets,
+    offsets_of,
 )
 from planner.kafka.read.authorization_gaps import INVISIBLE, is_bound
 from planner.kafka.read.log_dirs import Partition
@@ -55,7 +54,7 @@ def read_live_group(client: ClusterClient, group_id: str) -> GroupDocument:
         If the cluster cannot be reached, or hides the group or one of its topics.
     """
     listed, said = _describe(client, must_find(client, group_id))
-    committed = _read_offsets(client, listed)
+    committed = offsets_of(client, listed)
     topics = _read_topics(client, said.members, committed)
     if listed.kind == "consumer":
         topics = _in_order_of_ids(topics)
@@ -114,12 +113,6 @@ def _not_dead(listed: ListedGroup, said: Described) -> Described:
     )
     state = listed.state or said.state
     return replace(said, state=state, notes=[*said.notes, note])
-
-
-def _read_offsets(client: ClusterClient, listed: ListedGroup) -> Offsets:
-    if listed.kind == "share":
-        return share_start_offsets(client, listed.group_id, listed.coordinator)
-    return committed_offsets(client, listed.group_id)
 
 
 def _in_order_of_ids(topics: Topics) -> Topics:

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any
 
 from planner.kafka.client.admin_client import ClusterClient
+from planner.kafka.groups.group_listing import ListedGroup
 from planner.kafka.read.log_dirs import Partition
 
 _PER_CALL = 1000
@@ -205,3 +206,10 @@ def commit_offsets(
         for name, error in answers.items()
         if error is not NoError
     }
+
+
+def offsets_of(client: ClusterClient, group: ListedGroup) -> Offsets:
+    """Return the start offsets of a share group, or the committed ones of another."""
+    if group.kind == "share":
+        return share_start_offsets(client, group.group_id, group.coordinator)
+    return committed_offsets(client, group.group_id)

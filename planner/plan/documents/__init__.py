@@ -1,5 +1,5 @@
 """
 The documents of a plan: plan.json, its parts and records, fingerprints and figures.
 
-Imports `waves`, `kafka_files` and `planner.text`.
+Imports `waves`, `planner.kafka_files` and `planner.text`.
 """

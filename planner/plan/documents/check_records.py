@@ -10,13 +10,13 @@ Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 
 
 class Record(BaseModel):
-    """Base of what we print: every key is there, and no other."""
+    """Base of printed documents: every key is present, and no other."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class WhereRecord(Record):
-    """The place of a finding; null where it does not apply."""
+    """The place of a finding; fields that do not apply are null."""
 
     topic: str | None
     partition: int | None
@@ -38,14 +38,14 @@ class CheckFindingRecord(Record):
 
 
 class CheckRecord(Record):
-    """What `check --format json` prints."""
+    """The document of `check --format json`."""
 
     ok: bool
     findings: list[CheckFindingRecord]
 
 
 class VerifyFindingRecord(Record):
-    """Something that is not as planned, or was left behind."""
+    """A deviation from the plan, or leftover throttles."""
 
     rule: str
     where: WhereRecord
@@ -54,7 +54,7 @@ class VerifyFindingRecord(Record):
 
 
 class CountsRecord(Record):
-    """Number of partitions by what has become of them."""
+    """Number of partitions by status."""
 
     completed: int
     in_progress: int
@@ -64,7 +64,7 @@ class CountsRecord(Record):
 
 
 class LoadRecord(Record):
-    """One resource as foretold and as measured."""
+    """Predicted and measured load of one resource."""
 
     resource: str
     predicted: float
@@ -75,7 +75,7 @@ class LoadRecord(Record):
 
 
 class MoveRecord(Record):
-    """A partition that moves now, and whether it can finish."""
+    """A partition that is being moved, and whether the move can finish."""
 
     topic: str
     partition: int
@@ -87,21 +87,21 @@ class MoveRecord(Record):
 
 
 class WaveProgressRecord(Record):
-    """A wave of the plan."""
+    """Status of a wave of the plan."""
 
     number: int
     status: PlanStatus
 
 
 class StepRecord(Record):
-    """One thing that is left to do, with the commands that do it."""
+    """One remaining step, with its commands."""
 
     message: str
     commands: list[str]
 
 
 class VerifyRecord(Record):
-    """What `verify --format json` prints."""
+    """The document of `verify --format json`."""
 
     status: PlanStatus
     partitions: CountsRecord
@@ -113,13 +113,13 @@ class VerifyRecord(Record):
 
 
 class LenientRecord(BaseModel):
-    """Base of what Kafka's tool reads, which ignores keys that it does not know."""
+    """Base of files for Kafka's tool, which ignores unknown keys."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
 class EntryRecord(LenientRecord):
-    """The replicas that one partition is to have, preferred leader first."""
+    """The target replicas of one partition, preferred leader first."""
 
     topic: str
     partition: Int32
@@ -128,14 +128,14 @@ class EntryRecord(LenientRecord):
 
 
 class ReassignmentRecord(LenientRecord):
-    """A reassignment file, as Kafka's own tool takes it."""
+    """A reassignment file in the format of Kafka's tool."""
 
     version: Literal[1] = 1
     partitions: list[EntryRecord]
 
 
 class ProposedMovesRecord(Record):
-    """What lies between the current and the proposed assignment."""
+    """Changes between the current and the proposed assignment."""
 
     replicas: int
     bytes: int
@@ -144,7 +144,7 @@ class ProposedMovesRecord(Record):
 
 
 class GenerateRecord(Record):
-    """What `generate --format json` prints."""
+    """The document of `generate --format json`."""
 
     current: ReassignmentRecord
     proposed: ReassignmentRecord

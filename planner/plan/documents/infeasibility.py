@@ -11,8 +11,8 @@ from placement.draft.draft import Draft, Settings
 from placement.draft.soft_rules import HARD
 from placement.log_dirs.dir_problem import LOG_DIR
 from placement.model.load import RESOURCES, UNITS, Resource
-from placement.planning.infeasibility.infeasible_rules import Because
-from placement.planning.result import PlannedPlacement
+from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.anti_affinity import TopicsApart
 from planner.plan.documents.log_dir_document import log_dir_text
 from planner.plan.documents.remedy_text import remedy_document, with_suggestions
@@ -27,7 +27,9 @@ CAPS = {
 """Caps on all copies of a plan: the option, and a restriction on the copies counted."""
 
 
-def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any]:
+def reason_document(
+    placed: PlannedPlacement, infeasible_set: InfeasibleSet
+) -> dict[str, Any]:
     """
     Return the `reason` of plan.json.
 
@@ -35,7 +37,7 @@ def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any
     ----------
     placed
         The best plan found.
-    because
+    infeasible_set
         The infeasible subsystem: rules that no plan keeps together.
     """
     return {
@@ -46,25 +48,29 @@ def reason_document(placed: PlannedPlacement, because: Because) -> dict[str, Any
                 "remedy": _remedy(rule, placed.draft.settings),
                 "helps": helps,
             }
-            for rule, helps in zip(because.rules, because.helps, strict=True)
+            for rule, helps in zip(
+                infeasible_set.rules, infeasible_set.helps, strict=True
+            )
         ],
-        "is_proven": because.is_proven,
-        "is_irreducible": because.is_irreducible,
-        "message": reason_text(placed, because),
-        "suggestions": [remedy_document(one) for one in because.remedies],
+        "is_proven": infeasible_set.is_proven,
+        "is_irreducible": infeasible_set.is_irreducible,
+        "message": reason_text(placed, infeasible_set),
+        "suggestions": [remedy_document(one) for one in infeasible_set.remedies],
     }
 
 
-def reason_text(placed: PlannedPlacement, because: Because) -> str:
+def reason_text(placed: PlannedPlacement, infeasible_set: InfeasibleSet) -> str:
     """Return the reason as one sentence or two."""
-    told = [_rule_text(rule, placed.draft) for rule in because.rules]
-    if not told:
+    parts = [_rule_text(rule, placed.draft) for rule in infeasible_set.rules]
+    if not parts:
         return "no option helps: what lacks must be added, or waited for"
-    if not because.is_proven and not any(because.helps):
+    if not infeasible_set.is_proven and not any(infeasible_set.helps):
         return "not found, and not proven; what stands in the way may be any hard rule"
-    verb = "cannot" if because.is_proven else "could not, as far as was searched,"
-    them = "be kept" if len(told) == 1 else "be kept together"
-    return f"{verb} {them}: {'; '.join(told)}"
+    verb = (
+        "cannot" if infeasible_set.is_proven else "could not, as far as was searched,"
+    )
+    them = "be kept" if len(parts) == 1 else "be kept together"
+    return f"{verb} {them}: {'; '.join(parts)}"
 
 
 def _rule_text(rule: str, draft: Draft) -> str:
@@ -92,7 +98,7 @@ def _rule_text(rule: str, draft: Draft) -> str:
         "max-replicas": "no broker over its max_replicas",
         "locality-scoped": "replicas stay in their racks",
         "broker-set": "each topic on the brokers of its own set",
-        "topics-apart": f"no broker shared by {_apart(settings)}",
+        "topics-apart": f"no broker shared by {_topics_apart_text(settings)}",
         "topics-together": "topics that belong together on the same brokers",
         "keep-topics": "replicas of kept topics stay",
         "keep-leaders": "leaders of kept topics stay",
@@ -115,8 +121,8 @@ def _rule_text(rule: str, draft: Draft) -> str:
     }[rule]
 
 
-def _apart(settings: Settings) -> str:
-    """Return the sides of all topics that share no broker."""
+def _topics_apart_text(settings: Settings) -> str:
+    """Return the names of the topic groups that must not share brokers, as text."""
     rules = (one for one in settings.rules if isinstance(one, TopicsApart))
     return ", nor by ".join(" and ".join(rule.names) for rule in rules)
 
@@ -255,15 +261,15 @@ def _place_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     return f"{name} found no place that keeps every rule"
 
 
-def saying_what_helps(
-    placed: PlannedPlacement, because: Because | None
+def with_remedies(
+    placed: PlannedPlacement, infeasible_set: InfeasibleSet | None
 ) -> PlannedPlacement:
     """Return a plan whose first shortfall includes the suggested remedies."""
-    if because is None or not placed.solution.shortfalls:
+    if infeasible_set is None or not placed.solution.shortfalls:
         return placed
     first = placed.solution.shortfalls[0]
     text = first.message or shortfall_text(placed, first)
-    return with_suggestions(placed, because, text)
+    return with_suggestions(placed, infeasible_set, text)
 
 
 def _cap_text(shortfall: Shortfall) -> str:
@@ -296,12 +302,12 @@ def _amount_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
         host = _host_name(placed, shortfall.node)
         return f"{host} must carry {need} of {resource} and may carry {have}"
     have, need = like_amounts_text(resource, shortfall.have, shortfall.need)
-    who, verb = _whose(placed, shortfall)
+    who, verb = _subject_of(placed, shortfall)
     return f"{who} would have to {verb} {need} of {resource} and may {verb} {have}"
 
 
-def _whose(placed: PlannedPlacement, shortfall: Shortfall) -> tuple[str, str]:
-    """Return the brokers of a shortfall, and the verb for their load."""
+def _subject_of(placed: PlannedPlacement, shortfall: Shortfall) -> tuple[str, str]:
+    """Return the brokers of a shortfall as a subject, and the verb for their load."""
     draft, brokers = placed.draft, placed.draft.state.brokers
     rates = {str(Resource.IN), str(Resource.OUT), str(Resource.CPU)}
     verb = "carry" if shortfall.resource in rates else "hold"

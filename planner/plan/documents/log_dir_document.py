@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from placement.core.model.solution import Shortfall
-from placement.log_dirs.dir_plan import PlannedDirs
+from placement.log_dirs.planned_dirs import PlannedDirs
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from planner.errors import BadInputError, InputProblem
 from planner.io.problems import refusal
 from planner.options.option_reader import parse_broker_list
@@ -110,7 +110,7 @@ def read_moves_inside(folder: Path) -> tuple[int, int]:
     except (OSError, ValueError, KeyError, csv.Error) as error:
         rule = f"the table must be as it was written: {error}"
         msg = f"{path} cannot be read"
-        raise refusal(msg, str(path), rule, "make the plan anew") from error
+        raise refusal(msg, str(path), rule, "make the plan again") from error
     return len(sizes), sum(sizes)
 
 

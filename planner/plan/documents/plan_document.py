@@ -9,17 +9,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RateArray
 from placement.core.bounds.overfull_sets import BIN
 from placement.core.model.solution import Bounded, Shortfall, Status
 from placement.draft.draft import Note
 from placement.log_dirs.dir_problem import LOG_DIR
 from placement.log_dirs.kept_replicas import FAILED_LOG_DIR
-from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, RateArray, sum_rows
+from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, sum_rows
 from placement.model.cross_rack import crossing_copies
 from placement.model.load import RESOURCES, UNITS, Resource
 from placement.operations.fix import LEFT_OFFLINE
-from placement.planning.infeasibility.infeasible_rules import Because
-from placement.planning.result import PlannedPlacement
+from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
+from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.fetch_sources import NO_SOURCE
 from placement.rules.pinning import topics_led_on
 from placement.score import Score, score_placement
@@ -61,7 +62,7 @@ class Plan:
         Scores of the two placements.
     waves
         Waves of the plan, if requested.
-    because
+    infeasible_set
         Infeasible subsystem of the hard rules, if the plan does not keep them all.
     identity
         Cluster whose fingerprint identifies the plan, if the plan uses mapped racks or
@@ -75,7 +76,7 @@ class Plan:
     before: Score
     after: Score
     waves: PlannedWaves | None = None
-    because: Because | None = None
+    infeasible_set: InfeasibleSet | None = None
     identity: ClusterState | None = None
 
     @property
@@ -131,7 +132,7 @@ def make_plan(
     *,
     taken_at: str | None,
     settings: Mapping[str, Any],
-    because: Because | None = None,
+    infeasible_set: InfeasibleSet | None = None,
     identity: ClusterState | None = None,
 ) -> Plan:
     """Score a planned placement before and after; return the plan."""
@@ -142,7 +143,7 @@ def make_plan(
         placed=placed,
         taken_at=taken_at,
         settings=settings,
-        because=because,
+        infeasible_set=infeasible_set,
         identity=identity,
         before=score_placement(
             state, placed.shares, state.partitions.leader_idx, thresholds
@@ -180,7 +181,7 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
 
 
 def to_document(plan: Plan) -> dict[str, Any]:
-    """Return plan.json: the same for the same input on every machine."""
+    """Return plan.json, which depends on the input alone."""
     if plan not in _documents:
         _documents[plan] = _document(plan)
     return dict(_documents[plan])
@@ -212,8 +213,8 @@ def _document(plan: Plan) -> dict[str, Any]:
             for shortfall in placed.solution.shortfalls
         ],
         "reason": None
-        if plan.because is None
-        else reason_document(placed, plan.because),
+        if plan.infeasible_set is None
+        else reason_document(placed, plan.infeasible_set),
         "notes": [
             _note(note)
             for note in (
@@ -258,13 +259,13 @@ def _certificate(placed: PlannedPlacement) -> dict[str, Any]:
 
 
 def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
-    gap, said = bounded.gap, bounded.solver_bound
+    gap, solver_bound = bounded.gap, bounded.solver_bound
     return {
         "value": rounded(bounded.value),
         "lower_bound": rounded(bounded.lower_bound),
         "gap": None if gap is None else rounded(gap),
         "proof": proof_document(placed, bounded.proof),
-        "solver_bound": None if said is None else rounded(said),
+        "solver_bound": None if solver_bound is None else rounded(solver_bound),
         "solver": bounded.solver,
         "solver_keeps_spread": bounded.is_spread,
     }

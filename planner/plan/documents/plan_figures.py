@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import ABSENT, BoolArray, ClusterState, sum_rows
+from placement.array_types import BoolArray
+from placement.model.cluster import ABSENT, ClusterState, sum_rows
 from placement.model.load import broker_loads, weigh
 from planner.plan.documents.plan_document import Plan
 

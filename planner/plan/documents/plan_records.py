@@ -44,7 +44,7 @@ class ResourceScoreRecord(Record):
 
 
 class ViolationsRecord(Record):
-    """How many partitions, replicas or brokers break each rule."""
+    """Number of partitions, replicas or brokers that break each rule."""
 
     rack: int
     offline_replicas: int
@@ -82,7 +82,7 @@ class BrokerRecord(Record):
 
 
 class ScorePartRecord(Record):
-    """What a score says that a placement decides: `before` and `after` of a plan."""
+    """The part of a score that depends on the placement: `before` and `after`."""
 
     brokers: int
     partitions: int
@@ -93,7 +93,7 @@ class ScorePartRecord(Record):
 
 
 class SnapshotIdentityRecord(Record):
-    """Which snapshot a plan was made for."""
+    """Identity of the snapshot of a plan."""
 
     cluster_id: str | None
     taken_at: str | None
@@ -101,7 +101,7 @@ class SnapshotIdentityRecord(Record):
 
 
 class WaveSettingsRecord(Record):
-    """How waves were cut."""
+    """Settings of the waves."""
 
     max_moves_in: int
     max_moves_out: int
@@ -112,7 +112,7 @@ class WaveSettingsRecord(Record):
 
 
 class SettingsRecord(Record):
-    """What changes a plan; no paths and no threads."""
+    """Settings that affect a plan; paths and threads do not."""
 
     band: dict[ResourceName, float]
     resources: list[ResourceName] | None
@@ -182,7 +182,7 @@ class SettingsRecord(Record):
 
 
 class MovesRecord(Record):
-    """What a plan does, counted; bytes are null where a copy's size is unknown."""
+    """Numbers of changes; bytes are null where the size of a copy is unknown."""
 
     replicas: int
     bytes: int | None
@@ -194,7 +194,7 @@ class MovesRecord(Record):
 
 
 class ProofRecord(BaseModel):
-    """Which bound, and the witness from which it can be checked again."""
+    """The kind of a bound, and the witness from which it can be computed again."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
@@ -203,13 +203,12 @@ class ProofRecord(BaseModel):
 
 class BoundedRecord(Record):
     """
-    A value, and below what no plan within the bands reached can be.
+    A value and its lower bound over all plans that reach the same bands.
 
-    `lower_bound` is worked out again from the proof. `solver_bound` is what a solver
-    says beyond that, which nothing can check again; where `solver_keeps_spread` only of
-    plans that bring no broker more of a topic than its share and the topic slack.
-    `checked_bound`: what plans once
-    had beside bounds that a solver stated.
+    `lower_bound` can be computed again from the proof. `solver_bound` is a bound that
+    only the solver claims; with `solver_keeps_spread` it holds only for plans that
+    bring no broker more replicas of a topic than its share and the topic slack.
+    `checked_bound` is in plans of earlier versions, beside bounds of a solver.
     """
 
     value: float
@@ -224,10 +223,10 @@ class BoundedRecord(Record):
 
 class CertificateRecord(Record):
     """
-    What is proven: of bytes, of replicas copied, of the distance out of band.
+    Bounds on copied bytes, on copied replicas and on the distance out of band.
 
-    Where nothing but the order of replicas changes also: of the leaders that change,
-    and of how far the broker that leads most is above its share.
+    If only the order of replicas changes, also on the changed leaders and on the excess
+    of the broker that leads most over its share.
     """
 
     bytes: BoundedRecord
@@ -239,7 +238,7 @@ class CertificateRecord(Record):
 
 
 class PlaceRecord(Record):
-    """The place of a note or a shortfall; only what applies is there."""
+    """The place of a note or a shortfall, without fields that do not apply."""
 
     topic: str | None = None
     partition: int | None = None
@@ -251,7 +250,7 @@ class PlaceRecord(Record):
 
 
 class NoteRecord(Record):
-    """Something to know about a plan, or what is missing for its hard rules."""
+    """A remark on a plan, or the missing quantity of a hard rule."""
 
     what: str
     have: float | None
@@ -262,13 +261,13 @@ class NoteRecord(Record):
 
 
 class ShortfallRecord(NoteRecord):
-    """A part of the hard rules that is missing, and whether no plan could have it."""
+    """The missing quantity of a hard rule; `proven` if no plan can avoid it."""
 
     proven: bool = False
 
 
 class HardRuleRecord(Record):
-    """A hard rule, and whether a plan was found that keeps all but this one."""
+    """A hard rule; `helps` if a plan was found that keeps all other rules."""
 
     rule: str
     message: str
@@ -277,7 +276,7 @@ class HardRuleRecord(Record):
 
 
 class SuggestionRecord(Record):
-    """A change with which a plan was made that keeps every hard rule."""
+    """A change with which a plan was found that keeps every hard rule."""
 
     what: Literal[
         "add-brokers", "keep-brokers", "start-brokers", "raise", "soft", "leave-out"
@@ -301,7 +300,7 @@ class ReasonRecord(Record):
 
 
 class LogDirLoadRecord(Record):
-    """One log dir: its bytes before and after, its share, how far off it is."""
+    """One log dir: bytes before and after, target and deviations."""
 
     broker: Int32
     log_dir: str
@@ -315,7 +314,7 @@ class LogDirLoadRecord(Record):
 
 
 class NewPartitionsRecord(Record):
-    """Partitions that do not exist yet, and how many replicas they have together."""
+    """Partitions to create, with the total number of their replicas."""
 
     topic: str
     first: int
@@ -324,7 +323,7 @@ class NewPartitionsRecord(Record):
 
 
 class SecondsRecord(Record):
-    """Time spent."""
+    """Wall-clock seconds by phase."""
 
     read: float
     solve: float
@@ -334,7 +333,7 @@ class SecondsRecord(Record):
 
 
 class WaveSummaryRecord(Record):
-    """One wave, as plan.json has it; the rest is in waves.json."""
+    """Summary of one wave; waves.json has the details."""
 
     number: int
     kind: Literal["copies", "drops", "leaders"]
@@ -349,7 +348,7 @@ class WaveSummaryRecord(Record):
 
 
 class ListBeforeRecord(Record):
-    """Replicas before the plan, where rollback.json leaves the partition out."""
+    """Replicas before the plan of a partition that rollback.json leaves out."""
 
     topic: str
     partition: Int32
@@ -357,7 +356,7 @@ class ListBeforeRecord(Record):
 
 
 class PlanRecord(Record):
-    """plan.json; on stdout with what was measured besides."""
+    """plan.json; on stdout with times and memory."""
 
     format: Literal["kafka-planner/plan"]
     version: Literal[1]
@@ -384,27 +383,27 @@ class PlanRecord(Record):
 
 
 class DemoRecord(PlanRecord):
-    """What `demo --format json` prints: the plan, checked and verified."""
+    """The document of `demo --format json`: a plan, its check and verification."""
 
     check: CheckRecord
     verify: VerifyRecord
 
 
 class ElectedRecord(Record):
-    """A partition whose first replica is to lead."""
+    """A partition whose first replica must be elected leader."""
 
     topic: str
     partition: Int32
 
 
 class ElectionRecord(Record):
-    """preferred-election.json, as Kafka's election tool takes it."""
+    """preferred-election.json, in the format of Kafka's election tool."""
 
     partitions: list[ElectedRecord]
 
 
 class ProblemRecord(Record):
-    """One thing that is wrong with what was given."""
+    """One problem of an input."""
 
     file: str
     place: str
@@ -414,7 +413,7 @@ class ProblemRecord(Record):
 
 
 class ErrorRecord(Record):
-    """What every command prints on exit 2 and 5, the first hundred problems."""
+    """The document of exit codes 2 and 5, with the first hundred problems."""
 
     error: str
     problems: list[ProblemRecord]

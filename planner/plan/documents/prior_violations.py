@@ -5,14 +5,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.check import Finding
 from placement.core.model.problem import NO_LIMIT
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Note
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, UNITS, Resource
-from placement.model.rack_violations import IntArray, rack_broken
-from placement.planning.prior_violations import worse_racks
+from placement.model.rack_violations import rack_broken
+from placement.planning.outcome.prior_violations import worse_racks
 from placement.rules.fetch_sources import source_remedy
 from placement.rules.frozen_partitions import is_untouchable
 from placement.rules.hard_levels import ruled_capacities
@@ -51,9 +52,9 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
     if not finding.existing or finding.soft:
         return None
     place = (finding.where.topic, finding.where.partition)
-    if (what_helps := _remedies_of_sources(state).get(place)) is not None:
+    if (remedy := _remedies_of_sources(state).get(place)) is not None:
         # Without a source no plan can repair it.
-        return what_helps
+        return remedy
     if finding.rule == "dead-broker":
         row = int(state.brokers.rows_of([finding.where.broker or 0])[0])
         is_dead = state.brokers.state[row] == BrokerState.DEAD
@@ -108,7 +109,7 @@ def _is_rack(one: Shortfall) -> bool:
     return one.what == "spread" and one.level == "rack"
 
 
-def _rack_note(plan: Plan, rows: IntArray, what_helps: str) -> Iterator[Note]:
+def _rack_note(plan: Plan, rows: IntArray, remedy: str) -> Iterator[Note]:
     if not len(rows):
         return
     verb = "break" if len(rows) > 1 else "breaks"
@@ -117,7 +118,7 @@ def _rack_note(plan: Plan, rows: IntArray, what_helps: str) -> Iterator[Note]:
     yield Note(
         what="rack",
         message=f"{plural(len(rows), 'partition')} {verb} the rack rule as before"
-        f"{such}; {what_helps}",
+        f"{such}; {remedy}",
         have=float(len(rows)),
         need=0.0,
         is_existing=True,

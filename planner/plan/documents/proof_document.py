@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from placement.core.model.solution import Proof
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 
 
 def proof_document(

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from placement.model.load import Resource
-from placement.planning.infeasibility.infeasible_rules import Because
+from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
 from placement.planning.infeasibility.remedy import Remedy
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from planner.text.format import brokers_text, bytes_text
 
 OPTIONS = {
@@ -134,26 +134,26 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def with_suggestions(
-    placed: PlannedPlacement, because: Because | None, message: str
+    placed: PlannedPlacement, infeasible_set: InfeasibleSet | None, message: str
 ) -> PlannedPlacement:
     """
     Return a plan whose first proven shortfall includes the remedies.
 
     Parameters
     ----------
-    placed, because
+    placed, infeasible_set
         The plan, and the infeasible subsystem of its hard rules.
     message
         Message of that shortfall.
     """
     shortfalls = placed.solution.shortfalls
-    if because is None or not because.remedies or not shortfalls:
+    if infeasible_set is None or not infeasible_set.remedies or not shortfalls:
         return placed
-    texts = map(remedy_text, because.remedies)
+    texts = map(remedy_text, infeasible_set.remedies)
     # The message of a missing source already names the broker to start.
     helps = [text for text in texts if text.lower() not in message.lower()]
     if not helps:
         return placed
-    said = replace(shortfalls[0], message=f"{message}. {joined(helps)}")
-    solution = replace(placed.solution, shortfalls=(said, *shortfalls[1:]))
+    first = replace(shortfalls[0], message=f"{message}. {joined(helps)}")
+    solution = replace(placed.solution, shortfalls=(first, *shortfalls[1:]))
     return replace(placed, solution=solution)

@@ -14,9 +14,9 @@ Part = Annotated[str, Field(pattern=r"^waves/wave-\d{3,}-\d{3,}\.json$")]
 
 class StageRecord(Record):
     """
-    Why one stage needs so many waves: copies of one broker, or partition, over its cap.
+    Lower bound on the waves of one stage: copies of one place over the cap.
 
-    `topic` and `partition` where the direction is ``partition``, `broker` elsewhere.
+    The place is a partition if the direction is ``partition``, else a broker.
     """
 
     waves: int
@@ -29,14 +29,14 @@ class StageRecord(Record):
 
 
 class DegreeProofRecord(Record):
-    """The least number of waves, stage by stage."""
+    """Proof of the least number of waves, stage by stage."""
 
     kind: Literal["wave-degree"]
     stages: list[StageRecord]
 
 
 class BytesProofRecord(Record):
-    """The busiest end: its bytes over the bandwidth is the least time."""
+    """Proof of the least time: bytes of the busiest broker over the bandwidth."""
 
     kind: Literal["wave-bytes"]
     broker: Int32 | None
@@ -45,7 +45,7 @@ class BytesProofRecord(Record):
 
 
 class BoundedWavesRecord(Record):
-    """How many waves, and how many at least."""
+    """Number of waves, with its lower bound."""
 
     value: int
     lower_bound: int
@@ -54,7 +54,7 @@ class BoundedWavesRecord(Record):
 
 
 class BoundedSecondsRecord(Record):
-    """How long copies take without waiting for waves, and at least."""
+    """Seconds of copies that do not wait for waves, with a lower bound."""
 
     value: float
     lower_bound: float
@@ -63,14 +63,14 @@ class BoundedSecondsRecord(Record):
 
 
 class WaveCertificateRecord(Record):
-    """What is proven about the waves."""
+    """Bounds on the number of waves and on their duration."""
 
     waves: BoundedWavesRecord
     seconds: BoundedSecondsRecord
 
 
 class BrokerTrafficRecord(Record):
-    """What one broker copies in one wave."""
+    """Copies of one broker in one wave."""
 
     broker: Int32
     copies_in: int
@@ -89,7 +89,7 @@ class FullestDiskRecord(Record):
 
 
 class NetworkRecord(Record):
-    """The broker whose network slows a wave, and what it carries without copies."""
+    """The broker whose network slows a wave, and its load without copies."""
 
     broker: Int32
     direction: Literal["in", "out"]
@@ -125,7 +125,7 @@ class WaveRecord(Record):
 
 
 class HopRecord(Record):
-    """A replica that is put aside on another broker for a while."""
+    """A replica that is copied by way of a third broker."""
 
     topic: str
     partition: int
@@ -136,7 +136,7 @@ class HopRecord(Record):
 
 
 class StuckRecord(Record):
-    """Why the rest of the copies has no safe order."""
+    """Reason why the remaining copies have no safe order."""
 
     brokers: list[Int32]
     short_bytes: int

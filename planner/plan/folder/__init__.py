@@ -1,5 +1,5 @@
 """
 The plan folder: files for Kafka's tools, moves.csv and the runbook.
 
-Imports `documents`, `waves` and `kafka_files`.
+Imports `documents`, `waves` and `planner.kafka_files`.
 """

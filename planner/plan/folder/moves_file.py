@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from placement.explain.move_reasons import REASONS, Explained, Undone
+from placement.explain.move_reasons import REASONS, Consequence, Explained
 from placement.explain.move_table import Moves
 from placement.explain.planned_moves import explain_planned
 from placement.model.cluster import UNKNOWN, ClusterState
@@ -70,7 +70,7 @@ class MoveRow:
     reason, resource
         Reason of the move, a `Reason`, and the resource concerned.
     undone
-        Consequence of undoing this move alone, an `Undone`.
+        Consequence of undoing this move alone, an `Consequence`.
     undone_broker, undone_resource, undone_outside
         Broker and resource of the consequence; and their distance outside the band, in
         shares, or over the capacity, as a fraction.
@@ -215,7 +215,7 @@ def _columns(
         _sizes(state, moves),
         _Named([*map(str, REASONS)], explained.reason),
         _Named(resources, explained.resource),
-        _Named([undone.word for undone in Undone], explained.undone),
+        _Named([undone.word for undone in Consequence], explained.undone),
         _Named(ids, explained.undone_broker),
         _Named(resources, explained.undone_resource),
         _Outside(explained.undone_outside),

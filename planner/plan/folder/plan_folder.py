@@ -14,13 +14,24 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.model.cluster import ClusterState, sum_rows
 from placement.waves.broker_lists import lists_of_change
-from planner.errors import BadInputError
 from planner.io.interrupts import interrupts_wait
 from planner.io.json_reader import parse_json
 from planner.io.json_text import json_text
-from planner.io.problems import refusal
+from planner.io.problems import refuse_output
+from planner.kafka_files.file_parts import (
+    part_starts,
+    there_and_back,
+    throttle_bytes,
+)
+from planner.kafka_files.reassignment_columns import Listing, listing, listing_now
+from planner.kafka_files.reassignment_file import (
+    entry_texts,
+    format_election,
+    join_entries,
+)
 from planner.plan.documents.log_dir_document import TABLE_NAME, moves_inside
 from planner.plan.documents.plan_document import (
     FORMAT,
@@ -32,17 +43,6 @@ from planner.plan.documents.plan_document import (
 from planner.plan.folder.moves_file import moves_table
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.folder.runbook import runbook
-from planner.plan.kafka_files.file_parts import (
-    part_starts,
-    there_and_back,
-    throttle_bytes,
-)
-from planner.plan.kafka_files.reassignment_columns import Listing, listing, listing_now
-from planner.plan.kafka_files.reassignment_file import (
-    entry_texts,
-    format_election,
-    join_entries,
-)
 from planner.plan.waves.wave_document import to_document as waves_document
 from planner.plan.waves.wave_files import DOCUMENT_NAME as WAVES_NAME
 from planner.plan.waves.wave_files import (
@@ -55,7 +55,6 @@ from planner.progress import stage
 from planner.text.text_columns import Column, texts_of, whole
 
 DOCUMENT_NAME = "plan.json"
-RowArray = npt.NDArray[np.int64]
 _HEAD = f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n'
 """Beginning of the plan.json of a plan."""
 
@@ -111,7 +110,7 @@ def replace_plan(files: dict[str, str], path: Path) -> list[str]:
     except OSError as error:
         reason = error.strerror or str(error)
         rule = f"the plan cannot be written: {reason}"
-        raise _refusal(path, rule, "name another place with -o") from error
+        raise refuse_output(path, rule, "name another place with -o") from error
     return sorted(files)
 
 
@@ -155,7 +154,7 @@ def check_plan_output(path: Path) -> None:
     """
     if os.path.lexists(path) and not _is_plan(path):
         rule = "the output exists and is not a plan folder"
-        raise _refusal(path, rule, "remove it, or name another place with -o")
+        raise refuse_output(path, rule, "remove it, or name another place with -o")
 
 
 def _is_plan(path: Path) -> bool:
@@ -171,10 +170,6 @@ def _is_plan(path: Path) -> bool:
         return bool(parse_json(text).get("format") == FORMAT)
     except (OSError, ValueError, AttributeError):
         return False
-
-
-def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
-    return refusal(f"will not write {path}", str(path), rule, remedy)
 
 
 def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:

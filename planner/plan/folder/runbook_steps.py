@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from placement.array_types import BoolArray
 from placement.model.cluster import ABSENT, ClusterState
 from placement.waves.wave_files import Step
 from planner.kafka_commands import ALL_BROKERS, KafkaCommands, topic_entity
@@ -19,7 +19,6 @@ from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
 KAFKA = KafkaCommands()
 RATES = BROKER_THROTTLES[:2]
 Files = Mapping[str, Sequence[str]]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,14 +192,14 @@ def _whole_throttle(plan: Plan, *, is_wild: bool) -> int:
     return DEFAULT_RATE_BYTES_PER_S + int(np.ceil(need.max(initial=0.0)))
 
 
-def _dead(state: ClusterState, chosen: Mask) -> tuple[int, ...]:
+def _dead(state: ClusterState, chosen: BoolArray) -> tuple[int, ...]:
     """Return the brokers not live in the lists of partitions."""
     replicas = state.replicas
     rows = chosen[replicas.partition_idx] & ~state.brokers.is_live[replicas.broker_idx]
     return tuple(np.unique(state.brokers.ids[replicas.broker_idx[rows]]).tolist())
 
 
-def _topics(state: ClusterState, chosen: Mask) -> tuple[str, ...]:
+def _topics(state: ClusterState, chosen: BoolArray) -> tuple[str, ...]:
     rows = np.unique(state.partitions.topic_idx[chosen]).tolist()
     return tuple(state.topics.names[row] for row in rows)
 

@@ -12,15 +12,15 @@ from placement.check import CheckSettings, Target
 from placement.check.case.check_settings import DEFAULT_CAPACITY_THRESHOLDS
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
-from planner.options.new_brokers import ids_to_come
-from planner.plan.input.check_settings import with_chosen_rules
-from planner.plan.kafka_files.reassignment_file import (
+from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
     parse_reassignment,
     read_json,
     read_plan_file,
     read_reassignment_file,
 )
+from planner.options.new_brokers import ids_to_come
+from planner.plan.input.check_settings import with_chosen_rules
 
 DOCUMENT_NAME = "plan.json"
 ROLLBACK_NAME = "rollback.json"
@@ -31,7 +31,7 @@ Fraction = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 
 
 class PlanSettings(BaseModel):
-    """What plan.json says in `settings` about the rules it was made under."""
+    """The fields of `settings` in plan.json that affect the check."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
@@ -216,11 +216,11 @@ def _try_document(path: Path, problems: list[InputProblem]) -> dict[str, Any]:
         return {}
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         rule = f'must be an object with "format": "{FORMAT}"'
-        problems.append(_problem(path, "format", rule, "write the plan anew"))
+        problems.append(_problem(path, "format", rule, "write the plan again"))
         return {}
     if document.get("version") != 1:
-        rule = "must be 1, which is what this release reads"
-        problems.append(_problem(path, "version", rule, "write the plan anew"))
+        rule = "must be 1, the only version that this release reads"
+        problems.append(_problem(path, "version", rule, "write the plan again"))
         return {}
     return document
 
@@ -233,7 +233,7 @@ def _settings_of(
     except ValidationError as error:
         for one in error.errors(include_url=False):
             place = ".".join(map(str, ("settings", *one["loc"])))
-            problems.append(_problem(path, place, one["msg"], "write the plan anew"))
+            problems.append(_problem(path, place, one["msg"], "write the plan again"))
         return PlanSettings()
     for name, patterns in _patterns(settings).items():
         for pattern in patterns:
@@ -241,7 +241,7 @@ def _settings_of(
                 re.compile(pattern)
             except re.error as error:
                 rule = f"must be a regular expression: {error}"
-                problems.append(_problem(path, f"settings.{name}", rule, "mend it"))
+                problems.append(_problem(path, f"settings.{name}", rule, "correct it"))
     return settings
 
 

@@ -12,12 +12,12 @@ from placement.check.waves.wave_checker import check_waves
 from placement.check.waves.wave_limits import WaveDirs, WaveLimits
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
-from planner.plan.documents.wave_records import WaveRecord, WavesRecord
-from planner.plan.kafka_files.reassignment_file import (
+from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
     read_json,
     read_reassignment_file,
 )
+from planner.plan.documents.wave_records import WaveRecord, WavesRecord
 from planner.plan.waves.wave_files import DOCUMENT_NAME, dirs_of
 
 Lists = dict[tuple[str, int], list[int]]
@@ -80,7 +80,7 @@ def read_waves(folder: Path) -> WavesInput | None:
     path = folder / DOCUMENT_NAME
     if not path.exists():
         return None
-    document = read_json(path, remedy="write the plan anew")
+    document = read_json(path, remedy="write the plan again")
     try:
         record = WavesRecord.model_validate(document)
     except ValidationError as error:
@@ -115,7 +115,7 @@ def _refusal(path: Path, error: ValidationError) -> BadInputError:
             place=".".join(map(str, one["loc"])),
             value="",
             rule=one["msg"],
-            remedy="write the plan anew",
+            remedy="write the plan again",
         )
         for one in error.errors(include_url=False)
     ]

@@ -7,15 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray, BytesArray, IntArray, RateArray
 from placement.check import CheckSettings, Finding, Where, check
-from placement.core.model.problem import IntArray
-from placement.model.cluster import (
-    UNKNOWN,
-    BoolArray,
-    BytesArray,
-    ClusterState,
-    RateArray,
-)
+from placement.model.cluster import UNKNOWN, ClusterState
 from placement.planning.new_partitions.plan_new_partitions import (
     Expected,
     Grown,
@@ -23,9 +17,9 @@ from placement.planning.new_partitions.plan_new_partitions import (
     with_more_partitions,
     with_new_topic,
 )
+from planner.kafka_files.reassignment_columns import listing
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.input.plan_input import PlanInput, to_target
-from planner.plan.kafka_files.reassignment_columns import listing
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile
 
 NEW_TOPIC, ADD_PARTITIONS = "new-topic", "add-partitions"
 GOALS = (NEW_TOPIC, ADD_PARTITIONS)

@@ -27,15 +27,15 @@ from placement.operations import (
 )
 from placement.operations.leaders import LED
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
-from placement.planning.result import PlannedPlacement
 from planner.errors import BadInputError, InputProblem
 from planner.options.new_brokers import arrival_notes
 from planner.options.option_reader import OptionReader
 from planner.options.overrides import read_cpu_weights, read_rack_map, seen_as
 from planner.options.plan_request import PlanRequest, Wishes, read_request
 from planner.options.replication_factors import topic_factors
-from planner.plan.documents.infeasibility import saying_what_helps
+from planner.plan.documents.infeasibility import with_remedies
 from planner.plan.documents.log_dir_document import read_dirs
 from planner.plan.documents.plan_document import Plan, make_plan
 from planner.plan.folder.plan_folder import target_lists
@@ -117,14 +117,14 @@ def make(
     placed = _placed(wishes, operation, f"planning {request.goal}{once}")
     to_come = arrival_notes(wishes.state, wishes.arrivals)
     placed = replace(placed, notes=(*placed.notes, *to_come))
-    because = explain_impossible(operation, wishes.settings, placed)
+    infeasible_set = explain_impossible(operation, wishes.settings, placed)
     plan = make_plan(
         request.goal,
-        saying_what_helps(placed, because),
+        with_remedies(placed, infeasible_set),
         taken_at=taken_at,
         settings=wishes.document,
         identity=identity,
-        because=because,
+        infeasible_set=infeasible_set,
     )
     plan = with_outcome_notes(plan)
     stage("checking the plan")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from placement.cluster_changes.replica_filling import open_brokers
 from placement.errors import (
     AdminOperationError,
     InvalidPartitionsError,
@@ -30,7 +31,6 @@ from placement.planning.new_partitions.plan_new_partitions import (
     with_more_partitions,
     with_new_topic,
 )
-from placement.scenarios.changes.replica_filling import open_brokers
 from planner.options.option_reader import OptionReader
 from planner.options.plan_request import PlanRequest
 from planner.options.topic_configs import (

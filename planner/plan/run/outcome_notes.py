@@ -8,8 +8,8 @@ import numpy as np
 from placement.draft.draft import Note, Settings
 from placement.model.load import RESOURCES, Resource, loads_of
 from placement.operations.leaders import USUAL, Leaders
+from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
-from placement.planning.result import PlannedPlacement
 from planner.plan.documents.plan_document import Plan
 from planner.plan.documents.plan_figures import counted_out
 from planner.plan.documents.prior_violations import existing_notes

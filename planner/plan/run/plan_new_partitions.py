@@ -8,19 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.check import Finding, is_ok
-from placement.model.cluster import BoolArray, ClusterState
+from placement.model.cluster import ClusterState
 from placement.planning.new_partitions.plan_new_partitions import (
     explain_new,
     place_by_hand,
     place_new,
 )
-from placement.planning.result import PlannedPlacement
+from placement.planning.outcome.result import PlannedPlacement
 from placement.score import score_placement
 from planner.errors import BadInputError, InputProblem
+from planner.kafka_files.reassignment_columns import listing
+from planner.kafka_files.reassignment_file import (
+    ReassignmentFile,
+    format_election,
+    format_reassignment,
+)
 from planner.options.plan_request import Wishes, read_request
 from planner.plan.documents.cluster_fingerprint import fingerprint
-from planner.plan.documents.infeasibility import saying_what_helps
+from planner.plan.documents.infeasibility import with_remedies
 from planner.plan.documents.plan_document import (
     Plan,
     make_plan,
@@ -31,12 +38,6 @@ from planner.plan.folder.moves_file import format_moves
 from planner.plan.folder.plan_folder import dump_document, replace_plan
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.folder.runbook import new_runbook
-from planner.plan.kafka_files.reassignment_columns import listing
-from planner.plan.kafka_files.reassignment_file import (
-    ReassignmentFile,
-    format_election,
-    format_reassignment,
-)
 from planner.plan.run.check_new_partitions import check_new
 from planner.plan.run.make_plan import rules_of
 from planner.plan.run.new_partitions_request import Asked, NewRequest
@@ -125,16 +126,20 @@ def make_new(
     grown = asked.grown
     goal, settings = request.plan.goal, wishes.settings
     stage("placing new partitions")
-    because = None
+    infeasible_set = None
     if asked.lists is None:
         placed = place_new(goal, grown, settings)
-        because = explain_new(goal, grown, settings, placed)
-        placed = saying_what_helps(placed, because)
+        infeasible_set = explain_new(goal, grown, settings, placed)
+        placed = with_remedies(placed, infeasible_set)
     else:
         placed = place_by_hand(goal, grown, asked.lists, settings)
     document = wishes.document | asked.document
     plan = make_plan(
-        goal, placed, taken_at=taken_at, settings=document, because=because
+        goal,
+        placed,
+        taken_at=taken_at,
+        settings=document,
+        infeasible_set=infeasible_set,
     )
     return PlannedNew(
         before=state,

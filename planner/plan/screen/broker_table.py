@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from placement.model.cluster import BoolArray, BrokerState, ClusterState, RateArray
+from placement.array_types import BoolArray, RateArray
+from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.score import Score
 from placement.score.known_loads import given_capacities

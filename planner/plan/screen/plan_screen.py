@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.check.checker import RULE_NAMES
 from placement.core.model.solution import CLOSED, Bounded
 from placement.draft.draft import Note
-from placement.model.cluster import BoolArray, BrokerState, ClusterState
+from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.score import Score
 from planner.plan.documents.infeasibility import reason_text
@@ -248,8 +249,8 @@ def _lacking_lines(plan: Plan) -> Iterator[str]:
     rest = len(messages) - MOST_SHORTFALLS
     if rest > 0:
         yield from labelled(" lacks", f"and {rest} more, in plan.json")
-    if plan.because is not None:
-        yield from labelled(" reason", reason_text(plan.placed, plan.because))
+    if plan.infeasible_set is not None:
+        yield from labelled(" reason", reason_text(plan.placed, plan.infeasible_set))
 
 
 def _whom(plan: Plan) -> str:

@@ -1,5 +1,5 @@
 """
 Waves of a plan as files and documents, with their throttles.
 
-Imports `kafka_files` and `planner.text`.
+Imports `planner.kafka_files`, `planner.options` and `planner.text`.
 """

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import RowArray
 from placement.draft.draft import Note
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource, disk_loads
@@ -13,26 +14,25 @@ from placement.waves.copy_timeline import schedule_bound, schedule_copies
 from placement.waves.stage_bound import StageBound
 from placement.waves.temporary_hops import Hop, Stuck
 from placement.waves.wave_files import Step
+from planner.options.wave_settings import settings_document
 from planner.plan.waves.wave_files import (
     FOLDER,
     PlannedWaves,
     key_of,
     pace_of,
     part_names,
-    settings_document,
     wave_starts,
     wildcard_topics,
 )
 from planner.plan.waves.wave_throttles import least_throttle
 from planner.text.document_numbers import rounded
 
-RowArray = npt.NDArray[np.int64]
 FORMAT = "kafka-planner/waves"
 VERSION = 1
 
 
 def to_document(waves: PlannedWaves) -> dict[str, Any]:
-    """Return waves.json: the same for the same input on every machine."""
+    """Return waves.json, which depends on the input alone."""
     found = waves.found
     disk = found.settings.thresholds.get(Resource.DISK, 1.0)
     inward, outward = found.settings.network_thresholds
@@ -328,12 +328,12 @@ def stuck_notes(waves: PlannedWaves | None) -> Iterator[Note]:
     """Yield the note that some copies are in no wave, and the reason."""
     if waves is None or waves.found.stuck is None:
         return
-    told = _stuck(waves, waves.found.stuck)
+    found = _stuck(waves, waves.found.stuck)
     yield Note(
         what="waves-stuck",
-        message=told["message"],
+        message=found["message"],
         have=0.0,
-        need=float(told["short_bytes"]),
+        need=float(found["short_bytes"]),
     )
 
 
@@ -353,24 +353,26 @@ def stuck_text(stuck: Stuck, left: int) -> str:
 def notes(waves: PlannedWaves) -> list[str]:
     """Return notes on the waves."""
     found, state = waves.found, waves.state
-    told = [
+    texts = [
         f"{_named(state, hop.partition_idx)} goes from broker "
         f"{state.brokers.ids[hop.from_idx]} to {state.brokers.ids[hop.to_idx]} by way "
         f"of {state.brokers.ids[hop.via_idx]}: disks wait for each other"
         for hop in found.hops
     ]
     if found.is_limited_by_disk:
-        told.append(
+        texts.append(
             "disks are too full, or fill up too fast, for the least number of waves"
         )
-    told += _network_notes(waves)
+    texts += _network_notes(waves)
     passes = found.copies.passes
     moved = np.unique(found.copies.partition_idx[passes])
     if np.isnan(state.partitions.in_bytes_per_s[moved]).any():
-        told.append("throttles leave out what is written to partitions of unknown rate")
+        texts.append(
+            "throttles leave out what is written to partitions of unknown rate"
+        )
     if (found.copies.source_idx[passes] < 0).any():
-        told.append("partitions without a leader cannot be copied until they have one")
-    return told
+        texts.append("partitions without a leader cannot be copied until they have one")
+    return texts
 
 
 def _network_notes(waves: PlannedWaves) -> Iterator[str]:

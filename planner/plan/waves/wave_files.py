@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +17,14 @@ from placement.waves.broker_lists import Lists, changed_lists
 from placement.waves.wave_cut import Cut, cut
 from placement.waves.wave_files import Step, steps_of
 from placement.waves.wave_settings import WaveSettings
-from planner.plan.kafka_files.file_parts import (
+from planner.kafka_files.file_parts import (
     file_order,
     long_topics,
     part_starts,
     there_and_back,
     throttle_bytes,
 )
-from planner.plan.kafka_files.reassignment_file import ReassignmentFile, format_election
+from planner.kafka_files.reassignment_file import ReassignmentFile, format_election
 
 FOLDER = "waves"
 DOCUMENT_NAME = f"{FOLDER}/waves.json"
@@ -78,11 +77,11 @@ def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
             waves=[dirs_of(wave_lists(waves, step)) for step in waves.steps],
             final=dirs_of(final),
         ),
-        [_told_of(waves, step) for step in waves.steps],
+        [_properties_of(waves, step) for step in waves.steps],
     )
 
 
-def _told_of(waves: PlannedWaves, step: Step) -> WaveProperties:
+def _properties_of(waves: PlannedWaves, step: Step) -> WaveProperties:
     """Return the data of a wave for the checker, as waves.json has it."""
     state, starts = waves.state, wave_starts(waves, step)
     rows = file_order(state, step.after.partition_idx)
@@ -161,8 +160,8 @@ def _dirs_to(
     copies, paths = waves.found.copies, waves.state.log_dirs.paths
     rows = rows[np.not_equal(copies.target_dir[rows], ABSENT)]
     columns = (copies.partition_idx, copies.target_idx, copies.target_dir)
-    told = zip(*(column[rows].tolist() for column in columns), strict=True)
-    return {(p, b): paths[log_dir] for p, b, log_dir in told}
+    targets = zip(*(column[rows].tolist() for column in columns), strict=True)
+    return {(p, b): paths[log_dir] for p, b, log_dir in targets}
 
 
 def rollback_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
@@ -251,17 +250,3 @@ def election_files(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
             pairs = [key_of(waves.state, p) for p in step.elects]
             name = f"{FOLDER}/election-{step.number:03d}.json"
             yield name, format_election(pairs) + "\n"
-
-
-def settings_document(settings: WaveSettings | None) -> dict[str, Any] | None:
-    """Return the settings of the waves for plan.json."""
-    if settings is None:
-        return None
-    return {
-        "max_moves_in": settings.max_in,
-        "max_moves_out": settings.max_out,
-        "max_moves_per_broker": settings.max_shared,
-        "max_moves_per_partition": settings.max_per_partition,
-        "bandwidth_bytes_per_s": settings.bandwidth_bytes_per_s,
-        "order": str(settings.order),
-    }

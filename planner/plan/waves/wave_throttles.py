@@ -9,8 +9,6 @@ from placement.model.cluster import ABSENT
 from placement.waves.wave_files import Step
 from planner.plan.waves.wave_files import PlannedWaves
 
-RowArray = npt.NDArray[np.int64]
-
 
 def least_throttle(
     waves: PlannedWaves, step: Step, wildcards: Sequence[int] = ()

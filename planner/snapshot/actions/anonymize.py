@@ -1,4 +1,4 @@
-"""Anonymised snapshots, for reports of problems."""
+"""Anonymised snapshots, for bug reports."""
 
 import hashlib
 import re
@@ -82,11 +82,11 @@ def anonymous_names(
     Parameters
     ----------
     prefix
-        Prefix of the new names; hashed too, so that a host and a rack of one name get
-        unrelated hashes.
+        Prefix of the new names, also a part of the hashed text: a host and a rack with
+        the same name get unrelated hashes.
     names
-        The names. Equal names get equal new names, different names different ones, and
-        `None` stays.
+        The names. Equal names get equal new names, and different names different ones;
+        `None` stays `None`.
     digits
         Number of hexadecimal digits; more are used if names would collide.
     """

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import RowArray
 from placement.model.cluster import ClusterState, sum_rows
 from placement.model.reassignment import usable_after
 from planner.errors import BadInputError, InputProblem
@@ -21,9 +21,8 @@ from planner.snapshot.tables.table_rows import Rows, as_array, find_in_rows
 from planner.snapshot.to_state import first_in_rows
 
 Key = tuple[str, int]
-RowArray = npt.NDArray[np.int64]
 _LIVE = ("alive", "new", "demoted")
-_DONE = ("adding_replicas", "removing_replicas", "elr", "last_known_elr")
+_CLEARED = ("adding_replicas", "removing_replicas", "elr", "last_known_elr")
 
 
 class Targets(Protocol):
@@ -43,7 +42,7 @@ class Targets(Protocol):
 
     @property
     def log_dirs(self) -> Sequence[Sequence[str | None] | None]:
-        """Path per replica, `None` for any; `None` where an entry gives none."""
+        """Path per replica of each entry, `None` for any; or `None` without paths."""
 
 
 def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snapshot:
@@ -68,14 +67,14 @@ def apply_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     Raises
     ------
     BadInputError
-        If the plan does not fit the snapshot; names every problem.
+        If the plan does not fit the snapshot, with every problem.
     """
-    at = fitting_rows(snapshot, plan, file)
+    at = rows_of_plan(snapshot, plan, file)
     table = snapshot.partitions
     chosen = chosen_dirs(snapshot, plan)
     planned = _planned(table.take(pa.array(at)), plan, serving_of(snapshot, at), chosen)
     kept = _led_by_first(without_rows(table, at), live_ids(snapshot))
-    applied = replace(snapshot, partitions=put_back(kept, planned, at))
+    applied = replace(snapshot, partitions=insert_rows(kept, planned, at))
     return _with_free_space(snapshot, applied)
 
 
@@ -86,14 +85,14 @@ def without_rows(table: ArrowTable, at: RowArray) -> ArrowTable:
     return table.filter(pa.array(is_kept))
 
 
-def fitting_rows(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
+def rows_of_plan(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
     """
     Return the row of the partition of each entry of a plan.
 
     Raises
     ------
     BadInputError
-        If the plan does not fit the snapshot; names every problem.
+        If the plan does not fit the snapshot, with every problem.
     """
     rows = _rows_of(snapshot, plan)
     problems = list(_problems(snapshot, plan, rows, file))
@@ -104,8 +103,8 @@ def fitting_rows(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
     return np.array([row for row in rows if row is not None], dtype=np.int64)
 
 
-def put_back(kept: ArrowTable, changed: ArrowTable, at: RowArray) -> ArrowTable:
-    """Return all rows in order, with changed rows inserted at their places."""
+def insert_rows(kept: ArrowTable, changed: ArrowTable, at: RowArray) -> ArrowTable:
+    """Return all rows in order, with changed rows inserted at their positions."""
     is_kept = np.ones(len(kept) + len(at), dtype=np.bool_)
     is_kept[at] = False
     order = np.argsort(np.concatenate([np.flatnonzero(is_kept), at]), kind="stable")
@@ -161,7 +160,7 @@ def _dir_keys(state: ClusterState) -> list[tuple[int, str]]:
 
 
 def _dir_rows(snapshot: Snapshot, state: ClusterState) -> list[int]:
-    """Return the model's row of each log dir of the snapshot."""
+    """Return the row in the state of each log dir of the snapshot."""
     row_of = {key: row for row, key in enumerate(_dir_keys(state))}
     listed = _columns(snapshot.log_dirs, "broker_id", "path")
     return [row_of[key] for key in zip(*listed, strict=True)]
@@ -171,11 +170,13 @@ def _rows_of(snapshot: Snapshot, plan: Targets) -> list[int | None]:
     """Return the row of each entry of a plan, `None` if there is none."""
     known = set(snapshot.topics.column("topic").to_pylist()).intersection(plan.topics)
     topics = as_array(snapshot.partitions.column("topic"))
-    is_near = pc.is_in(topics, value_set=pa.array(sorted(known), pa.string()))
-    near = np.flatnonzero(is_near.to_numpy(zero_copy_only=False))
-    table = snapshot.partitions.select(["topic", "partition"]).take(pa.array(near))
+    is_known_topic = pc.is_in(topics, value_set=pa.array(sorted(known), pa.string()))
+    candidates = np.flatnonzero(is_known_topic.to_numpy(zero_copy_only=False))
+    table = snapshot.partitions.select(["topic", "partition"]).take(
+        pa.array(candidates)
+    )
     names = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    row_of: Mapping[Key, int] = dict(zip(names, near.tolist(), strict=True))
+    row_of: Mapping[Key, int] = dict(zip(names, candidates.tolist(), strict=True))
     return [row_of.get(key) for key in zip(plan.topics, plan.partitions, strict=True)]
 
 
@@ -204,12 +205,12 @@ def _problems(
                 file, place, f"{key[0]}-{key[1]}", rule, "take a new snapshot"
             )
         if key in seen:
-            yield problem(file, place, None, "a partition must stand once")
+            yield problem(file, place, None, "a partition must occur once")
         seen.add(key)
         for value, rule in _target_problems(
             plan.replicas[index], plan.log_dirs[index], known, dirs_of
         ):
-            yield problem(file, place, value, rule, "mend the plan")
+            yield problem(file, place, value, rule, "correct the plan")
 
 
 def _target_problems(
@@ -223,11 +224,11 @@ def _target_problems(
     for broker in sorted({b for b in replicas if b not in known}):
         yield broker, f"broker {broker} must be in the snapshot"
     for broker in sorted({b for b in replicas if replicas.count(b) > 1}):
-        yield broker, f"broker {broker} must stand in the replicas once"
+        yield broker, f"broker {broker} must occur once in the replicas"
     if log_dirs is None:
         return
     if len(log_dirs) != len(replicas):
-        yield len(log_dirs), f"there must be {len(replicas)} log dirs, one per replica"
+        yield len(log_dirs), f"must have {len(replicas)} log dirs, one per replica"
         return
     for broker, path in zip(replicas, log_dirs, strict=True):
         if path is not None and broker in dirs_of and path not in dirs_of[broker]:
@@ -281,7 +282,7 @@ class Serving:
 
 
 def serving_of(snapshot: Snapshot, at: RowArray) -> Serving:
-    """Return which brokers can serve the partitions in some rows."""
+    """Return the brokers that can serve the partitions in some rows."""
     state = snapshot.to_state()
     is_offline, start = state.is_offline, state.replicas.start
     ids = state.brokers.ids[state.replicas.broker_idx]
@@ -331,7 +332,7 @@ def _planned(
         None if each is None else [broker for broker in each if broker in target]
         for each, target in zip(columns["offline_replicas"], targets, strict=True)
     ]
-    for name in _DONE:
+    for name in _CLEARED:
         columns[name] = [None if each is None else [] for each in columns[name]]
     columns["future_log_dirs"] = [
         None if each is None else [None] * len(target)
@@ -364,7 +365,7 @@ def dirs_after(
     target: list[int],
     wanted: Sequence[str | None] | None,
 ) -> list[str | None] | None:
-    """Return the log dir of each replica: the wanted one, else the present one."""
+    """Return the log dir of each replica: the wanted one, else the current one."""
     if dirs is None and wanted is None:
         return None
     kept = dict(zip(before, dirs or [None] * len(before), strict=True))
@@ -381,7 +382,7 @@ def bytes_after(
     target: list[int],
     size_bytes: int | None,
 ) -> list[int | None] | None:
-    """Return the bytes of each replica: its own; of new ones the partition's."""
+    """Return the bytes of each replica; new replicas have the partition's size."""
     if own is None:
         return None
     kept = dict(zip(before, own, strict=True))

@@ -6,6 +6,7 @@ import numpy as np
 
 from placement.log_dirs.dir_choice import DirCounts, candidates, choose_dirs
 from placement.model.cluster import ABSENT, ClusterState
+from placement.model.columns import count_rows
 
 Key = tuple[str, int]
 Dirs = Sequence[str | None] | None
@@ -21,8 +22,8 @@ def with_chosen_dirs(
     """
     Return the log dirs of a plan, with those that brokers are certain to choose.
 
-    A log dir stays `None` if the choice depends on the order of creation, on a tie, or
-    on a replica in an unknown log dir.
+    A log dir stays `None` if the broker's choice depends on the order of creation, on a
+    tie, or on a replica in an unknown log dir.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ def with_chosen_dirs(
     log_dirs
         Path per replica, `None` for any; `None` if an entry gives none.
     listed
-        Broker id and path of the log dirs that brokers list. A broker with another
-        known log dir has log dirs that are not all known.
+        Broker id and path of the log dirs that brokers list. If replicas name another
+        log dir of a broker, its list is incomplete, and the choice stays unknown.
     """
     entries = _Entries(state, keys, replicas, log_dirs)
     copies = list(entries.unnamed())
@@ -58,7 +59,7 @@ def with_chosen_dirs(
 
 
 class _Entries:
-    """Entries of a plan, with the present replicas of their partitions."""
+    """Entries of a plan, with the current replicas of their partitions."""
 
     def __init__(
         self,
@@ -80,7 +81,7 @@ class _Entries:
         self.rows = [row_of[key] for key in keys]
 
     def _before(self, entry: int) -> dict[int, int]:
-        """Return the log dir of each replica of an entry now, by broker id."""
+        """Return the current log dir of each replica of an entry, by broker id."""
         rows = range(*self.state.replicas.start[self.rows[entry] :][:2].tolist())
         held = self.state.replicas
         return {
@@ -104,11 +105,11 @@ class _Entries:
     def counts(self) -> DirCounts:
         """Return the least and most partitions in log dirs while the plan runs."""
         replicas, dirs = self.state.replicas, self.state.log_dirs
-        now = _tally(replicas.log_dir_idx, len(dirs))
-        low, high = now.copy(), now + _tally(replicas.future_log_dir_idx, len(dirs))
+        now = count_rows(replicas.log_dir_idx, len(dirs))
+        low, high = now.copy(), now + count_rows(replicas.future_log_dir_idx, len(dirs))
         lost = np.equal(replicas.log_dir_idx, ABSENT) & ~replicas.is_failed
         at = replicas.broker_idx[lost]
-        high += _tally(at, self.state.num_brokers)[dirs.broker_idx]
+        high += count_rows(at, self.state.num_brokers)[dirs.broker_idx]
         owners = self.state.brokers.ids[dirs.broker_idx].tolist()
         places = zip(owners, dirs.paths, strict=True)
         row_of = {place: row for row, place in enumerate(places)}
@@ -124,8 +125,3 @@ class _Entries:
                 if row not in {ABSENT, old.get(broker, ABSENT)}:
                     high[row] += 1
         return DirCounts(low=low, high=high, is_candidate=candidates(self.state))
-
-
-def _tally(rows: np.ndarray, count: int) -> np.ndarray:
-    known = rows[np.not_equal(rows, ABSENT)]
-    return np.bincount(known, minlength=count).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Snapshot while the copies of a plan run, to determine the effect of failures."""
+"""Snapshot during the copies of a plan, to determine the effect of failures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,8 @@ from planner.snapshot.actions.apply_plan import (
     bytes_after,
     chosen_dirs,
     dirs_after,
-    fitting_rows,
-    put_back,
+    insert_rows,
+    rows_of_plan,
     serving_of,
     without_rows,
 )
@@ -43,13 +43,13 @@ def start_plan(snapshot: Snapshot, plan: Targets, *, file: str = "plan") -> Snap
     Raises
     ------
     BadInputError
-        If the plan does not fit the snapshot; names every problem.
+        If the plan does not fit the snapshot, with every problem.
     """
-    at = fitting_rows(snapshot, plan, file)
+    at = rows_of_plan(snapshot, plan, file)
     table = snapshot.partitions
     chosen = chosen_dirs(snapshot, plan)
     started = _started(table.take(pa.array(at)), plan, serving_of(snapshot, at), chosen)
-    together = put_back(without_rows(table, at), started, at)
+    together = insert_rows(without_rows(table, at), started, at)
     return replace(snapshot, partitions=together)
 
 

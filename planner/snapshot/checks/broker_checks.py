@@ -13,10 +13,10 @@ from planner.snapshot.tables.snapshot_problems import Finding
 from planner.snapshot.tables.table_facts import (
     MIN_ISR,
     Facts,
-    again,
     codes_of,
     config_values,
     dir_totals,
+    repeated_rows,
 )
 
 TOPIC_ONCE = "a topic must be listed once"
@@ -28,7 +28,7 @@ _TOPIC_NAME = r"^[a-zA-Z0-9._-]{1,249}$"
 
 def _duplicate_controllers(facts: Facts) -> Iterator[Finding]:
     ids = [controller["id"] for controller in facts.controllers]
-    for row in again(np.array(ids, dtype=np.int64)):
+    for row in repeated_rows(np.array(ids, dtype=np.int64)):
         yield Finding(
             table="",
             row=row,
@@ -40,7 +40,7 @@ def _duplicate_controllers(facts: Facts) -> Iterator[Finding]:
 
 
 def _duplicate_brokers(facts: Facts) -> Iterator[Finding]:
-    for row in again(facts.broker_ids):
+    for row in repeated_rows(facts.broker_ids):
         yield Finding(
             table="brokers",
             row=row,
@@ -68,7 +68,7 @@ def _duplicate_log_dirs(facts: Facts) -> Iterator[Finding]:
     path = facts.column("log_dirs", "path")
     codes = codes_of(path)
     key = facts.numbers("log_dirs", "broker_id") * np.int64(len(codes) + 1) + codes
-    for row in again(key):
+    for row in repeated_rows(key):
         yield Finding(
             table="log_dirs",
             row=row,
@@ -89,6 +89,7 @@ def _empty_paths(facts: Facts) -> Iterator[Finding]:
             column="path",
             value='""',
             rule="a log dir must have a path",
+            remedy="write the absolute path",
         )
 
 
@@ -102,7 +103,7 @@ def _more_usable_than_size(facts: Facts) -> Iterator[Finding]:
             column="usable_bytes",
             value=int(usable[row]),
             rule=f"usable_bytes must not exceed size_bytes, {size[row]}",
-            remedy="size_bytes is the whole file system, usable_bytes what is free",
+            remedy="size_bytes is the file system's size, usable_bytes its free part",
         )
 
 
@@ -116,7 +117,7 @@ def _disk_is_sum_of_dirs(facts: Facts) -> Iterator[Finding]:
             column="disk_bytes",
             value=int(given[row]),
             rule=f"disk_bytes must be the sum of the online log dirs, {total[row]}",
-            remedy="leave disk_bytes out, or mend the size_bytes of the log dirs",
+            remedy="leave disk_bytes out, or correct the size_bytes of the log dirs",
         )
 
 
@@ -136,7 +137,7 @@ def _topic_names(facts: Facts) -> Iterator[Finding]:
             value=names[row].as_py() or '""',
             rule="a topic name must be 1 to 249 of a-z, A-Z, 0-9, '.', '_', '-', "
             "and neither '.' nor '..'",
-            remedy="Kafka has no such topic: mend the name",
+            remedy="correct the name: Kafka allows no such topic",
         )
 
 
@@ -163,7 +164,7 @@ def _are_plain(names: ArrowArray) -> bool:
 
 def _duplicate_topics(facts: Facts) -> Iterator[Finding]:
     names = facts.column("topics", "topic")
-    for row in again(codes_of(names)):
+    for row in repeated_rows(codes_of(names)):
         yield Finding(
             table="topics",
             row=row,
@@ -204,7 +205,7 @@ def _is_min_isr(text: str) -> bool:
 
 def _broker_totals(facts: Facts) -> Iterator[Finding]:
     for table, name in _SUMMED:
-        yield from too_much(table, name, total_of(facts.column(table, name)))
+        yield from overflow_findings(table, name, total_of(facts.column(table, name)))
 
 
 _SUMMED = (
@@ -222,7 +223,7 @@ def total_of(column: ArrowArray) -> float:
     return total or 0.0
 
 
-def too_much(table: str, name: str, total: float) -> Iterator[Finding]:
+def overflow_findings(table: str, name: str, total: float) -> Iterator[Finding]:
     """Yield a finding if the sum of amounts does not fit 64 bits."""
     if total >= MAX_TOTAL:
         yield Finding(
@@ -230,8 +231,8 @@ def too_much(table: str, name: str, total: float) -> Iterator[Finding]:
             row=0,
             column=f"{table}, {name}",
             value=f"{total:.3g}",
-            rule="all replicas' or brokers' bytes together must stay under 2^62",
-            remedy="sizes are in bytes: mend the largest",
+            rule="the sum over all rows must stay below 2^62",
+            remedy="sizes are in bytes: correct the largest",
         )
 
 

@@ -8,11 +8,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.model.cluster import ABSENT, BoolArray, twice_on_a_broker
-from planner.snapshot.checks.broker_checks import too_much, total_of
+from placement.array_types import BoolArray
+from placement.model.cluster import ABSENT, twice_on_a_broker
+from planner.snapshot.checks.broker_checks import overflow_findings, total_of
 from planner.snapshot.tables.snapshot_columns import MAX_INT32, ArrowArray
 from planner.snapshot.tables.snapshot_problems import Finding
-from planner.snapshot.tables.table_facts import Facts, again, codes_of
+from planner.snapshot.tables.table_facts import Facts, codes_of, repeated_rows
 from planner.snapshot.tables.table_rows import Rows, find_in_rows
 
 PARTITION_ONCE = "a topic must list a partition once"
@@ -32,7 +33,7 @@ def _duplicate_partitions(facts: Facts) -> Iterator[Finding]:
     key = topic * (MAX_INT32 + 1) + number
     if np.all(key[1:] > key[:-1]):
         return
-    for row in again(key):
+    for row in repeated_rows(key):
         yield Finding(
             table="partitions",
             row=row,
@@ -51,8 +52,13 @@ def _empty_replicas(facts: Facts) -> Iterator[Finding]:
             column="replicas",
             value="[]",
             rule="a partition must have at least one replica",
-            remedy="list its brokers, or remove the partition",
+            remedy="list the brokers of its replicas, or remove the partition",
         )
+
+
+def unknown_broker_rule(broker: int) -> str:
+    """Return the rule that a replica on a broker outside the snapshot violates."""
+    return f"a replica must be on a broker of the snapshot; it lacks {broker}"
 
 
 def _unknown_brokers(facts: Facts) -> Iterator[Finding]:
@@ -67,12 +73,12 @@ def _unknown_brokers(facts: Facts) -> Iterator[Finding]:
             row=row,
             column="replicas",
             value=broker,
-            rule=f"a replica must be on a broker of the snapshot, {broker} is none",
-            remedy="add the broker, as dead if it is gone",
+            rule=unknown_broker_rule(broker),
+            remedy="add the broker, with state dead if it is gone",
         )
 
 
-def _twice(facts: Facts) -> Iterator[Finding]:
+def _duplicate_members(facts: Facts) -> Iterator[Finding]:
     for name in ("replicas", *_MEMBER_COLUMNS):
         rows = facts.members(name)
         for row, broker in twice_on_a_broker(rows.values, rows.start):
@@ -81,7 +87,7 @@ def _twice(facts: Facts) -> Iterator[Finding]:
                 row=row,
                 column=name,
                 value=broker,
-                rule=f"a broker must stand in {name} once, {broker} stands there twice",
+                rule=f"{name} must list a broker once; it lists {broker} twice",
                 remedy="remove the second one",
             )
 
@@ -92,15 +98,15 @@ def _leaders(facts: Facts) -> Iterator[Finding]:
     start = np.zeros(len(leader) + 1, dtype=np.int64)
     np.cumsum(has_leader, out=start[1:])
     wanted = Rows(start, leader[has_leader], ~has_leader)
-    is_stray = find_in_rows(wanted, facts.replicas) == ABSENT
-    for row in np.flatnonzero(has_leader)[is_stray].tolist():
+    is_unlisted = find_in_rows(wanted, facts.replicas) == ABSENT
+    for row in np.flatnonzero(has_leader)[is_unlisted].tolist():
         yield Finding(
             table="partitions",
             row=row,
             column="leader",
             value=int(leader[row]),
             rule="the leader must be one of the replicas",
-            remedy="null says that there is no leader",
+            remedy="write null if there is no leader",
         )
 
 
@@ -116,7 +122,7 @@ def _members(facts: Facts) -> Iterator[Finding]:
                 row=row,
                 column=name,
                 value=broker,
-                rule=f"{name} must lie within the replicas, {broker} does not",
+                rule=f"{name} must be among the replicas; {broker} is not",
                 remedy=f"remove it from {name}, or add it to replicas",
             )
 
@@ -130,8 +136,8 @@ def _all_adding(facts: Facts) -> Iterator[Finding]:
             row=row,
             column="adding_replicas",
             value=int(adding[row]),
-            rule="not all replicas can be adding: one of them holds the data",
-            remedy="replicas are those of the target, then those being removed",
+            rule="at least one replica must not be adding, as it holds the data",
+            remedy="list the target replicas first, then the replicas being removed",
         )
 
 
@@ -147,7 +153,7 @@ def _lengths(facts: Facts) -> Iterator[Finding]:
                 value=int(rows.lengths[row]),
                 rule=f"{name} must have an element for each of the "
                 f"{facts.replicas.lengths[row]} replicas",
-                remedy="null says unknown",
+                remedy="write null if it is unknown",
             )
 
 
@@ -155,15 +161,15 @@ def _named_log_dirs(facts: Facts) -> Iterator[Finding]:
     for name in ("log_dirs", "future_log_dirs"):
         rows = Rows.from_arrow(facts.column("partitions", name))
         row, broker, path = _named(rows, facts.replicas)
-        is_stray = _is_stray(facts, broker, path)
-        for at in np.flatnonzero(is_stray).tolist():
+        is_unlisted = _is_unlisted(facts, broker, path)
+        for at in np.flatnonzero(is_unlisted).tolist():
             yield Finding(
                 table="partitions",
                 row=int(row[at]),
                 column=name,
                 value=path[at].as_py() or '""',
                 rule=f"broker {broker[at]} must list the log dir",
-                remedy="add it to the log_dirs of the broker, or put null",
+                remedy="add it to the log_dirs of the broker, or write null",
             )
 
 
@@ -180,7 +186,7 @@ def _named(
     return row, broker, rows.values.take(pa.array(at))
 
 
-def _is_stray(
+def _is_unlisted(
     facts: Facts,
     broker: npt.NDArray[Any],
     path: ArrowArray,
@@ -198,8 +204,8 @@ def _is_stray(
     is_known = np.isin(pairs, owner * width + listed_code)
     has_dirs = np.isin(pairs // width, owner)
     is_empty = pc.equal(paths, "").to_numpy(zero_copy_only=False)
-    stray = (has_dirs & ~is_known) | is_empty[pairs % width]
-    return stray[back]  # type: ignore[no-any-return]
+    is_unlisted = (has_dirs & ~is_known) | is_empty[pairs % width]
+    return is_unlisted[back]  # type: ignore[no-any-return]
 
 
 def _distinct(
@@ -222,12 +228,12 @@ def _totals(facts: Facts) -> Iterator[Finding]:
         "remote_bytes": total_of(facts.column("partitions", "remote_bytes")),
     }
     for name, total in totals.items():
-        yield from too_much("partitions", name, total)
+        yield from overflow_findings("partitions", name, total)
 
 
 PARTITION_CHECKS = (
     _empty_replicas,
-    _twice,
+    _duplicate_members,
     _leaders,
     _members,
     _all_adding,

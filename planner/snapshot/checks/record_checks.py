@@ -4,9 +4,9 @@ Consistency checks between the records of a snapshot, on columns of any format.
 Each check takes the tables as read, with rows in any order, and yields findings. The
 values of single cells (types, bounds) are checked earlier, by the format's reader.
 
-The groups state which part of a snapshot a check needs. A file is checked as a whole.
-On Spark no process holds a whole snapshot: checks of a part run unchanged in the task
-that has the part, and checks of all topics or partitions use partial sums
+Checks are grouped by the part of a snapshot that they need. A file is checked at once.
+On Spark no process holds a complete snapshot: checks of a part run unchanged in the
+task that has the part, and checks of all topics or partitions use partial sums
 (`planner.spark.scoring.reduce_side.snapshot_problems`). A test runs every check on
 every path.
 """

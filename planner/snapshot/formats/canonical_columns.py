@@ -1,4 +1,4 @@
-"""Columns that need no cast: in their canonical type, each number in range."""
+"""Detection of columns that need no cast: canonical type, and numbers in range."""
 
 from typing import Any
 

@@ -34,7 +34,7 @@ _WORDS = {
 
 
 class ColumnTypeError(TypeError):
-    """A column has a type that cannot be cast to the one wanted."""
+    """A column has a type that cannot be cast to the canonical type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +199,7 @@ def _cast_whole(array: ArrowArray, column: Column, wanted: ArrowArray) -> Cast:
 
 
 def _at_most(array: ArrowArray, high: ArrowArray) -> ArrowArray:
-    """Compare with a limit that no float is rounded up to: 2^63 is too large."""
+    """Return whether numbers are at most a limit; a float of 2^63 exceeds 2^63 - 1."""
     if pa.types.is_decimal(array.type):
         return pc.less_equal(array, high)
     return pc.less(array, float(high.as_py() + 1))
@@ -289,7 +289,7 @@ def _cast_map(array: ArrowArray) -> Cast:
     texts = Column("key", pa.string())
     keys = _cast_texts(keys, texts)
     items = _cast_texts(items, texts)
-    problems = (*_map_nulls(rows, keys, items), *_double_keys(rows, keys))
+    problems = (*_map_nulls(rows, keys, items), *_duplicate_keys(rows, keys))
     lists = _list_array(rows, pa.array(np.arange(len(keys))), problems)
     if problems:
         # Entries of a rejected row are dropped with the row.
@@ -312,8 +312,8 @@ def _map_of_objects(array: ArrowArray) -> ArrowArray:
         for row in array.to_pylist()
     ]
     # Each dict also has the keys of all other dicts, without values.
-    told = [row and [pair for pair in row if pair[1:] != (None,)] for row in rows]
-    return pa.array(told if is_dict else rows, STRING_MAP)
+    entries = [row and [pair for pair in row if pair[1:] != (None,)] for row in rows]
+    return pa.array(entries if is_dict else rows, STRING_MAP)
 
 
 def _is_pair(kind: ArrowArray) -> bool:
@@ -352,15 +352,15 @@ def _map_nulls(
     )
 
 
-def _double_keys(rows: Rows, keys: ArrowArray) -> tuple[CellProblem, ...]:
+def _duplicate_keys(rows: Rows, keys: ArrowArray) -> tuple[CellProblem, ...]:
     codes = keys.dictionary_encode().indices.fill_null(-1)
     width = np.int64(len(keys) + 1)
     code = rows.row_idx * width + codes.to_numpy(zero_copy_only=False)
     order = np.argsort(code, kind="stable")
-    again = order[1:][np.equal(code[order][1:], code[order][:-1])]
+    repeated = order[1:][np.equal(code[order][1:], code[order][:-1])]
     return tuple(
-        CellProblem(int(rows.row_idx[at]), keys[at].as_py(), "a key must stand once")
-        for at in sorted(again.tolist())
+        CellProblem(int(rows.row_idx[at]), keys[at].as_py(), "a key must occur once")
+        for at in sorted(repeated.tolist())
         if keys[at].is_valid
     )
 

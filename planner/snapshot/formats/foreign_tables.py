@@ -43,7 +43,7 @@ class Casting:
         Whether the required columns exist, so that rows can be checked against each
         other.
     unused
-        Columns that no snapshot has, as ``brokers.parquet: column team``.
+        Columns that no snapshot has, such as ``brokers.parquet: column team``.
     """
 
     tables: Mapping[str, ArrowTable]
@@ -129,11 +129,11 @@ def _unused(names: list[str], columns: TableColumns) -> list[str]:
     return [
         name
         for name in sorted(set(names) - set(known))
-        if not is_row_number(name) and _meant(name, names, known) is None
+        if not is_row_number(name) and _closest_missing(name, names, known) is None
     ]
 
 
-def _meant(name: str, names: list[str], known: list[str]) -> str | None:
+def _closest_missing(name: str, names: list[str], known: list[str]) -> str | None:
     """Return the missing column of which a name is a misspelling."""
     missing = [one for one in known if one not in names]
     return next(iter(get_close_matches(name.lower(), missing, n=1)), None)
@@ -145,13 +145,13 @@ def _name_problems(
     known = [column.name for column in columns.columns]
     found = []
     for name in sorted(set(names)):
-        meant = None if name in known else _meant(name, names, known)
-        if meant is not None and not is_row_number(name):
+        closest = None if name in known else _closest_missing(name, names, known)
+        if closest is not None and not is_row_number(name):
             # With ``isr`` misspelt, every replica would count as in sync.
-            remedy = f"remove or rename it; did you mean {meant}?"
+            remedy = f"remove or rename it; did you mean {closest}?"
             found.append((name, "unknown column", remedy))
         elif name in known and names.count(name) > 1:
-            found.append((name, "a column must stand once", "remove the second one"))
+            found.append((name, "a column must occur once", "remove the second one"))
     missing = [
         (column.name, "the column is missing", "add it")
         for column in columns.columns

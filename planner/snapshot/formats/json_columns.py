@@ -9,7 +9,8 @@ import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
 from planner.errors import InputProblem
-from planner.io.problems import problem
+from planner.io.json_reader import is_unicode
+from planner.io.problems import place_text, problem
 from planner.process import no_garbage_collection
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
@@ -44,7 +45,7 @@ class ParsedDocument:
     tables
         The Arrow tables by name.
     places
-        Places of their rows in the document.
+        Places of the tables' rows in the document.
     problems
         Every rejected value; rejected values are left out of the tables.
     is_complete
@@ -151,9 +152,9 @@ def _parsed(
 
 def _not_unicode(value: object, place: Place, file: str) -> list[InputProblem]:
     """Return problems for strings with lone surrogates; JSON parsers reject these."""
-    if isinstance(value, str) and not _is_unicode(value):
-        rule, remedy = "must be valid Unicode", "mend the lone surrogates"
-        return [problem(file, _place_text(place), value, rule, remedy)]
+    if isinstance(value, str) and not is_unicode(value):
+        rule, remedy = "must be valid Unicode", "remove the lone surrogates"
+        return [problem(file, place_text(place), value, rule, remedy)]
     if isinstance(value, dict):
         members = [((*place, k), v) for k, v in value.items()]
         found = [each for key in value for each in _not_unicode(key, place, file)]
@@ -163,14 +164,6 @@ def _not_unicode(value: object, place: Place, file: str) -> list[InputProblem]:
     else:
         return []
     return found + [p for at, v in members for p in _not_unicode(v, at, file)]
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _starts(counts: list[int]) -> Any:  # noqa: ANN401 - an array of int64
@@ -264,7 +257,7 @@ def _member(value: Any, key: str | int) -> Any:  # noqa: ANN401 - JSON
 
 
 def _as_problem(error: Mapping[str, Any], at: Place, file: str) -> InputProblem:
-    place = _place_text((*at, *error["loc"]))
+    place = place_text((*at, *error["loc"]))
     rule, remedy = _rule_of(error, place)
     value = None if error["type"] == "missing" else error["input"]
     if isinstance(value, float):
@@ -272,33 +265,26 @@ def _as_problem(error: Mapping[str, Any], at: Place, file: str) -> InputProblem:
     return problem(file, place, value, rule, remedy)
 
 
-def _place_text(place: Place) -> str:
-    text = ""
-    for part in place:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return text.removeprefix(".")
-
-
 _RULES: dict[str, tuple[str, str]] = {
     "missing": ("the key is required", "add it"),
-    "extra_forbidden": ("unknown key", f"remove it, or mend its name; {SEE_SCHEMA}"),
+    "extra_forbidden": ("unknown key", f"remove it, or correct its name; {SEE_SCHEMA}"),
     "int_type": ("must be an integer", ""),
-    "float_type": ("must be a number", "null says unknown"),
-    "finite_number": ("must be a finite number", "null says unknown"),
+    "float_type": ("must be a number", "write null if it is unknown"),
+    "finite_number": ("must be a finite number", "write null if it is unknown"),
     "string_type": ("must be a string", ""),
     "string_too_short": ("must not be empty", ""),
     "bool_type": ("must be true or false", ""),
     "list_type": ("must be a list", SEE_SCHEMA),
     "dict_type": ("must be an object", SEE_SCHEMA),
     "invalid_key": ("a key must be a string", ""),
-    "greater_than_equal": ("must be at least {ge}", "null says unknown"),
+    "greater_than_equal": ("must be at least {ge}", "write null if it is unknown"),
     "less_than_equal": ("must be at most {le}", ""),
     "literal_error": ("must be {expected}", ""),
     "value_error": ("{error}", "write ISO 8601, as in 2026-11-21T08:00:00Z"),
 }
 _REMEDIES: dict[str, str] = {
-    "format": "this is a file of another kind",
-    "version": "the file is of another version of kafka-planner",
+    "format": "give a snapshot; this file has another format",
+    "version": "use the release of kafka-planner that wrote the file",
 }
 
 

@@ -3,10 +3,10 @@
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -26,9 +26,8 @@ from planner.snapshot.tables.snapshot_problems import refuse
 from planner.snapshot.tables.snapshot_records import FORMAT, VERSION
 from planner.snapshot.tables.table_rows import Rows, as_array
 
-if TYPE_CHECKING:
-    from planner.snapshot.snapshot_document import Snapshot
-
+Tables = Mapping[str, ArrowTable]
+"""The four tables of a snapshot, by name."""
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _LOCATED = re.compile(r"(?P<what>.*) at line (?P<line>\d+) column (?P<column>\d+)")
@@ -49,7 +48,7 @@ def parse_json(data: bytes, *, file: str) -> Any:  # noqa: ANN401 - any JSON val
     Raises
     ------
     BadInputError
-        If it is not JSON in UTF-8, or an object has a key twice.
+        If the file is not JSON in UTF-8, or an object has a duplicate key.
     """
     from pydantic_core import from_json
 
@@ -70,9 +69,9 @@ def _unpack(data: bytes, file: str) -> bytes:
     try:
         return gzip.decompress(data)
     except (EOFError, OSError, zlib.error) as error:
-        rule = f"the file must be whole gzip: {error}"
+        rule = f"the file must be complete gzip: {error}"
         raise refuse(
-            file, [problem(file, "", None, rule, "write or copy it anew")]
+            file, [problem(file, "", None, rule, "write or copy it again")]
         ) from error
 
 
@@ -87,65 +86,65 @@ def _syntax_error(text: bytes, message: str, file: str) -> BadInputError:
     except UnicodeDecodeError as error:
         rule = f"the file must be UTF-8: {error.reason} at byte {error.start}"
         return refuse(file, [problem(file, "", None, rule, "convert it to UTF-8")])
-    remedy = "mend it, or write it anew with 'kafka-planner snapshot'"
+    remedy = "correct it, or write it again with 'kafka-planner snapshot'"
     return refuse(file, [problem(file, place, None, f"not JSON: {what}", remedy)])
 
 
 def _refuse_repeated_keys(text: bytes, file: str) -> None:
-    """Parse again to find repeated keys, which were only suspected."""
+    """Parse again to find repeated keys, and reject the file if any."""
     problems = []
     for parsed, keys in repeated_keys(text):
         name = next((parsed[k] for k in ("name", "id", "path") if k in parsed), "")
         place = f"object {name}" if isinstance(name, str | int) and name else ""
-        rule = "an object must have a key once"
+        rule = "keys of an object must be unique"
         problems.append(problem(file, place, keys, rule, "remove the second one"))
     if problems:
         raise refuse(file, problems)
 
 
-def write_json(snapshot: "Snapshot", path: Path) -> None:
+def write_json(header: Mapping[str, Any], tables: Tables, path: Path) -> None:
     """
     Write a snapshot as JSON, gzipped if the name ends in ``.gz``.
 
-    One line for each broker and each partition, so that versions can be compared.
+    Each broker and each partition has its own line, so that files can be compared.
     """
     with path.open("wb") as file, no_garbage_collection():
         if path.suffix != ".gz":
-            file.writelines(_lines(snapshot))
+            file.writelines(_lines(header, tables))
             return
         # Without time and name, the same snapshot gives the same bytes.
         with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-            for line in _lines(snapshot):
+            for line in _lines(header, tables):
                 packed.write(line)
 
 
-def document_of(snapshot: "Snapshot") -> dict[str, Any]:
+def document_of(header: Mapping[str, Any], tables: Tables) -> dict[str, Any]:
     """Return the JSON document of a snapshot."""
     topics = []
-    for topic, partitions in _topics(snapshot):
+    for topic, partitions in _topics(tables):
         topics.append({**topic, "partitions": partitions})
     return {
         "format": FORMAT,
         "version": VERSION,
-        **snapshot.header(),
-        "brokers": _broker_records(snapshot),
+        **header,
+        "brokers": _broker_records(tables),
         "topics": topics,
     }
 
 
-def _lines(snapshot: "Snapshot") -> Iterator[bytes]:
+def _lines(header: Mapping[str, Any], tables: Tables) -> Iterator[bytes]:
     # Three times as fast as `json`; both write the shortest digits of a float.
     from pydantic_core import to_json
 
-    head = {"format": FORMAT, "version": VERSION, **snapshot.header()}
+    head = {"format": FORMAT, "version": VERSION, **header}
     yield to_json(head).removesuffix(b"}") + b',\n "brokers": ['
     comma = b""
-    for broker in _broker_records(snapshot):
+    for broker in _broker_records(tables):
         yield comma + b"\n  " + to_json(broker)
         comma = b","
     yield b'],\n "topics": ['
     comma = b""
-    for topic, partitions in _topics(snapshot):
+    for topic, partitions in _topics(tables):
         yield comma + b"\n  " + to_json(topic).removesuffix(b"}")
         yield b',"partitions": ['
         yield b",".join(b"\n    " + to_json(partition) for partition in partitions)
@@ -154,11 +153,11 @@ def _lines(snapshot: "Snapshot") -> Iterator[bytes]:
     yield b"]}\n"
 
 
-def _broker_records(snapshot: "Snapshot") -> list[dict[str, Any]]:
+def _broker_records(tables: Tables) -> list[dict[str, Any]]:
     dirs_of: dict[int, list[dict[str, Any]]] = {}
-    for log_dir in _records(snapshot.log_dirs, LOG_DIRS.schema.names):
+    for log_dir in _records(tables["log_dirs"], LOG_DIRS.schema.names):
         dirs_of.setdefault(log_dir.pop("broker_id"), []).append(log_dir)
-    brokers = _records(snapshot.brokers, BROKERS.schema.names)
+    brokers = _records(tables["brokers"], BROKERS.schema.names)
     return [
         {**broker, "log_dirs": dirs_of[broker["id"]]}
         if broker["id"] in dirs_of
@@ -168,12 +167,12 @@ def _broker_records(snapshot: "Snapshot") -> list[dict[str, Any]]:
 
 
 def _topics(
-    snapshot: "Snapshot",
+    tables: Tables,
 ) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """Yield each topic with its partitions, both in canonical order."""
-    partitions = _partition_records(snapshot.partitions)
+    partitions = _partition_records(tables["partitions"])
     topic, ahead = next(partitions, ("", {}))
-    for record in _records(snapshot.topics, TOPICS.schema.names):
+    for record in _records(tables["topics"], TOPICS.schema.names):
         name = record.pop("topic")
         mine = []
         while topic == name:

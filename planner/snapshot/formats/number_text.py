@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?
 _MAX_LENGTH = 400
 """Length of the longest text accepted: Java and C write ``%f`` with 309 digits."""
 _MAX_WHOLE = 10.0**30
-"""Larger numbers are no integers of a snapshot, and are not expanded."""
+"""Largest number that is expanded; no integer of a snapshot is larger."""
 
 
 def finite_number(text: str) -> float | None:
@@ -22,7 +22,7 @@ def finite_number(text: str) -> float | None:
 
     Returns
     -------
-    `None` if the text is none, or a float cannot hold it.
+    The number; `None` if the text is not a number, or a float cannot hold it.
 
     Examples
     --------

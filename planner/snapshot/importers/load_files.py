@@ -43,7 +43,7 @@ def load(
     labels
         Broker labels of Prometheus series.
     quantile
-        Quantile of each series of a range query that is taken as its rate, 0 to 1.
+        Quantile of each series of a range query that is used as its rate, 0 to 1.
     allow_partial
         Whether to continue if files do not show everything to each other, and to leave
         out invalid entries.
@@ -56,28 +56,28 @@ def load(
     readers = {one.name: one.reader(allow_partial=allow_partial) for one in IMPORTERS}
     prometheus = readers["prometheus"]
     readers["prometheus"] = partial(prometheus, labels=labels, quantile=quantile)
-    works: list[Callable[[], list[Source]]] = [
-        partial(_one, path, readers[name])
+    imports: list[Callable[[], list[Source]]] = [
+        partial(_read_one, path, readers[name])
         for name, paths in files.items()
         for path in paths
     ]
-    works += [partial(read_cruise_control, folder) for folder in folders]
-    return merge(_all(works), header=header, allow_partial=allow_partial)
+    imports += [partial(read_cruise_control, folder) for folder in folders]
+    return merge(_run_all(imports), header=header, allow_partial=allow_partial)
 
 
-def _one(path: Path, read: Reader) -> list[Source]:
+def _read_one(path: Path, read: Reader) -> list[Source]:
     stage(f"reading {path}")
     return [read_file(path, read)]
 
 
-def _all(works: Iterable[Callable[[], list[Source]]]) -> list[Source]:
+def _run_all(imports: Iterable[Callable[[], list[Source]]]) -> list[Source]:
     """Run all imports, and raise the problems of all of them."""
     sources: list[Source] = []
     messages: list[str] = []
     problems: list[InputProblem] = []
-    for work in works:
+    for run in imports:
         try:
-            sources += work()
+            sources += run()
         except BadInputError as error:
             messages.append(error.message)
             problems += folded(error.problems)

@@ -1,5 +1,5 @@
 """
 Tables of a snapshot: columns, rows, records, and places of problems.
 
-Imports `planner.errors` alone.
+Imports `planner.errors` and `planner.io` alone.
 """

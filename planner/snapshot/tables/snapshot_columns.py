@@ -41,7 +41,7 @@ class Column:
     is_required
         Whether the column must exist, without nulls.
     low, high
-        Bounds of its numbers, or of the numbers in its lists.
+        Bounds of the column's numbers, or of the numbers in its lists.
     choices
         Allowed strings; empty for any.
     may_hold_null
@@ -65,9 +65,9 @@ class TableColumns:
     Parameters
     ----------
     name
-        Name of the table, which is that of the field of `Snapshot`.
+        Name of the table, and of the field of `Snapshot`.
     columns
-        Its columns, in canonical order.
+        Columns of the table, in canonical order.
     """
 
     name: str
@@ -80,7 +80,7 @@ class TableColumns:
 
     @property
     def schema(self) -> ArrowTable:
-        """The table's Arrow schema."""
+        """Arrow schema of the table."""
         return pa.schema([pa.field(c.name, c.type) for c in self.columns])
 
     def empty(self) -> ArrowTable:

@@ -1,4 +1,4 @@
-"""Places of a snapshot's problems, in terms of the file that was read."""
+"""Places of a snapshot's problems in the file that was read."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Finding:
     Parameters
     ----------
     table, row, column
-        Name of the table, row in it as read, and the invalid column.
+        Name of the table, row in the order of the file, and name of the column.
     value
         Invalid value.
     rule, remedy
@@ -55,7 +55,7 @@ class JsonPlaces:
     dir_start
         ``(B + 1,)`` log dirs of broker ``b`` are rows ``dir_start[b]`` and on.
     partition_start
-        ``(T + 1,)`` the same for the partitions of topics.
+        ``(T + 1,)`` partitions of topic ``t`` are rows ``partition_start[t]`` and on.
     """
 
     dir_start: npt.NDArray[np.int64]

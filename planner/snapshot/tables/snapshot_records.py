@@ -41,7 +41,7 @@ Configs = dict[str, str]
 
 @with_config(_STRICT)
 class RatesRecord(TypedDict, total=False):
-    """Where the byte rates come from."""
+    """Source of the byte rates."""
 
     source: str | None
     window_s: Rate | None
@@ -121,7 +121,7 @@ class PartitionRecord(TypedDict, total=False):
 
 @with_config(_STRICT)
 class TopicRecord(TypedDict, total=False):
-    """One topic with its partitions, of which there may be none."""
+    """One topic with its partitions, if any."""
 
     name: Required[str]
     topic_id: str | None
@@ -133,7 +133,7 @@ class TopicRecord(TypedDict, total=False):
 
 @with_config(_STRICT)
 class HeaderRecord(TypedDict):
-    """What a snapshot says once: `snapshot.json` of a Parquet folder."""
+    """Header of a snapshot: `snapshot.json` of a Parquet folder."""
 
     format: Literal["kafka-planner/snapshot"]
     version: Literal[1]
@@ -148,7 +148,7 @@ class HeaderRecord(TypedDict):
 
 @with_config(_STRICT)
 class EnvelopeRecord(HeaderRecord):
-    """A whole snapshot whose topics are still to be validated, one by one."""
+    """A complete snapshot whose topics are validated later, one by one."""
 
     brokers: NotRequired[list[BrokerRecord] | None]
     topics: NotRequired[list[Any] | None]
@@ -156,7 +156,7 @@ class EnvelopeRecord(HeaderRecord):
 
 @with_config(_STRICT)
 class SnapshotRecord(HeaderRecord):
-    """A cluster at one moment: brokers, topics, where every replica lives."""
+    """A cluster at one moment: brokers, topics, and the brokers of all replicas."""
 
     brokers: NotRequired[list[BrokerRecord] | None]
     topics: NotRequired[list[TopicRecord] | None]

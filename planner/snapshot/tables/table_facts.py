@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from placement.model.cluster import BoolArray
+from placement.array_types import BoolArray
 from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
 from planner.snapshot.tables.table_rows import Rows, as_array
 
@@ -37,7 +37,7 @@ class Facts:
     tables: Mapping[str, ArrowTable]
 
     def column(self, table: str, name: str) -> ArrowArray:
-        """Return a column as one Arrow array."""
+        """Return a column of a table as one Arrow array."""
         return as_array(self.tables[table].column(name))
 
     def numbers(self, table: str, name: str) -> npt.NDArray[Any]:
@@ -67,12 +67,12 @@ class Facts:
         return is_online.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
-def again(codes: npt.NDArray[Any]) -> list[int]:
+def repeated_rows(codes: npt.NDArray[Any]) -> list[int]:
     """Return the rows whose code occurs in an earlier row, ascending."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
-    is_again = np.equal(ordered[1:], ordered[:-1])
-    return sorted(order[1:][is_again].tolist())
+    is_repeated = np.equal(ordered[1:], ordered[:-1])
+    return sorted(order[1:][is_repeated].tolist())
 
 
 def codes_of(column: ArrowArray) -> npt.NDArray[np.int64]:

@@ -6,11 +6,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from placement.model.cluster import ABSENT, BoolArray, OffsetArray
+from placement.array_types import BoolArray, OffsetArray
+from placement.model.cluster import ABSENT
 from planner.snapshot.tables.snapshot_columns import ArrowArray
 
 _FEW = 8
-"""Longest row that is searched slot by slot; longer ones are sorted."""
+"""Length up to which a row is searched linearly; longer rows are sorted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +26,7 @@ class Rows:
     values
         ``(N,)`` an Arrow array, or a numpy array, of all rows' elements.
     is_absent
-        ``(P,)`` true where there is no list at all; such a row is empty.
+        ``(P,)`` true where the list is null; such a row is empty.
     """
 
     start: OffsetArray

@@ -8,7 +8,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from planner.fleet.dumps.dump_finder import Dump
-from planner.fleet.dumps.dump_intake import Intake, Taken, dumps_in, take
+from planner.fleet.dumps.dump_intake import IngestedDump, Intake, dumps_in, ingest_dump
 from planner.fleet.dumps.dump_receipts import Receipt
 from planner.fleet.fleet_places import schema_of
 from planner.fleet.fleet_store import Store
@@ -134,7 +134,9 @@ class _FolderSettler:
     def settle(self, dealt: DataFrame) -> list[Receipt]:
         """Read dumps in the executors; the driver receives one row per dump."""
         found = dealt.mapInArrow(self._work, "taken string").collect()
-        return self._intake.settle(Taken.from_text(row["taken"]) for row in found)
+        return self._intake.settle(
+            IngestedDump.from_text(row["taken"]) for row in found
+        )
 
 
 def _dealt(spark: SparkSession, dumps: Sequence[Dump]) -> DataFrame:
@@ -157,7 +159,7 @@ def _worker(
         source, target = Store(folder), Store(fleet)
         for batch in batches:
             for text in batch.column("dump").to_pylist():
-                done = take(
+                done = ingest_dump(
                     Dump.from_text(text), source, target, allow_partial=allow_partial
                 )
                 yield pa.RecordBatch.from_pydict({"taken": [done.to_text()]})

@@ -12,12 +12,12 @@ from planner.fleet.arrow_tables import EPOCH
 from planner.fleet.commit_markers import time_text
 from planner.fleet.contracts.fleet_contracts import FLEETS, ROWS
 from planner.fleet.contracts.table_contract import TableContract
-from planner.fleet.dumps.dump_claims import Claims, Settled
+from planner.fleet.dumps.dump_claims import Claims, Decision
 from planner.fleet.dumps.dump_finder import Dump
-from planner.fleet.dumps.dump_intake import Taken, take
+from planner.fleet.dumps.dump_intake import IngestedDump, ingest_dump
 from planner.fleet.dumps.dump_receipts import Receipt
 from planner.fleet.dumps.dump_rejects import FOLDER as REJECTS
-from planner.fleet.fleet_store import HeldFiles, Store
+from planner.fleet.fleet_store import MemoryFiles, Store
 from planner.spark.common.contract_columns import columns_of
 from planner.spark.io.catalog_tables import qualified
 from planner.spark.io.fleet_layout import micros_of
@@ -84,7 +84,7 @@ class TableIntake:
 
     def _settle(self, held: DataFrame) -> list[Receipt]:
         rows = held.where("name = ''").select("content").collect()
-        taken = [Taken.from_text(bytes(row["content"]).decode()) for row in rows]
+        taken = [IngestedDump.from_text(bytes(row["content"]).decode()) for row in rows]
         replaced = {each.receipt.key for each in taken if each.receipt.key is not None}
         withdrawn = {key for key in replaced if self._claims.has(key)}
         had_rejects = self._claims.had_rejects(each.receipt.dump for each in taken)
@@ -116,7 +116,7 @@ class TableIntake:
             self._merge(name, rows, is_one_of(keys))
         self._merge(COMMITS, listed)
 
-    def _merge_rejects(self, held: DataFrame, settled: Sequence[Settled]) -> None:
+    def _merge_rejects(self, held: DataFrame, settled: Sequence[Decision]) -> None:
         """Merge the rejects of dumps in place of their earlier rejects."""
         rows = _rows_of(held, FLEETS[REJECTS])
         doubled = [each.reject for each in settled if each.reject is not None]
@@ -151,8 +151,8 @@ def _worker(
 
 
 def _held(dump: Dump, source: Store, *, allow_partial: bool) -> pa.RecordBatch:
-    files = HeldFiles()
-    done = take(dump, source, files, allow_partial=allow_partial)
+    files = MemoryFiles()
+    done = ingest_dump(dump, source, files, allow_partial=allow_partial)
     contents = {"": done.to_text().encode(), **files.contents}
     columns = {
         "dump": [dump.name] * len(contents),

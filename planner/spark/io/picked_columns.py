@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 CASE_SENSITIVE = "spark.sql.caseSensitive"
-TWICE = "a column must stand once"
+TWICE = "a column must occur once"
 Flaw = Mapping[str, str]
 
 

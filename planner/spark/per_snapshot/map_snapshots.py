@@ -32,8 +32,8 @@ from planner.spark.common.snapshot_headers import header_of
 from planner.spark.common.task_packing import SLOT, dealt, pack, shuffled_tasks, slots
 from planner.spark.io.fleet_files import KEY, FleetFiles
 from planner.spark.io.fleet_tables import Fleet
+from planner.spark.io.whole_snapshots import SnapshotReader
 from planner.spark.per_snapshot.snapshot_jobs import Job
-from planner.spark.per_snapshot.whole_snapshots import SnapshotReader
 from planner.spark.scoring.shuffle.row_batches import gathered
 from planner.spark.scoring.shuffle.stacked_tables import part_of, tagged, union_of
 

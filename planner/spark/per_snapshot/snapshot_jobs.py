@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
 from planner.spark.io.fleet_tables import Fleet
-from planner.spark.per_snapshot.whole_snapshots import snapshot_sizes
+from planner.spark.io.whole_snapshots import snapshot_sizes
 
 JOB_REPLICAS = 15_000
 """Fixed cost of a job, in replicas: 0.05 s for a plan."""

@@ -16,7 +16,7 @@ from planner.fleet.snapshot_changes import (
     SCHEMA,
     change_table,
     drift_rows,
-    lost_change,
+    unreadable_change,
 )
 from planner.fleet.snapshot_selection import ALL, SnapshotSelection
 from planner.snapshot.tables.snapshot_columns import ArrowTable
@@ -74,11 +74,11 @@ def changes(spark: SparkSession, fleet: Fleet, pairs: Sequence[Job]) -> DataFram
         before, after = snapshots
         moment, flaw = before.taken_at, before.flaw or after.flaw
         if flaw:
-            return lost_change(moment, flaw)
+            return unreadable_change(moment, flaw)
         try:
             return change_table(before.tables, after.tables, taken_before=moment)
         except Exception as error:  # one cluster must not stop the others
-            return lost_change(moment, f"{type(error).__name__}: {error}")
+            return unreadable_change(moment, f"{type(error).__name__}: {error}")
 
     return on_each(spark, fleet, pairs, work, SCHEMA)
 
@@ -198,7 +198,7 @@ def changes_folder(
             job
             for job in pairs_of(sizes_of(fleet))
             if (job.cluster_id, *job.times) not in done
-            and selection.takes_time(job.times[-1])
+            and selection.selects_time(job.times[-1])
         ]
         if pairs:
             found = changes(spark, fleet, pairs)

@@ -12,10 +12,10 @@ from planner.fleet.cluster_plans import (
     FAILED,
     REFUSED,
     SCHEMA,
-    Asked,
+    FleetRequest,
     NamedRequest,
-    lost_row,
     plan_row,
+    unreadable_row,
 )
 from planner.fleet.cluster_scenarios import SCHEMA as SCENARIO_SCHEMA
 from planner.fleet.cluster_scenarios import FleetScenario
@@ -102,7 +102,7 @@ def play_fleet(
 def _of_fleet(
     spark: SparkSession,
     fleet: str | Fleet,
-    asked: Sequence[Asked],
+    asked: Sequence[FleetRequest],
     table: str,
     *,
     history: bool,
@@ -120,7 +120,7 @@ def _answered(
     spark: SparkSession,
     fleet: Fleet,
     jobs: Sequence[Job],
-    asked: Sequence[Asked],
+    asked: Sequence[FleetRequest],
     schema: Any,  # noqa: ANN401 - an Arrow schema
 ) -> DataFrame:
     by_name = {each.name: each for each in asked}
@@ -129,7 +129,7 @@ def _answered(
     def work(snapshots: Sequence[Whole], name: str) -> ArrowTable:
         (snapshot,) = snapshots
         if snapshot.flaw:
-            row = lost_row(by_name[name], snapshot.flaw)
+            row = unreadable_row(by_name[name], snapshot.flaw)
         else:
             row = plan_row(snapshot.tables, snapshot.header, by_name[name])
         return pa.Table.from_pylist([row], schema=rows)
@@ -162,7 +162,7 @@ class FleetPlanned:
 def plan_folder(
     spark: SparkSession,
     folder: str,
-    asked: Sequence[Asked],
+    asked: Sequence[FleetRequest],
     output: str,
     *,
     table: str = PLANS,

@@ -17,8 +17,8 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.snapshot_headers import header_of
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_tables import Fleet
+from planner.spark.io.snapshot_keys import Key
 from planner.spark.scoring.fleet_scores import FleetScores
-from planner.spark.scoring.shuffle.shuffle_rows import Key
 from planner.text.document_numbers import rounded
 
 MOST_BROKERS = 10_000

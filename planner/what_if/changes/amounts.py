@@ -1,4 +1,4 @@
-"""Sizes, rates and durations in files: numbers, or texts with a unit."""
+"""Sizes, rates and durations in scenario files: numbers, or texts with a unit."""
 
 import re
 from typing import Annotated
@@ -21,12 +21,12 @@ _DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h|d|w)\s*")
 
 def parse_duration_ms(text: str) -> float:
     """
-    Read a duration such as ``48h`` or ``14d``, as milliseconds.
+    Return the milliseconds of a duration such as ``48h`` or ``14d``.
 
     Raises
     ------
     ValueError
-        If it is none.
+        If the text is no duration.
 
     Examples
     --------

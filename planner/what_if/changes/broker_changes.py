@@ -1,18 +1,18 @@
-"""Changes of brokers and log dirs: names looked up, then the model is asked."""
+"""Changes of brokers and log dirs: names validated, then applied to the model."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from placement.model.cluster import ClusterState
-from placement.scenarios.changes import broker_changes
-from placement.scenarios.changes import log_dir_changes as dir_changes
-from placement.scenarios.changes.broker_changes import (
+from placement.cluster_changes import broker_changes
+from placement.cluster_changes import log_dir_changes as dir_changes
+from placement.cluster_changes.broker_changes import (
     Capacities,
     next_ids,
     usual_broker,
 )
-from placement.scenarios.changes.broker_loss import lose_parts
-from placement.scenarios.changes.variant import Variant
+from placement.cluster_changes.broker_loss import lose_parts
+from placement.cluster_changes.variant import Variant
+from placement.model.cluster import ClusterState
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.change_context import Changer, Maker
 
@@ -63,13 +63,13 @@ def _named_brokers(
     change: r.RemoveBrokersRecord | r.ReplaceBrokersRecord | r.LoseRecord,
     place: str,
 ) -> list[int]:
-    """Return the brokers that a change names, those of its racks included."""
+    """Return the ids of the brokers that a change names by id or by rack."""
     ids = _ids_of(changer, state, change, place)
     fields = type(change).model_fields
     keys = [key for key in ("brokers", "racks", "log_dirs") if key in fields]
     if all(getattr(change, key) is None for key in keys):
         rule = f"some of {', '.join(keys)} must be given"
-        changer.refuse(place, None, rule, "say which")
+        changer.refuse(place, None, rule, "name the brokers")
     return ids
 
 
@@ -112,7 +112,7 @@ def _resize_brokers(
     capacities = capacities_of(change, model)
     if not given and capacities == Capacities() and change.type is None:
         rule = "some capacity, factor or type must be given"
-        changer.refuse(place, None, rule, "say what changes")
+        changer.refuse(place, None, rule, "give one of them")
     resized = broker_changes.resize_brokers(variant, ids, capacities, given)
     return broker_changes.typed(resized, ids, change.type)
 
@@ -120,7 +120,7 @@ def _resize_brokers(
 def _chosen_brokers(
     changer: Changer, state: ClusterState, change: r.ResizeBrokersRecord, place: str
 ) -> list[int]:
-    """Return the brokers of a change by id and rack; all where nothing is named."""
+    """Return the ids of the brokers of a change; all brokers where it names none."""
     if change.racks is None:
         return changer.names.brokers(f"{place}.brokers", change.brokers, state)
     return _ids_of(changer, state, change, place)
@@ -138,7 +138,7 @@ def _replace_brokers(
         else changer.names.new_ids(f"{place}.with", change.with_, state)
     )
     if len(new) != len(old):
-        rule = f"there must be one for each that goes, that is {len(old)}"
+        rule = f"must name one new broker for each of the {len(old)} replaced ones"
         changer.refuse(f"{place}.with", change.with_, rule, "name as many")
         return variant
     successors = dict(zip(old, new, strict=True))
@@ -213,7 +213,7 @@ def _lose(
 def capacities_of(
     record: r.CapacitiesRecord, model: r.CapacitiesRecord | None = None
 ) -> Capacities:
-    """Return the capacities that a record gives, else those of its type."""
+    """Return the capacities of a record, completed by those of its type."""
     own = _capacities(record)
     return own if model is None else replace(_capacities(model), **own.given())
 

@@ -1,4 +1,4 @@
-"""What the changes of scenarios need: names, the state of things, and complaints."""
+"""Context of the changes of scenarios: configs, growth, types, prices, problems."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -6,37 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from placement.cluster_changes.variant import Variant, variant_of
+from placement.demand.topic_growth import Growth
 from placement.failures.controller_decision import ElectionRules
 from placement.model.cluster import ClusterState
-from placement.scenarios.changes.variant import Variant, variant_of
-from placement.sizing.demand.topic_growth import Growth
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.scenario_names import NameReader
 
 if TYPE_CHECKING:
-    from planner.what_if.prices import Prices
+    from planner.what_if.changes.prices import Prices
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Context:
     """
-    What changes need to know besides the cluster.
+    Facts besides the cluster that changes use.
 
     Parameters
     ----------
     configs
         Configs of the brokers.
     rules
-        Who may lead after a loss.
+        Rules by which Kafka elects leaders after a loss.
     growth
-        How the topics of today grow, by name; `None` where nobody says.
+        Compound, linear and disk growth per day of each topic of today, by name; `None`
+        where no growth is given.
     types
-        Types of brokers, by name.
+        Types of brokers by name.
     of_broker
-        Types of today's brokers, by id.
+        Names of the types of today's brokers by id.
     prices
-        What things cost; `None` where nobody says.
+        Prices of brokers and bytes; `None` where none are given.
     """
 
     configs: Mapping[str, str]
@@ -47,11 +48,11 @@ class Context:
     prices: "Prices | None" = None
 
     def start(self, state: ClusterState) -> Variant:
-        """Return today's cluster, before any change."""
+        """Return today's cluster as a variant without changes."""
         return replace(variant_of(state), types=self.of_broker)
 
     def growth_of(self, state: ClusterState) -> Growth | None:
-        """Return the growth of the topics of a cluster; new ones do not grow."""
+        """Return the growth of the topics of a cluster; new topics do not grow."""
         if self.growth is None:
             return None
         rates = [self.growth.get(name, (0.0, 0.0, 0.0)) for name in state.topics.names]
@@ -64,14 +65,14 @@ class Context:
 
 class Changer:
     """
-    What makes the changes of scenarios, and keeps every problem.
+    Tools of the functions that apply changes; collects every problem.
 
     Parameters
     ----------
     names
-        Looks names up.
+        Reader of names, which validates them against the cluster.
     context
-        What changes need to know.
+        Facts besides the cluster.
     """
 
     def __init__(self, names: NameReader, context: Context) -> None:
@@ -79,11 +80,11 @@ class Changer:
         self.context = context
 
     def refuse(self, place: str, value: object, rule: str, remedy: str) -> None:
-        """Keep a problem."""
+        """Add a problem."""
         self.names.refuse(place, value, rule, remedy)
 
     def type_of(self, place: str, name: str | None) -> r.CapacitiesRecord | None:
-        """Return the type that a change names, `None` where it names none."""
+        """Return the type that a change names; `None` if it names no known type."""
         if name is None:
             return None
         known = self.context.types
@@ -93,14 +94,14 @@ class Changer:
         return known.get(name)
 
     def one_of(self, place: str, record: r.Record, keys: tuple[str, ...]) -> str:
-        """Return the one key of several that is given."""
+        """Return the given key; add a problem unless exactly one of `keys` is given."""
         given = [key for key in keys if getattr(record, key) is not None]
         if len(given) != 1:
-            said = f"one of {', '.join(keys)} must be given"
-            self.refuse(place, ", ".join(given), said, "give one, remove the others")
+            rule = f"one of {', '.join(keys)} must be given"
+            self.refuse(place, ", ".join(given), rule, "give one, remove the others")
             return keys[0]
         return given[0]
 
 
 Maker = Callable[[Changer, Variant, Any, str], Variant]
-"""Returns the cluster after a change, which stands at a place of the file."""
+"""Function that returns the cluster after a change; its last argument is the place."""

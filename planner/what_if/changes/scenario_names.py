@@ -1,12 +1,13 @@
-"""Names in a scenario, looked up in the cluster as it is by then."""
+"""Names in a scenario, validated against the cluster at that point."""
 
 import re
 from collections.abc import Sequence
 
 import numpy as np
 
-from placement.model.cluster import ABSENT, BoolArray, ClusterState
-from placement.scenarios.changes.log_dir_changes import Place
+from placement.array_types import BoolArray
+from placement.cluster_changes.log_dir_changes import Place
+from placement.model.cluster import ABSENT, ClusterState
 from planner.errors import InputProblem
 from planner.io.problems import problem
 from planner.options.option_reader import parse_broker_list
@@ -16,12 +17,12 @@ from planner.what_if.changes.scenario_records import OnTopics
 
 class NameReader:
     """
-    Looks names up and keeps every problem.
+    Reader of names, which validates them and collects every problem.
 
     Parameters
     ----------
     file
-        What problems name as their file.
+        Name of the file in problems.
     """
 
     def __init__(self, file: str) -> None:
@@ -29,11 +30,11 @@ class NameReader:
         self.problems: list[InputProblem] = []
 
     def refuse(self, place: str, value: object, rule: str, remedy: str) -> None:
-        """Keep a problem."""
+        """Add a problem."""
         self.problems.append(problem(self.file, place, value, rule, remedy))
 
     def ids(self, place: str, given: str | Sequence[int]) -> list[int]:
-        """Return broker ids, whether there are such brokers or not."""
+        """Return broker ids, whether or not such brokers exist."""
         if not isinstance(given, str):
             return list(dict.fromkeys(given))
         try:
@@ -45,7 +46,7 @@ class NameReader:
     def brokers(
         self, place: str, given: str | Sequence[int] | None, state: ClusterState
     ) -> list[int]:
-        """Return the ids of brokers that there are; all of them for `None`."""
+        """Return the ids of existing brokers; all of them for `None`."""
         if given is None:
             return [int(b) for b in state.brokers.ids]
         ids = self.ids(place, given)
@@ -59,7 +60,7 @@ class NameReader:
     def new_ids(
         self, place: str, given: str | Sequence[int], state: ClusterState
     ) -> list[int]:
-        """Return ids that no broker has."""
+        """Return the ids that no broker has yet."""
         ids = self.ids(place, given)
         rows = state.brokers.rows_of(ids)
         taken = [i for i, row in zip(ids, rows, strict=True) if row != ABSENT]
@@ -70,7 +71,7 @@ class NameReader:
         return [i for i in ids if i not in taken]
 
     def racks(self, place: str, given: Sequence[str], state: ClusterState) -> list[str]:
-        """Return names of racks that there are."""
+        """Return the names of existing racks."""
         known = [rack for rack in state.brokers.racks if rack is not None]
         for name in given:
             if name not in known:
@@ -81,7 +82,7 @@ class NameReader:
     def log_dirs(
         self, place: str, given: Sequence[str], state: ClusterState
     ) -> list[Place]:
-        """Return log dirs given as ``ID:PATH``."""
+        """Return the existing log dirs of texts ``ID:PATH``."""
         owners = state.brokers.ids[state.log_dirs.broker_idx].tolist()
         pairs = list(zip(owners, state.log_dirs.paths, strict=True))
         by_name = {f"{b}:{path}": (b, path) for b, path in pairs}
@@ -92,7 +93,7 @@ class NameReader:
         return [by_name[name] for name in given if name in by_name]
 
     def topics(self, place: str, record: OnTopics, state: ClusterState) -> BoolArray:
-        """Return ``(T,)`` the topics chosen; all where nothing is said."""
+        """Return ``(T,)`` true for chosen topics; all where the record names none."""
         names = state.topics.names
         if record.topic is None and record.topics is None:
             return np.ones(len(names), dtype=np.bool_)
@@ -114,7 +115,7 @@ class NameReader:
             pattern = re.compile(text)
         except re.error as error:
             self.refuse(
-                place, text, f"must be a regular expression: {error}", "mend it"
+                place, text, f"must be a regular expression: {error}", "correct it"
             )
             return nothing
         found = np.array([bool(pattern.fullmatch(name)) for name in names], dtype=bool)

@@ -1,4 +1,4 @@
-"""The shape of a scenarios file."""
+"""Records of a scenarios file."""
 
 from typing import Annotated, Literal
 
@@ -15,7 +15,7 @@ Fraction = Annotated[float, Field(gt=0, le=1)]
 Change = Annotated[float, Field(gt=-1, le=100)]
 Resource = Literal["disk", "in", "out", "cpu"]
 Brokers = str | list[BrokerId]
-"""``"1-3,7"``, or a list of ids."""
+"""Brokers as a text such as ``"1-3,7"``, or as a list of ids."""
 
 
 class Record(BaseModel):
@@ -27,7 +27,7 @@ class Record(BaseModel):
 
 
 class CapacitiesRecord(Record):
-    """What a broker can take, where that changes."""
+    """New capacities of brokers; those left out do not change."""
 
     disk: Bytes | None = None
     network_in: Rate | None = None
@@ -37,14 +37,14 @@ class CapacitiesRecord(Record):
 
 
 class OnTopics(Record):
-    """Which topics: names, or a pattern of whole names; all where nothing is said."""
+    """Topics by name, or by a pattern of the whole name; all topics without both."""
 
     topic: Name | list[Name] | None = None
     topics: str | None = None
 
 
 class AddBrokersRecord(CapacitiesRecord):
-    """Empty brokers come; like another one where nothing else is said."""
+    """Empty brokers are added; fields left out are those of the broker `like`."""
 
     change: Literal["add-brokers"]
     count: Count | None = None
@@ -56,7 +56,7 @@ class AddBrokersRecord(CapacitiesRecord):
 
 
 class RemoveBrokersRecord(Record):
-    """Brokers are emptied and go; whole racks of them, if asked."""
+    """Brokers, or all brokers of racks, are emptied and removed."""
 
     change: Literal["remove-brokers"]
     brokers: Brokers | None = None
@@ -64,7 +64,7 @@ class RemoveBrokersRecord(Record):
 
 
 class ResizeBrokersRecord(CapacitiesRecord):
-    """Brokers get other capacities; all of them where none is named."""
+    """Brokers get other capacities; all brokers where none is named."""
 
     change: Literal["resize-brokers"]
     brokers: Brokers | None = None
@@ -76,7 +76,7 @@ class ResizeBrokersRecord(CapacitiesRecord):
 
 
 class ReplaceBrokersRecord(CapacitiesRecord):
-    """Other machines take the place of brokers, and copy what was there."""
+    """New brokers replace old ones and copy their replicas."""
 
     change: Literal["replace-brokers"]
     brokers: Brokers | None = None
@@ -86,7 +86,7 @@ class ReplaceBrokersRecord(CapacitiesRecord):
 
 
 class AddLogDirsRecord(Record):
-    """Brokers get one more log dir each; all of them where none is named."""
+    """Brokers get one more log dir each; all brokers where none is named."""
 
     change: Literal["add-log-dirs"]
     brokers: Brokers | None = None
@@ -95,14 +95,14 @@ class AddLogDirsRecord(Record):
 
 
 class RemoveLogDirsRecord(Record):
-    """Log dirs go, as ``ID:PATH``; what lies there goes to others of their broker."""
+    """Log dirs (``ID:PATH``) are removed; their replicas move inside the broker."""
 
     change: Literal["remove-log-dirs"]
     log_dirs: list[str] = Field(min_length=1)
 
 
 class ResizeLogDirsRecord(Record):
-    """Log dirs, as ``ID:PATH``, get another size."""
+    """Log dirs (``ID:PATH``) get another size."""
 
     change: Literal["resize-log-dirs"]
     log_dirs: list[str] = Field(min_length=1)
@@ -110,7 +110,7 @@ class ResizeLogDirsRecord(Record):
 
 
 class ReplaceLogDirsRecord(Record):
-    """Other disks take the place of log dirs (``ID:PATH``), and copy what was there."""
+    """New disks replace log dirs (``ID:PATH``) and get copies of their replicas."""
 
     change: Literal["replace-log-dirs"]
     log_dirs: list[str] = Field(min_length=1)
@@ -127,7 +127,7 @@ class LoseRecord(Record):
 
 
 class TrafficRecord(OnTopics):
-    """What is written and read is multiplied, with the CPU it takes; sizes stay."""
+    """Rates in and out and CPU are multiplied by a factor; sizes do not change."""
 
     change: Literal["traffic"]
     factor: Factor
@@ -135,10 +135,10 @@ class TrafficRecord(OnTopics):
 
 class GrowRecord(OnTopics):
     """
-    Topics grow: by a factor, or by a part of themselves per day or month.
+    Topics grow by a factor, or by a fraction per day or month.
 
-    With `days` or `months` alone, as `growth` of the file, ``--growth`` or ``--trends``
-    says.
+    With `days` or `months` alone, the growth is that of `growth` in the file, of
+    ``--growth`` or of ``--trends``.
     """
 
     change: Literal["grow"]
@@ -151,7 +151,7 @@ class GrowRecord(OnTopics):
 
 
 class RetentionRecord(OnTopics):
-    """Topics keep their data longer, or shorter; sizes follow."""
+    """Topics keep their data for another time; sizes change in proportion."""
 
     change: Literal["retention"]
     keep: Duration | None = None
@@ -160,7 +160,7 @@ class RetentionRecord(OnTopics):
 
 
 class TierRecord(OnTopics):
-    """Topics get remote storage; what is younger than `local` stays on disk."""
+    """Topics get remote storage; data younger than `local` stay on disk."""
 
     change: Literal["tier"]
     local: Duration
@@ -183,7 +183,7 @@ class PartitionsRecord(OnTopics):
 
 
 class NewTopicRecord(Record):
-    """A topic comes, as it will be once it is full; several of them with `copies`."""
+    """A topic is added with its final size and rates; `copies` adds several."""
 
     change: Literal["new-topic"]
     name: Name
@@ -197,13 +197,13 @@ class NewTopicRecord(Record):
 
 
 class RemoveTopicsRecord(OnTopics):
-    """Topics go."""
+    """Topics are deleted."""
 
     change: Literal["remove-topics"]
 
 
 class ConsumersRecord(OnTopics):
-    """Consumers read more, or less."""
+    """Consumers read more or less."""
 
     change: Literal["consumers"]
     factor: Factor | None = None
@@ -237,11 +237,11 @@ Then = Literal["rebalance", "needed", "nothing"]
 
 class ScenarioRecord(Record):
     """
-    One scenario: changes made in this order, then a plan.
+    One scenario: changes in this order, then a plan.
 
-    `then` is `rebalance` (every broker into its band), `needed` (only what must moves)
-    or `nothing` (all is left as it is). `after` names a scenario above: this one begins
-    with the cluster that the other leads to.
+    `then` is `rebalance` (move every broker into its band), `needed` (move only
+    replicas that must move) or `nothing` (make no plan). `after` names a scenario
+    above; this scenario begins with the cluster after that one.
     """
 
     name: Name
@@ -251,7 +251,7 @@ class ScenarioRecord(Record):
 
 
 class StepsRecord(Record):
-    """From one number to another, both among them, in steps."""
+    """Numbers from `from` to `to`, both included, in steps."""
 
     from_: float = Field(alias="from")
     to: float
@@ -260,11 +260,11 @@ class StepsRecord(Record):
 
 class SweepRecord(Record):
     """
-    Many scenarios: every traffic with every number of brokers and of days.
+    Many scenarios: each combination of traffic, number of brokers and days.
 
-    `changes` come first. `brokers` may be a text such as ``"9-15"``: how many there are
-    in the end; those that come are `like` another one, those that go the latest ids of
-    the largest racks. `days` let topics grow as `growth` says.
+    `changes` come first. `brokers` is the final number of brokers and may be a text
+    such as ``"9-15"``; added brokers are copies of the broker `like`, removed brokers
+    have the highest ids of the largest racks. With `days`, topics grow by `growth`.
     """
 
     name: Name
@@ -278,7 +278,7 @@ class SweepRecord(Record):
 
 
 class GrowthRecord(OnTopics):
-    """How topics grow, a part of themselves per day or month, or in bytes a day."""
+    """Growth of topics: a fraction per day or month, or bytes a day."""
 
     per_day: Change | None = None
     per_month: Change | None = None
@@ -290,7 +290,7 @@ Price = Annotated[float, Field(ge=0, le=1e12)]
 
 
 class ScenarioTypeRecord(CapacitiesRecord):
-    """A type of brokers: its price, its capacities, and which of today's are of it."""
+    """A type of brokers: its price, its capacities, and today's brokers of the type."""
 
     name: Name
     price: Price
@@ -299,11 +299,11 @@ class ScenarioTypeRecord(CapacitiesRecord):
 
 class PricesRecord(Record):
     """
-    What things cost, in any currency.
+    Prices in any currency.
 
-    `per` is the span of time that prices of brokers and of remote storage are for;
-    `broker` is for those of no type; `cross_rack_gb` for each GB from rack to rack,
-    `remote_gb` for each GB that is in remote storage for so long.
+    `per` is the period of the prices of brokers and of remote storage. `broker` is the
+    price of brokers without a type, `cross_rack_gb` that of each GB between racks,
+    `remote_gb` that of each GB in remote storage for the period.
     """
 
     currency: Annotated[str, Field(max_length=8)] = ""

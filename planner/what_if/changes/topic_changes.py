@@ -1,27 +1,28 @@
-"""Changes of topics and of what they carry: looked up, then the model is asked."""
+"""Changes of topics and their loads: names validated, then applied to the model."""
 
 from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from placement.model.cluster import UNKNOWN, BoolArray, ClusterState, RateArray
-from placement.model.load import Resource
-from placement.scenarios.changes.factor_changes import set_replication_factor
-from placement.scenarios.changes.load_changes import EVERYTHING, TRAFFIC, consume, grow
-from placement.scenarios.changes.partition_changes import set_partitions
-from placement.scenarios.changes.replica_filling import open_brokers
-from placement.scenarios.changes.retention_changes import (
+from placement.array_types import BoolArray, RateArray
+from placement.cluster_changes.factor_changes import set_replication_factor
+from placement.cluster_changes.load_changes import EVERYTHING, TRAFFIC, consume, grow
+from placement.cluster_changes.partition_changes import set_partitions
+from placement.cluster_changes.replica_filling import open_brokers
+from placement.cluster_changes.retention_changes import (
     keep,
     retention_of,
     tier_down_to,
 )
-from placement.scenarios.changes.topic_changes import (
+from placement.cluster_changes.topic_changes import (
     NewTopic,
     add_topics,
     remove_topics,
 )
-from placement.scenarios.changes.variant import Variant
-from placement.sizing.demand.topic_growth import DAYS_PER_MONTH
+from placement.cluster_changes.variant import Variant
+from placement.demand.topic_growth import DAYS_PER_MONTH
+from placement.model.cluster import UNKNOWN, ClusterState
+from placement.model.load import Resource
 from planner.snapshot.tables.table_facts import MIN_ISR
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.change_context import Changer, Maker
@@ -42,12 +43,12 @@ def _grow(
     keys = ("factor", "per_day", "per_month")
     if all(getattr(change, key) is None for key in keys):
         days = _days(changer, change, place)
-        return _grown_as_told(changer, variant, chosen, of, days, place)
+        return _grown_by_rates(changer, variant, chosen, of, days, place)
     factor = _growth_factor(changer, change, place)
     return grow(variant, np.where(chosen, factor, 1.0), of)
 
 
-def _grown_as_told(
+def _grown_by_rates(
     changer: Changer,
     variant: Variant,
     chosen: BoolArray,
@@ -55,7 +56,7 @@ def _grown_as_told(
     days: float,
     place: str,
 ) -> Variant:
-    """Let topics grow as the file, or the trends of the fleet, say that they do."""
+    """Apply the growth of the file, of the option or of trends for some days."""
     growth = changer.context.growth_of(variant.state)
     if growth is None:
         rule = "growth must be given where no factor, per_day or per_month is"
@@ -70,7 +71,7 @@ def _grown_as_told(
 
 def _days(changer: Changer, change: r.GrowRecord, place: str) -> float:
     if (change.days is None) == (change.months is None):
-        rule = "one of days, months must say for how long"
+        rule = "days or months must be given, and not both"
         changer.refuse(place, None, rule, "add days = 90, or months = 3")
     return (change.days or 0.0) + (change.months or 0.0) * DAYS_PER_MONTH
 
@@ -80,7 +81,7 @@ def _growth_factor(changer: Changer, change: r.GrowRecord, place: str) -> float:
     has_span = change.days is not None or change.months is not None
     if kind == "factor":
         if has_span:
-            rule = "days and months go with per_day and per_month"
+            rule = "days and months need per_day or per_month"
             changer.refuse(place, None, rule, "remove them")
         return change.factor or 0.0
     days = _days(changer, change, place)
@@ -130,11 +131,11 @@ def _replication_factor(
     changer: Changer, variant: Variant, change: r.ReplicationFactorRecord, place: str
 ) -> Variant:
     chosen = changer.names.topics(place, change, variant.state)
-    _fits(changer, variant, change.factor, f"{place}.factor")
+    _check_factor(changer, variant, change.factor, f"{place}.factor")
     return set_replication_factor(variant, chosen, change.factor)
 
 
-def _fits(changer: Changer, variant: Variant, factor: int, place: str) -> None:
+def _check_factor(changer: Changer, variant: Variant, factor: int, place: str) -> None:
     count = int(open_brokers(variant.state, variant.leaving).sum())
     if factor > count:
         rule = f"must be at most the number of brokers that take replicas: {count}"
@@ -147,7 +148,7 @@ def _partitions(
     state = variant.state
     chosen = changer.names.topics(place, change, state)
     kind = changer.one_of(place, change, ("count", "factor"))
-    _fits(changer, variant, 1, place)
+    _check_factor(changer, variant, 1, place)
     now = np.bincount(state.partitions.topic_idx, minlength=len(state.topics))
     counts = {}
     for t in np.nonzero(chosen & (now > 0))[0].tolist():
@@ -177,7 +178,9 @@ def _new_topic(
     if taken:
         rule = "no topic may have the name of a new one"
         changer.refuse(f"{place}.name", taken[0], rule, "choose another")
-    _fits(changer, variant, change.replication_factor, f"{place}.replication_factor")
+    _check_factor(
+        changer, variant, change.replication_factor, f"{place}.replication_factor"
+    )
     size = change.size
     if size is None and change.keep is not None and change.writes is not None:
         size = round(change.writes * change.keep / 1000)
@@ -234,7 +237,7 @@ def _or_nan(value: float | None) -> float:
 
 
 def cores_per_byte(state: ClusterState) -> tuple[float, float]:
-    """Return the mean cores per byte/s of leaders and of followers; NaN if unknown."""
+    """Return mean CPU cores per byte/s of leaders and of followers; NaN if unknown."""
     partitions = state.partitions
     passes = partitions.in_bytes_per_s + partitions.out_bytes_per_s
     leads = partitions.leader_cpu_cores.sum() / max(passes.sum(), 1e-9)
@@ -243,7 +246,7 @@ def cores_per_byte(state: ClusterState) -> tuple[float, float]:
 
 
 def topic_bytes(state: ClusterState) -> RateArray:
-    """Return ``(T,)`` bytes of all replicas of each topic."""
+    """Return ``(T,)`` bytes of each topic, summed over its replicas."""
     total = np.zeros(len(state.topics))
     size = np.maximum(state.partitions.size_bytes, 0) * state.num_replicas
     np.add.at(total, state.partitions.topic_idx, size)

@@ -16,13 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
+from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.cp_sat.hard_rules_model import BITS, RulesModel
 from placement.core.exact.cp_sat.placement_variables import Pair, with_roles_kept
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.objective import Value, usable_capacity
-from placement.core.model.problem import NO_LIMIT, NOWHERE, IntArray, Problem
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Problem
 
 COST_BITS, FINE_BITS = 20, 27
 """Bits of the cost of a move: in a model of all bins, and in a model of one node."""

@@ -18,6 +18,7 @@ from itertools import product
 import numpy as np
 from ortools.sat.python import cp_model
 
+from placement.array_types import IntArray
 from placement.core.exact.cp_sat.placement_variables import Pair, PlacesModel
 from placement.core.exact.model_scaling import LARGEST, Found, caps_of
 from placement.core.exact.separable_levels import NodeBins
@@ -25,12 +26,7 @@ from placement.core.exact.work_limit import ExactWork
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.node_limits import limited_levels, usable_in_nodes
 from placement.core.model.objective import usable_capacity
-from placement.core.model.problem import (
-    NO_LIMIT,
-    NOWHERE,
-    IntArray,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Problem
 
 BITS = 28
 """Bits of a coefficient: CP-SAT 9.15 errs if products of two coefficients overflow."""

@@ -12,16 +12,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from ortools.sat.python import cp_model
 
+from placement.array_types import IntArray
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.objective import open_bins
-from placement.core.model.problem import (
-    NOWHERE,
-    IntArray,
-    Level,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NOWHERE, Level, Movability, Problem
 
 Pair = tuple[int, int]
 Watch = Callable[[float], None]

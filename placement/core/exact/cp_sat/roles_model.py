@@ -3,13 +3,14 @@
 import numpy as np
 from ortools.sat.python import cp_model
 
+from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import Bands, reached_bands
 from placement.core.exact.cp_sat.hard_rules_model import BITS
 from placement.core.exact.cp_sat.placement_variables import limited_solver
 from placement.core.exact.milp.spread_check import crowds, most_roles_of_collections
 from placement.core.model.arrangement import Arrangement, loads
 from placement.core.model.objective import evaluate, misplaced_roles, unreleased_roles
-from placement.core.model.problem import NO_LIMIT, NOWHERE, IntArray, Problem
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Problem
 
 
 def fewer_role_changes(problem: Problem, at: Arrangement, work: float) -> Arrangement:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 import numpy as np
 from ortools.sat.python import cp_model
 
+from placement.array_types import IndexArray, IntArray
 from placement.core.exact.cp_sat.hard_rules_model import RulesModel
 from placement.core.exact.milp.subproblem import Part
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import NOWHERE, IndexArray, IntArray, Problem
+from placement.core.model.problem import NOWHERE, Problem
 
 Pair = tuple[int, int]
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.cp_sat.placement_variables import (
     Pair,
@@ -26,7 +27,7 @@ from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.time_limits import Limits
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.objective import evaluate
-from placement.core.model.problem import NOWHERE, BoolArray, IntArray, Problem
+from placement.core.model.problem import NOWHERE, Problem
 
 TURNS = 3
 """Largest number of searches over all nodes."""

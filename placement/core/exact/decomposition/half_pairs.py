@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from placement.core.model.problem import BoolArray, IntArray
+from placement.array_types import BoolArray, IntArray
 
 MOST_CELLS = 2**20
 """Largest number of cells of cost."""

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.exact.decomposition.half_pairs import (
     Pairs,
     Window,
@@ -33,7 +34,6 @@ from placement.core.exact.decomposition.item_moves import (
 )
 from placement.core.exact.decomposition.node_relaxation import Relaxed, reduced_costs
 from placement.core.exact.decomposition.node_rows import NodeRows
-from placement.core.model.problem import BoolArray, IntArray
 
 
 class Stage(NamedTuple):

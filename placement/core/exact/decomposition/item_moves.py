@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from placement.core.model.problem import BoolArray, IntArray
+from placement.array_types import BoolArray, IntArray
 
 
 @dataclass(frozen=True)

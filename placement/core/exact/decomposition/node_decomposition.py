@@ -19,6 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
+from placement.array_types import FloatArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.cp_sat.bands_model import BandsModel
 from placement.core.exact.cp_sat.placement_variables import Pair, Watch, places_in
@@ -37,7 +38,7 @@ from placement.core.exact.time_limits import LEAST_WORK, Limits
 from placement.core.model.arrangement import Arrangement, loads
 from placement.core.model.gap_report import closing, is_listened_to
 from placement.core.model.objective import distances, evaluate
-from placement.core.model.problem import FloatArray, Problem
+from placement.core.model.problem import Problem
 
 FEW_COLUMNS = 400
 """Number of (group, bin) pairs of a node up to which CP-SAT needs no search first."""

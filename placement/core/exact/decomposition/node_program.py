@@ -12,6 +12,7 @@ from typing import NamedTuple
 import highspy
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.exact.decomposition.node_relaxation import (
     Relaxed,
     cost_unit,
@@ -20,7 +21,6 @@ from placement.core.exact.decomposition.node_relaxation import (
 )
 from placement.core.exact.decomposition.node_rows import NodeRows
 from placement.core.exact.work_limit import Watch
-from placement.core.model.problem import BoolArray
 
 TOLERANCE = 1e-9
 """Feasibility tolerance of rows, relative to their largest weight."""

@@ -18,12 +18,13 @@ from typing import NamedTuple
 import highspy
 import numpy as np
 
+from placement.array_types import FloatArray, IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.decomposition.node_rows import NodeRows
 from placement.core.exact.linear.lp_columns import whole_prices
 from placement.core.exact.model_scaling import fits_prices
 from placement.core.exact.separable_levels import NodeBins
-from placement.core.model.problem import FloatArray, IntArray, Problem
+from placement.core.model.problem import Problem
 from placement.core.model.solution import Proof
 from placement.core.verify.load_prices import verify_prices
 

@@ -13,17 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.linear.lp_columns import Tables
 from placement.core.exact.milp.spread_check import most_of_collections
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import (
-    NO_LIMIT,
-    BoolArray,
-    IntArray,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Problem
 
 Pair = tuple[int, int]
 """Pair of group and bin."""

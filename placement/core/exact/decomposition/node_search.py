@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.exact.cp_sat.placement_variables import SEED
 from placement.core.exact.decomposition.item_exchanges import Exchanges
 from placement.core.exact.decomposition.node_program import solve_program
 from placement.core.exact.decomposition.node_relaxation import Relaxed
 from placement.core.exact.decomposition.node_rows import NodeRows
 from placement.core.exact.time_limits import LEAST_WORK, Limits
-from placement.core.model.problem import BoolArray
 
 EXCHANGES = 0.4
 """Share of the work for exchanges before branch and cut (0-1)."""

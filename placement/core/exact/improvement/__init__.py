@@ -1,5 +1,5 @@
 """
 Improvement of an answer by exact methods, and the order of these methods.
 
-Imports all of `core.exact`, and `core.certificate`.
+Imports all of `core.exact`.
 """

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from placement.core.bounds.cover_bounds import reached_bands
-from placement.core.certificate import (
+from placement.core.exact.answer import (
     NOTHING_SAID,
     Answer,
     Said,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import reached_bands
 from placement.core.exact.improvement.improved_answer import Improved, better
 from placement.core.exact.milp.spread_check import crowds
@@ -21,7 +22,7 @@ from placement.core.exact.time_limits import LEAST_WORK, Left, no_deadline
 from placement.core.model.arrangement import Arrangement, home_arrangement, loads
 from placement.core.model.gap_report import closing, is_listened_to
 from placement.core.model.objective import evaluate
-from placement.core.model.problem import IntArray, Problem
+from placement.core.model.problem import Problem
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExprT

@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from placement.array_types import IntArray
 from placement.core.bounds.cover_bounds import Bands, reached_bands
 from placement.core.exact.cp_sat.bands_model import BandsModel
 from placement.core.exact.cp_sat.spread_rows import keep_spread
@@ -23,7 +24,7 @@ from placement.core.exact.milp.spread_check import crowds, is_free_to_spread
 from placement.core.exact.milp.subproblem import Part
 from placement.core.model.arrangement import Arrangement, loads, settled
 from placement.core.model.objective import Value, evaluate, misplaced_roles, refills
-from placement.core.model.problem import NOWHERE, IntArray, Movability, Problem
+from placement.core.model.problem import NOWHERE, Movability, Problem
 
 MOST_BINS = 6
 """Largest number of bins of one sub-problem."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from ortools.sat.python import cp_model
 
-from placement.core.certificate import Answer, Said, proven_answer
+from placement.core.exact.answer import Answer, Said, proven_answer
 from placement.core.exact.cp_sat.bands_model import BandsModel, Outcome
 from placement.core.exact.cp_sat.hard_rules_model import BITS
 from placement.core.exact.cp_sat.spread_rows import keep_spread

@@ -8,6 +8,7 @@ outside its band, sum of all distances, role changes.
 import numpy as np
 from ortools.sat.python import cp_model
 
+from placement.array_types import FloatArray, IntArray
 from placement.core.exact.improvement.objective_levels import (
     DistancesModel,
     Levels,
@@ -15,7 +16,7 @@ from placement.core.exact.improvement.objective_levels import (
 )
 from placement.core.exact.time_limits import Left
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import FloatArray, IntArray, Problem
+from placement.core.model.problem import Problem
 
 
 def best_order(

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray, FloatArray
 from placement.core.bounds.cover_bounds import Bands, aimed_bands
 from placement.core.exact.linear.lp_columns import Rows, Tables, duals_of, whole_prices
 from placement.core.exact.linear.mir_cuts import Cut, separated
 from placement.core.exact.linear.node_lp import LeafProgram, Vertex
-from placement.core.model.problem import BoolArray, FloatArray, Movability, Problem
+from placement.core.model.problem import Movability, Problem
 from placement.core.model.solution import Proof
 from placement.core.verify.load_prices import (
     is_impossible,

@@ -12,18 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray, FloatArray, IndexArray, IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import (
-    NO_LIMIT,
-    NOWHERE,
-    BoolArray,
-    FloatArray,
-    IndexArray,
-    IntArray,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, NOWHERE, Movability, Problem
 from placement.core.verify.price_witness import WIDE_CELLS
 
 HALF = 0.5

@@ -24,15 +24,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from placement.array_types import BoolArray, FloatArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.linear.lp_columns import Rows, Tables, duals_of, whole_prices
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import (
-    NO_LIMIT,
-    BoolArray,
-    FloatArray,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Problem
 from placement.core.model.solution import Proof
 from placement.core.verify.load_prices import verify_distance
 

@@ -25,15 +25,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from placement.array_types import BoolArray, FloatArray, IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.linear.lp_columns import HALF, Rows
-from placement.core.model.problem import (
-    NO_LIMIT,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    Problem,
-)
+from placement.core.model.problem import NO_LIMIT, Problem
 
 NOTHING, ITEM, ROLE = 0, 1, 2
 """States of a group in a bin: nothing, an item without its role, an item with it."""

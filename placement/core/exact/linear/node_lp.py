@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import highspy
 import numpy as np
 
+from placement.array_types import BoolArray, FloatArray, IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.linear.lp_columns import Rows
 from placement.core.exact.linear.mir_cuts import Row
-from placement.core.model.problem import BoolArray, FloatArray, IntArray
 from placement.core.verify.price_witness import Fixing
 
 INFINITE = highspy.kHighsInf

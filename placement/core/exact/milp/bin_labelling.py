@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from placement.core.model.problem import BoolArray, FloatArray, IndexArray, IntArray
+from placement.array_types import BoolArray, FloatArray, IndexArray, IntArray
 
 Model = Any
 """PuLP model: PuLP has no types, and is imported on use because loading is slow."""

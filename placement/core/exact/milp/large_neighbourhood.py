@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from placement.array_types import BoolArray, IntArray
 from placement.core.bounds.cover_bounds import reached_bands
 from placement.core.exact.milp.spread_check import crowds, is_free_to_spread
 from placement.core.exact.milp.subproblem import Part
@@ -23,12 +24,7 @@ from placement.core.model.objective import (
     misplaced_roles,
     refills,
 )
-from placement.core.model.problem import (
-    BoolArray,
-    IntArray,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import Movability, Problem
 
 MOST_BINS = 4
 MOST_GROUPS = 100

@@ -2,15 +2,10 @@
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.core.exact.milp.subproblem import caps_of, room_in, spanned_levels
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import (
-    NOWHERE,
-    BoolArray,
-    IndexArray,
-    IntArray,
-    Problem,
-)
+from placement.core.model.problem import NOWHERE, Problem
 
 
 def is_free_to_spread(

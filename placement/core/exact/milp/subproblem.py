@@ -10,14 +10,12 @@ from typing import Self
 
 import numpy as np
 
+from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.model.arrangement import Arrangement, loads, sum_rows_into
 from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
-    BoolArray,
-    IndexArray,
-    IntArray,
     Level,
     Limits,
     Movability,

@@ -5,12 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IndexArray
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import (
-    IndexArray,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import Movability, Problem
 from placement.core.search.kernels.layout import (
     LIST_COUNT,
     LIST_ROOM,

@@ -79,6 +79,10 @@ FEWER = 8
 """Ratio of role changes of the first sweep to those of the last one."""
 FEW = 32
 """Ratio of bins tried to bins that gain from which a round counts as fruitless."""
+PARTS = 1024
+"""Number of steps between none and all of the slack."""
+NO_LIMIT = 1 << 62
+"""Cost that no arrangement reaches."""
 TRIM_SWEEPS = 3
 """Largest number of sweeps over moved items: one trim may enable another."""
 
@@ -196,7 +200,12 @@ def level_roles(m: Memory, sweeps: int) -> int:
 
 @inner
 def balance(
-    m: Memory, max_steps: int, scan: int, is_thorough: int, patience: int
+    m: Memory,
+    max_steps: int,
+    scan: int,
+    is_thorough: int,
+    patience: int,
+    max_cost: int,
 ) -> int:
     """
     Bring nodes into their bands, the worst first, each by its best move.
@@ -204,13 +213,18 @@ def balance(
     Role changes come first, because they copy nothing; then moves out or in by gain per
     price; then pairs of moves. A bin without a gain is skipped for the rest of the
     round. The search ends after `patience` rounds over all bins with hardly any gain:
-    among very many bins some always gain, and all others would be tried again. Every
-    gain lowers the total penalty. Returns the number of steps.
+    among very many bins some always gain, and all others would be tried again. It also
+    ends once the cost reaches `max_cost`. Every gain lowers the total penalty. Returns
+    the number of steps.
     """
     steps, tried, gained, fruitless = 0, 0, 0, 0
     unstick(m)
     num_hungry, num_fat = split_bins(m)
-    while steps < max_steps and m.ints[LOGGED] <= LOG_SIZE // 8:
+    while (
+        steps < max_steps
+        and m.ints[LOGGED] <= LOG_SIZE // 8
+        and m.ints[COST] < max_cost
+    ):
         now = worst_bin(m)
         if now < 0:
             # Targets are sampled among many bins: another sample may find a gain.
@@ -241,7 +255,7 @@ def balance_all(
 ) -> int:
     """Recompute all penalties, then balance; see `balance`."""
     refresh_all(m)
-    return balance(m, max_steps, scan, is_thorough, patience)
+    return balance(m, max_steps, scan, is_thorough, patience, NO_LIMIT)
 
 
 def trade_roles(m: Memory, max_steps: int, scan: int) -> int:
@@ -310,13 +324,16 @@ def shake(
     moved: list[int],
     rounds: int,
     scan: int,
+    slack: int,
 ) -> int:
     """
     Ruin and recreate parts of an answer, and keep improvements.
 
     Each round returns some moved items that share a bin to their homes, balances the
-    result with another price of a move, and trims the changes. Rounds without
-    improvement are undone. Returns the number of rounds kept.
+    result with another price of a move, and trims the changes. A round is undone unless
+    it lowers the penalty, or keeps it and adds less than a random part of `slack` to
+    the cost (threshold accepting; 0: only improvements are kept). Returns the number of
+    rounds kept.
     """
     refresh_all(m)
     kept, num_moved, usual = 0, 0, m.floats[BASE_PRICE]
@@ -331,11 +348,15 @@ def shake(
             if num_moved == 0:
                 break
         before, cost = total_penalty(m), m.ints[COST]
+        if slack > 0:
+            cost += slack * draw(m, PARTS) // PARTS * draw(m, PARTS) // PARTS
         start_log(m)
         ruin(m, moved, num_moved)
         # Vary the price of a move from a tenth to ten times the usual price.
         m.floats[BASE_PRICE] = usual * (0.1, 0.3, 1.0, 3.0, 10.0)[draw(m, 5)]
-        balance(m, 8 + 4 * m.ints[LOGGED], scan, 0, 1)
+        # Out of band a dearer answer counts as well, if it is nearer.
+        max_cost = NO_LIMIT if before > 0.0 else cost
+        balance(m, 8 + 4 * m.ints[LOGGED], scan, 0, 1, max_cost)
         trim_logged(m, scan)
         after = total_penalty(m)
         is_kept = after <= before and (m.ints[COST] < cost or after < before)

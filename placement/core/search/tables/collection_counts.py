@@ -6,8 +6,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import IndexArray
 from placement.core.model.arrangement import Arrangement
-from placement.core.model.problem import IndexArray, Problem
+from placement.core.model.problem import Problem
 
 MOST_CELLS = 2**23
 """Largest number of (collection, bin) cells; the largest collections are counted."""

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from planner.snapshot.formats.number_text import finite_number
 from planner.snapshot.importers.inputs.import_source import Record, Source
-from planner.snapshot.importers.inputs.input_text import Refusal, refuse_doubles
+from planner.snapshot.importers.inputs.input_text import Refusal, refuse_duplicates
 from planner.snapshot.importers.inputs.json_input import read_document, validate
 from planner.snapshot.tables.snapshot_columns import MAX_INT64
 from planner.snapshot.tables.snapshot_records import Id
@@ -26,7 +26,7 @@ MB = 1 << 20
 KB = 1 << 10
 CAPACITY_KIND = "Cruise Control's capacity file"
 SETS_KIND = "Cruise Control's broker sets"
-_EVERYBODY = re.compile(r"-1|[0-9]{1,10}", re.ASCII)
+_BROKER_ID = re.compile(r"-1|[0-9]{1,10}", re.ASCII)
 _FOREIGN = with_config(ConfigDict(strict=True))
 _Number = str | int | float
 _Cores = TypedDict("_Cores", {"num.cores": _Number})
@@ -94,8 +94,8 @@ def read_capacity(data: bytes, *, file: str) -> Source:
     document = read_document(data, refusal)
     entries = validate(_CAPACITIES, document, refusal, known=_KNOWN)["brokerCapacities"]
     read = [_Entry(at, entry, refusal) for at, entry in enumerate(entries)]
-    refuse_doubles(((one.broker, one.place) for one in read), refusal)
-    _refuse_two_styles(entries, refusal)
+    refuse_duplicates(((one.broker, one.place) for one in read), refusal)
+    _refuse_mixed_cpu_units(entries, refusal)
     refusal.raise_problems()
     listed = [one for one in read if one.broker >= 0]
     default = next((one for one in read if one.broker < 0), None)
@@ -110,7 +110,7 @@ def read_capacity(data: bytes, *, file: str) -> Source:
     )
 
 
-def _refuse_two_styles(entries: list[dict[str, Any]], refusal: Refusal) -> None:
+def _refuse_mixed_cpu_units(entries: list[dict[str, Any]], refusal: Refusal) -> None:
     """Reject CPUs in cores for some brokers and in percent for others."""
     styles = [
         (at, isinstance(entry["capacity"]["CPU"], dict))
@@ -119,8 +119,8 @@ def _refuse_two_styles(entries: list[dict[str, Any]], refusal: Refusal) -> None:
     ]
     for at, has_cores in styles:
         if has_cores != styles[0][1]:
-            rule = "CPU must be told in one way for all brokers: num.cores, or percent"
-            refusal.add(f"brokerCapacities[{at}].CPU", rule, "mend one of both")
+            rule = "all brokers must give CPU in the same form: num.cores, or percent"
+            refusal.add(f"brokerCapacities[{at}].CPU", rule, "use one form for all")
 
 
 class _Entry:
@@ -136,7 +136,7 @@ class _Entry:
         for name in _RESOURCES:
             if name not in capacity:
                 self._refuse(name, "the resource is missing", "add it")
-        self._take_disk(capacity.get("DISK"))
+        self._read_disk(capacity.get("DISK"))
         for name, field in (("NW_IN", "in"), ("NW_OUT", "out")):
             rate = self._number(name, capacity.get(name))
             if rate is not None:
@@ -153,13 +153,15 @@ class _Entry:
             self.refusal.add_cell(place, rule, remedy, value)
 
     def _broker(self, text: str | int) -> int:
-        if isinstance(text, str) and not _EVERYBODY.fullmatch(text):
-            self._refuse("brokerId", "must be a broker id, or -1", "mend it", text)
+        if isinstance(text, str) and not _BROKER_ID.fullmatch(text):
+            self._refuse(
+                "brokerId", "must be a broker id, or -1", "correct the id", text
+            )
             return 0
         broker = int(text)
         if not -1 <= broker < 1 << 31:
             rule = "must be a broker id of 32 bits, or -1"
-            self._refuse("brokerId", rule, "mend it", text)
+            self._refuse("brokerId", rule, "correct the id", text)
             return 0
         return broker
 
@@ -174,25 +176,27 @@ class _Entry:
             return None
         return number
 
-    def _take_disk(self, disk: _Number | dict[str, _Number] | None) -> None:
+    def _read_disk(self, disk: _Number | dict[str, _Number] | None) -> None:
         if not isinstance(disk, dict):
             size = self._bytes(disk)
             if size is not None:
                 self.values["disk_bytes"] = size
             return
         if not disk:
-            self._refuse("DISK", "must have a log dir", "write the size alone")
+            self._refuse("DISK", "must list a log dir", "add one, or write one size")
         for path, value in disk.items():
             size = self._bytes(value)
             if not path.startswith("/"):
-                self._refuse("DISK", "log dirs must be absolute paths", "mend them")
+                rule = "log dirs must be absolute paths"
+                self._refuse("DISK", rule, "begin each path with /")
             elif size is not None:
                 self.dirs[path.rstrip("/") or "/"] = size
 
     def _bytes(self, value: _Number | None) -> int | None:
         size = self._number("DISK", value)
         if size is not None and size * MB > MAX_INT64:
-            self._refuse("DISK", "must be MB, and fit 64 bits", "mend it", value)
+            rule = "must be in MB, and fit 64 bits in bytes"
+            self._refuse("DISK", rule, "correct the size", value)
             return None
         return None if size is None else round(size * MB)
 
@@ -236,6 +240,6 @@ def read_broker_sets(data: bytes, *, file: str) -> Source:
         for at, one in enumerate(sets)
         for slot, broker in enumerate(one["brokerIds"])
     )
-    refuse_doubles(((one.key, one.place) for one in records), refusal)
+    refuse_duplicates(((one.key, one.place) for one in records), refusal)
     refusal.raise_problems()
     return Source(file=file, kind=SETS_KIND, brokers=records, notes=refusal.notes())

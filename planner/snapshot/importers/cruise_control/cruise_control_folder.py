@@ -35,8 +35,16 @@ _READERS: tuple[tuple[str, Callable[..., Source]], ...] = (
     ("brokers", read_load),
 )
 _REFUSED = (
-    ("progress", "Cruise Control was still working", "ask again with its User-Task-ID"),
-    ("errorMessage", "Cruise Control answered with an error", "mend it and ask again"),
+    (
+        "progress",
+        "Cruise Control was still working",
+        "query again with its User-Task-ID",
+    ),
+    (
+        "errorMessage",
+        "Cruise Control answered with an error",
+        "resolve it and query again",
+    ),
 )
 
 
@@ -93,8 +101,8 @@ def _contents(folder: Path, name: str) -> dict[str, bytes]:
         if path.name.endswith(_SUFFIXES) and path.is_file()
     }
     if not found:
-        rule = f"must hold files that end in {' or '.join(_SUFFIXES)}"
-        raise _refusal(name, rule, "save Cruise Control's answers there, json=true")
+        rule = f"must contain files that end in {' or '.join(_SUFFIXES)}"
+        raise _refusal(name, rule, "save Cruise Control's answers with json=true in it")
     return found
 
 
@@ -149,7 +157,7 @@ class _Documents:
         found: dict[str, Callable[..., Source]] = {}
         for file, data in self.data.items():
             try:
-                refusal = Refusal(file, "an answer of Cruise Control, or a file of its")
+                refusal = Refusal(file, "an answer or a file of Cruise Control")
                 document = read_document(data, refusal)
                 self.texts[file] = refusal.original
             except BadInputError as error:
@@ -171,7 +179,7 @@ class _Documents:
                 return read
         if "min.insync.replicas" in keys:
             return None
-        rule = "is none of Cruise Control's files that are read"
+        rule = "must be a file or an answer of Cruise Control that can be read"
         self._refuse(file, rule, "move it out of the folder")
         return None
 
@@ -183,6 +191,8 @@ class _Documents:
             return readers
         chosen = [file for file in files if Path(file).name in self.capacities]
         if len(chosen) != 1:
-            rule = "there must be one capacity file, or its properties must name one"
-            self._refuse("", rule, "leave the one that Cruise Control reads")
+            rule = f"must have one capacity file, or {_PROPERTIES} must name one"
+            self._refuse(
+                "", rule, "leave only the capacity file that Cruise Control reads"
+            )
         return {f: read for f, read in readers.items() if f not in files or f in chosen}

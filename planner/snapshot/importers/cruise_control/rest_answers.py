@@ -21,7 +21,7 @@ from planner.snapshot.importers.inputs.import_source import (
     Record,
     Source,
 )
-from planner.snapshot.importers.inputs.input_text import Refusal, refuse_doubles
+from planner.snapshot.importers.inputs.input_text import Refusal, refuse_duplicates
 from planner.snapshot.importers.inputs.json_input import read_document, validate
 from planner.snapshot.tables.snapshot_columns import MAX_INT64, MAX_RATE
 from planner.snapshot.tables.snapshot_records import Id, Leader
@@ -141,7 +141,7 @@ def read_cluster_state(data: bytes, *, file: str) -> Source:
     state = validate(_CLUSTER_STATE, document, refusal)
     brokers = state["KafkaBrokerState"]
     rows = _distinct(state["KafkaPartitionState"], refusal)
-    _check_is_whole(brokers, rows, refusal)
+    _check_complete(brokers, rows, refusal)
     online = _by_id(brokers["OnlineLogDirsByBrokerId"], "Online", refusal)
     offline = _by_id(brokers["OfflineLogDirsByBrokerId"], "Offline", refusal)
     refusal.raise_problems()
@@ -155,7 +155,7 @@ def read_cluster_state(data: bytes, *, file: str) -> Source:
         topics=tuple(_topic_records(rows)),
         partitions=_partitions(rows),
         lists_live_brokers=True,
-        lists_whole_topics=True,
+        lists_complete_topics=True,
     )
 
 
@@ -174,20 +174,20 @@ def _distinct(
             if first[2] != one:
                 place = f"KafkaPartitionState.{name}[{at}]"
                 rule = f"must agree with KafkaPartitionState.{first[0]}[{first[1]}]"
-                refusal.add(place, rule, "ask Cruise Control again")
+                refusal.add(place, rule, "query Cruise Control again")
     if not rows:
-        rule = "must hold partitions"
-        refusal.add("KafkaPartitionState", rule, "ask with verbose=true")
+        rule = "must list partitions"
+        refusal.add("KafkaPartitionState", rule, "query with verbose=true")
     return list(rows.values())
 
 
-def _check_is_whole(brokers: dict[str, Any], rows: list[Row], refusal: Refusal) -> None:
+def _check_complete(brokers: dict[str, Any], rows: list[Row], refusal: Refusal) -> None:
     """Compare the listed replicas with Cruise Control's count (with a leader)."""
     summary = brokers.get("Summary")
     counted = sum(len(one["replicas"]) for *_, one in rows if one["leader"] >= 0)
     if summary is not None and rows and summary["Replicas"] != counted:
-        rule = f"must hold all {summary['Replicas']} replicas, and holds {counted}"
-        remedy = "ask with verbose=true, and without a topic"
+        rule = f"must list all {summary['Replicas']} replicas; it lists {counted}"
+        remedy = "query with verbose=true, and without a topic"
         refusal.add("KafkaPartitionState", rule, remedy)
 
 
@@ -200,8 +200,12 @@ def _by_id(
             found[int(text)] = paths
             continue
         place = f"KafkaBrokerState.{which}LogDirsByBrokerId"
-        rule = f"broker {text} did not answer" if _ID.fullmatch(text) else "bad id"
-        refusal.add(place, rule, "ask Cruise Control again")
+        rule = (
+            f"broker {text} did not answer"
+            if _ID.fullmatch(text)
+            else "must be keyed by broker ids"
+        )
+        refusal.add(place, rule, "query Cruise Control again")
     return found
 
 
@@ -232,11 +236,11 @@ def _dir_records(
 
 
 def _topic_records(rows: list[Row]) -> Iterator[Record]:
-    said: dict[tuple[str, int | None], str] = {}
+    places: dict[tuple[str, int | None], str] = {}
     for name, at, one in rows:
         place = f"KafkaPartitionState.{name}[{at}]"
-        said.setdefault((one["topic"], one.get("min-isr")), place)
-    for (topic, least), place in said.items():
+        places.setdefault((one["topic"], one.get("min-isr")), place)
+    for (topic, least), place in places.items():
         values = (
             {} if least is None else {"configs": {"min.insync.replicas": str(least)}}
         )
@@ -298,7 +302,7 @@ def read_load(data: bytes, *, file: str) -> Source:
     document = read_document(data, refusal)
     brokers = validate(_LOAD, document, refusal)["brokers"]
     records = tuple(_load_record(at, one, refusal) for at, one in enumerate(brokers))
-    refuse_doubles(((one.key, one.place) for one in records), refusal)
+    refuse_duplicates(((one.key, one.place) for one in records), refusal)
     refusal.raise_problems()
     return Source(
         file=file,
@@ -323,7 +327,7 @@ def _load_record(at: int, one: dict[str, Any], refusal: Refusal) -> Record:
     state = _STATES.get(one["BrokerState"])
     if state is None:
         rule = f"must be one of {', '.join(_STATES)}"
-        refusal.add(f"{place}.BrokerState", rule, "take the answer anew")
+        refusal.add(f"{place}.BrokerState", rule, "query Cruise Control again")
     values: dict[str, Any] = {"state": state}
     host, rack = one.get("Host"), one.get("Rack")
     if host:
@@ -380,7 +384,8 @@ def read_partition_load(data: bytes, *, file: str, has_cores: bool = False) -> S
         "size_bytes": [round(row["disk"] * MB) for row in rows],
     }
     if any(size > MAX_INT64 for size in values["size_bytes"]):
-        refusal.stop("records", "disk must be MB, and fit 64 bits", "take it anew")
+        rule = "disk must be in MB, and fit 64 bits in bytes"
+        refusal.stop("records", rule, "query Cruise Control again")
     if has_cores:
         values["leader_cpu_cores"] = [row["cpu"] / 100 for row in rows]
     return Source(

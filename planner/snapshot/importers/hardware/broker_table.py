@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from planner.snapshot.formats.number_text import finite_number
-from planner.snapshot.importers.inputs.csv_text import Row, as_whole, read_csv
+from planner.snapshot.importers.inputs.csv_text import Row, as_integer, read_csv
 from planner.snapshot.importers.inputs.import_source import Record, Source
 from planner.snapshot.importers.inputs.input_text import (
     Refusal,
     parse_quantity,
-    refuse_doubles,
+    refuse_duplicates,
 )
 from planner.snapshot.tables.snapshot_columns import (
     BROKER_STATES,
@@ -80,7 +80,7 @@ def read_broker_table(data: bytes, *, file: str) -> Source:
         if record is not None:
             brokers.append(record)
             log_dirs += cells.log_dirs(record.key)
-    refuse_doubles(((one.key, one.place) for one in brokers), refusal)
+    refuse_duplicates(((one.key, one.place) for one in brokers), refusal)
     refusal.raise_problems()
     return Source(
         file=file,
@@ -115,8 +115,8 @@ class _Cells:
             if not self.cells["id"]:
                 self.refusal.add(self.place, "id must not be empty", "write the id")
             return None
-        told = {name: value for name, value in values.items() if value is not None}
-        return Record(key=broker_id, values=told, place=self.place)
+        known = {name: value for name, value in values.items() if value is not None}
+        return Record(key=broker_id, values=known, place=self.place)
 
     def _read(self, name: str, read: Callable[[str], Any], rule: str) -> Any:  # noqa: ANN401 - a cell's value
         text = self.cells[name]
@@ -125,7 +125,7 @@ class _Cells:
         value = read(text)
         if value is None:
             place = f"{self.place}, {name}"
-            self.refusal.add_cell(place, rule, "mend the cell", text)
+            self.refusal.add_cell(place, rule, "correct the cell", text)
         return value
 
     def log_dirs(self, broker_id: int) -> list[Record]:
@@ -134,8 +134,8 @@ class _Cells:
             path, _, size = part.strip().partition("=")
             size_bytes = _as_bytes(size) if size else None
             if not path.startswith("/") or (size and size_bytes is None):
-                rule = "must be path=size;path=size, paths absolute"
-                self.refusal.add(f"{self.place}, log_dirs", rule, "mend the cell")
+                rule = "must be path=size;path=size with absolute paths"
+                self.refusal.add(f"{self.place}, log_dirs", rule, "correct the cell")
                 continue
             values = {} if size_bytes is None else {"size_bytes": size_bytes}
             key = (broker_id, path.rstrip("/") or "/")
@@ -144,7 +144,7 @@ class _Cells:
 
 
 def _as_id(text: str) -> int | None:
-    number = as_whole(text)
+    number = as_integer(text)
     return number if number is not None and number <= MAX_INT32 else None
 
 
@@ -164,7 +164,7 @@ def _as_cores(text: str) -> float | None:
 
 
 def _as_count(text: str) -> int | None:
-    return as_whole(text)
+    return as_integer(text)
 
 
 def _as_state(text: str) -> str | None:
@@ -175,7 +175,7 @@ def _as_text(text: str) -> str | None:
     return text if text.isprintable() else None
 
 
-def _as_most_replicas(text: str) -> int | None:
+def _max_replicas_of_type(text: str) -> int | None:
     """Return the most replicas with which an MSK broker can still be updated."""
     found = _MSK_TYPE.fullmatch(text)
     if found is None:
@@ -184,8 +184,8 @@ def _as_most_replicas(text: str) -> int | None:
     return 1500 if times < 2 else 3000 if times < 4 else 6000
 
 
-_SIZE = "must be bytes, as 1000000000000, 500GB or 2TiB"
-_RATE = "must be bytes/s, as 100000000 or 50MB/s"
+_SIZE = "must be bytes, such as 1000000000000, 500GB or 2TiB"
+_RATE = "must be bytes/s, such as 100000000 or 50MB/s"
 _READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "rack": (_as_text, "must be printable text"),
     "host": (_as_text, "must be printable text"),
@@ -194,7 +194,10 @@ _READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "disk_bytes": (_as_bytes, _SIZE),
     "in_bytes_per_s": (_as_rate, _RATE),
     "out_bytes_per_s": (_as_rate, _RATE),
-    "cpu_cores": (_as_cores, "must be a number of cores, as 8 or 7.5"),
+    "cpu_cores": (_as_cores, "must be a number of cores, such as 8 or 7.5"),
     "max_replicas": (_as_count, "must be a number of replicas"),
-    "instance_type": (_as_most_replicas, "must be of MSK's m5 or m7g, large or larger"),
+    "instance_type": (
+        _max_replicas_of_type,
+        "must be an MSK type m5 or m7g, large or larger",
+    ),
 }

@@ -17,9 +17,10 @@ from planner.pasted_text import Form
 from planner.snapshot.importers.hardware.strimzi_kinds import KAFKA, POOL, VOLUME
 from planner.snapshot.importers.inputs.import_source import Record, Source
 from planner.snapshot.importers.inputs.input_text import (
+    NO_LINE_END,
     Refusal,
     read_text,
-    refuse_doubles,
+    refuse_duplicates,
 )
 from planner.snapshot.importers.inputs.json_input import documents_of, validate
 from planner.snapshot.importers.inputs.unused_keys import unused_keys
@@ -58,7 +59,7 @@ _BANDWIDTHS = {
     "G": 1000**3,
     "Gi": 1024**3,
 }
-_HOW = "kubectl get kafka,kafkanodepool -o yaml"
+_COMMAND = "kubectl get kafka,kafkanodepool -o yaml"
 _MIN_ISR = "min.insync.replicas"
 _KIND_NAME = re.compile(r"(?!None)[A-Z][A-Za-z]{1,60}")
 _BOOKKEEPING = ("apiVersion", "kind", "metadata", "status")
@@ -110,13 +111,12 @@ def _load(data: bytes, refusal: Refusal) -> list[Any]:
     if text.lstrip().startswith("{"):
         return documents_of(text, refusal)
     if not text.endswith("\n"):
-        rule = "the last line has no end, so the file may be cut"
-        remedy = "take it anew; if it is whole, end it with a line break"
+        rule, remedy = NO_LINE_END
         refusal.add(f"line {text.count(chr(10)) + 1}", rule, remedy)
     if "kafka.strimzi.io/" not in text:
         rule = "must hold resources of kafka.strimzi.io"
-        refusal.stop("line 1", rule, refusal.other_output() or _HOW)
-    return parse_yaml(text, refusal, remedy=f"take it anew: {_HOW}")
+        refusal.stop("line 1", rule, refusal.other_output() or _COMMAND)
+    return parse_yaml(text, refusal, remedy=f"take the output again: {_COMMAND}")
 
 
 def _resources(documents: list[Any], place: str) -> Iterator[tuple[str, Any]]:
@@ -173,7 +173,7 @@ class _Cluster:
             return None
         # Other keys are listed, except Kubernetes' own.
         kind = "volume" if adapter is VOLUME else resource["kind"]
-        self.refusal.leave_unused(
+        self.refusal.note_unused(
             f"{kind} {key}"
             for key in unused_keys(resource, read)
             if not key.startswith(_BOOKKEEPING)
@@ -184,26 +184,28 @@ class _Cluster:
         self.has_pools = True
         if pool is None:
             return
-        self._take_name(pool["metadata"], "strimzi.io/cluster")
-        self._say("cluster_id", pool["status"].get("clusterId"), place)
+        self._add_name(pool["metadata"], "strimzi.io/cluster")
+        self._set_header("cluster_id", pool["status"].get("clusterId"), place)
         roles, ids = set(pool["spec"]["roles"]), pool["status"]["nodeIds"]
         self.num_read += 1
         if "controller" in roles:
-            values = {"voter": True, "combined": "broker" in roles}
-            self.controllers += [Record(key=i, values=values, place=place) for i in ids]
+            roles_of_ids = {"voter": True, "combined": "broker" in roles}
+            self.controllers += [
+                Record(key=i, values=roles_of_ids, place=place) for i in ids
+            ]
         if "broker" not in roles:
             return
-        told: dict[str, Any] = {"tags": {"node_pool": pool["metadata"]["name"]}}
-        told |= self._cores(f"{place}, spec", pool["spec"].get("resources", {}))
+        values: dict[str, Any] = {"tags": {"node_pool": pool["metadata"]["name"]}}
+        values |= self._cores(f"{place}, spec", pool["spec"].get("resources", {}))
         storage = self._volumes(f"{place}, spec.storage", pool["spec"]["storage"])
-        self._add_brokers(place, ids, told, storage)
+        self._add_brokers(place, ids, values, storage)
 
     def _add_brokers(
-        self, place: str, ids: list[int], told: dict[str, Any], volumes: list[_Volume]
+        self, place: str, ids: list[int], values: dict[str, Any], volumes: list[_Volume]
     ) -> None:
         for broker in ids:
             self.places.append((broker, place))
-            self.brokers[broker] = told
+            self.brokers[broker] = values
             for volume in volumes:
                 path = f"/var/lib/kafka/{volume.folder}/kafka-log{broker}"
                 values = {}
@@ -213,7 +215,7 @@ class _Cluster:
                     Record(key=(broker, path), values=values, place=volume.place)
                 )
 
-    def _take_name(self, metadata: dict[str, Any], label: str) -> None:
+    def _add_name(self, metadata: dict[str, Any], label: str) -> None:
         name = metadata.get("labels", {}).get(label)
         if name is not None:
             self.names.add(name)
@@ -230,8 +232,8 @@ class _Cluster:
         found = _QUANTITY.fullmatch(str(text))
         value = found and float(found["number"]) * _SUFFIXES[found["suffix"] or ""]
         if value is None or value > MAX_INT64:
-            rule = "must be a quantity, as 500Gi or 1500m"
-            self.refusal.add_cell(place, rule, "mend the resource", text)
+            rule = "must be a quantity such as 500Gi or 1500m"
+            self.refusal.add_cell(place, rule, "correct the resource", text)
             return None
         return value
 
@@ -240,14 +242,16 @@ class _Cluster:
         is_jbod = storage["type"] == "jbod"
         volumes = storage.get("volumes", []) if is_jbod else [storage]
         if not volumes:
-            self.refusal.add(place, "jbod must have volumes", "mend the resource")
+            self.refusal.add(place, "jbod storage must have volumes", "add a volume")
         found = []
         for volume in volumes:
             read = self._validate(VOLUME, place, volume)
             if read is None:
                 continue
             if is_jbod and "id" not in read:
-                self.refusal.add(place, "a volume must have an id", "mend the resource")
+                self.refusal.add(
+                    place, "a volume of jbod storage must have an id", "add the id"
+                )
                 continue
             size = read.get("size", read.get("sizeLimit"))
             size_bytes = None if size is None else self._quantity(place, size)
@@ -263,8 +267,8 @@ class _Cluster:
         self.names.add(kafka["metadata"]["name"])
         spec, status = kafka["spec"], kafka.get("status", {})
         version = status.get("kafkaVersion") or spec["kafka"].get("version")
-        self._say("kafka_version", version, place)
-        self._say("cluster_id", status.get("clusterId"), place)
+        self._set_header("kafka_version", version, place)
+        self._set_header("cluster_id", status.get("clusterId"), place)
         self.kafka = (place, kafka)
         self._add_configs(spec["kafka"].get("config", {}))
         capacity = spec.get("cruiseControl", {}).get("brokerCapacity", {})
@@ -279,7 +283,7 @@ class _Cluster:
     def _add_configs(self, configs: dict[str, Any]) -> None:
         if _MIN_ISR in configs:
             self.header["configs"] = {_MIN_ISR: str(configs[_MIN_ISR])}
-        self.refusal.leave_unused(
+        self.refusal.note_unused(
             f"Kafka spec.kafka.config.{key}" for key in configs if key != _MIN_ISR
         )
 
@@ -289,23 +293,25 @@ class _Cluster:
             return
         place, kafka = self.kafka
         spec, place = kafka["spec"]["kafka"], f"{place}, spec.kafka"
-        said = [key for key in ("replicas", "storage", "resources") if key in spec]
+        keys = [key for key in ("replicas", "storage", "resources") if key in spec]
         if self.has_pools or _uses_pools(kafka):
-            self.refusal.leave_unused(f"Kafka spec.kafka.{key}" for key in said)
+            self.refusal.note_unused(f"Kafka spec.kafka.{key}" for key in keys)
             if not self.has_pools:
-                self.notes.append(f"the brokers are in node pools: {_HOW} has them")
+                self.notes.append(
+                    f"the brokers are in node pools; to add these, run {_COMMAND}"
+                )
             return
         volumes = []
         if "storage" in spec:
             volumes = self._volumes(f"{place}.storage", spec["storage"])
         if "replicas" in spec:
-            told = self._cores(place, spec.get("resources", {}))
-            self._add_brokers(place, [*range(spec["replicas"])], told, volumes)
+            values = self._cores(place, spec.get("resources", {}))
+            self._add_brokers(place, [*range(spec["replicas"])], values, volumes)
 
-    def _say(self, name: str, value: str | None, place: str) -> None:
+    def _set_header(self, name: str, value: str | None, place: str) -> None:
         if value and self.header.setdefault(name, value) != value:
-            rule = f"{name} must be the same in all resources"
-            self.refusal.add(place, rule, "give the resources of one cluster")
+            rule = f"{name} must be the same in all resources of a file"
+            self.refusal.add(place, rule, "give the resources of one cluster only")
 
     def _capacity(self, place: str, capacity: dict[str, Any]) -> dict[str, Any]:
         values: dict[str, Any] = {}
@@ -317,8 +323,8 @@ class _Cluster:
                 continue
             found = _BANDWIDTH.fullmatch(text)
             if found is None:
-                rule = "must be a bandwidth, as 10000KiB/s"
-                self.refusal.add(f"{place}.{key}Network", rule, "mend it")
+                rule = "must be a bandwidth such as 10000KiB/s"
+                self.refusal.add(f"{place}.{key}Network", rule, "correct it")
                 continue
             unit = _BANDWIDTHS[found["unit"] or ""]
             values[f"{name}_bytes_per_s"] = float(found["number"]) * unit
@@ -327,13 +333,15 @@ class _Cluster:
     def check(self) -> None:
         """Add brokers that need all resources; check that these are of one cluster."""
         self._add_brokers_of_kafka()
-        refuse_doubles(self.places, self.refusal)
+        refuse_duplicates(self.places, self.refusal)
         if len(self.names) > 1:
-            rule = f"must be of one cluster; they are of {len(self.names)}"
-            self.refusal.add("", rule, "give those of one: -l strimzi.io/cluster=NAME")
+            rule = (
+                f"must hold resources of one cluster; it has {len(self.names)} clusters"
+            )
+            self.refusal.add("", rule, "select one cluster: -l strimzi.io/cluster=NAME")
         if not self.num_read and not self.refusal.problems:
             rule = "must hold a KafkaNodePool or a Kafka of kafka.strimzi.io"
-            self.refusal.add("", rule, _HOW)
+            self.refusal.add("", rule, _COMMAND)
 
     def source(self) -> Source:
         places = dict(self.places)
@@ -369,7 +377,7 @@ class _Cluster:
         if self.others:
             kinds = sorted(filter(_KIND_NAME.fullmatch, {*self.others}))
             named = f" ({', '.join(kinds)})" if kinds else ""
-            others = f"{len(self.others)} resources of other kinds passed over{named}"
+            others = f"{len(self.others)} resources of other kinds skipped{named}"
             notes = [*notes, others]
         file = self.refusal.file
         return (*self.refusal.notes(), *(f"{file}: {note}" for note in notes))
@@ -388,5 +396,5 @@ def _uses_pools(kafka: dict[str, Any]) -> bool:
 
 def _remedy(place: str) -> str:
     if place.startswith("status"):
-        return "take it from the cluster, where its status is: kubectl get -o yaml"
-    return "mend the resource, or take it from the cluster: kubectl get -o yaml"
+        return "export the resource with its status: kubectl get -o yaml"
+    return "correct the resource, or export it again: kubectl get -o yaml"

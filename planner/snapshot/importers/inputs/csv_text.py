@@ -10,7 +10,7 @@ from planner.pasted_text import Form
 from planner.pasted_text.noise import shown
 from planner.snapshot.formats.foreign_tables import is_row_number
 from planner.snapshot.formats.number_text import whole_number
-from planner.snapshot.importers.inputs.input_text import Refusal, read_text
+from planner.snapshot.importers.inputs.input_text import NO_LINE_END, Refusal, read_text
 from planner.snapshot.tables.snapshot_columns import MAX_INT64
 
 Row = tuple[int, dict[str, str]]
@@ -58,17 +58,22 @@ def read_csv(
     rows: list[Row] = []
     for number, cells in lines:
         if len(cells) != len(names):
-            rule = f"must have {len(names)} cells, as the heading; it has {len(cells)}"
-            refusal.add(f"line {number}", rule, "the line was cut, or lacks a comma")
+            rule = (
+                f"must have {len(names)} cells, as the heading has; it has {len(cells)}"
+            )
+            refusal.add(
+                f"line {number}",
+                rule,
+                "complete the line: it was cut, or lacks a comma",
+            )
         else:
             known = zip(names, cells, strict=True)
             rows.append((number, {name: _cell(name, one) for name, one in known}))
     if not text.endswith("\n"):
-        rule = "the last line has no end, so the file may be cut"
-        remedy = "take it anew; if it is whole, end it with a line break"
+        rule, remedy = NO_LINE_END
         refusal.add(f"line {text.count(chr(10)) + 1}", rule, remedy)
     if not rows:
-        refusal.add("", "there must be a line below the heading", "add one")
+        refusal.add("", "must have a line below the heading", "add one")
     return [name for name in names if name], rows
 
 
@@ -85,8 +90,8 @@ def _lines(text: str, refusal: Refusal) -> Iterator[tuple[int, list[str]]]:
             if cells:
                 yield reader.line_num, [cell.strip() for cell in cells]
     except csv.Error:
-        rule = "must be CSV: quotes must pair, cells stay on their line"
-        refusal.stop(f"line {reader.line_num}", rule, "mend the line")
+        rule = "must be CSV: quotes in pairs, and each cell on one line"
+        refusal.stop(f"line {reader.line_num}", rule, "correct the line")
 
 
 def _heading(
@@ -101,14 +106,14 @@ def _heading(
     place = f"line {number}"
     if not any(names):
         known = ", ".join(dict.fromkeys(columns.values()))
-        rule = f"the heading must name columns, with commas between: {known}"
+        rule = f"the heading must be names of columns, separated by commas: {known}"
         refusal.stop(place, rule, refusal.other_output() or f"give {refusal.kind}")
     missing = [name for name in columns if columns[name] not in names]
     for at, (cell, name) in enumerate(zip(cells, names, strict=True)):
         if not name:
-            pass_over_column(cell, f"{place}, column {at + 1}", missing, refusal)
+            skip_column(cell, f"{place}, column {at + 1}", missing, refusal)
         elif names.index(name) != at:
-            refusal.add(place, f"column {name} must stand once", "remove one")
+            refusal.add(place, f"column {name} must occur once", "remove one")
     for name in required:
         if name not in names:
             refusal.add(place, f"column {name} is missing", "add it")
@@ -116,9 +121,7 @@ def _heading(
     return names
 
 
-def pass_over_column(
-    cell: str, place: str, missing: list[str], refusal: Refusal
-) -> None:
+def skip_column(cell: str, place: str, missing: list[str], refusal: Refusal) -> None:
     """
     Note an unknown column; reject a misspelt known one.
 
@@ -139,16 +142,16 @@ def pass_over_column(
     if close:
         refusal.add(place, "unknown column", f"did you mean {close[0]}?")
     else:
-        refusal.leave_unused([f"column {shown(cell)}"])
+        refusal.note_unused([f"column {shown(cell)}"])
 
 
-def as_whole(text: str) -> int | None:
+def as_integer(text: str) -> int | None:
     """
     Parse an integer of 0 or more, also with a zero fraction as in floats.
 
     Examples
     --------
-    >>> as_whole("12"), as_whole("1.2e1"), as_whole("12.5"), as_whole("-1")
+    >>> as_integer("12"), as_integer("1.2e1"), as_integer("12.5"), as_integer("-1")
     (12, 12, None, None)
     """
     number = whole_number(text)

@@ -145,7 +145,7 @@ class Source:
         Whether the file names every broker of the cluster, alive or not.
     lists_topics
         Whether the file names every topic, though no partitions.
-    lists_whole_topics
+    lists_complete_topics
         Whether a topic in the file is listed with all its partitions.
     notes
         Notes for readers of the snapshot.
@@ -166,7 +166,7 @@ class Source:
     lists_live_brokers: bool = False
     lists_members: bool = False
     lists_topics: bool = False
-    lists_whole_topics: bool = False
+    lists_complete_topics: bool = False
     notes: tuple[str, ...] = ()
 
 

@@ -24,6 +24,11 @@ from planner.pasted_text import (
 from planner.snapshot.formats.number_text import finite_number
 from planner.text.units import parse_rate
 
+NO_LINE_END = (
+    "the last line has no line break at its end, so the file may be cut",
+    "take the output again; if it is complete, end it with a line break",
+)
+"""Rule and remedy for a last line that may be truncated."""
 _MAX_QUANTITY = 60
 _MAX_SHOWN = 5
 _MAX_UNUSED = 12
@@ -59,8 +64,8 @@ class Refusal:
         self.allow_partial = allow_partial
         self.problems: list[InputProblem] = []
         self.original = ""
-        self._num_passed = 0
-        self._first_passed: tuple[int, Noise] | None = None
+        self._num_skipped = 0
+        self._first_skipped: tuple[int, Noise] | None = None
         self._rejected: dict[str, str] = {}
         self._unknown_columns: dict[str, None] = {}
         self._unused: dict[str, None] = {}
@@ -90,32 +95,32 @@ class Refusal:
         """Whether an entry was left out, or caused the file to be rejected."""
         return bool(self._rejected)
 
-    def pass_over(self, lines: Sequence[tuple[int, Noise]]) -> None:
+    def skip_lines(self, lines: Sequence[tuple[int, Noise]]) -> None:
         """Count lines that are no data; keep the first with its number."""
-        self._num_passed += len(lines)
-        if lines and self._first_passed is None:
-            self._first_passed = lines[0]
+        self._num_skipped += len(lines)
+        if lines and self._first_skipped is None:
+            self._first_skipped = lines[0]
 
-    def pass_over_columns(self, headings: str) -> int:
+    def skip_columns(self, headings: str) -> int:
         """Count columns that Kafka does not print, by their headings."""
         names = headings.split()
         self._unknown_columns |= dict.fromkeys(names)
         return len(names)
 
-    def leave_unused(self, names: Iterable[str]) -> None:
+    def note_unused(self, names: Iterable[str]) -> None:
         """Record names in the file that the importer does not use."""
         self._unused |= dict.fromkeys(names)
 
     def notes(self) -> tuple[str, ...]:
         """Return the notes: ignored lines, unused names, entries left out."""
-        passed = passed_note(self.file, self._num_passed, self._first_passed)
+        passed = passed_note(self.file, self._num_skipped, self._first_skipped)
         if self._unused:
             shown, rest = [*self._unused][:_MAX_UNUSED], len(self._unused) - _MAX_UNUSED
             more = f" and {rest} more" if rest > 0 else ""
             passed = (*passed, f"{self.file}: not used: {', '.join(shown)}{more}")
         if self._unknown_columns:
             names = ", ".join(sorted(self._unknown_columns)[:_MAX_SHOWN])
-            unknown = f"fields that Kafka does not print passed over: {names}"
+            unknown = f"skipped fields that Kafka does not print: {names}"
             passed = (*passed, f"{self.file}: {unknown}")
         if not self._rejected:
             return passed
@@ -167,14 +172,14 @@ def _count(number: int, one: str, several: str) -> str:
     return f"{number} {one if number == 1 else several}"
 
 
-def refuse_doubles(keys: Iterable[tuple[Any, str]], refusal: Refusal) -> None:
+def refuse_duplicates(keys: Iterable[tuple[Any, str]], refusal: Refusal) -> None:
     """Record each duplicate key, with both places."""
     places: dict[Any, str] = {}
     for key, place in keys:
         first = places.setdefault(key, place)
         if first != place:
-            rule = f"must stand once; {key} stands at {first} too"
-            refusal.add(place, rule, "remove one of both")
+            rule = f"must occur once; {key} is also at {first}"
+            refusal.add(place, rule, "remove one of the two")
 
 
 def harmless(value: object) -> str:
@@ -208,7 +213,7 @@ def decode(data: bytes, refusal: Refusal) -> str:
     except EncodingProblemError as error:
         refusal.stop(error.place, error.rule, error.remedy)
     if not text.strip():
-        refusal.stop("", "the file is empty", f"it should hold {refusal.kind}")
+        refusal.stop("", "the file is empty", f"give {refusal.kind}")
     refusal.original = text
     return text
 
@@ -232,15 +237,17 @@ def read_pasted(data: bytes, refusal: Refusal, form: Form) -> Pasted:
         If the file cannot be decoded.
     """
     pasted = clean(decode(data, refusal), form)
-    refusal.pass_over(pasted.passed)
+    refusal.skip_lines(pasted.passed)
     return pasted
 
 
 def refuse_failures(lines: Iterable[int], refusal: Refusal) -> None:
     """Record the lines in which a tool reports a failure."""
     for number in lines:
-        rule = "this is an error that a tool printed, so its output may be cut"
-        refusal.add(f"line {number}", rule, "run the tool again until it succeeds")
+        rule = "this is an error message of a tool, so the output may be incomplete"
+        refusal.add(
+            f"line {number}", rule, "run the tool again until it prints no error"
+        )
 
 
 def read_text(data: bytes, refusal: Refusal, form: Form) -> str:
@@ -265,8 +272,8 @@ def read_text(data: bytes, refusal: Refusal, form: Form) -> str:
     refuse_failures(pasted.failures, refusal)
     if not pasted.text.strip():
         refusal.raise_problems()
-        rule = f"the file holds nothing but {len(pasted.passed)} lines that are no data"
-        remedy = refusal.other_output() or f"it should hold {refusal.kind}"
+        rule = f"the file has only {len(pasted.passed)} lines, none of them data"
+        remedy = refusal.other_output() or f"give {refusal.kind}"
         refusal.stop("", rule, remedy)
     return pasted.text
 
@@ -291,11 +298,7 @@ def numbered_lines(text: str, refusal: Refusal) -> Iterator[tuple[int, str]]:
     if last.strip():
         yield len(lines) + 1, last.rstrip(" \r\t")
     if last:
-        refusal.add(
-            f"line {len(lines) + 1}",
-            "the last line has no end, so the file may be cut",
-            "take it anew; if it is whole, end it with a line break",
-        )
+        refusal.add(f"line {len(lines) + 1}", *NO_LINE_END)
 
 
 def parse_quantity(text: str) -> float | None:

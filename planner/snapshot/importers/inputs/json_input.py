@@ -21,7 +21,7 @@ Value = TypeVar("Value")
 
 _LOCATED = re.compile(r".* at line (?P<line>\d+) column (?P<column>\d+)", re.DOTALL)
 _BEGINNING = re.compile(r"^[ \t]*[{\[]", re.MULTILINE)
-_ANEW = "take it anew, unedited"
+_AGAIN = "take the output again, unedited"
 
 
 def read_documents(
@@ -62,7 +62,7 @@ def documents_of(text: str, refusal: Refusal, *, headings: str = r"(?!)") -> lis
         if piece.is_json:
             found.append(parse_json(piece.text, refusal, first_line=piece.line))
         elif not re.match(headings, piece.text):
-            rule = f"the line is not of {refusal.kind}"
+            rule = f"the line is not part of {refusal.kind}"
             remedy = refusal.other_output() or "remove the line"
             refusal.stop(f"line {piece.line}", rule, remedy)
     if not found:
@@ -81,14 +81,14 @@ def read_document(data: bytes, refusal: Refusal) -> Any:  # noqa: ANN401 - any J
     """
     found = read_documents(data, refusal)
     if len(found) > 1:
-        rule = f"must hold one JSON document; it holds {len(found)}"
-        refusal.stop("", rule, "two outputs were joined: give each in a file")
+        rule = f"must contain one JSON document; it contains {len(found)}"
+        refusal.stop("", rule, "two outputs were joined: give each in its own file")
     return found[0]
 
 
 def _refuse_without_json(refusal: Refusal) -> NoReturn:
     number = refusal.original.count("\n") + 1
-    remedy = refusal.other_output() or "it was cut: take it anew"
+    remedy = refusal.other_output() or "the output was cut: take it again"
     refusal.stop(f"line {number}", "the JSON is missing", remedy)
 
 
@@ -109,7 +109,7 @@ def _pieces(text: str, refusal: Refusal, documents: list[Any]) -> list[Piece]:
         if noise is None:
             found.append(piece)
         else:
-            refusal.pass_over([(piece.line, noise)])
+            refusal.skip_lines([(piece.line, noise)])
     return found
 
 
@@ -135,7 +135,7 @@ def parse_json(text: str, refusal: Refusal, *, first_line: int = 1) -> Any:  # n
         return _parse(text, refusal)
     except (ValueError, RecursionError) as error:
         place, rule, remedy = _not_json(text, str(error), first_line)
-        refusal.stop(place, rule, remedy or refusal.other_output() or _ANEW)
+        refusal.stop(place, rule, remedy or refusal.other_output() or _AGAIN)
 
 
 def _parse(text: str, refusal: Refusal) -> Any:  # noqa: ANN401 - any JSON value
@@ -156,15 +156,15 @@ def _not_json(text: str, message: str, first_line: int) -> tuple[str, str, str]:
     # A truncated string continues to the end of its line.
     num_lines = text.rstrip().count("\n") + 1
     if "EOF" in message or line > num_lines:
-        return place, "the JSON ends too early", "it was cut: take it anew"
+        return place, "the JSON ends too early", "the output was cut: take it again"
     return place, "must be JSON", ""
 
 
 def _refuse_repeated_keys(text: str, refusal: Refusal) -> None:
     num_repeated = len(repeated_keys(text))
     if num_repeated:
-        rule = f"an object must have a key once; {num_repeated} have one twice"
-        refusal.add("", rule, "remove the second one")
+        rule = f"keys of an object must be unique; {num_repeated} objects repeat a key"
+        refusal.add("", rule, "remove the repeated keys")
 
 
 Path = tuple[str | int | None, ...]
@@ -206,7 +206,7 @@ def validate(
             value = adapter.validate_python(document)
     except (ValidationError, RecursionError) as error:
         if isinstance(error, RecursionError):
-            refusal.stop("", "JSON must not be nested this deep", "take it anew")
+            refusal.stop("", "JSON must not be nested this deep", _AGAIN)
         if _leave_out(error, document, refusal, entries):
             return validate(adapter, document, refusal, known=known)
         _add_errors(error, document, refusal, entries)
@@ -215,7 +215,7 @@ def validate(
     refusal.raise_problems()
     if known is not None:
         unused = unused_keys(document, value)
-        refusal.leave_unused(key for key in unused if _leaf(key) not in known)
+        refusal.note_unused(key for key in unused if _leaf(key) not in known)
     return value
 
 
@@ -271,7 +271,7 @@ _RULES = {
     "finite_number": "must be a finite number",
     "string_type": "must be a string",
     "string_too_short": "must not be empty",
-    "string_pattern_mismatch": "must be a legal name or number",
+    "string_pattern_mismatch": "must be a valid name or number",
     "bool_type": "must be true or false",
     "list_type": "must be a list",
     "too_short": "must not be empty",
@@ -284,9 +284,9 @@ _RULES = {
 
 def _rule(each: ErrorDetails, refusal: Refusal) -> tuple[str, str]:
     """Return the rule violated by an error of Pydantic, and the remedy."""
-    rule = _RULES.get(each["type"], f"must hold {refusal.kind}")
+    rule = _RULES.get(each["type"], f"must be {refusal.kind}")
     rule = rule.format_map(each.get("ctx", {}))
-    return rule, f"take {refusal.kind} anew, unedited"
+    return rule, f"take {refusal.kind} again, unedited"
 
 
 def _add_errors(

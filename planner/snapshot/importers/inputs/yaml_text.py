@@ -48,5 +48,7 @@ def _check_events(events: Iterator[Any], refusal: Refusal, remedy: str) -> None:
         name = type(event).__name__
         depth += name.endswith("StartEvent") - name.endswith("EndEvent")
         if name == "AliasEvent" or depth > _MAX_DEPTH:
-            rule = "must be YAML without aliases, and not nested deeper than resources"
+            rule = (
+                f"must be YAML without aliases, nested at most {_MAX_DEPTH} levels deep"
+            )
             refusal.stop(f"line {event.start_mark.line + 1}", rule, remedy)

@@ -19,7 +19,7 @@ from planner.snapshot.importers.inputs.input_text import (
     Refusal,
     numbered_lines,
     read_text,
-    refuse_doubles,
+    refuse_duplicates,
     without_last,
 )
 from planner.snapshot.tables.snapshot_columns import MAX_INT32
@@ -35,7 +35,7 @@ _ROW = re.compile(
 )
 _CLUSTER_ID = re.compile(r"\s*Cluster ID: ([A-Za-z0-9_-]{1,64})[ \t\r]*\n\s*", re.ASCII)
 _MAX_ROW = 2000
-_ANEW = f"give {KIND}, whole, with its heading"
+_REMEDY = f"give {KIND}, complete, with its heading"
 FORM = Form(
     data=re.compile(
         r"(?!.*--:--)\s*(?:[0-9]{1,10}[ \t]+\S+[ \t]+[0-9]|ID\s+HOST|Cluster ID:)"
@@ -78,16 +78,18 @@ def read_endpoints(data: bytes, *, file: str) -> Source:
     lines = list(numbered_lines(text, refusal))
     heading = _HEADING.fullmatch(lines[0][1].strip())
     if heading is None:
-        rule = "the first line must be its heading: ID HOST PORT RACK STATE …"
+        rule = "the first line must be the heading: ID HOST PORT RACK STATE …"
         refusal.stop(
             f"line {lines[0][0]}", rule, refusal.other_output() or f"give {KIND}"
         )
-    more = refusal.pass_over_columns(heading["more"])
+    more = refusal.skip_columns(heading["more"])
     brokers = [_broker(at, without_last(ln, more), refusal) for at, ln in lines[1:]]
     records = tuple(record for record in brokers if record is not None)
-    refuse_doubles(((one.key, one.place) for one in records), refusal)
+    refuse_duplicates(((one.key, one.place) for one in records), refusal)
     if len(lines) == 1:
-        refusal.add("line 1", "there must be brokers below it", "take it anew")
+        refusal.add(
+            "line 1", "must have brokers below the heading", "take the output again"
+        )
     refusal.raise_problems()
     return Source(
         file=file,
@@ -103,12 +105,12 @@ def _broker(number: int, line: str, refusal: Refusal) -> Record | None:
     place = f"line {number}"
     if found is None or int(found[1]) > MAX_INT32:
         rule = "must be id, host, port, rack, state and endpoint type"
-        refusal.add(place, rule, "the line was cut or wrapped: take it anew")
+        refusal.add(place, rule, "the line was cut or wrapped: take the output again")
         return None
     broker_id, host, _, rack, state, endpoint = found.groups()
     if endpoint == "controller":
-        rule = "must list brokers, and not controllers"
-        refusal.add(place, rule, "run it with --bootstrap-server of a broker")
+        rule = "must list brokers, not controllers"
+        refusal.add(place, rule, "run the tool with --bootstrap-server of a broker")
         return None
     values = {"host": host, "state": "fenced" if state == "fenced" else "alive"}
     if rack is not None and rack != "null":

@@ -42,11 +42,11 @@ _SETTING = re.compile(
     re.ASCII,
 )
 _SOURCE = re.compile(r"(?P<source>[A-Z_]+_CONFIG):")
-_OF_ALL_BROKERS = "DYNAMIC_DEFAULT_BROKER_CONFIG"
-_RATE_OF_ALL = re.compile(rf"(?:^|, ){_OF_ALL_BROKERS}:[^=,]+=([^,]*)")
+_ALL_BROKERS = "DYNAMIC_DEFAULT_BROKER_CONFIG"
+_DEFAULT_RATE = re.compile(rf"(?:^|, ){_ALL_BROKERS}:[^=,]+=([^,]*)")
 _DEFAULT = "DEFAULT_CONFIG"
 _NOTHING = "null"
-_OF_TOPIC = "DYNAMIC_TOPIC_CONFIG"
+_TOPIC = "DYNAMIC_TOPIC_CONFIG"
 _MAX_LINE = 1_000_000
 FORM = Form(
     data=re.compile(r"\s*(?:\S+=.* sensitive=|(?:\w+ )?[Cc]onfigs? for \S.* are:)"),
@@ -97,7 +97,7 @@ def read_configs(data: bytes, *, file: str) -> Source:
     if not re.search(r"\b[Cc]onfigs? for \S.* are:", text):
         remedy = refusal.other_output() or f"give {KIND}"
         refusal.stop(
-            "line 1", "the file must hold lines 'Dynamic configs for …'", remedy
+            "line 1", "the file must have lines 'Dynamic configs for …'", remedy
         )
     entities: dict[str | int | None, _Entity] = {}
     current: _Entity | None = None
@@ -110,16 +110,16 @@ def read_configs(data: bytes, *, file: str) -> Source:
         current = _begin(number, heading, entities, refusal)
         if heading["style"] is not None:
             styles.setdefault(heading["style"], number)
-    _refuse_two_styles(styles, refusal)
+    _refuse_mixed_headings(styles, refusal)
     refusal.raise_problems()
     return _source(refusal, list(entities.values()))
 
 
-def _refuse_two_styles(styles: dict[str, int], refusal: Refusal) -> None:
+def _refuse_mixed_headings(styles: dict[str, int], refusal: Refusal) -> None:
     """Reject headings of several releases, or both with and without ``--all``."""
     for number in [*styles.values()][1:]:
-        rule = "all headings must be alike: Dynamic, All, or neither"
-        remedy = "two outputs were joined: give both files"
+        rule = "all headings must begin alike: with Dynamic, All, or neither"
+        remedy = "two outputs were joined: give each in its own file"
         refusal.add(f"line {number}", rule, remedy)
 
 
@@ -134,11 +134,13 @@ def _begin(
     name = heading["topic"] if broker is None else int(broker)
     place = f"line {number}"
     if isinstance(name, int) and name > MAX_INT32:
-        refusal.add(place, "a broker id must fit 32 bits", "take it anew", broker)
+        refusal.add(
+            place, "a broker id must fit 32 bits", "take the output again", broker
+        )
     if name in entities:
         what = "the default of brokers" if name is None else str(name)
-        rule = f"must stand once; {what} stands on {entities[name].place} too"
-        refusal.add(place, rule, "two outputs were joined: give both files")
+        rule = f"must occur once; {what} is also on {entities[name].place}"
+        refusal.add(place, rule, "two outputs were joined: give each in its own file")
     return entities.setdefault(name, _Entity(name, place))
 
 
@@ -149,23 +151,23 @@ def _add_setting(
     place = f"line {number}"
     if found is None or entity is None:
         rule = (
-            "a setting must stand below its topic or broker"
+            "a setting must be below the line of its topic or broker"
             if found is not None
             else "must be a setting with 'sensitive=' and 'synonyms={…}', or the line "
             "of a topic or broker"
         )
-        remedy = "it was cut, wrapped or is of other entities: take it anew"
+        remedy = "it was cut, wrapped or is of other entities: take the output again"
         refusal.add(place, rule, remedy)
         return
     key = found["key"]
     if key in entity.sources:
-        rule = f"a setting must stand once; {key} stands above, too"
-        refusal.add(place, rule, "remove one of both")
+        rule = f"a setting must occur once; {key} is also above"
+        refusal.add(place, rule, "remove one of the two")
         return
     entity.sources[key] = _source_of(found["synonyms"])
     if found["is_hidden"] == "false" and found["value"] != _NOTHING:
         entity.configs[key] = found["value"]
-    default = _RATE_OF_ALL.search(found["synonyms"] or "")
+    default = _DEFAULT_RATE.search(found["synonyms"] or "")
     if default and key in BROKER_THROTTLES:
         entity.inherited[key] = default[1]
 
@@ -213,9 +215,7 @@ def _own_throttles(broker: _Entity) -> dict[str, str]:
     """Return the throttles of a broker that are not the default of all brokers."""
     kept = _kept(broker, BROKER_THROTTLES)
     return {
-        key: value
-        for key, value in kept.items()
-        if broker.sources[key] != _OF_ALL_BROKERS
+        key: value for key, value in kept.items() if broker.sources[key] != _ALL_BROKERS
     }
 
 
@@ -223,7 +223,7 @@ def _topic(entity: _Entity) -> Record:
     own = {
         key: value
         for key, value in sorted(entity.configs.items())
-        if entity.sources[key] in {_OF_TOPIC, "DYNAMIC"}
+        if entity.sources[key] in {_TOPIC, "DYNAMIC"}
     }
     is_tiered = own.get("remote.storage.enable") == "true"
     values: dict[str, Any] = {"configs": own}
@@ -248,7 +248,7 @@ def _cluster_configs(entities: list[_Entity]) -> dict[str, str]:
 
 def _notes(file: str, brokers: list[_Entity]) -> Iterator[str]:
     """Yield notes on cluster-wide settings in which brokers differ."""
-    told = [_kept(one, CLUSTER_CONFIGS) for one in brokers]
+    settings = [_kept(one, CLUSTER_CONFIGS) for one in brokers]
     for key in CLUSTER_CONFIGS:
-        if len({one.get(key) for one in told}) > 1:
-            yield f"{file}: brokers differ in {key}: that of the first is taken"
+        if len({one.get(key) for one in settings}) > 1:
+            yield f"{file}: brokers differ in {key}: the value of the first is used"

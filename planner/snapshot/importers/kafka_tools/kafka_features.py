@@ -37,7 +37,7 @@ _LINE = re.compile(
     r"(?P<more>(?:\s+[A-Z][A-Za-z]*: ?[\w.-]*)*)",
     re.ASCII,
 )
-_OLD = "a table of Kafka 2.7 to 3.2: FinalizedMaxVersionLevel is taken as the level"
+_OLD = "a table of Kafka 2.7 to 3.2: FinalizedMaxVersionLevel is used as the level"
 _NAME = re.compile(r"([A-Z][A-Za-z]*):")
 _METADATA = "metadata.version"
 FORM = Form(
@@ -83,14 +83,14 @@ def read_features(data: bytes, *, file: str) -> Source:
     text = read_text(data, refusal, FORM)
     if not re.search(r"^[ \t]*Feature: ?\S", text, re.MULTILINE):
         remedy = refusal.other_output() or f"give {KIND}"
-        refusal.stop("line 1", "the file must hold lines 'Feature: …'", remedy)
+        refusal.stop("line 1", "the file must have lines 'Feature: …'", remedy)
     levels: dict[str, str] = {}
-    ages: dict[bool, int] = {}
+    lines_by_age: dict[bool, int] = {}
     for number, line in numbered_lines(text, refusal):
         is_old = _read_line(number, line, levels, refusal)
         if is_old is not None:
-            ages.setdefault(is_old, number)
-    _refuse_two_ages(ages, refusal)
+            lines_by_age.setdefault(is_old, number)
+    _refuse_mixed_releases(lines_by_age, refusal)
     refusal.raise_problems()
     features = {name: _level(name, level) for name, level in sorted(levels.items())}
     unknown = [name for name, level in features.items() if level is None]
@@ -100,9 +100,9 @@ def read_features(data: bytes, *, file: str) -> Source:
         header={"features": {name: n for name, n in features.items() if n}},
         notes=(
             *refusal.notes(),
-            *([f"{file}: {_OLD}"] if True in ages else []),
+            *([f"{file}: {_OLD}"] if True in lines_by_age else []),
             *(
-                f"{file}: {name} is of a release that is not known here: left out"
+                f"{file}: {name} has a level of an unknown release: left out"
                 for name in unknown
             ),
         ),
@@ -116,24 +116,26 @@ def _read_line(
     found = _LINE.fullmatch(line.strip())
     place = f"line {number}"
     if found is not None and found["more"]:
-        refusal.pass_over_columns(" ".join(_NAME.findall(found["more"])))
+        refusal.skip_columns(" ".join(_NAME.findall(found["more"])))
     if found is None:
         rule = "must be a feature with its supported and finalized levels"
-        remedy = "the line was cut or wrapped, or is of another command: take it anew"
+        remedy = (
+            "the line was cut, wrapped or is of another command: take the output again"
+        )
         refusal.add(place, rule, remedy)
     elif found["name"] in levels:
-        rule = f"a feature must stand once; {found['name']} stands above, too"
-        refusal.add(place, rule, "two outputs were joined: give both files")
+        rule = f"a feature must occur once; {found['name']} is also above"
+        refusal.add(place, rule, "two outputs were joined: give one of them")
     else:
         levels[found["name"]] = found["level"]
     return None if found is None else found["old"] is not None
 
 
-def _refuse_two_ages(ages: dict[bool, int], refusal: Refusal) -> None:
-    if len(ages) > 1:
+def _refuse_mixed_releases(lines_by_age: dict[bool, int], refusal: Refusal) -> None:
+    if len(lines_by_age) > 1:
         rule = "all lines must be of one release: before Kafka 3.3 levels are a range"
         remedy = "two outputs were joined: give one of them"
-        refusal.add(f"line {max(ages.values())}", rule, remedy)
+        refusal.add(f"line {max(lines_by_age.values())}", rule, remedy)
 
 
 def _level(name: str, text: str) -> int | None:

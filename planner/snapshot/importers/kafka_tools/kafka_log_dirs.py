@@ -33,7 +33,7 @@ _RECEIVED = re.compile(
     r"Received log directory information from brokers (?P<brokers>[0-9,]*)"
 )
 _FOREIGN = with_config(ConfigDict(strict=True))
-# What Kafka adds in later releases is passed over.
+# Fields that later releases add are skipped.
 _Name = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}-[0-9]{1,10}$")]
 
 
@@ -98,8 +98,8 @@ def read_log_dirs(data: bytes, *, file: str, allow_partial: bool = False) -> Sou
         _OUTPUT, _joined(documents), refusal, entries=[_REPLICA], known=_KNOWN
     )
     brokers = output["brokers"]
-    told = _told_brokers(refusal.original)
-    _check_brokers([one["broker"] for one in brokers], told, refusal)
+    announced = _announced_brokers(refusal.original)
+    _check_brokers([one["broker"] for one in brokers], announced, refusal)
     dirs = [(one, log_dir) for one in brokers for log_dir in one["logDirs"]]
     refusal.raise_problems()
     return Source(
@@ -135,7 +135,7 @@ def _parts(document: object) -> list[Any]:
     return document if isinstance(document, list) and document else [document]
 
 
-def _told_brokers(text: str) -> list[int] | None:
+def _announced_brokers(text: str) -> list[int] | None:
     """Return the brokers that the lines before the JSON name; `None` without them."""
     found = list(_RECEIVED.finditer(text))
     if not found:
@@ -147,11 +147,13 @@ def _check_brokers(
     listed: list[int], received: list[int] | None, refusal: Refusal
 ) -> None:
     if len(set(listed)) != len(listed):
-        rule = "a broker must stand once"
-        refusal.add("brokers", rule, "two outputs were joined: give both files")
+        rule = "a broker must occur once"
+        refusal.add(
+            "brokers", rule, "two outputs were joined: give each in its own file"
+        )
     if received is not None and received != sorted(listed):
-        rule = f"the JSON must hold brokers {received}, as the line before it says"
-        refusal.add("brokers", rule, "take the output anew, unedited", sorted(listed))
+        rule = f"the JSON must list brokers {received}, as the line before it does"
+        refusal.add("brokers", rule, "take the output again, unedited", sorted(listed))
 
 
 def _dir_records(brokers: list[dict[str, Any]]) -> list[Record]:

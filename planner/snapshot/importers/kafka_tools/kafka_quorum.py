@@ -23,14 +23,14 @@ from planner.snapshot.importers.inputs.input_text import (
     Refusal,
     numbered_lines,
     read_text,
-    refuse_doubles,
+    refuse_duplicates,
     without_last,
 )
 from planner.snapshot.importers.inputs.json_input import parse_json
 from planner.snapshot.tables.snapshot_columns import MAX_INT32
 
 KIND = "the output of kafka-metadata-quorum describe"
-# Fields that later releases add are passed over; their names are of several words.
+# Fields that later releases add are skipped; their names have several words.
 _FIELD = re.compile(
     r"(?P<name>(?:[A-Z][a-z]{1,20}){2,6}):[ \t]*(?P<value>.*)", re.ASCII
 )
@@ -97,7 +97,7 @@ def read_quorum(data: bytes, *, file: str) -> Source:
     else:
         header, nodes = _status(lines, refusal)
         which = "--status"
-    refuse_doubles(((one.key, one.place) for one in nodes), refusal)
+    refuse_duplicates(((one.key, one.place) for one in nodes), refusal)
     refusal.raise_problems()
     return Source(
         file=file,
@@ -111,21 +111,23 @@ def read_quorum(data: bytes, *, file: str) -> Source:
 def _rows(lines: list[tuple[int, str]], refusal: Refusal) -> Iterator[Record]:
     """Yield the nodes of the table; exactly one must be the leader."""
     heading = _HEADING.fullmatch(lines[0][1].strip())
-    more = refusal.pass_over_columns(heading["more"] if heading else "")
+    more = refusal.skip_columns(heading["more"] if heading else "")
     rows: list[tuple[int, re.Match[str]]] = []
     for number, line in lines[1:]:
         known = without_last(line, more)
         row = _ROW.fullmatch(known.strip()) if len(line) <= _MAX_LINE else None
         if row is None or int(row["id"]) > MAX_INT32:
             rule = "must be a node with its offset, lag, times and status"
-            remedy = "the line was cut or wrapped: take it anew"
+            remedy = "the line was cut or wrapped: take the output again"
             refusal.add(f"line {number}", rule, remedy)
             continue
         rows.append((number, row))
     leaders = [row for _, row in rows if row["status"] == "Leader"]
     if len(leaders) != 1:
         rule = f"one node must be the leader; {len(leaders)} are"
-        refusal.add("", rule, "it was cut, or joined with another: take it anew")
+        refusal.add(
+            "", rule, "the output was cut, or joined with another: take it again"
+        )
         return
     for number, row in rows:
         values: dict[str, Any] = {"voter": row["status"] != "Observer"}
@@ -167,8 +169,10 @@ def _status(
         place = f"line {number}"
         found = _FIELD.fullmatch(line.strip())
         if found is None:
-            rule = "must be a name and a value of --status"
-            refusal.add(place, rule, "the line was cut or wrapped: take it anew")
+            rule = "must be a name and a value, as --status prints them"
+            refusal.add(
+                place, rule, "the line was cut or wrapped: take the output again"
+            )
             continue
         name, value = found["name"], found["value"]
         places.append((name, place))
@@ -178,11 +182,13 @@ def _status(
             nodes += _listed(value, number, refusal, is_voter=_NODES[name])
         elif name == "LeaderId":
             leader = value
-    refuse_doubles(places, refusal)
-    told = {name for name, _ in places}
+    refuse_duplicates(places, refusal)
+    names = {name for name, _ in places}
     for name in _STATUS:
-        if name not in told:
-            refusal.add("", f"the line '{name}:' is missing", "take it anew, whole")
+        if name not in names:
+            refusal.add(
+                "", f"the line '{name}:' is missing", "take the complete output again"
+            )
     return header, [
         replace(one, values={**one.values, "leader": True})
         if leader == str(one.key)
@@ -194,7 +200,7 @@ def _status(
 def _cluster_id(place: str, text: str, refusal: Refusal) -> str:
     if _CLUSTER_ID.fullmatch(text):
         return text
-    refusal.add(place, "must be the id of a cluster", "take it anew")
+    refusal.add(place, "must be a cluster id", "take the output again")
     return ""
 
 
@@ -209,16 +215,18 @@ def _listed(
     except ValueError:
         parsed = None
     if inner.problems or not isinstance(parsed, list):
-        rule = 'must be a whole list of nodes, as [1, 2] or [{"id": 1}]'
-        refusal.add(place, rule, "the line was cut or wrapped: take it anew")
+        rule = 'must be a complete list of nodes, such as [1, 2] or [{"id": 1}]'
+        refusal.add(place, rule, "the line was cut or wrapped: take the output again")
         return
     if len({type(one) for one in parsed}) > 1:
-        rule = "nodes must be all ids, or all objects: they are of two releases"
-        refusal.add(place, rule, "two outputs were joined: take it anew")
+        rule = (
+            "nodes must be all ids, or all objects, as one release of Kafka prints them"
+        )
+        refusal.add(place, rule, "two outputs were joined: take the output again")
     for one in parsed:
         node = one.get("id") if isinstance(one, dict) else one
         if type(node) is int and 0 <= node <= MAX_INT32:
             yield _node(node, place, is_voter=is_voter)
         else:
-            rule = "a node must have an id of 0 or more, of 32 bits"
-            refusal.add(place, rule, "take it anew", node)
+            rule = "a node must have an id from 0 to 2147483647"
+            refusal.add(place, rule, "take the output again", node)

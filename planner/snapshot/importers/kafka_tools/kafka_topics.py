@@ -29,9 +29,9 @@ from planner.snapshot.importers.inputs.input_text import (
     read_text,
 )
 from planner.snapshot.importers.kafka_tools.kafka_topics_lines import (
-    DOOMED,
     FORM,
     IS_PARTITION,
+    MARKED_FOR_DELETION,
     PARTITION,
     TOPIC,
     split_configs,
@@ -41,7 +41,8 @@ from planner.snapshot.tables.snapshot_columns import MAX_INT32
 
 KIND = "the output of kafka-topics --describe"
 _NO_LEADER = {"none": -1, "-1": -1}
-_NOT_TOLD = "N/A"
+_NOT_AVAILABLE = "N/A"
+_AGAIN = "take the output again"
 _UNREAD = object()
 _FILTERED = (
     "run kafka-topics --describe without a filter such as "
@@ -67,7 +68,7 @@ class _Topic:
     num_partitions: int
     replication_factor: int
     configs: dict[str, str]
-    is_doomed: bool
+    is_marked: bool
 
 
 @dataclass(slots=True)
@@ -115,7 +116,7 @@ def _read(data: bytes, file: str) -> Source:
     text = read_text(data, refusal, FORM)
     if not re.search(r"^[ \t]*Topic: ?\S", text, re.MULTILINE):
         remedy = refusal.other_output() or f"give {KIND}"
-        refusal.stop("line 1", "the file must hold lines 'Topic: …'", remedy)
+        refusal.stop("line 1", "the file must have lines 'Topic: …'", remedy)
     reader = _Reader(refusal)
     for number, line in numbered_lines(text, refusal):
         reader.read(number, line)
@@ -131,10 +132,10 @@ class _Reader:
         self.refusal = refusal
         self.topics: dict[str, _Topic] = {}
         self.columns = _Columns()
-        self.bare: dict[str, int] = {}
+        self.without_topic_line: dict[str, int] = {}
         self._width = 0
-        self._open_ends: dict[int, list[int]] = {}
-        self._ids_of: dict[str | None, Any] = {None: None, _NOT_TOLD: None}
+        self._short_isr_ends: dict[int, list[int]] = {}
+        self._ids_of: dict[str | None, Any] = {None: None, _NOT_AVAILABLE: None}
         self._unknown_fields: set[str] = set()
 
     def read(self, number: int, line: str) -> None:
@@ -145,9 +146,9 @@ class _Reader:
 
     def _is_read(self, number: int, line: str) -> bool:
         """Parse a line of Kafka's own fields; return whether it is one."""
-        doomed = DOOMED.search(line) if line.endswith("true") else None
-        if doomed is not None:
-            line = line[: doomed.start()].rstrip()
+        marked = MARKED_FOR_DELETION.search(line) if line.endswith("true") else None
+        if marked is not None:
+            line = line[: marked.start()].rstrip()
         found = PARTITION.fullmatch(line)
         if found is not None:
             self._add_partition(number, found)
@@ -155,29 +156,29 @@ class _Reader:
         topic = None if IS_PARTITION.match(line) else TOPIC.fullmatch(line)
         if topic is None or "\t" in topic["configs"]:
             return False
-        self._add_topic(number, topic, is_doomed=doomed is not None)
+        self._add_topic(number, topic, is_marked=marked is not None)
         return True
 
     def _refuse_line(self, number: int, line: str) -> None:
         is_ours = re.match(r"\s*Topic: ?\S", line) is not None
         rule = (
-            "a line of kafka-topics --describe must be whole"
+            "a line of kafka-topics --describe must be complete"
             if is_ours
-            else "the line is not of kafka-topics --describe"
+            else "the line is not part of the output of kafka-topics --describe"
         )
         remedy = (
-            "send the output to a file, without stderr: a screen cuts or wraps lines"
+            "write the output to a file, without stderr: a screen cuts or wraps lines"
             if is_ours
-            else "remove the line if nothing is missing there; else take it anew"
+            else "remove the line if it is no output; otherwise take the output again"
         )
         self.refusal.add(f"line {number}", rule, remedy)
 
-    def _add_topic(self, number: int, found: re.Match[str], *, is_doomed: bool) -> None:
+    def _add_topic(self, number: int, found: re.Match[str], *, is_marked: bool) -> None:
         name = found["topic"]
         if name in self.topics:
             where = self.topics[name].line
-            rule = f"a topic must be described once; {name} is on line {where} too"
-            self.refusal.add(f"line {number}", rule, "remove one of both")
+            rule = f"a topic must be described once; {name} is also on line {where}"
+            self.refusal.add(f"line {number}", rule, "remove one of the two")
         self.topics[name] = _Topic(
             line=number,
             name=name,
@@ -185,13 +186,13 @@ class _Reader:
             num_partitions=int(found["count"]),
             replication_factor=int(found["factor"]),
             configs=self._configs(number, found["configs"]),
-            is_doomed=is_doomed,
+            is_marked=is_marked,
         )
 
     def _configs(self, number: int, text: str) -> dict[str, str]:
         configs, problem = split_configs(text)
         if problem:
-            remedy = "the line was cut: take it anew"
+            remedy = "the line was cut: take the output again"
             self.refusal.add(f"line {number}", problem, remedy)
         return configs
 
@@ -217,13 +218,13 @@ class _Reader:
         width = len(found.string.expandtabs())
         self._width = max(self._width, width)
         if found[5].count(",") < found[4].count(","):
-            self._open_ends.setdefault(width, []).append(number)
+            self._short_isr_ends.setdefault(width, []).append(number)
 
     def _id(self, number: int, text: str) -> int:
         value = int(text)
         if value > MAX_INT32:
             rule = "ids and partition numbers must fit 32 bits"
-            self.refusal.add(f"line {number}", rule, "take the output anew", text)
+            self.refusal.add(f"line {number}", rule, "take the output again", text)
             return 0
         return value
 
@@ -239,11 +240,13 @@ class _Reader:
             rows.setdefault(topic, []).append(row)
         for described in self.topics.values():
             self._check_topic(described, rows.get(described.name, []))
-        bare = {name: own for name, own in rows.items() if name not in self.topics}
-        self._check_bare(bare)
+        without_topic_line = {
+            name: own for name, own in rows.items() if name not in self.topics
+        }
+        self._check_without_topic_line(without_topic_line)
         self._check_release()
 
-    def _check_bare(self, rows_of: dict[str, list[int]]) -> None:
+    def _check_without_topic_line(self, rows_of: dict[str, list[int]]) -> None:
         """
         Check partitions without the line of their topic.
 
@@ -251,25 +254,27 @@ class _Reader:
         partition that no filter of the tool would print, with all its replicas in sync.
         """
         columns = self.columns
-        is_whole = True
+        is_complete = True
         for name, rows in rows_of.items():
             numbers = sorted(columns.partitions[row] for row in rows)
             if numbers != list(range(len(numbers))):
-                is_whole = False
+                is_complete = False
                 rule = (
-                    f"the partitions of topic {name} stand without the line of their "
-                    f"topic, and are not those from 0 on, each once"
+                    f"topic {name} has partitions but no line of its own; they must be "
+                    f"numbered from 0 without gaps, each once"
                 )
                 place = f"line {columns.lines[rows[0]]}"
                 self.refusal.add(place, rule, _FILTERED)
         every = [row for rows in rows_of.values() for row in rows]
-        if is_whole and every and not any(map(self._is_unfiltered, every)):
+        if is_complete and every and not any(map(self._is_unfiltered, every)):
             rule = (
-                "the partitions stand without the lines of their topics, and each of "
-                "them may be there because a filter chose it"
+                "the topics have no lines of their own, and a filter may have chosen "
+                "each of the partitions listed"
             )
             self.refusal.add(f"line {columns.lines[every[0]]}", rule, _FILTERED)
-        self.bare = {name: columns.lines[rows[0]] for name, rows in rows_of.items()}
+        self.without_topic_line = {
+            name: columns.lines[rows[0]] for name, rows in rows_of.items()
+        }
 
     def _is_unfiltered(self, row: int) -> bool:
         values = self.columns.values
@@ -284,22 +289,22 @@ class _Reader:
                 f"topic {topic.name} must be followed by its partitions 0 to "
                 f"{topic.num_partitions - 1}, each once; there are {len(numbers)} lines"
             )
-            remedy = "the output is cut; take it anew" if numbers else _FILTERED
+            remedy = "the output was cut: take it again" if numbers else _FILTERED
             self.refusal.add(place, rule, remedy)
             return
         first = min(rows, key=self.columns.partitions.__getitem__, default=None)
         if first is None:
-            self.refusal.add(place, "a topic must have partitions", "take it anew")
+            self.refusal.add(place, "a topic must have partitions", _AGAIN)
             return
         values = self.columns.values
         adding = values["adding_replicas"][first] or []
         factor = len(values["replicas"][first]) - len(adding)
         if factor != topic.replication_factor:
             rule = (
-                f"topic {topic.name} says ReplicationFactor {topic.replication_factor} "
-                f"and its first partition has {factor} replicas"
+                f"topic {topic.name} has ReplicationFactor {topic.replication_factor}, "
+                f"but its first partition has {factor} replicas"
             )
-            self.refusal.add(place, rule, "lines were cut or edited; take it anew")
+            self.refusal.add(place, rule, f"lines were cut or edited: {_AGAIN}")
 
     def _check_release(self) -> None:
         """Check that all lines have an Elr, or none."""
@@ -310,17 +315,20 @@ class _Reader:
         self.refusal.add(
             f"line {self.columns.lines[row]}",
             "all lines must be of one release of Kafka: some have Elr, some do not",
-            "lines were cut, or two outputs joined; take it anew",
+            f"lines were cut, or two outputs joined: {_AGAIN}",
         )
 
     def source(self, file: str) -> Source:
-        columns, bare = self.columns, self.bare.items()
+        columns, without_topic_line = self.columns, self.without_topic_line.items()
         return Source(
             file=file,
             kind="kafka-topics --describe",
             topics=(
                 *(_record(topic) for topic in self.topics.values()),
-                *(Record(key=n, values={}, place=f"line {at}") for n, at in bare),
+                *(
+                    Record(key=n, values={}, place=f"line {at}")
+                    for n, at in without_topic_line
+                ),
             ),
             partitions=PartitionColumns(
                 topics=columns.topics,
@@ -332,30 +340,31 @@ class _Reader:
                 },
                 places=columns.lines,
             ),
-            lists_whole_topics=not bare,
+            lists_complete_topics=not without_topic_line,
             notes=self._all_notes(file),
         )
 
     def _all_notes(self, file: str) -> tuple[str, ...]:
-        self.refusal.pass_over_columns(" ".join(self._unknown_fields))
+        self.refusal.skip_columns(" ".join(self._unknown_fields))
         return (*self.refusal.notes(), *self._notes(file))
 
     def _notes(self, file: str) -> Iterator[str]:
-        if self.bare:
-            name, line = next(iter(self.bare.items()))
+        if self.without_topic_line:
+            name, line = next(iter(self.without_topic_line.items()))
             yield (
-                f"{file}: {len(self.bare)} topics stand without their own line (first "
-                f"{name}, line {line}): their configs are unknown, and whether "
-                "partitions are missing at their end"
+                f"{file}: {len(self.without_topic_line)} topics have no line of their "
+                f"own (first {name}, line {line}): their configs are unknown, and "
+                "partitions at their end may be missing"
             )
-        doomed = [topic.name for topic in self.topics.values() if topic.is_doomed]
-        if doomed:
-            yield f"marked for deletion, and still counted: {', '.join(doomed[:5])}"
+        marked = [topic.name for topic in self.topics.values() if topic.is_marked]
+        if marked:
+            yield f"marked for deletion, but still counted: {', '.join(marked[:5])}"
         width = self._width
-        if len(self._open_ends.get(width, ())) > 1:
+        if len(self._short_isr_ends.get(width, ())) > 1:
             yield (
-                f"{len(self._open_ends[width])} lines end at column {width}, each with "
-                "an ISR that lacks replicas: if a screen cut them, take the output anew"
+                f"{len(self._short_isr_ends[width])} lines end at column {width}, each "
+                "with an ISR that lacks replicas: if a screen cut them, "
+                "take the output again"
             )
 
 

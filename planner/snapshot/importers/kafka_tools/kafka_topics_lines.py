@@ -42,7 +42,7 @@ _FIELDS = frozenset(
         *("Adding Replicas", "Removing Replicas", "MarkedForDeletion"),
     )
 )
-DOOMED = re.compile(r"[ \t]MarkedForDeletion: ?true$")
+MARKED_FOR_DELETION = re.compile(r"[ \t]MarkedForDeletion: ?true$")
 IS_PARTITION = re.compile(r"\s*Topic: ?\S+\s+Partition:")
 _KEY = re.compile(r"(?:^|,)([A-Za-z][A-Za-z0-9_.-]*)=")
 # A number, and the beginning of another key that lost its value.
@@ -91,14 +91,14 @@ def split_configs(text: str) -> tuple[dict[str, str], str]:
         return {}, ""
     keys = list(_KEY.finditer(text))
     if not keys or keys[0].start() != 0:
-        return {}, "Configs must be key=value, joined by commas"
+        return {}, "Configs must be key=value, separated by commas"
     ends = [key.start() for key in keys[1:]] + [len(text)]
     configs = {
         key[1]: text[key.end() : end] for key, end in zip(keys, ends, strict=True)
     }
     for key, value in configs.items():
         if _CUT_KEY.match(value) or not _is_policy(key, value):
-            return configs, f"Configs must be key=value; that of {key} is not whole"
+            return configs, f"Configs must be key=value; the value of {key} is cut"
     return configs, ""
 
 

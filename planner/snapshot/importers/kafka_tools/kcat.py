@@ -18,7 +18,7 @@ from planner.snapshot.importers.inputs.import_source import (
     Record,
     Source,
 )
-from planner.snapshot.importers.inputs.input_text import Refusal, refuse_doubles
+from planner.snapshot.importers.inputs.input_text import Refusal, refuse_duplicates
 from planner.snapshot.importers.inputs.json_input import read_document, validate
 from planner.snapshot.tables.snapshot_records import Id, Leader
 
@@ -103,10 +103,12 @@ def read_kcat(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
     output = validate(_OUTPUT, document, refusal, entries=entries, known=_KNOWN)
     topics = output["topics"]
     if not topics and refusal.has_rejected:
-        remedy = "let the user describe topics, and take it anew"
-        refusal.add("topics", "there must be a topic that can be read", remedy)
+        remedy = "give the user Describe on topics, and run kcat again"
+        refusal.add(
+            "topics", "must list at least one topic with its partitions", remedy
+        )
     brokers = tuple(_brokers(output["brokers"]))
-    refuse_doubles(((one.key, one.place) for one in brokers), refusal)
+    refuse_duplicates(((one.key, one.place) for one in brokers), refusal)
     refusal.raise_problems()
     return Source(
         file=file,
@@ -118,7 +120,7 @@ def read_kcat(data: bytes, *, file: str, allow_partial: bool = False) -> Source:
         ),
         partitions=_partitions(topics),
         lists_live_brokers=True,
-        lists_whole_topics=True,
+        lists_complete_topics=True,
         notes=(*refusal.notes(), *_notes(output)),
     )
 
@@ -134,8 +136,8 @@ def _leave_out_errors(document: object, refusal: Refusal) -> None:
             name, error = topic["topic"], str(topic.get("error") or "")
             why = f" ({error})" if _KNOWN_ERROR.fullmatch(error) else ""
             named = f"topic {name}" if _NAME.fullmatch(name) else "a topic"
-            rule = f"{named} came without its partitions{why}"
-            remedy = "the user may not describe it, or it is gone: take it anew"
+            rule = f"{named} is listed without its partitions{why}"
+            remedy = "give the user Describe on it, or run kcat again if it was deleted"
             refusal.reject(f"topics[{at}]", rule, remedy)
             if refusal.allow_partial:
                 del topics[at]
@@ -172,4 +174,4 @@ def _partitions(topics: list[dict[str, Any]]) -> PartitionColumns:
 def _notes(output: dict[str, Any]) -> Iterator[str]:
     asked = output.get("query", {}).get("topic", "*")
     if asked not in _ALL_TOPICS:
-        yield f"kcat was asked for one topic only: {len(output['topics'])} listed"
+        yield f"kcat was run for one topic only: {len(output['topics'])} listed"

@@ -94,7 +94,7 @@ def read_assignment(data: bytes, *, file: str) -> Source:
     ]
     for at, entry in enumerate(entries):
         for rule in _entry_rules(entry):
-            remedy = "take it anew, or mend the entry"
+            remedy = "correct the entry, or take the output again"
             refusal.add(f"partitions[{at}].log_dirs", rule, remedy)
     refusal.raise_problems()
     return Source(
@@ -115,29 +115,31 @@ def _current(pasted: Pasted, refusal: Refusal) -> list[Any]:
         return documents_of(text, refusal)
     again = _HEADING.search(text, heading.end())
     if again is not None:
-        rule = "must hold one current assignment; here is another"
+        rule = "must have one current assignment; this line begins another"
         line = text.count("\n", 0, again.start()) + 1
-        refusal.stop(f"line {line}", rule, "two outputs were joined: give both files")
+        refusal.stop(
+            f"line {line}", rule, "two outputs were joined: give each in its own file"
+        )
     # Proposals and messages of success are below, and are not read.
     below = "\n" * text.count("\n", 0, heading.end()) + text[heading.end() :]
     first = next(split_documents(below), None)
     if first is None or not first.is_json:
         rule = "the JSON below 'Current partition replica assignment' is missing"
         line = text.count("\n", 0, heading.end()) + 1
-        refusal.stop(f"line {line}", rule, "it was cut: take it anew")
+        refusal.stop(f"line {line}", rule, "the output was cut: take it again")
     above = [number for number in pasted.failures if number < first.line]
     refuse_failures(above, refusal)
     return [parse_json(first.text, refusal, first_line=first.line)]
 
 
 def _refuse_proposal(text: str, refusal: Refusal) -> None:
-    """Reject a proposal without the current assignment, for which it could be taken."""
+    """Reject a file that has a proposal and no current assignment."""
     proposal = _PROPOSAL.search(text)
     if proposal is not None:
         line = text.count("\n", 0, proposal.start()) + 1
-        rule = "the file holds what is proposed, and not what is there"
+        rule = "the file has the proposed assignment, not the current one"
         remedy = (
-            "take what --generate prints below 'Current partition replica assignment'"
+            "give what --generate prints below 'Current partition replica assignment'"
         )
         refusal.stop(f"line {line}", rule, remedy)
 
@@ -148,7 +150,7 @@ def _entry_rules(entry: dict[str, Any]) -> list[str]:
         return []
     rules = []
     if len(paths) != len(entry["replicas"]):
-        rules.append("must have one entry per replica")
+        rules.append("must have one log dir per replica")
     if any(path != _ANY and not path.startswith("/") for path in paths):
         rules.append('must be "any" or absolute paths')
     return rules

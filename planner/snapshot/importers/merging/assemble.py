@@ -79,17 +79,19 @@ def _table(
 
 def _partition_table(partitions: PartitionLedger, dirs: ReplicaDirs) -> ArrowTable:
     sizes, own = dirs.sizes()
-    told = partitions.told("size_bytes")
+    listed_sizes = partitions.column("size_bytes")
     values: dict[str, list[Any]] = {
         "topic": partitions.topics,
         "partition": partitions.partitions,
         "log_dirs": dirs.path_lists(dirs.paths),
         "future_log_dirs": dirs.path_lists(dirs.future_paths),
-        "size_bytes": [t if s is None else s for s, t in zip(sizes, told, strict=True)],
+        "size_bytes": [
+            t if s is None else s for s, t in zip(sizes, listed_sizes, strict=True)
+        ],
         "replica_bytes": own,
     }
     arrays = [
-        pa.array(values.get(column.name) or partitions.told(column.name), column.type)
+        pa.array(values.get(column.name) or partitions.column(column.name), column.type)
         for column in PARTITIONS.columns
     ]
     return pa.Table.from_arrays(arrays, schema=PARTITIONS.schema)

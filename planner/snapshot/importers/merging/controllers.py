@@ -33,12 +33,12 @@ class Quorum:
         if self.unplaced:
             found.append(
                 f"nodes {named(self.unplaced)} observe the quorum, and no file lists "
-                "the brokers: not taken as controllers; --list-endpoints would tell"
+                "the brokers: not counted as controllers; add --list-endpoints"
             )
         if len(self.leaders) > 1:
             found.append(
                 f"files name several leaders of the quorum, nodes {named(self.leaders)}"
-                ": taken at different times, so none is taken"
+                ", as they are of different times: the leader is unknown"
             )
         return tuple(found)
 
@@ -63,7 +63,7 @@ def quorum_of(
         a controller.
     """
     leaders = [
-        node for node, said in sorted(nodes.values.items()) if said.get("leader")
+        node for node, values in sorted(nodes.values.items()) if values.get("leader")
     ]
     found = Quorum(leaders=leaders)
     for node, values in sorted(nodes.values.items()):

@@ -1,5 +1,5 @@
 """
-Contradictions of files: loads that exceed the capacity of a disk or a link.
+Capacities in files that measured loads exceed: of a disk or a link.
 
 The bytes of replicas and the rates of partitions are measured; capacities are written
 by hand, or are defaults. The capacity is therefore the value that is likely wrong.
@@ -26,10 +26,10 @@ _MEASURES = {
     Resource.IN: ("in_bytes_per_s", {"in"}),
     Resource.OUT: ("out_bytes_per_s", {"in", "out"}),
 }
-_ROOM = "--allow-partial leaves what is impossible unknown"
+_OVERRIDE = "--allow-partial makes such capacities unknown"
 
 
-class Contradictions:
+class ExceededCapacities:
     """
     Capacities that measured loads exceed.
 
@@ -54,37 +54,37 @@ class Contradictions:
         self.sources = sources
         self.brokers = brokers
         self.log_dirs = log_dirs
-        self.facts = find_impossible(state)
+        self.found = find_impossible(state)
 
     def problems(self) -> Iterator[InputProblem]:
         """Yield a problem for each place with a capacity that a load exceeds."""
-        facts = sorted(self.facts, key=self._said_by)
-        for said_by, group in groupby(facts, key=self._said_by):
-            resource, file, place = said_by
+        found = sorted(self.found, key=self._capacity_place)
+        for place_of_capacity, group in groupby(found, key=self._capacity_place):
+            resource, file, place = place_of_capacity
             yield self._problem(Resource(resource), Origin(file, place), list(group))
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Make the capacities of places with an exceeded capacity unknown."""
-        for resource, file, place in set(map(self._said_by, self.facts)):
-            said_by, name = Origin(file, place), _CAPACITIES[Resource(resource)]
+        for resource, file, place in set(map(self._capacity_place, self.found)):
+            origin, name = Origin(file, place), _CAPACITIES[Resource(resource)]
             for broker, values in self.brokers.values.items():
-                if name in values and self.brokers.origin(broker, name) == said_by:
+                if name in values and self.brokers.origin(broker, name) == origin:
                     del values[name]
             for key, values in self.log_dirs.values.items():
-                told = "size_bytes" in values and resource == Resource.DISK
-                if told and self.log_dirs.origin(key, "size_bytes") == said_by:
+                has_size = "size_bytes" in values and resource == Resource.DISK
+                if has_size and self.log_dirs.origin(key, "size_bytes") == origin:
                     del values["size_bytes"]
                     values.pop("usable_bytes", None)
 
     def notes(self) -> Iterator[str]:
         """Yield notes on the capacities that were made unknown."""
         for problem in self.problems():
-            yield f"left unknown: {problem.place} of {problem.file}: {problem.rule}"
+            yield f"made unknown: {problem.place} of {problem.file}: {problem.rule}"
 
     def _broker(self, one: Impossible) -> int:
         return int(self.state.brokers.ids[one.broker_idx])
 
-    def _said_by(self, one: Impossible) -> tuple[str, str, str]:
+    def _capacity_place(self, one: Impossible) -> tuple[str, str, str]:
         """Return the resource, and the file and place of its capacity."""
         origin = self._origin(one)
         return str(one.resource), origin.file, origin.place
@@ -100,22 +100,22 @@ class Contradictions:
         return self.log_dirs.origin(dirs[0], "size_bytes")
 
     def _problem(
-        self, resource: Resource, origin: Origin, facts: list[Impossible]
+        self, resource: Resource, origin: Origin, found: list[Impossible]
     ) -> InputProblem:
-        ids = sorted({self._broker(one) for one in facts})
-        worst = max(facts, key=lambda one: one.load / max(one.capacity, 1))
+        ids = sorted({self._broker(one) for one in found})
+        worst = max(found, key=lambda one: one.load / max(one.capacity, 1))
         name = _CAPACITIES[resource]
-        who = brokers_text(ids)
+        brokers = brokers_text(ids)
         return InputProblem(
             file=origin.file,
-            place=f"{origin.place}, {name} of {who}".removeprefix(", "),
+            place=f"{origin.place}, {name} of {brokers}".removeprefix(", "),
             value=f"{worst.capacity:.0f}",
             rule=self._rule(resource, worst),
             remedy=self._remedy(origin, len(ids)),
         )
 
     def _rule(self, resource: Resource, worst: Impossible) -> str:
-        files = ", ".join(self._measured_by(resource)) or "the other files"
+        files = ", ".join(self._measuring_files(resource)) or "the other files"
         broker = self._broker(worst)
         unit = "" if resource is Resource.DISK else "/s"
         load = f"{bytes_text(worst.load, 4)}{unit}"
@@ -125,13 +125,13 @@ class Contradictions:
             if worst.log_dir_idx != ABSENT:
                 place = f"log dir {self.state.log_dirs.paths[worst.log_dir_idx]}"
             return (
-                f"a disk must hold what lies on it: by {files} {load} of replicas lie "
-                f"on {place} of broker {broker}, said to have {capacity}"
+                f"a disk must hold its replicas: {files} lists {load} of replicas on "
+                f"{place} of broker {broker}, which has {capacity}"
             )
         way = "in" if resource is Resource.IN else "out"
         return (
-            f"a link must carry what goes over it: by {files} {load} go {way} at "
-            f"broker {broker}, whose link is said to carry {capacity}"
+            f"a link must carry its load: {files} lists {load} {way} at broker "
+            f"{broker}, whose link carries {capacity}"
         )
 
     def _remedy(self, origin: Origin, count: int) -> str:
@@ -148,11 +148,11 @@ class Contradictions:
             what = "these capacities"
         verb = "are" if what.startswith("these") else "is"
         return (
-            f"likely {what} {verb} wrong, and not what was measured: write the true "
-            f"one, or leave it out; {_ROOM}"
+            f"likely {what} {verb} wrong, not the measured load: correct the capacity, "
+            f"or leave it out; {_OVERRIDE}"
         )
 
-    def _measured_by(self, resource: Resource) -> list[str]:
+    def _measuring_files(self, resource: Resource) -> list[str]:
         column, measures = _MEASURES[resource]
         return [
             source.file

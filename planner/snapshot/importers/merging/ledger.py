@@ -14,7 +14,7 @@ from planner.snapshot.importers.inputs.import_source import (
 )
 from planner.snapshot.importers.inputs.input_text import harmless
 
-_REMEDY = "take both at the same moment, mend one, or leave one out"
+_REMEDY = "take both files at the same time, correct one, or leave one out"
 _SAME_CAPACITY = 1e-3
 """Tolerance: tools round capacities to 0.001 MB, and disks to a file system."""
 
@@ -28,7 +28,7 @@ _SETS = frozenset(
         "offline_replicas",
     )
 )
-_UNTOLD = -1
+_ABSENT = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ def contradiction(
     first: Origin, second: Origin, what: str, known: object, value: object
 ) -> InputProblem:
     """Return the problem that two files disagree, with both places."""
-    said = harmless(known)
-    which = f", which says {said}" if said else ""
+    shown = harmless(known)
+    which = f", which has {shown}" if shown else ""
     return InputProblem(
         file=second.file,
         place=f"{second.place}, {what}" if second.place else what,
@@ -114,7 +114,7 @@ def _merged(name: str, known: Any, value: Any) -> Any:  # noqa: ANN401 - any fie
         differs = any(known[key] != value[key] for key in known.keys() & value.keys())
         return None if differs else {**known, **value}
     if name == "fetch_age_ms":
-        # The files were taken in turn; the longer age is the safer one.
+        # The files are of different times; the longer age is the safer one.
         return max(known, value)
     is_near = isinstance(known, int | float) and isclose(
         known, value, rel_tol=_SAME_CAPACITY
@@ -130,7 +130,7 @@ class PartitionLedger:
     ----------
     sources
         Sources with values of partitions, in the order in which they are added.
-    unknown_topics, beyond
+    unknown_topics, excess_partitions
         By file: topics that no file lists, and ``topic-partition`` of partitions past
         the last one of a listed topic.
     """
@@ -143,8 +143,8 @@ class PartitionLedger:
         self.row_of: dict[tuple[str, int], int] = {}
         self.problems: list[InputProblem] = []
         self.unknown_topics: dict[str, list[str]] = {}
-        self.beyond: dict[str, list[str]] = {}
-        self._told_by: dict[str, list[int]] = {}
+        self.excess_partitions: dict[str, list[str]] = {}
+        self._source_idx: dict[str, list[int]] = {}
         self._first: list[int] = []
 
     def __len__(self) -> int:
@@ -158,7 +158,7 @@ class PartitionLedger:
             for key in zip(columns.topics, columns.partitions, strict=True)
         ]
         if len(set(rows)) < len(rows):
-            self._refuse_doubles(source, columns, rows)
+            self._refuse_duplicates(source, columns, rows)
         for row, topic, partition in zip(
             rows, columns.topics, columns.partitions, strict=True
         ):
@@ -172,12 +172,12 @@ class PartitionLedger:
         """Add a source's values of partitions that other sources list."""
         at = self._add_source(source)
         rows = [
-            self.row_of.get(key, _UNTOLD)
+            self.row_of.get(key, _ABSENT)
             for key in zip(columns.topics, columns.partitions, strict=True)
         ]
-        known = [row for row in rows if row != _UNTOLD]
+        known = [row for row in rows if row != _ABSENT]
         if len(set(known)) < len(known):
-            self._refuse_doubles(source, columns, rows)
+            self._refuse_duplicates(source, columns, rows)
         self._keep_unknown(source.file, columns, rows)
         self._add_columns(at, columns, rows)
 
@@ -186,26 +186,28 @@ class PartitionLedger:
     ) -> None:
         """Record the names of topics, and of further partitions, that no file lists."""
         keys = zip(rows, columns.topics, columns.partitions, strict=True)
-        lacking = [(topic, number) for row, topic, number in keys if row == _UNTOLD]
+        lacking = [(topic, number) for row, topic, number in keys if row == _ABSENT]
         if not lacking:
             return
         known = set(self.topics)
         if unknown := {topic for topic, _ in lacking if topic not in known}:
             self.unknown_topics[file] = sorted(unknown)
-        if beyond := sorted(key for key in lacking if key[0] in known):
-            self.beyond[file] = [f"{topic}-{number}" for topic, number in beyond]
+        if excess := sorted(key for key in lacking if key[0] in known):
+            self.excess_partitions[file] = [
+                f"{topic}-{number}" for topic, number in excess
+            ]
 
     def _add_source(self, source: Source) -> int:
         self.sources.append(source)
         return len(self.sources) - 1
 
-    def _refuse_doubles(
+    def _refuse_duplicates(
         self, source: Source, columns: PartitionColumns, rows: Sequence[int]
     ) -> None:
         seen: dict[int, int] = {}
         for at, row in enumerate(rows):
             first = seen.setdefault(row, at)
-            if first == at or row == _UNTOLD:
+            if first == at or row == _ABSENT:
                 continue
             name = f"{columns.topics[at]}-{columns.partitions[at]}"
             place = columns.place_of(first)
@@ -214,8 +216,8 @@ class PartitionLedger:
                     file=source.file,
                     place=columns.place_of(at),
                     value="",
-                    rule=f"a partition must stand once; {name} stands at {place} too",
-                    remedy="remove one of both",
+                    rule=f"a partition must occur once; {name} is also at {place}",
+                    remedy="remove one of the two",
                 )
             )
 
@@ -226,7 +228,7 @@ class PartitionLedger:
         for name, values in columns.values.items():
             if is_all and name not in self.columns:
                 self.columns[name] = list(values)
-                self._told_by[name] = [at] * len(rows)
+                self._source_idx[name] = [at] * len(rows)
             else:
                 self._add_column(at, name, columns, rows)
 
@@ -234,15 +236,15 @@ class PartitionLedger:
         self, at: int, name: str, columns: PartitionColumns, rows: Sequence[int]
     ) -> None:
         column = self._grown(self.columns, name, None)
-        told_by = self._grown(self._told_by, name, _UNTOLD)
+        source_idx = self._grown(self._source_idx, name, _ABSENT)
         for place, (row, value) in enumerate(
             zip(rows, columns.values[name], strict=True)
         ):
-            if row == _UNTOLD or value is None:
+            if row == _ABSENT or value is None:
                 continue
             known = column[row]
             if known is None:
-                column[row], told_by[row] = value, at
+                column[row], source_idx[row] = value, at
             elif known != value:
                 self._merge(at, name, row, place)
 
@@ -272,15 +274,15 @@ class PartitionLedger:
         """Return ``topic-partition``."""
         return f"{self.topics[row]}-{self.partitions[row]}"
 
-    def told(self, name: str) -> list[Any]:
+    def column(self, name: str) -> list[Any]:
         """Return a column, with `None` for values that no file has."""
         return self._grown(self.columns, name, None)
 
     def origin(self, row: int, name: str = "replicas") -> Origin:
         """Return the origin of a partition's value, or else of its listing."""
-        told_by = self._told_by.get(name, [])
-        at = told_by[row] if row < len(told_by) else _UNTOLD
-        source = self.sources[at if at != _UNTOLD else self._first[row]]
+        source_idx = self._source_idx.get(name, [])
+        at = source_idx[row] if row < len(source_idx) else _ABSENT
+        source = self.sources[at if at != _ABSENT else self._first[row]]
         columns = source.partitions
         key = (self.topics[row], self.partitions[row])
         if columns is None:  # pragma: no cover - only sources with columns are added
@@ -290,11 +292,11 @@ class PartitionLedger:
         return Origin(source.file, "" if found is None else columns.place_of(found))
 
     def missing_partitions(self) -> Iterator[InputProblem]:
-        """Yield partitions missing from sources that list whole topics."""
+        """Yield partitions missing from sources that must list complete topics."""
         total = Counter(self.topics)
         for source in self.sources:
             columns = source.partitions
-            if columns is None or not source.lists_whole_topics:
+            if columns is None or not source.lists_complete_topics:
                 continue
             here = Counter(columns.topics)
             lacking = {topic for topic, num in here.items() if num != total[topic]}

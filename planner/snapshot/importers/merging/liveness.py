@@ -24,7 +24,7 @@ _NO_LEADER = -1
 
 
 @dataclass(slots=True)
-class Verdict:
+class Liveness:
     """
     Known facts on the liveness of brokers.
 
@@ -33,11 +33,11 @@ class Verdict:
     ids
         Ids of all brokers, ascending.
     dead
-        Brokers taken as dead because no list of live ones names them.
-    silent
+        Brokers that count as dead because no list of live ones names them.
+    without_log_dirs
         Brokers that are, or may be, live and whose log dirs no file lists, although
         files list those of others.
-    doubtful
+    uncertain
         Brokers that lead nothing and are in no ISR, if no file lists the live ones.
     problems
         Contradictions between files.
@@ -45,14 +45,14 @@ class Verdict:
 
     ids: list[int] = field(default_factory=list)
     dead: list[int] = field(default_factory=list)
-    silent: list[int] = field(default_factory=list)
-    doubtful: list[int] = field(default_factory=list)
+    without_log_dirs: list[int] = field(default_factory=list)
+    uncertain: list[int] = field(default_factory=list)
     problems: list[InputProblem] = field(default_factory=list)
 
 
-def judge(
+def find_liveness(
     sources: Sequence[Source], brokers: RecordLedger, partitions: PartitionLedger
-) -> Verdict:
+) -> Liveness:
     """
     Determine which brokers are live.
 
@@ -63,14 +63,14 @@ def judge(
     brokers, partitions
         Ledgers of their contents.
     """
-    bench = _Bench(sources, brokers, partitions)
-    verdict = Verdict(ids=sorted(bench.named.keys() | brokers.values.keys()))
-    for broker in verdict.ids:
-        bench.judge(broker, verdict)
-    return verdict
+    evidence = _Evidence(sources, brokers, partitions)
+    liveness = Liveness(ids=sorted(evidence.named.keys() | brokers.values.keys()))
+    for broker in liveness.ids:
+        evidence.classify(broker, liveness)
+    return liveness
 
 
-class _Bench:
+class _Evidence:
     """Evidence for and against the liveness of brokers."""
 
     def __init__(
@@ -87,59 +87,63 @@ class _Bench:
         self.ids_of = {
             id(source): {record.key for record in source.brokers} for source in sources
         }
-        self.named = _first_rows(partitions.told("replicas"))
-        self.working = _working(partitions)
-        self.has_isr = any(isr is not None for isr in partitions.told("isr"))
+        self.named = _first_rows(partitions.column("replicas"))
+        self.active = _active_brokers(partitions)
+        self.has_isr = any(isr is not None for isr in partitions.column("isr"))
 
-    def judge(self, broker: int, verdict: Verdict) -> None:
+    def classify(self, broker: int, liveness: Liveness) -> None:
         state = self.brokers.values.get(broker, {}).get("state")
-        verdict.problems += self._contradictions(broker, state)
+        liveness.problems += self._contradictions(broker, state)
         if state in _NOT_LIVE:
             return
         if self._is_gone(broker, state):
-            verdict.dead.append(broker)
+            liveness.dead.append(broker)
             return
         if self.dir_lists and not self._is_in(self.dir_lists, broker):
             if state != "new":
-                verdict.silent.append(broker)
-        elif self._is_doubtful(broker, state):
-            verdict.doubtful.append(broker)
+                liveness.without_log_dirs.append(broker)
+        elif self._is_uncertain(broker, state):
+            liveness.uncertain.append(broker)
 
     def _is_in(self, lists: Sequence[Source], broker: int) -> bool:
         return any(broker in self.ids_of[id(source)] for source in lists)
 
     def _is_gone(self, broker: int, state: str | None) -> bool:
         """Return whether no file lists a broker among the live ones."""
-        if state is not None or broker in self.working:
+        if state is not None or broker in self.active:
             return False
         for lists in (self.live_lists, self.member_lists):
             if lists:
                 return not self._is_in(lists, broker)
         # Log dirs may be listed of some brokers only, so ISRs must agree.
-        is_silent = bool(self.dir_lists) and not self._is_in(self.dir_lists, broker)
-        return is_silent and self.has_isr
+        lacks_log_dirs = bool(self.dir_lists) and not self._is_in(
+            self.dir_lists, broker
+        )
+        return lacks_log_dirs and self.has_isr
 
-    def _is_doubtful(self, broker: int, state: str | None) -> bool:
-        is_idle = broker in self.named and broker not in self.working
+    def _is_uncertain(self, broker: int, state: str | None) -> bool:
+        is_idle = broker in self.named and broker not in self.active
         return is_idle and state is None and self.has_isr
 
     def _contradictions(self, broker: int, state: str | None) -> Iterator[InputProblem]:
-        if state in _NOT_LIVE - {"shutting-down"} and broker in self.working:
+        if state in _NOT_LIVE - {"shutting-down"} and broker in self.active:
             origin = self.brokers.origin(broker, "state")
-            yield self._works(broker, origin.file, origin.place, f"is {state}")
+            yield self._active_problem(broker, origin.file, origin.place, f"is {state}")
         if state in _NOT_LIVE or state == "new":
             return
         for source in self.live_lists or self.member_lists:
             if broker in self.ids_of[id(source)]:
                 continue
-            if broker in self.working:
-                yield self._works(broker, source.file, "", "is not listed")
+            if broker in self.active:
+                yield self._active_problem(broker, source.file, "", "is not listed")
             elif state is not None:
                 origin = self.brokers.origin(broker, "state")
                 yield _not_listed(source, broker, origin)
 
-    def _works(self, broker: int, file: str, place: str, what: str) -> InputProblem:
-        row, role = self.working[broker]
+    def _active_problem(
+        self, broker: int, file: str, place: str, what: str
+    ) -> InputProblem:
+        row, role = self.active[broker]
         name = "leader" if role == "leads" else "isr"
         origin = self.partitions.origin(row, name)
         return InputProblem(
@@ -148,7 +152,7 @@ class _Bench:
             value=harmless(broker),
             rule=f"broker {broker} {what}, but {role} {self.partitions.name_of(row)} "
             f"({origin})",
-            remedy="take both at the same moment, or add the broker",
+            remedy="take both files at the same time, or add the broker",
         )
 
 
@@ -157,8 +161,8 @@ def _not_listed(source: Source, broker: int, origin: Origin) -> InputProblem:
         file=source.file,
         place="brokers",
         value=harmless(broker),
-        rule=f"broker {broker} is not listed as live, but lives by {origin}",
-        remedy="take both at the same moment, or leave one out",
+        rule=f"broker {broker} is not listed as live, but is live in {origin}",
+        remedy="take both files at the same time, or leave one out",
     )
 
 
@@ -167,10 +171,10 @@ def _first_rows(lists: Sequence[Sequence[int]]) -> dict[int, int]:
     return {broker: row for row in reversed(range(len(lists))) for broker in lists[row]}
 
 
-def _working(partitions: PartitionLedger) -> Mapping[int, tuple[int, str]]:
+def _active_brokers(partitions: PartitionLedger) -> Mapping[int, tuple[int, str]]:
     """Return brokers that lead, or are in sync below a leader, with a partition."""
-    leaders: Sequence[Any] = partitions.told("leader")
-    isrs: Sequence[Any] = partitions.told("isr")
+    leaders: Sequence[Any] = partitions.column("leader")
+    isrs: Sequence[Any] = partitions.column("isr")
     found: dict[int, tuple[int, str]] = {}
     for row, (leader, isr) in enumerate(zip(leaders, isrs, strict=True)):
         if leader is None or leader == _NO_LEADER:

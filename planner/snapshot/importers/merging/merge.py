@@ -17,16 +17,16 @@ from planner.snapshot.importers.merging.assemble import (
     tables_of,
 )
 from planner.snapshot.importers.merging.controllers import Quorum, quorum_of
-from planner.snapshot.importers.merging.impossible_values import Contradictions
+from planner.snapshot.importers.merging.impossible_values import ExceededCapacities
 from planner.snapshot.importers.merging.joined_replicas import ReplicaDirs
 from planner.snapshot.importers.merging.ledger import PartitionLedger, RecordLedger
-from planner.snapshot.importers.merging.liveness import Verdict, judge
+from planner.snapshot.importers.merging.liveness import Liveness, find_liveness
 from planner.snapshot.importers.merging.spread_series import spread_series
 from planner.snapshot.importers.merging.visibility import find_gaps, named
 from planner.snapshot.snapshot_document import Snapshot
 
 _OPTIONS = "options"
-_SAID_BY_MANY = frozenset(("rates",))
+_MERGED_SEPARATELY = frozenset(("rates",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +75,8 @@ def merge(
         places of both sides.
     """
     with no_garbage_collection():
-        said = Source(file="command line", kind=_OPTIONS, header=header or {})
-        return _merge([said, *sources], allow_partial=allow_partial)
+        options = Source(file="command line", kind=_OPTIONS, header=header or {})
+        return _merge([options, *sources], allow_partial=allow_partial)
 
 
 def _merge(
@@ -85,29 +85,29 @@ def _merge(
     allow_partial: bool,
 ) -> Imported:
     joined = _Joined(sources)
-    joined.refuse()
-    verdict = judge(joined.sources, joined.brokers, joined.partitions)
-    joined.problems += verdict.problems
+    joined.raise_problems()
+    liveness = find_liveness(joined.sources, joined.brokers, joined.partitions)
+    joined.problems += liveness.problems
     joined.join_replicas()
-    joined.refuse()
+    joined.raise_problems()
     notes = [note for source in sources for note in source.notes]
-    notes += _partial_notes(joined, verdict, allow_partial=allow_partial)
+    notes += _partial_notes(joined, liveness, allow_partial=allow_partial)
     shared = spread_series(joined.sources, joined.partitions, joined.brokers)
     notes += shared.notes
     joined.problems += joined.partitions.problems
-    notes += _beyond(joined, allow_partial=allow_partial)
-    quorum = joined.quorum(verdict)
+    notes += _excess_notes(joined, allow_partial=allow_partial)
+    quorum = joined.quorum(liveness)
     header = joined.header(shared.split, quorum)
-    snapshot = _snapshot(joined, verdict, header)
-    found = joined.contradictions(snapshot)
-    if found.facts and allow_partial:
-        notes += found.notes()
-        found.forget()
-        snapshot = _snapshot(joined, verdict, header)
+    snapshot = _snapshot(joined, liveness, header)
+    exceeded = joined.exceeded_capacities(snapshot)
+    if exceeded.found and allow_partial:
+        notes += exceeded.notes()
+        exceeded.clear()
+        snapshot = _snapshot(joined, liveness, header)
     else:
-        joined.problems += found.problems()
-        joined.refuse()
-    notes += (*_verdict_notes(verdict), *quorum.notes())
+        joined.problems += exceeded.problems()
+        joined.raise_problems()
+    notes += (*_liveness_notes(liveness), *quorum.notes())
     notes += _unknown_notes(snapshot, joined.partitions)
     given = tuple(source for source in sources if source.kind != _OPTIONS)
     return Imported(snapshot=snapshot, sources=given, notes=tuple(notes))
@@ -117,7 +117,7 @@ class _Joined:
     """Contents of all files, and their problems."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
-        self.sources = _spelt_out(sources)
+        self.sources = _with_defaults(sources)
         self.cluster = RecordLedger("the cluster")
         self.brokers = RecordLedger("broker")
         self.log_dirs = RecordLedger("log dir")
@@ -131,7 +131,7 @@ class _Joined:
         self._add_partitions()
 
     def _add(self, source: Source) -> None:
-        once = {k: v for k, v in source.header.items() if k not in _SAID_BY_MANY}
+        once = {k: v for k, v in source.header.items() if k not in _MERGED_SEPARATELY}
         self.cluster.add(source, Record(key="", values=once, place=""))
         for ledger, records in (
             (self.brokers, source.brokers),
@@ -178,9 +178,9 @@ class _Joined:
                 self.dirs.add(source, source.replicas)
         self.problems += self.dirs.problems
 
-    def quorum(self, verdict: Verdict) -> Quorum:
+    def quorum(self, liveness: Liveness) -> Quorum:
         """Return the controllers' quorum."""
-        brokers = {id_: self.brokers.values.get(id_, {}) for id_ in verdict.ids}
+        brokers = {id_: self.brokers.values.get(id_, {}) for id_ in liveness.ids}
         return quorum_of(
             self.controllers,
             brokers,
@@ -191,24 +191,24 @@ class _Joined:
 
     def header(self, split: str | None, quorum: Quorum) -> dict[str, Any]:
         """Return the merged header; `split` is the method that distributed rates."""
-        said = dict(self.cluster.values.get("", {}))
+        header = dict(self.cluster.values.get("", {}))
         rates = [s.header["rates"] for s in self.sources if "rates" in s.header]
         if rates:
             merged = {key: value for each in rates for key, value in each.items()}
             names = dict.fromkeys(each["source"] for each in rates)
-            said["rates"] = {**merged, "source": "+".join(names)}
+            header["rates"] = {**merged, "source": "+".join(names)}
             if split is not None:
-                said["rates"]["split"] = split
+                header["rates"]["split"] = split
         if quorum.controllers:
-            said["controllers"] = quorum.controllers
-        return said
+            header["controllers"] = quorum.controllers
+        return header
 
-    def contradictions(self, snapshot: Snapshot) -> Contradictions:
+    def exceeded_capacities(self, snapshot: Snapshot) -> ExceededCapacities:
         """Return the capacities that measured loads exceed."""
         state = snapshot.to_state()
-        return Contradictions(state, self.sources, self.brokers, self.log_dirs)
+        return ExceededCapacities(state, self.sources, self.brokers, self.log_dirs)
 
-    def refuse(self) -> None:
+    def raise_problems(self) -> None:
         """
         Reject the files if there are problems.
 
@@ -222,7 +222,7 @@ class _Joined:
             raise BadInputError(msg, list(dict.fromkeys(self.problems)))
 
 
-def _spelt_out(sources: Sequence[Source]) -> list[Source]:
+def _with_defaults(sources: Sequence[Source]) -> list[Source]:
     """Return the sources with their defaults applied to brokers they do not name."""
     brokers = {record.key for source in sources for record in source.brokers}
     for source in sources:
@@ -241,7 +241,7 @@ def _no_placement() -> InputProblem:
         file="command line",
         place="snapshot import",
         value="",
-        rule="a file must say where the replicas are",
+        rule="one file must list the replicas of the partitions",
         remedy="add --topics, --kcat, --assignment, or --cruise-control with "
         "kafka_cluster_state",
     )
@@ -260,34 +260,34 @@ def _missing_dir(source: Source, other: Source, broker: int, path: str) -> Input
         file=source.file,
         place=f"log dirs of broker {broker}",
         value="",
-        rule=f"must be those that {other.file} lists; {path} is missing",
-        remedy="mend one of both, or leave one out",
+        rule=f"must be those in {other.file}; {path} is missing",
+        remedy="correct one of the files, or leave one out",
     )
 
 
 def _partial_notes(
-    joined: _Joined, verdict: Verdict, *, allow_partial: bool
+    joined: _Joined, liveness: Liveness, *, allow_partial: bool
 ) -> Iterator[str]:
-    gaps = find_gaps(joined.sources, verdict, joined.log_dirs, joined.dirs)
+    gaps = find_gaps(joined.sources, liveness, joined.log_dirs, joined.dirs)
     if gaps and not allow_partial:
-        msg = "the cluster is seen in part"
+        msg = "the files show only a part of the cluster"
         raise BadInputError(msg, [gap.to_problem() for gap in gaps])
     for gap in gaps:
-        yield f"seen in part: {gap}"
+        yield f"only a part is visible: {gap}"
     strays = joined.dirs.strays
-    if strays.num_left:
+    if strays.num_stray:
         yield (
-            f"{strays.num_left} copies ({strays.left_bytes} bytes) lie on brokers that "
-            "hold no replica of their partition: not counted"
+            f"{strays.num_stray} copies ({strays.stray_bytes} bytes) are on brokers "
+            "that hold no replica of their partition: not counted"
         )
 
 
-def _beyond(joined: _Joined, *, allow_partial: bool) -> Iterator[str]:
+def _excess_notes(joined: _Joined, *, allow_partial: bool) -> Iterator[str]:
     """Reject, or skip, partitions past the last one of their topic."""
     listing = [source.file for source in joined.sources if _lists_partitions(source)]
-    for file, names in joined.partitions.beyond.items():
+    for file, names in joined.partitions.excess_partitions.items():
         if allow_partial:
-            yield f"{file}: passed over, past the last partition: {named(names)}"
+            yield f"{file}: skipped, past the last partition: {named(names)}"
             continue
         files = ", ".join(listing)
         joined.problems.append(
@@ -296,20 +296,20 @@ def _beyond(joined: _Joined, *, allow_partial: bool) -> Iterator[str]:
                 place="partitions",
                 value="",
                 rule=f"must be partitions that {files} lists; {named(names)} is past "
-                "the last one of its topic. Partitions are only ever added, so "
-                f"{files} is likely the older file, or cut",
-                remedy="take both at the same moment; --allow-partial passes over them",
+                "the last one of its topic. Kafka only adds partitions, so "
+                f"{files} is likely older, or cut",
+                remedy="take both files at the same time; --allow-partial skips them",
             )
         )
 
 
-def _snapshot(joined: _Joined, verdict: Verdict, header: dict[str, Any]) -> Snapshot:
+def _snapshot(joined: _Joined, liveness: Liveness, header: dict[str, Any]) -> Snapshot:
     brokers = {
         broker: {
             **joined.brokers.values.get(broker, {}),
-            **({"state": "dead"} if broker in set(verdict.dead) else {}),
+            **({"state": "dead"} if broker in set(liveness.dead) else {}),
         }
-        for broker in verdict.ids
+        for broker in liveness.ids
     }
     tables = tables_of(
         brokers, joined.log_dirs, joined.topics, joined.partitions, joined.dirs
@@ -318,26 +318,26 @@ def _snapshot(joined: _Joined, verdict: Verdict, header: dict[str, Any]) -> Snap
         tables, joined.brokers, joined.log_dirs, joined.topics, joined.partitions
     )
     joined.problems += problems_of(header, tables, places)
-    joined.refuse()
+    joined.raise_problems()
     return Snapshot.from_tables(tables, header, file="the files together")
 
 
-def _verdict_notes(verdict: Verdict) -> Iterator[str]:
-    if verdict.dead:
+def _liveness_notes(liveness: Liveness) -> Iterator[str]:
+    if liveness.dead:
         yield (
-            f"taken as dead, as only replica lists name them: brokers "
-            f"{named(verdict.dead)}"
+            f"counted as dead, as only replica lists name them: brokers "
+            f"{named(liveness.dead)}"
         )
-    if verdict.doubtful:
+    if liveness.uncertain:
         yield (
-            f"brokers {named(verdict.doubtful)} lead nothing and are in no ISR: if "
-            "they are gone, say so in the column state of --brokers"
+            f"brokers {named(liveness.uncertain)} lead nothing and are in no ISR: if "
+            "they are dead, set the column state of --brokers to dead"
         )
 
 
-_TOLD_IF_UNKNOWN = (
-    ("brokers", "rack", "racks of {} brokers: each counts as its own rack"),
-    ("partitions", "isr", "ISRs of {} partitions: taken as all live replicas"),
+_UNKNOWN_NOTES = (
+    ("brokers", "rack", "racks of {} brokers: each counts as a rack of its own"),
+    ("partitions", "isr", "ISRs of {} partitions: all live replicas count as in sync"),
     ("partitions", "size_bytes", "sizes of {} partitions"),
     ("partitions", "in_bytes_per_s", "bytes in of {} partitions"),
     ("partitions", "out_bytes_per_s", "bytes out of {} partitions"),
@@ -347,11 +347,11 @@ _TOLD_IF_UNKNOWN = (
 def _unknown_notes(snapshot: Snapshot, partitions: PartitionLedger) -> Iterator[str]:
     unknown = [
         words.format(f"{nulls} of {table.num_rows}")
-        for name, column, words in _TOLD_IF_UNKNOWN
+        for name, column, words in _UNKNOWN_NOTES
         if (nulls := (table := snapshot.tables()[name]).column(column).null_count)
     ]
     if unknown:
         yield f"unknown, and not 0: {'; '.join(unknown)}"
     for file, topics in partitions.unknown_topics.items():
-        said = named(topics)
-        yield f"{file}: passed over, as the cluster has no such partitions: {said}"
+        names = named(topics)
+        yield f"{file}: skipped, as the cluster has no such partitions: {names}"

@@ -15,13 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from placement.array_types import BoolArray, FloatArray, IntArray
 from planner.snapshot.importers.merging.visibility import named
 
 LEADER_IN, LEADER_OUT, FOLLOWER_IN = 0.7, 0.15, 0.15
 _Amounts = Sequence[float | None]
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
-_Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class CpuShares:
     leader, follower
         Cores of the leader, and of each follower, by the row of the partition; for
         followers the mean, since a snapshot has one value for all.
-    evenly
+    equal
         Brokers whose cores were distributed evenly.
     idle
         Brokers without replicas, whose cores belong to no partition.
@@ -42,7 +40,7 @@ class CpuShares:
 
     leader: Mapping[int, float]
     follower: Mapping[int, float]
-    evenly: Sequence[int]
+    equal: Sequence[int]
     idle: Sequence[int]
 
 
@@ -50,10 +48,10 @@ class CpuShares:
 class _Replicas:
     """``(R,)`` partition row of each replica, rank of its broker, role and bytes."""
 
-    row: _Ints
-    broker: _Ints
-    is_leader: _Bools
-    weight: _Floats
+    row: IntArray
+    broker: IntArray
+    is_leader: BoolArray
+    weight: FloatArray
 
 
 def share_cpu(
@@ -88,12 +86,12 @@ def share_cpu(
     return CpuShares(
         leader=_by_row(held.row[leads], amount[leads]),
         follower=_by_row(rows, means),
-        evenly=ids[is_even & ~np.isnan(of_broker)].tolist(),
+        equal=ids[is_even & ~np.isnan(of_broker)].tolist(),
         idle=sorted(cores.keys() - set(ids.tolist())),
     )
 
 
-def _by_row(rows: npt.NDArray[Any], amounts: _Floats) -> dict[int, float]:
+def _by_row(rows: npt.NDArray[Any], amounts: FloatArray) -> dict[int, float]:
     return dict(zip(rows.tolist(), amounts.tolist(), strict=True))
 
 
@@ -102,50 +100,50 @@ def _held(
     replicas: Sequence[Sequence[int]],
     in_bytes_per_s: _Amounts,
     out_bytes_per_s: _Amounts,
-) -> tuple[_Ints, _Replicas]:
+) -> tuple[IntArray, _Replicas]:
     """Return the ids of the brokers that hold replicas, and the replicas."""
     counts = np.array([len(ids) for ids in replicas], np.int64)
     row = np.repeat(np.arange(len(replicas)), counts)
     flat = np.array([broker for ids in replicas for broker in ids], np.int64)
     ids, broker = np.unique(flat, return_inverse=True)
     is_leader = flat == np.array(leaders, np.int64)[row]
-    taken = np.array(in_bytes_per_s, np.float64)
+    received = np.array(in_bytes_per_s, np.float64)
     sent = np.nan_to_num(np.array(out_bytes_per_s, np.float64))
-    leads = LEADER_IN * taken + LEADER_OUT * (sent + (counts - 1) * taken)
-    weight = np.where(is_leader, leads[row], FOLLOWER_IN * taken[row])
+    leads = LEADER_IN * received + LEADER_OUT * (sent + (counts - 1) * received)
+    weight = np.where(is_leader, leads[row], FOLLOWER_IN * received[row])
     return ids, _Replicas(row, broker, is_leader, weight)
 
 
-def _parts(held: _Replicas, num_brokers: int) -> tuple[_Floats, _Bools]:
+def _parts(held: _Replicas, num_brokers: int) -> tuple[FloatArray, BoolArray]:
     """Return each replica's share of its broker, and true for even shares."""
     # An unknown weight makes the total of its broker unknown.
     totals = np.bincount(held.broker, held.weight, num_brokers)
     is_even = ~(totals > 0)
     counts = np.bincount(held.broker, minlength=num_brokers)
-    whole = np.where(is_even, counts, totals)
+    total = np.where(is_even, counts, totals)
     weight = np.where(is_even[held.broker], 1.0, held.weight)
-    return weight / whole[held.broker], is_even
+    return weight / total[held.broker], is_even
 
 
-def notes_of(file: str, shares: CpuShares, *, num_nameless: int) -> Iterator[str]:
+def notes_of(file: str, shares: CpuShares, *, num_without_broker: int) -> Iterator[str]:
     """Yield notes on CPU cores for readers of a snapshot."""
     if shares.leader or shares.follower:
         yield (
-            f"{file}: processors of brokers are shared out over replicas by bytes: an "
+            f"{file}: CPU cores of brokers are distributed over replicas by bytes: an "
             "estimate"
         )
-    if shares.evenly:
+    if shares.equal:
         yield (
-            f"{file}: processors of brokers {named(shares.evenly)} are shared out "
+            f"{file}: CPU cores of brokers {named(shares.equal)} are distributed "
             "evenly, as bytes in of their partitions are unknown or 0"
         )
     if shares.idle:
         yield (
-            f"{file}: processors of brokers {named(shares.idle)}, which hold no "
+            f"{file}: CPU cores of brokers {named(shares.idle)}, which hold no "
             "replica: left out"
         )
-    if num_nameless:
+    if num_without_broker:
         yield (
-            f"{file}: {num_nameless} series of processors name no broker: left out; "
-            "--broker-label and --broker-regex would tell"
+            f"{file}: {num_without_broker} series of CPU name no broker: left out; "
+            "set --broker-label and --broker-regex"
         )

@@ -61,14 +61,14 @@ def spread_series(
     measured = [source for source in sources if source.series]
     if not measured:
         return Spread()
-    sharing = _Sharing(measured, partitions, brokers)
-    sharing.share_rates()
-    sharing.share_sizes()
-    sharing.share_cpu()
-    return Spread(sharing.split, tuple(sharing.notes))
+    distribution = _Distribution(measured, partitions, brokers)
+    distribution.share_rates()
+    distribution.share_sizes()
+    distribution.share_cpu()
+    return Spread(distribution.split, tuple(distribution.notes))
 
 
-class _Sharing:
+class _Distribution:
     """Series by topic, and the partitions over which they are distributed."""
 
     def __init__(
@@ -86,11 +86,11 @@ class _Sharing:
         self.file = ", ".join(source.file for source in sources)
         self.host_ids = _ids_by_host(brokers)
         series = [one for source in sources for one in source.series]
-        self.of_brokers = [one for one in series if one.measure == _CPU]
+        self.cpu_series = [one for one in series if one.measure == _CPU]
         self.series = self._with_names(one for one in series if one.measure != _CPU)
         self.weights, split = self._weights()
         has_rates = any(one.measure in _RATES for one in self.series)
-        self.split = split if has_rates or not self.of_brokers else None
+        self.split = split if has_rates or not self.cpu_series else None
 
     def _with_names(self, series: Iterable[Series]) -> list[Series]:
         """Return the series with topic and broker; note those of unknown topics."""
@@ -98,14 +98,14 @@ class _Sharing:
         names = _names({one.topic for one in series}, self.rows_of)
         for topics in sorted(set(names.ambiguous.values())):
             self.notes.append(
-                f"{self.file}: series of {named(topics)} are told by one name, as '.' "
+                f"{self.file}: series of {named(topics)} have the same name, as '.' "
                 "became '_': unknown"
             )
         unknown = sorted({one.topic for one in series} - names.known.keys())
         unknown = [topic for topic in unknown if topic not in names.ambiguous]
         if unknown:
             self.notes.append(
-                f"{self.file}: passed over, as the cluster has no such topics: "
+                f"{self.file}: skipped, as the cluster has no such topics: "
                 f"{named(unknown)}"
             )
         found = [
@@ -113,15 +113,15 @@ class _Sharing:
             for one in series
             if one.topic in names.known
         ]
-        beyond = {
+        excess = {
             (one.topic, one.partition)
             for one in found
             if one.partition is not None and self._row(one) is None
         }
-        if beyond:
-            named_beyond = [f"{topic}-{number}" for topic, number in sorted(beyond)]
-            self.partitions.beyond[self.file] = named_beyond
-        return [one for one in found if (one.topic, one.partition) not in beyond]
+        if excess:
+            excess_names = [f"{topic}-{number}" for topic, number in sorted(excess)]
+            self.partitions.excess_partitions[self.file] = excess_names
+        return [one for one in found if (one.topic, one.partition) not in excess]
 
     def _id_of(self, broker: int | str | None) -> int | None:
         return self.host_ids.get(broker) if isinstance(broker, str) else broker
@@ -157,12 +157,14 @@ class _Sharing:
                 for row, share in self._shares(rows):
                     totals[row].append(one.value * share)
             if totals:
-                self._tell(column, {row: fsum(parts) for row, parts in totals.items()})
+                self._add_column(
+                    column, {row: fsum(parts) for row, parts in totals.items()}
+                )
             if num_lost:
                 self.notes.append(
                     f"{self.file}: {num_lost} of {len(series)} series of bytes "
-                    f"{measure} name no broker that leads their topic: shared out over "
-                    "all its partitions"
+                    f"{measure} name no broker that leads their topic: distributed "
+                    "over all its partitions"
                 )
 
     def _receivers(self, one: Series) -> tuple[list[int], bool]:
@@ -197,13 +199,15 @@ class _Sharing:
             for row, sizes in own.items()
         }
         if found:
-            self._tell("size_bytes", {row: round(size) for row, size in found.items()})
+            self._add_column(
+                "size_bytes", {row: round(size) for row, size in found.items()}
+            )
         self._share_totals(found.keys())
 
-    def _share_totals(self, told: Iterable[int]) -> None:
+    def _share_totals(self, with_sizes: Iterable[int]) -> None:
         """Distribute the total bytes of all replicas of a topic."""
-        replicas, found = self.partitions.told("replicas"), {}
-        known = set(told)
+        replicas, found = self.partitions.column("replicas"), {}
+        known = set(with_sizes)
         for one in self.series:
             rows = self.rows_of[one.topic]
             if one.measure != "all-sizes" or known.intersection(rows):
@@ -212,7 +216,7 @@ class _Sharing:
             for row, share in self._shares(rows):
                 found[row] = round(one.value / copies * share)
         if found:
-            self._tell("size_bytes", found)
+            self._add_column("size_bytes", found)
             self.notes.append(
                 f"{self.file}: sizes of {len(found)} partitions are an estimate from "
                 "totals of their topics"
@@ -220,30 +224,30 @@ class _Sharing:
 
     def share_cpu(self) -> None:
         """Distribute the CPU cores of brokers by the rates known so far."""
-        if not self.of_brokers:
+        if not self.cpu_series:
             return
         cores: dict[int, float] = {}
-        num_nameless = 0
-        for one in self.of_brokers:
+        num_without_broker = 0
+        for one in self.cpu_series:
             broker = self._id_of(one.broker)
             if broker is None:
-                num_nameless += 1
+                num_without_broker += 1
             else:
                 # One process may be scraped twice.
                 cores[broker] = max(cores.get(broker, 0.0), one.value)
-        told = self.partitions.told
+        column = self.partitions.column
         shares = share_cpu(
             cores,
             self.leaders,
-            told("replicas"),
-            told("in_bytes_per_s"),
-            told("out_bytes_per_s"),
+            column("replicas"),
+            column("in_bytes_per_s"),
+            column("out_bytes_per_s"),
         )
-        self._tell("leader_cpu_cores", shares.leader)
-        self._tell("follower_cpu_cores", shares.follower)
-        self.notes += notes_of(self.file, shares, num_nameless=num_nameless)
+        self._add_column("leader_cpu_cores", shares.leader)
+        self._add_column("follower_cpu_cores", shares.follower)
+        self.notes += notes_of(self.file, shares, num_without_broker=num_without_broker)
 
-    def _tell(self, column: str, values: Mapping[int, Any]) -> None:
+    def _add_column(self, column: str, values: Mapping[int, Any]) -> None:
         rows = sorted(values)
         source = Source(file=self.file, kind="measured series")
         columns = PartitionColumns(
@@ -264,7 +268,7 @@ class _Names:
         self.ambiguous: dict[str, tuple[str, ...]] = {}
 
 
-def _names(told: set[str], topics: Iterable[str]) -> _Names:
+def _names(labels: set[str], topics: Iterable[str]) -> _Names:
     """
     Match names in which '.' may have become '_'.
 
@@ -275,12 +279,12 @@ def _names(told: set[str], topics: Iterable[str]) -> _Names:
     by_flat: dict[str, list[str]] = defaultdict(list)
     for topic in topics:
         by_flat[topic.replace(".", "_")].append(topic)
-    for name in told:
+    for name in labels:
         alike = by_flat.get(name.replace(".", "_"), [])
         if "." in name:
             alike = [topic for topic in alike if topic == name]
         elif len(alike) > 1:
-            alike = [t for t in alike if t == name or t not in told]
+            alike = [t for t in alike if t == name or t not in labels]
         if len(alike) == 1:
             names.known[name] = alike[0]
         elif alike:
@@ -289,10 +293,10 @@ def _names(told: set[str], topics: Iterable[str]) -> _Names:
 
 
 def _leaders(partitions: PartitionLedger) -> list[int]:
-    told, replicas = partitions.told("leader"), partitions.told("replicas")
+    leaders, replicas = partitions.column("leader"), partitions.column("replicas")
     return [
         ids[0] if leader is None else leader
-        for leader, ids in zip(told, replicas, strict=True)
+        for leader, ids in zip(leaders, replicas, strict=True)
     ]
 
 

@@ -12,7 +12,7 @@ from planner.errors import InputProblem
 from planner.snapshot.importers.inputs.import_source import Source
 from planner.snapshot.importers.merging.joined_replicas import ReplicaDirs
 from planner.snapshot.importers.merging.ledger import PartitionLedger, RecordLedger
-from planner.snapshot.importers.merging.liveness import Verdict
+from planner.snapshot.importers.merging.liveness import Liveness
 
 _NAMES_SHOWN = 5
 
@@ -48,8 +48,8 @@ class Gap:
             file=self.file,
             place=self.what,
             value="",
-            rule=f"the cluster must be seen whole: {self.what} {named(self.names)}",
-            remedy=f"{self.remedy}; or go on with --allow-partial",
+            rule=f"all of the cluster must be visible: {self.what} {named(self.names)}",
+            remedy=f"{self.remedy}; or continue with --allow-partial",
         )
 
 
@@ -62,7 +62,7 @@ def named(names: Sequence[object]) -> str:
 
 def find_gaps(
     sources: Sequence[Source],
-    verdict: Verdict,
+    liveness: Liveness,
     log_dirs: RecordLedger,
     dirs: ReplicaDirs,
 ) -> list[Gap]:
@@ -73,7 +73,7 @@ def find_gaps(
     ----------
     sources
         All files.
-    verdict
+    liveness
         Liveness of the brokers.
     log_dirs
         Log dirs by (broker id, path).
@@ -84,7 +84,7 @@ def find_gaps(
     listing = [source for source in sources if source.replicas is not None]
     if listing:
         files = ", ".join(source.file for source in listing)
-        gaps += _gaps(files, listing, verdict, log_dirs, dirs)
+        gaps += _gaps(files, listing, liveness, log_dirs, dirs)
     return [gap for gap in gaps if gap.names]
 
 
@@ -94,17 +94,17 @@ def _config_gaps(sources: Sequence[Source], known: set[str]) -> Iterator[Gap]:
     if not listing:
         return
     files = ", ".join(source.file for source in listing)
-    told = {record.key for source in listing for record in source.topics}
+    configured = {record.key for source in listing for record in source.topics}
     yield Gap(
         files,
         "with settings, but not described, topics",
-        sorted(told - known),
+        sorted(configured - known),
         "give the user Describe on Topic '*', and describe every topic",
     )
     yield Gap(
         files,
         "no settings of topics",
-        sorted(known - told),
+        sorted(known - configured),
         "give the user DescribeConfigs on Topic '*', and run kafka-configs without "
         "--entity-name",
     )
@@ -113,7 +113,7 @@ def _config_gaps(sources: Sequence[Source], known: set[str]) -> Iterator[Gap]:
 def _gaps(
     files: str,
     listing: Sequence[Source],
-    verdict: Verdict,
+    liveness: Liveness,
     log_dirs: RecordLedger,
     dirs: ReplicaDirs,
 ) -> Iterator[Gap]:
@@ -122,12 +122,12 @@ def _gaps(
     yield Gap(
         files,
         "no log dirs of brokers",
-        sorted({*verdict.silent, *empty} - set(verdict.dead)),
+        sorted({*liveness.without_log_dirs, *empty} - set(liveness.dead)),
         "give the user Describe on Cluster, and run kafka-log-dirs without "
         "--broker-list",
     )
     known = set(dirs.ledger.topics)
-    unknown = dirs.strays.unknown_names
+    unknown = dirs.strays.unknown_partitions
     yield Gap(
         files,
         "in log dirs, but not described, topics",
@@ -138,8 +138,8 @@ def _gaps(
         files,
         "in log dirs, but not described, partitions",
         sorted(n for n in unknown if n.rpartition("-")[0] in known),
-        "partitions are only ever added, so the list of topics is likely older than "
-        "the log dirs, or cut: take both at the same moment",
+        "Kafka only adds partitions, so the list of topics is likely older than the "
+        "log dirs, or cut: take both files at the same time",
     )
     yield Gap(
         files,
@@ -154,18 +154,18 @@ def _hidden_topics(
     listing: Sequence[Source], log_dirs: RecordLedger, dirs: ReplicaDirs
 ) -> set[str]:
     """Return topics in no log dir, although all log dirs of a leader are listed."""
-    whole = {record.key for source in listing for record in source.brokers}
-    whole -= {
+    complete = {record.key for source in listing for record in source.brokers}
+    complete -= {
         broker
         for (broker, _), values in log_dirs.values.items()
         if values.get("state") == "offline"
     }
-    return _listed_topics(dirs.ledger, whole) - _found_topics(dirs)
+    return _listed_topics(dirs.ledger, complete) - _found_topics(dirs)
 
 
 def _listed_topics(ledger: PartitionLedger, brokers: set[int]) -> set[str]:
     """Return topics with a leader on some brokers."""
-    leaders, replicas = ledger.told("leader"), ledger.told("replicas")
+    leaders, replicas = ledger.column("leader"), ledger.column("replicas")
     return {
         topic
         for topic, leader, ids in zip(ledger.topics, leaders, replicas, strict=True)

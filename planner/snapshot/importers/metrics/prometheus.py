@@ -1,11 +1,11 @@
 """
 Answers of Prometheus' query API, by the names that exporters give Kafka's metrics.
 
-The values of a vector are taken unchanged; of each series of a matrix (a range query)
-a quantile. The label ``planner``, which the printed queries set, or else the name of
-the metric identifies the measured quantity. A series without a topic is the total of a
-broker, and is dropped, since all load would count twice. CPU alone is measured per
-broker.
+The values of a vector are used unchanged; of each series of a matrix (a range query)
+a quantile is used. The label ``planner``, which the printed queries set, or else the
+name of the metric identifies the measured quantity. A series without a topic is the
+total of a broker, and is dropped, since all load would count twice. CPU alone is
+measured per broker.
 """
 
 import re
@@ -115,7 +115,7 @@ _METRICS = (
     _metric("weight", r"kafka_topic_partition_current_offset", is_counter=True),
 )
 _RACKS = re.compile(r"kminion_kafka_broker_info")
-_PASSED_OVER = re.compile(
+_OTHER_METRICS = re.compile(
     r"(?i)kafka_server_brokertopicmetrics_.*|kafka_topic_partition_.*|kminion_.*"
     r"|process_cpu_.*|kafka_log_log_.*"
 )
@@ -179,7 +179,7 @@ def read_prometheus(
     labels
         Label that identifies the broker of a series.
     quantile
-        Quantile of each series of a matrix that is taken, 0 to 1.
+        Quantile of each series of a matrix that is used, 0 to 1.
     allow_partial
         Whether invalid series are left out.
 
@@ -220,14 +220,16 @@ def read_prometheus(
 def _results(answer: Mapping[str, Any], refusal: Refusal) -> list[Any]:
     if answer["status"] != "success":
         rule = "Prometheus answered with an error"
-        refusal.stop("status", rule, "mend the query and ask again")
+        refusal.stop("status", rule, "correct the query, and run it again")
     data = answer.get("data")
     if data is None or data["resultType"] not in {"vector", "matrix"}:
         rule = "must be a vector or a matrix"
-        refusal.stop("data.resultType", rule, "ask with --print-queries' queries")
+        refusal.stop(
+            "data.resultType", rule, "run the queries that --print-queries prints"
+        )
     if not data["result"]:
         rule = "the answer is empty"
-        refusal.stop("data.result", rule, "mend the query: no series matches it")
+        refusal.stop("data.result", rule, "correct the query: no series matches it")
     results: list[Any] = data["result"]
     return results
 
@@ -237,8 +239,8 @@ def _refuse_repeated(results: list[Any], refusal: Refusal) -> None:
     series = [frozenset(result["metric"].items()) for result in results]
     num_repeated = len(series) - len(set(series))
     if num_repeated:
-        rule = f"a series must stand once; {num_repeated} stand in several answers"
-        refusal.add("data.result", rule, "two answers were joined: leave one out")
+        rule = f"a series must occur once; {num_repeated} are in several answers"
+        refusal.add("data.result", rule, "two answers were joined: give one of them")
 
 
 class _Reader:
@@ -252,7 +254,7 @@ class _Reader:
         self.brokers: list[Record] = []
         self.num_totals = 0
         self.num_unknown = 0
-        self.num_passed_over = 0
+        self.num_other_metrics = 0
         self.window_s = 0.0
 
     def read(self, at: int, result: Mapping[str, Any]) -> None:
@@ -288,10 +290,10 @@ class _Reader:
         )
 
     def _refuse_unknown(self, place: str, name: str) -> None:
-        if _PASSED_OVER.fullmatch(name):
-            self.num_passed_over += 1
+        if _OTHER_METRICS.fullmatch(name):
+            self.num_other_metrics += 1
             return
-        rule = "the series does not say what it measures"
+        rule = "the labels of the series do not identify the measured quantity"
         remedy = f"use the queries of --print-queries, which set the label {LABEL}"
         self.refusal.add(place, rule, remedy)
 
@@ -305,7 +307,9 @@ class _Reader:
     ) -> tuple[float | None, float | None]:
         """Return the value and growth of a series; `None` if unknown."""
         if ("value" in result) == ("values" in result):
-            self.refusal.add(place, "must have value or values", "ask again")
+            self.refusal.add(
+                place, "must have value or values", "query Prometheus again"
+            )
             return None, None
         is_matrix = "values" in result
         samples = result["values"] if is_matrix else [result["value"]]
@@ -313,10 +317,10 @@ class _Reader:
         if numbers is None or not len(numbers):
             return None, None
         if metric.is_counter and not is_matrix and metric.measure != "weight":
-            rule = "a counter says how much there was, and not how much a second"
-            self.refusal.add(place, rule, "ask for rate(…[5m]), or for a range")
+            rule = "a counter is a total since the start, not a rate per second"
+            self.refusal.add(place, rule, "query rate(…[5m]), or a range")
             return None, None
-        return self._of_matrix(metric, numbers) if is_matrix else (numbers[0, 1], None)
+        return self._summarise(metric, numbers) if is_matrix else (numbers[0, 1], None)
 
     def _numbers(self, place: str, samples: list[Any]) -> Any:  # noqa: ANN401 - (N, 2)
         found = []
@@ -324,14 +328,14 @@ class _Reader:
             value = _as_number(text)
             if not isinstance(moment, int | float) or value is None:
                 rule = "a sample must be a time and a number that is not negative"
-                self.refusal.reject(place, rule, "ask Prometheus again")
+                self.refusal.reject(place, rule, "query Prometheus again")
                 self.num_unknown -= 1
                 return None
             found.append((float(moment), value))
         numbers = np.array(found, dtype=np.float64).reshape(-1, 2)
         return numbers[np.isfinite(numbers).all(axis=1)]
 
-    def _of_matrix(
+    def _summarise(
         self,
         metric: _Metric,
         numbers: Any,  # noqa: ANN401 - (N, 2) times and values
@@ -369,14 +373,14 @@ class _Reader:
             yield f"{file}: {self.num_totals} series without a topic dropped (totals)"
         if self.num_unknown:
             yield f"{file}: {self.num_unknown} series without a number: unknown"
-        if self.num_passed_over:
-            yield f"{file}: {self.num_passed_over} series of other metrics passed over"
+        if self.num_other_metrics:
+            yield f"{file}: {self.num_other_metrics} series of other metrics skipped"
 
 
 def _metric_of(labels: Mapping[str, str]) -> _Metric | None:
-    told = labels.get(LABEL)
-    if told in MEASURES:
-        return _metric(told, "")
+    measure = labels.get(LABEL)
+    if measure in MEASURES:
+        return _metric(measure, "")
     name = labels.get("__name__", "")
     for metric in _METRICS:
         is_named = not metric.name or labels.get("name") == metric.name

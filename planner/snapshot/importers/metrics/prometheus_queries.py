@@ -3,9 +3,9 @@
 from planner.snapshot.importers.metrics.prometheus import LABEL
 
 _ADVICE = (
-    "# One answer per file, for --prometheus, from /api/v1/query. Better than a rate",
-    "# of five minutes is what a week seldom exceeds: ask /api/v1/query_range for 7",
-    "# days in steps of 5 minutes; a quantile of each series is taken (--quantile).",
+    "# One answer per file, for --prometheus, from /api/v1/query. A high quantile",
+    "# of a week is better than a rate of five minutes: query /api/v1/query_range",
+    "# for 7 days in steps of 5 minutes; --quantile sets the quantile that is used.",
 )
 
 

@@ -19,9 +19,9 @@ from planner.snapshot.formats.column_casting import (
     type_words,
 )
 from planner.snapshot.importers.inputs.csv_text import (
-    as_whole,
-    pass_over_column,
+    as_integer,
     read_csv,
+    skip_column,
 )
 from planner.snapshot.importers.inputs.import_source import PartitionColumns, Source
 from planner.snapshot.importers.inputs.input_text import Refusal, parse_quantity
@@ -46,9 +46,9 @@ _COLUMNS = {
 _REQUIRED = ("topic", "partition")
 _SPEC = {column.name: column for column in PARTITIONS.columns}
 _RULES = {
-    **dict.fromkeys(RATES, "must be bytes/s, as 120000 or 1.5MB/s, or empty"),
+    **dict.fromkeys(RATES, "must be bytes/s, such as 120000 or 1.5MB/s, or empty"),
     **dict.fromkeys(_CORES, "must be a number of cores, or empty"),
-    **dict.fromkeys(_BYTES, "must be bytes, as 5000000000 or 5GB, or empty"),
+    **dict.fromkeys(_BYTES, "must be bytes, such as 5000000000 or 5GB, or empty"),
 }
 
 
@@ -101,8 +101,8 @@ def _from_csv(data: bytes, refusal: Refusal) -> PartitionColumns:
         for name in measures:
             values[name].append(_measure(number, name, cells[name], refusal))
         if not re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", cells["topic"]):
-            rule = "topic must be the name of a topic"
-            refusal.add(f"line {number}", rule, "mend the cell")
+            rule = "topic must be a valid topic name"
+            refusal.add(f"line {number}", rule, "correct the cell")
     return PartitionColumns(
         topics=[cells["topic"] for _, cells in rows],
         partitions=partitions,
@@ -113,16 +113,16 @@ def _from_csv(data: bytes, refusal: Refusal) -> PartitionColumns:
 
 def _require_measures(measures: Sequence[str], refusal: Refusal) -> None:
     if not measures:
-        rule = "there must be a column with what was measured"
-        refusal.stop("", rule, f"one of {', '.join(_MEASURES)}")
+        rule = "must have a column of measured values"
+        refusal.stop("", rule, f"add one of {', '.join(_MEASURES)}")
 
 
 def _partition(number: int, text: str, refusal: Refusal) -> int:
-    partition = as_whole(text)
+    partition = as_integer(text)
     if partition is not None and partition <= MAX_INT32:
         return partition
     rule = f"partition must be an integer from 0 to {MAX_INT32}"
-    refusal.add_cell(f"line {number}", rule, "mend the cell", text)
+    refusal.add_cell(f"line {number}", rule, "correct the cell", text)
     return 0
 
 
@@ -134,7 +134,7 @@ def _measure(number: int, name: str, text: str, refusal: Refusal) -> float | int
     is_rate_of_size = name in _BYTES and text.endswith("/s")
     if value is None or value > most or is_rate_of_size:
         place = f"line {number}, {name}"
-        refusal.reject(place, _RULES[name], "mend the cell", text)
+        refusal.reject(place, _RULES[name], "correct the cell", text)
         return None
     return round(value) if name in _BYTES else value
 
@@ -146,16 +146,16 @@ def _from_parquet(data: bytes, refusal: Refusal) -> PartitionColumns:
     try:
         table = pq.read_table(pa.BufferReader(data))
     except (pa.ArrowException, OSError, ValueError):
-        refusal.stop("", "must be a whole Parquet file", "write or copy it anew")
+        refusal.stop("", "must be a complete Parquet file", "write or copy it again")
     known = (*_REQUIRED, *_MEASURES)
     missing = [name for name in known if name not in table.column_names]
     for name in table.column_names:
         if name not in known:
-            pass_over_column(name, "the columns", missing, refusal)
+            skip_column(name, "the columns", missing, refusal)
     for name in (*_REQUIRED, *_MEASURES):
         count = table.column_names.count(name)
         if count > 1 or (name in _REQUIRED and not count):
-            refusal.add(f"column {name}", "must stand once", "mend the file")
+            refusal.add(f"column {name}", "must occur once", "correct the file")
     refusal.raise_problems()
     measures = [name for name in table.column_names if name in _MEASURES]
     _require_measures(measures, refusal)
@@ -181,5 +181,5 @@ def _cast(name: str, column: Any, refusal: Refusal) -> list[Any]:  # noqa: ANN40
         return []
     for cell in cast.problems:
         place = f"row {cell.row}, {name}"
-        refusal.add_cell(place, cell.rule, "mend the cell", cell.value)
+        refusal.add_cell(place, cell.rule, "correct the cell", cell.value)
     return cast.values.to_pylist()  # type: ignore[no-any-return] # Arrow has no types

@@ -20,6 +20,7 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.problem_rows import Row
 from planner.spark.io.fleet_files import KEY, FleetFiles, TableFile, read_file
 from planner.spark.io.fleet_tables import KEY_TYPES, Fleet
+from planner.spark.io.snapshot_keys import Key, by_key, micros_of
 from planner.spark.scoring.broadcast.broadcast_columns import (
     CHECKED,
     EMPTY,
@@ -29,13 +30,7 @@ from planner.spark.scoring.broadcast.broadcast_columns import (
     with_keys,
 )
 from planner.spark.scoring.broadcast.topic_settings import saying
-from planner.spark.scoring.shuffle.shuffle_rows import (
-    Buckets,
-    Key,
-    buckets_for,
-    by_key,
-    micros_of,
-)
+from planner.spark.scoring.shuffle.shuffle_rows import Buckets, buckets_for
 from planner.spark.scoring.shuffle.stacked_tables import part_of, tagged, union_of
 from planner.spark.scoring.sums.partial_sums import Ground
 

@@ -26,8 +26,8 @@ from planner.spark.common.cell_casts import cast_cells
 from planner.spark.common.problem_rows import FOUND
 from planner.spark.io.fleet_files import KEY, FleetFiles
 from planner.spark.io.picked_columns import config_of
-from planner.spark.per_snapshot.whole_snapshots import SnapshotReader
-from planner.spark.scoring.shuffle.shuffle_rows import Key
+from planner.spark.io.snapshot_keys import Key
+from planner.spark.io.whole_snapshots import SnapshotReader
 
 SAID = pa.schema(
     [("topic", pa.string()), ("is_shared", pa.bool_()), ("min_isr", pa.int32())]

@@ -23,15 +23,14 @@ from planner.spark.io.fleet_files import (
     keyed,
     read_batches,
 )
+from planner.spark.io.snapshot_keys import Key, by_key
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds, flaws_of
 from planner.spark.scoring.broadcast.topic_settings import SaidInFiles
 from planner.spark.scoring.map_side.row_sums import CHUNK_ROWS, Adding, listed
 from planner.spark.scoring.shuffle.shuffle_rows import (
     Batches,
-    Key,
     Parcel,
     Parcels,
-    by_key,
     packed,
     seeds,
     sent,

@@ -10,6 +10,7 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.snapshot.tables.table_rows import as_array
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_tables import Fleet
+from planner.spark.io.snapshot_keys import Key, by_key, micros_of
 from planner.spark.scoring.broadcast.topic_settings import (
     Said,
     nothing_said,
@@ -18,7 +19,7 @@ from planner.spark.scoring.broadcast.topic_settings import (
     with_said,
 )
 from planner.spark.scoring.shuffle.row_batches import gathered
-from planner.spark.scoring.shuffle.shuffle_rows import Batches, Key, by_key, micros_of
+from planner.spark.scoring.shuffle.shuffle_rows import Batches
 from planner.spark.scoring.sums.partial_sums import READ
 
 _MOST_BATCHES = 10_000

@@ -10,15 +10,10 @@ from planner.snapshot.tables.snapshot_columns import PARTITIONS, TOPICS, ArrowTa
 from planner.snapshot.tables.table_facts import Facts
 from planner.spark.common.cell_casts import cast_cells, nulls, without_codes
 from planner.spark.common.problem_rows import found_table, rows_of_findings
+from planner.spark.io.snapshot_keys import Key, by_key
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.broadcast.topic_settings import Said
-from planner.spark.scoring.shuffle.shuffle_rows import (
-    LISTED,
-    Key,
-    Parcels,
-    by_key,
-    packed,
-)
+from planner.spark.scoring.shuffle.shuffle_rows import LISTED, Parcels, packed
 from planner.spark.scoring.sums.partial_sums import READ, WORTH_COMPILING, sums_of
 from planner.spark.scoring.sums.place_sums import PlaceSums
 

@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import IndexArray
 from placement.draft.draft import DEFAULT_THRESHOLDS
-from placement.model.cluster import ABSENT, ClusterState, IndexArray
+from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import (
     LEADING,
     RESOURCES,
@@ -46,9 +47,10 @@ from placement.score.placement_score import Measured, Score, score_of, threshold
 from planner.score.score_tables import LEVELS, SCHEMA, level_rows, topic_rows
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.io.fleet_files import TIME
+from planner.spark.io.snapshot_keys import Key
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.kernels.tally import COUNTED, FIRSTS
-from planner.spark.scoring.shuffle.shuffle_rows import Key, Unpacked
+from planner.spark.scoring.shuffle.shuffle_rows import Unpacked
 from planner.spark.scoring.sums.partial_sums import WRONG, Ground, bare_state
 from planner.spark.scoring.sums.place_sums import places_once
 from planner.spark.scoring.sums.replica_lists import place_keys

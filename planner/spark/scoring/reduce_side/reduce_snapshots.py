@@ -16,6 +16,7 @@ import pyarrow as pa
 from planner.score.score_tables import SCHEMA as SCORES
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.python_workers import settle
+from planner.spark.io.snapshot_keys import Key
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.map_side.file_tasks import Judge
 from planner.spark.scoring.reduce_side.balance_scores import (
@@ -31,7 +32,6 @@ from planner.spark.scoring.reduce_side.snapshot_problems import (
 )
 from planner.spark.scoring.shuffle.shuffle_rows import (
     Batches,
-    Key,
     Parcel,
     Parcels,
     Unpacked,

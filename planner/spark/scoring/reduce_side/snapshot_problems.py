@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import IntArray
 from placement.model.load import MOST_LOAD
 from placement.score.incomplete_tables import (
     GAPS,
@@ -25,7 +26,7 @@ from planner.snapshot.checks.broker_checks import (
     BROKER_CHECKS,
     TOPIC_CHECKS,
     TOPIC_ONCE,
-    too_much,
+    overflow_findings,
 )
 from planner.snapshot.checks.partition_checks import PARTITION_ONCE
 from planner.snapshot.checks.record_checks import findings
@@ -41,13 +42,12 @@ from planner.spark.common.problem_rows import (
     rows_of_findings,
 )
 from planner.spark.io.fleet_files import TIME
+from planner.spark.io.snapshot_keys import NO_TIME, Key
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
-from planner.spark.scoring.shuffle.shuffle_rows import NO_TIME, Key, Unpacked
+from planner.spark.scoring.shuffle.shuffle_rows import Unpacked
 from planner.spark.scoring.sums.partial_sums import NO_NAME, TOTALS
 from planner.spark.scoring.sums.replica_lists import place_keys
 from planner.spark.scoring.sums.sum_arrays import LOADS
-
-Numbers = npt.NDArray[np.int64]
 
 
 def problem_tables(parcels: Unpacked, grounds: Grounds) -> Iterator[ArrowTable]:
@@ -114,7 +114,7 @@ def _gaps(parcels: Unpacked) -> Iterator[Row]:
     yield from _more("partitions", len(told))
 
 
-def _counted(numbers: ArrowTable) -> tuple[ArrowArray, Numbers, Numbers]:
+def _counted(numbers: ArrowTable) -> tuple[ArrowArray, IntArray, IntArray]:
     """Return the topics, the count of partition numbers of each, and the largest."""
     first, last = (numbers.column(name).to_numpy() for name in ("first", "last"))
     own, end = last - first + 1, last.copy()
@@ -167,7 +167,7 @@ def _in_sums(counts: ArrowTable) -> Iterator[Row]:
             rule = f"{name} is too much to add up"
             yield row_of("partitions", name, f"{whole:.3g}", rule)
     for name in TOTALS:
-        found = too_much("partitions", name, _whole(counts, f"total_{name}"))
+        found = overflow_findings("partitions", name, _whole(counts, f"total_{name}"))
         yield from rows_of_findings(found, {})
 
 

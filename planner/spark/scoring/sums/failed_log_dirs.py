@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from placement.array_types import BoolArray
 from placement.model.cluster import (
     ABSENT,
     ClusterState,
@@ -37,7 +38,6 @@ from planner.spark.scoring.sums.replica_lists import (
     rows_of,
 )
 
-Flags = npt.NDArray[np.bool_]
 _WRITTEN = ("leader", "isr", "log_dirs")
 """Columns that failed replicas change."""
 _LISTS = ("replicas", "isr", "adding_replicas", "log_dirs", "offline_replicas")
@@ -58,7 +58,7 @@ class FailedReplicas:
     """
 
     rows: ArrowTable
-    is_failed: Flags
+    is_failed: BoolArray
 
 
 def mark_failed(

@@ -145,12 +145,12 @@ class Ground:
 
 def bare_state(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
     """Return a cluster without partitions; log dirs of unknown brokers are left out."""
-    from planner.snapshot.to_state import bare_state_of
+    from planner.snapshot.to_state import brokers_state_of
 
     owned = pc.is_in(log_dirs.column("broker_id"), as_array(brokers.column("id")))
     dirs = filled(log_dirs.filter(owned), LOG_DIRS.schema)
     order = [("broker_id", "ascending"), ("path", "ascending")]
-    return bare_state_of(
+    return brokers_state_of(
         filled(brokers, BROKERS.schema).sort_by("id").combine_chunks(),
         dirs.sort_by(order).combine_chunks(),
     )

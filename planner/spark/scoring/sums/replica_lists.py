@@ -7,12 +7,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import BoolArray
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
 from planner.snapshot.tables.table_rows import Rows, as_array
+from planner.spark.scoring.sums.sum_arrays import Ints
 
-Ints = npt.NDArray[Any]
-Flags = npt.NDArray[np.bool_]
 STRANGER = -2
 MOST_PLACES = 1 << 22
 """Largest number of brokers times paths to number all; else only places in use."""
@@ -99,7 +99,7 @@ def numbers_of(column: ArrowArray, absent: float) -> Any:  # noqa: ANN401 - (N,)
     return whole.to_numpy(zero_copy_only=False)
 
 
-def aligned(column: ArrowArray, listed: Rows) -> tuple[Ints, Flags]:
+def aligned(column: ArrowArray, listed: Rows) -> tuple[Ints, BoolArray]:
     """
     Return a column that has a number per replica, or null.
 
@@ -112,7 +112,7 @@ def aligned(column: ArrowArray, listed: Rows) -> tuple[Ints, Flags]:
     return _aligned(rows, numbers_of(rows.values, UNKNOWN), listed)
 
 
-def _aligned(rows: Rows, numbers: Ints, listed: Rows) -> tuple[Ints, Flags]:
+def _aligned(rows: Rows, numbers: Ints, listed: Rows) -> tuple[Ints, BoolArray]:
     if len(numbers) and np.array_equal(rows.start, listed.start):
         return numbers, np.zeros(len(listed.lengths), dtype=np.bool_)
     if rows.is_absent.all():
@@ -199,7 +199,7 @@ class Spots:
         """Whether only places in use have rows."""
         return self._keys is not None
 
-    def flags(self, of_dirs: Flags) -> Flags:
+    def flags(self, of_dirs: BoolArray) -> BoolArray:
         """Return ``(count,)`` the flag of the log dir of each place."""
         flags = np.zeros(max(self.count, 1), dtype=np.bool_)
         if not of_dirs.any():
@@ -239,7 +239,7 @@ class _Coded:
         return np.take(table, self.codes, mode="wrap")
 
 
-def _coded(column: ArrowArray, listed: Rows) -> tuple[_Coded, Flags]:
+def _coded(column: ArrowArray, listed: Rows) -> tuple[_Coded, BoolArray]:
     rows = rows_of(column)
     values = as_array(rows.values)
     if not pa.types.is_dictionary(values.type):

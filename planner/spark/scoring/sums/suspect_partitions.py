@@ -6,7 +6,10 @@ import numpy as np
 import pyarrow as pa
 
 from placement.model.cluster import ABSENT, UNKNOWN
-from planner.snapshot.checks.partition_checks import PARTITION_CHECKS
+from planner.snapshot.checks.partition_checks import (
+    PARTITION_CHECKS,
+    unknown_broker_rule,
+)
 from planner.snapshot.checks.record_checks import findings
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.snapshot.tables.table_facts import Facts
@@ -40,7 +43,7 @@ def strangers(listed: Rows, brokers: BrokerRows, sums: SumArrays) -> Iterator[Ro
         return
     ids = np.unique(numbers_of(listed.values, UNKNOWN))
     for broker in ids[brokers.rows(ids) == ABSENT].tolist():
-        rule = f"a replica must be on a broker of the snapshot, {broker} is none"
+        rule = unknown_broker_rule(broker)
         yield row_of("partitions", f"replicas: broker {broker}", broker, rule)
 
 

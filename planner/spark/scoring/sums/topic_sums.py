@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from placement.array_types import FloatArray
 from placement.model.load import UNITS, Resource
 from placement.score import VIOLATIONS
 from placement.score.balance_statistics import Spread
@@ -15,7 +16,6 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.scoring.kernels.tally import COUNTED
 from planner.spark.scoring.sums.sum_arrays import LOADS
 
-Floats = npt.NDArray[np.float64]
 BROKEN_AS = {"rack": "rack_broken"}
 """Columns named other than their rule, since `rack` is a rack's name in scores."""
 
@@ -97,7 +97,7 @@ class TopicSums:
         (np.maximum if end == "max" else np.minimum).at(found, self._row, values)
         return np.where(self.counted["partitions"] > 0, found, 0)
 
-    def _squares(self, name: str) -> Floats:
+    def _squares(self, name: str) -> FloatArray:
         """
         Return ``(T,)`` sums of squared distances from the mean.
 
@@ -112,12 +112,15 @@ class TopicSums:
         away = own - mean[self._row]
         total = self._summed(f"square_{name}")
         np.add.at(total, self._row, count * away * away)
-        squares: Floats = total
+        squares: FloatArray = total
         return squares
 
 
 def _over(
-    value: Floats, unit: Floats, is_loaded: npt.NDArray[np.bool_], otherwise: float
-) -> Floats:
+    value: FloatArray,
+    unit: FloatArray,
+    is_loaded: npt.NDArray[np.bool_],
+    otherwise: float,
+) -> FloatArray:
     safe = np.where(is_loaded & (unit > 0), unit, 1.0)
     return np.where(is_loaded, value / safe, otherwise)

@@ -1,5 +1,0 @@
-"""
-Changes of a cluster in a scenario, before any plan.
-
-Imports `model` and `failures`.
-"""

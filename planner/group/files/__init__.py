@@ -1,0 +1,5 @@
+"""
+Group files, and groups from the tables that Kafka's group tools print.
+
+Imports the document and problems of a group, `planner.io` and `planner.pasted_text`.
+"""

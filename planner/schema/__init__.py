@@ -1,0 +1,9 @@
+"""
+JSON Schemas of every document.
+
+Imports the records of every package of `planner`.
+"""
+
+from planner.schema.document_schemas import SCHEMAS, json_schema
+
+__all__ = ["SCHEMAS", "json_schema"]
