@@ -15,7 +15,7 @@ from planner.api.failures import without_command
 from planner.api.result import PlanResult
 from planner.api.table import Table
 from planner.errors import BadInputError
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 from planner.plan.run.make_plan import Planned, check_plan
 from planner.sizing.broker_types import read_types, validate_types
 from planner.sizing.size_cluster import SizeAnswer, SizeRequest, shown_snapshot
@@ -40,7 +40,7 @@ from planner.what_if.scenarios_file import (
 )
 from planner.what_if.topic_growth import Rates, parse_growth, trend_rates
 from planner.what_if.what_if_answer import to_document
-from planner.what_if.what_if_screen import table_lines
+from planner.what_if.what_if_screen import scenario_lines
 
 AnyScenarios = Mapping[str, Any] | str | PathLike[str]
 """A scenarios file, or its content as a dictionary."""
@@ -167,7 +167,7 @@ class WhatIfResult:
         return Player(snapshot, snapshot.to_state(), file, self.found.options)
 
     def __repr__(self) -> str:
-        return "\n".join(table_lines([self.found.today, *self.found.scenarios]))
+        return "\n".join(scenario_lines([self.found.today, *self.found.scenarios]))
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from planner.text.format import SCREEN_WIDTH
+from planner.text.table import Column, table_lines, table_width
 
 MAX_ROWS_SHOWN = 10
 
@@ -68,12 +69,12 @@ class Table:
 
     def __repr__(self) -> str:
         shown = self.arrow.slice(0, MAX_ROWS_SHOWN)
-        columns = [
-            _padded(name, shown.column(name).to_pylist()) for name in self.columns
-        ]
-        fitting = _fitting(columns)
-        lines = ["  ".join(cells).rstrip() for cells in zip(*fitting, strict=True)]
-        hidden = self.columns[len(fitting) :]
+        values = [shown.column(name).to_pylist() for name in self.columns]
+        columns = [_column(*each) for each in zip(self.columns, values, strict=True)]
+        rows = [list(map(_text, row)) for row in zip(*values, strict=True)]
+        count = _fitting(columns, rows)
+        lines = table_lines(columns[:count], [row[:count] for row in rows])
+        hidden = self.columns[count:]
         if (rest := len(self) - MAX_ROWS_SHOWN) > 0:
             lines.append(f"… and {rest} more rows")
         if hidden:
@@ -96,23 +97,19 @@ class Table:
         )
 
 
-def _padded(name: str, values: Sequence[object]) -> list[str]:
-    """Return the cells of a column, numbers aligned to the right."""
-    cells = [name, *map(_text, values)]
-    width = max(map(len, cells))
+def _column(name: str, values: Sequence[object]) -> Column:
+    """Return the layout of a column, numbers aligned to the right."""
     is_number = all(isinstance(value, int | float) for value in values)
-    return [cell.rjust(width) if is_number else cell.ljust(width) for cell in cells]
+    return Column(name, align="right" if is_number else "left")
 
 
-def _fitting(columns: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-    """Return the first columns that fit a screen, at least one."""
-    width, count = -2, 0
-    for column in columns:
-        width += len(column[0]) + 2
-        if width > SCREEN_WIDTH:
-            break
-        count += 1
-    return columns[: max(count, 1)]
+def _fitting(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of first columns that fit a screen, at least one."""
+    for count in range(len(columns), 1, -1):
+        some = [row[:count] for row in rows]
+        if table_width(columns[:count], some) <= SCREEN_WIDTH:
+            return count
+    return 1
 
 
 def _text(value: object) -> str:

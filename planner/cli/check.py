@@ -18,6 +18,7 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json
 from planner.errors import BadInputError, InputProblem
+from planner.text.table import Column, table_lines
 from planner.text.units import parse_fraction
 
 if TYPE_CHECKING:
@@ -183,7 +184,9 @@ def _text(
 
 def _listed(findings: Sequence["Finding"]) -> list[str]:
     shown = findings[:MAX_FINDINGS_SHOWN]
-    lines = [f"  {finding.rule:<19} {finding.message}" for finding in shown]
+    rows = [("", finding.rule, finding.message) for finding in shown]
+    columns = [Column(), Column(least=19, gap=1), Column()]
+    lines = table_lines(columns, rows)
     if len(findings) > len(shown):
         rest = len(findings) - len(shown)
         lines.append(f"  … and {rest} more; --format json lists all")

@@ -15,7 +15,7 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError
 
 if TYPE_CHECKING:
     from planner.plan.folder.moves_file import MoveRow
@@ -178,7 +178,13 @@ def _reasons(names: list[str]) -> frozenset[str]:
 
 
 def _refusal(place: str, value: str, rule: str, remedy: str) -> BadInputError:
-    problem = InputProblem(
-        file="command line", place=place, value=value, rule=rule, remedy=remedy
+    from planner.io.problems import refusal
+
+    return refusal(
+        "the moves cannot be explained",
+        "command line",
+        rule,
+        remedy,
+        place=place,
+        value=value,
     )
-    return BadInputError("the moves cannot be explained", [problem])

@@ -160,7 +160,7 @@ def _lines(outcome: "Verification", loads: Sequence[str]) -> Iterator[str]:
     counts = ", ".join(f"{n} {status}" for status, n in outcome.counts.items() if n)
     yield f"{outcome.overall.value}: {counts or 'the plan moves nothing'}"
     for finding in outcome.findings[:MAX_FINDINGS_SHOWN]:
-        yield from wrapped(f"  {finding.rule:<20} {finding.message}")
+        yield from labelled(f"  {finding.rule}", finding.message, 23)
     if (rest := len(outcome.findings) - MAX_FINDINGS_SHOWN) > 0:
         yield f"  … and {rest} more; --format json lists all"
     for load in loads:

@@ -6,13 +6,25 @@ from planner.explain.choose_moves import by_reason, total_bytes
 from planner.explain.reason_sentences import sentence, short_consequence, short_reason
 from planner.plan.folder.moves_file import COPY, DROP, LEADER, MoveRow
 from planner.text.format import bytes_text, plural, wrapped
+from planner.text.table import Column, table_lines
 
 MOST_SENTENCES = 12
 """Number of moves up to which each is a sentence; more are a table."""
 SIZES = {LEADER: "leads", DROP: "goes"}
 """Words in the column of bytes for moves that copy nothing."""
-WIDTHS = (22, 19, 7, 9, 19)
-HEADS = ("PARTITION", "WHY", "BYTES", "FROM>TO", "WITHOUT IT")
+COLUMNS = (
+    Column("PARTITION", least=22, cut="middle", is_flexible=True),
+    Column("WHY", cut="middle", is_flexible=True),
+    Column("BYTES"),
+    Column("FROM>TO"),
+    Column("WITHOUT IT", cut="middle", is_flexible=True),
+)
+REASON_COLUMNS = (
+    Column("WHY", least=17),
+    Column("COPIES", align="right"),
+    Column("BYTES", align="right", least=8),
+    Column("LEADERS", align="right"),
+)
 
 
 def explain_screen(
@@ -46,7 +58,7 @@ def explain_screen(
         yield ""
         yield from _reasons(chosen)
         yield ""
-        yield from _table(chosen[:limit])
+        yield from table_lines(COLUMNS, map(_cells, chosen[:limit]))
         shown = min(limit, len(chosen))
     if shown < len(chosen):
         yield f"… and {len(chosen) - shown} more; --limit N, or --format json for all"
@@ -76,35 +88,25 @@ def _inside_text(count: int, size_bytes: int, *, is_all: bool) -> str:
     )
 
 
-def _reasons(chosen: Sequence[MoveRow]) -> Iterator[str]:
-    yield f"{'WHY':<17} {'COPIES':>8} {'BYTES':>9} {'LEADERS':>8}"
-    for one in by_reason(chosen):
-        size = "?" if one["bytes"] is None else bytes_text(one["bytes"])
-        yield f"{one['reason']:<17} {one['replicas']:>8} {size:>9} {one['leaders']:>8}"
+def _reasons(chosen: Sequence[MoveRow]) -> list[str]:
+    rows = [
+        (
+            str(one["reason"]),
+            str(one["replicas"]),
+            "?" if one["bytes"] is None else bytes_text(one["bytes"]),
+            str(one["leaders"]),
+        )
+        for one in by_reason(chosen)
+    ]
+    return table_lines(REASON_COLUMNS, rows)
 
 
-def _table(rows: Sequence[MoveRow]) -> Iterator[str]:
-    yield _line(HEADS)
-    for row in rows:
-        size = _size(row)
-        ends = ">".join("" if b is None else str(b) for b in (row.source, row.target))
-        yield _line((row.name, short_reason(row), size, ends, short_consequence(row)))
+def _cells(row: MoveRow) -> tuple[str, ...]:
+    ends = ">".join("" if b is None else str(b) for b in (row.source, row.target))
+    return (row.name, short_reason(row), _size(row), ends, short_consequence(row))
 
 
 def _size(row: MoveRow) -> str:
     if row.kind != COPY:
         return SIZES[row.kind]
     return "?" if row.size_bytes is None else bytes_text(row.size_bytes)
-
-
-def _line(cells: Sequence[str]) -> str:
-    fitted = [_fit(cell, width) for cell, width in zip(cells, WIDTHS, strict=True)]
-    return " ".join(fitted).rstrip()
-
-
-def _fit(text: str, width: int) -> str:
-    """Return a cell of this width; the middle of a long name is cut out."""
-    if len(text) <= width:
-        return f"{text:<{width}}"
-    head = (width - 1) // 2
-    return f"{text[:head]}…{text[len(text) - (width - 1 - head) :]}"

@@ -34,17 +34,25 @@ from planner.text.format import (
     plural,
     wrapped,
 )
+from planner.text.table import Column, table_lines
 
 KINDS = {
     DomainKind.BROKER: "broker",
     DomainKind.RACK: "rack",
     DomainKind.LOG_DIR: "log dir",
 }
-HEAD = (
-    f"{'':<18}{'offline':>8}{'below':>7}{'at min':>8}{'leaders':>9}"
-    f"{'out':>11}{'disk':>7}{'rebuild':>12}"
+LOST_WIDTH = 16
+COLUMNS = (
+    Column(least=1, gap=0),
+    Column(least=LOST_WIDTH, most=LOST_WIDTH, cut="start"),
+    Column("offline", align="right"),
+    Column("below", align="right"),
+    Column("at min", align="right"),
+    Column("leaders", align="right"),
+    Column("out", align="right", gap=1),
+    Column("disk", align="right", gap=1),
+    Column("rebuild", align="right"),
 )
-LOST_WIDTH = 17
 ANSWERS = {True: "yes", False: "no", None: "unknown"}
 WORDS = {
     "offline": "offline",
@@ -209,25 +217,26 @@ def _table(
     if not len(failures):
         return
     yield title
-    yield HEAD
-    for row in failures.ranked()[:top].tolist():
-        yield _row(every, failures, row)
+    ranked = failures.ranked()[:top].tolist()
+    yield from table_lines(COLUMNS, [_cells(every, failures, row) for row in ranked])
 
 
-def _row(every: AllFailures, failures: Failures, row: int) -> str:
-    names = ", ".join(names_of(every.state, failures, row))
-    lost = names if len(names) <= LOST_WIDTH - 1 else f"…{names[2 - LOST_WIDTH :]}"
+def _cells(every: AllFailures, failures: Failures, row: int) -> list[str]:
     damage = failures.damage
     seconds = float(failures.rebuild_s[row])
     took = duration_text(seconds) if np.isfinite(seconds) else ""
     took = took if knows(every.given, Resource.DISK) else "?"
-    mark = " " if failures.is_survived[row] and not failures.is_overfull[row] else "!"
-    return (
-        f"{mark}{lost:<{LOST_WIDTH}}{damage['offline'][row]:>8}"
-        f"{damage['under_min_isr'][row]:>7}{damage['at_min_isr'][row]:>8}"
-        f"{failures.leaders_moved[row]:>9}{_out_text(every, failures, row):>11}"
-        f"{_disk_text(every, failures, row):>7}{took:>12}"
-    ).rstrip()
+    return [
+        "" if failures.is_survived[row] and not failures.is_overfull[row] else "!",
+        ", ".join(names_of(every.state, failures, row)),
+        str(damage["offline"][row]),
+        str(damage["under_min_isr"][row]),
+        str(damage["at_min_isr"][row]),
+        str(failures.leaders_moved[row]),
+        _out_text(every, failures, row),
+        _disk_text(every, failures, row),
+        took,
+    ]
 
 
 def _pairs_title(kind: DomainKind, failures: Failures) -> str:

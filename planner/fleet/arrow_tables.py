@@ -1,6 +1,5 @@
 """Snapshots as the Arrow tables of a fleet, without Spark."""
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from planner.errors import BadInputError
-from planner.io.input_problems import problem
+from planner.io.json_reader import parse_json
+from planner.io.problems import problem
 from planner.snapshot.parquet_folder import HEADER_FILE
 from planner.snapshot.tables.snapshot_columns import TABLES, ArrowTable
 from planner.snapshot.tables.snapshot_problems import refuse
@@ -94,7 +94,7 @@ def read_header(folder: Path) -> dict[str, Any]:
 
     path = folder / HEADER_FILE
     try:
-        document = json.loads(path.read_bytes())
+        document = parse_json(path.read_bytes())
     except (OSError, ValueError) as error:
         rule = f"a snapshot folder must contain {HEADER_FILE}: {error}"
         raise refuse(str(folder), [problem(str(folder), "", None, rule)]) from error

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
+from planner.io.json_reader import parse_json
 from planner.options.declared.plan_options import OPTIONS
 from planner.options.plan_request import PlanRequest
 from planner.snapshot.tables.snapshot_columns import ArrowTable
@@ -169,7 +170,7 @@ def read_requests(text: str, *, file: str) -> list[NamedRequest]:
         With every problem of the text.
     """
     try:
-        listed = json.loads(text)
+        listed = parse_json(text)
     except ValueError:
         listed = None
     if not isinstance(listed, list) or not listed:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from planner.errors import BadInputError, InputProblem
+from planner.io.problems import refusal
 
 FORMAT = "kafka-planner/fleet-commit"
 VERSION = 1
@@ -90,15 +90,10 @@ class Commit:
                 replaces=tuple(document["replaces"]),
             )
         except (KeyError, TypeError) as error:
-            found = InputProblem(
-                file=file,
-                place="",
-                value="",
-                rule=f"must be a commit marker of a fleet, version {VERSION}",
-                remedy="remove it, and write its snapshots again",
-            )
             msg = f"{file} is not a commit marker"
-            raise BadInputError(msg, [found]) from error
+            rule = f"must be a commit marker of a fleet, version {VERSION}"
+            remedy = "remove it, and write its snapshots again"
+            raise refusal(msg, file, rule, remedy) from error
 
 
 def _require_format(document: Mapping[str, Any]) -> None:

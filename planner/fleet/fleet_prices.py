@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 from planner.io.toml_records import read_toml, shape_problems
 from planner.what_if.changes.prices import Prices
 from planner.what_if.changes.scenario_records import Name, Price, PricesRecord, Record

@@ -1,13 +1,14 @@
 """A fleet's folder on any file system that pyarrow reaches: local, S3, GCS, HDFS."""
 
-import json
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 from uuid import uuid4
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError
 from planner.fleet.commit_markers import FOLDER, Commit, Visible, resolve
+from planner.io.json_reader import parse_json
+from planner.io.problems import refusal
 
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """Scheme of a file system in pyarrow by its scheme in Spark."""
@@ -157,7 +158,7 @@ class Store:
             for name in self.list(FOLDER):
                 file = f"{self.folder}/{name}"
                 try:
-                    document = json.loads(self.read(name))
+                    document = parse_json(self.read(name))
                 except ValueError:
                     document = None
                 yield Commit.from_document(document, file=file)
@@ -177,12 +178,7 @@ class Store:
         remedy = "check the path, and the permissions on it"
         if self.folder.startswith("hdfs:"):
             remedy += "; JAVA_HOME, HADOOP_HOME and CLASSPATH must point to libhdfs"
-        found = InputProblem(
-            file=self.folder,
-            place="",
-            value="",
-            # For a missing library, the loader lists each path it tried on a line.
-            rule=f"the fleet cannot be reached: {reason.partition(chr(10))[0]}",
-            remedy=remedy,
-        )
-        return BadInputError(f"cannot use the fleet {self.folder}", [found])
+        # For a missing library, the loader lists each path it tried on a line.
+        rule = f"the fleet cannot be reached: {reason.partition(chr(10))[0]}"
+        msg = f"cannot use the fleet {self.folder}"
+        return refusal(msg, self.folder, rule, remedy)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from planner.errors import BadInputError
 from planner.group.assignor_registry import UserAssignor
 from planner.group.group_document import GroupDocument
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 
 if TYPE_CHECKING:
     from assignment.assignors import Assignor

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from planner.errors import BadInputError
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 
 if TYPE_CHECKING:
     from assignment.assignors import Assignor

@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from planner.errors import BadInputError, InputProblem
 from planner.group.group_records import GroupRecord, MemberRecord, TopicRecord
-from planner.io.input_problems import place_text, printable, problem
+from planner.io.problems import place_text, problem
+from planner.text.printable import printable
 
 SEE_SCHEMA = "see 'kafka-planner schema group'"
 _RULES: dict[str, tuple[str, str]] = {

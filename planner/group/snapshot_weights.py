@@ -12,7 +12,7 @@ from planner.errors import BadInputError, InputProblem
 from planner.group.group_document import GroupDocument, lags_of
 from planner.group.group_problems import refuse
 from planner.group.group_records import TopicRecord
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.input_problems import place_text, problem
+from planner.io.problems import place_text, problem
 from planner.text.suggest import near
 
 Refusal = Callable[[str, Sequence[InputProblem]], BadInputError]

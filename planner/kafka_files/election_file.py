@@ -40,7 +40,7 @@ def read_election_file(path: Path) -> list[tuple[str, int]]:
     pairs: list[tuple[str, int]] = []
     found = [*_document_problems(document, pairs)]
     if found:
-        from planner.io.input_problems import problem
+        from planner.io.problems import problem
 
         msg = f"{file} is not an election file that Kafka's tool takes"
         raise BadInputError(msg, [problem(str(file), *one) for one in found])

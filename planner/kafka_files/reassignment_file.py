@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.json_rules import is_unicode, refuse_constant
+from planner.io.json_reader import JsonTextError, is_unicode, parse_json
+from planner.io.problems import refusal
 from planner.process import no_garbage_collection
 
 ANY = "any"
@@ -209,16 +210,11 @@ def read_json(path: Path, *, remedy: str | None = None) -> object:
     """
     text = _read_text(path)
     try:
-        return json.loads(text, parse_constant=refuse_constant)
-    except RecursionError:
-        _refuse(path, "", "JSON must not be nested this deep", "correct the file")
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        rule = f"must be JSON: {error.msg}"
-        _refuse(path, place, rule, remedy or _remedy_for(text))
-    except ValueError as error:
-        # NaN, or an integer of thousands of digits.
-        _refuse(path, "", f"must be JSON: {error}", "correct the number")
+        return parse_json(text)
+    except JsonTextError as error:
+        is_syntax = bool(error.place)
+        other = (remedy or _remedy_for(text)) if is_syntax else "correct the file"
+        _refuse(path, error.place, error.rule, other)
 
 
 def _read_text(path: Path) -> str:
@@ -246,11 +242,8 @@ def _remedy_for(text: str) -> str:
 
 
 def _refuse(path: Path, place: str, rule: str, remedy: str) -> NoReturn:
-    problem = InputProblem(
-        file=str(path), place=place, value="", rule=rule, remedy=remedy
-    )
     msg = f"{path} cannot be read"
-    raise BadInputError(msg, [problem])
+    raise refusal(msg, str(path), rule, remedy, place=place)
 
 
 class _Reader:

@@ -26,15 +26,16 @@ from planner.text.format import (
     percent_text,
     plural,
 )
+from planner.text.table import Column, table_lines, table_width
 
 MOST_BROKERS = 12
 MOST_RACKS = 10
 MOST_SPOTS = 5
 MOST_DIRS = 3
 BAR_WIDTH = 8
-GAP = 2
 LEAST_ASKED = -2
 CELL_WIDTH = 17
+LABELS = Column(least=LABEL_WIDTH - 1, most=LABEL_WIDTH - 1, gap=1)
 CELLS = (SCREEN_WIDTH - LABEL_WIDTH) // CELL_WIDTH
 EIGHTHS = " ▏▎▍▌▋▊▉"
 MARKS = "! over its threshold, + over its band, - under it"
@@ -133,15 +134,14 @@ def _summary(score: ClusterScore) -> Iterator[str]:
     """Yield a line per resource: total, mean, largest with its broker, balance."""
     shown = shown_resources(score)
     head = ("total", "mean", "most", "max/mean", "cv", "gini", "out of band")
-    columns = list(zip(head, *(_figures(score, r) for r in shown), strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    while sum(widths) + GAP * (len(widths) - 1) > SCREEN_WIDTH - LABEL_WIDTH:
+    columns = [LABELS, *map(Column, head)]
+    rows = [[str(RESOURCES[r]), *_figures(score, r)] for r in shown]
+    while table_width(columns, rows) > SCREEN_WIDTH:
         # The longest amounts leave no room for every measure of balance.
-        del columns[LEAST_ASKED], widths[LEAST_ASKED]
-    labels = ["", *(str(RESOURCES[r]) for r in shown)]
-    for label, row in zip(labels, zip(*columns, strict=True), strict=True):
-        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
-        yield f"{label:<{LABEL_WIDTH}}{(' ' * GAP).join(cells)}".rstrip()
+        del columns[LEAST_ASKED]
+        for row in rows:
+            del row[LEAST_ASKED]
+    yield from table_lines(columns, rows)
 
 
 def _figures(score: ClusterScore, r: int) -> tuple[str, ...]:
@@ -215,11 +215,8 @@ def bar(fraction: float, width: int = BAR_WIDTH) -> str:
 
 def _brokers(score: ClusterScore, columns: Sequence[int]) -> Iterator[str]:
     """Yield a table of the brokers furthest from their shares, with bars."""
-    brokers = score.state.brokers
-    chosen, count = _furthest(score), int(brokers.is_live.sum())
-    labels = [
-        f" {brokers.ids[b]} {brokers.racks[brokers.rack_idx[b]] or ''}" for b in chosen
-    ]
+    chosen, count = _furthest(score), int(score.state.brokers.is_live.sum())
+    labels = [_broker_label(score, b) for b in chosen]
     cells = [[_broker_cell(score, b, r) for r in columns] for b in chosen]
     if chosen:
         yield from _table("Brokers", columns, labels, cells)
@@ -239,12 +236,19 @@ def _down(score: ClusterScore, *, is_first: bool) -> Iterator[str]:
     held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
     if rows and is_first:
         yield "Brokers"
-    for b in rows[:MOST_BROKERS]:
-        label = f" {brokers.ids[b]} {brokers.racks[brokers.rack_idx[b]] or ''}"
-        count = plural(int(held[b]), "replica")
-        yield _line(label, [f"{state_of(brokers, b)}: {count} offline"])
+    texts = [
+        f"{state_of(brokers, b)}: {plural(int(held[b]), 'replica')} offline"
+        for b in rows[:MOST_BROKERS]
+    ]
+    labels = [_broker_label(score, b) for b in rows[:MOST_BROKERS]]
+    yield from table_lines([LABELS, Column()], zip(labels, texts, strict=True))
     if len(rows) > MOST_BROKERS:
         yield from labelled("", f"and {len(rows) - MOST_BROKERS} more not live")
+
+
+def _broker_label(score: ClusterScore, b: int) -> str:
+    brokers = score.state.brokers
+    return f" {brokers.ids[b]} {brokers.racks[brokers.rack_idx[b]] or ''}"
 
 
 def _furthest(score: ClusterScore) -> list[int]:
@@ -288,17 +292,14 @@ def _table(
     num_blocks = -(-len(columns) // CELLS)
     width = -(-len(columns) // max(num_blocks, 1))
     for first in range(0, len(columns), max(width, 1)):
-        block = range(first, min(first + width, len(columns)))
-        names = [str(RESOURCES[columns[c]]) for c in block]
-        yield _line(head if not first else "", names)
-        for label, row in zip(labels, cells, strict=True):
-            yield _line(label, [str(row[c]) for c in block])
-
-
-def _line(label: str, texts: Sequence[str]) -> str:
-    cut = label if len(label) < LABEL_WIDTH else f"{label[: LABEL_WIDTH - 2]}…"
-    cells = "".join(f"{text:<{CELL_WIDTH}}" for text in texts)
-    return f"{cut:<{LABEL_WIDTH}}{cells}".rstrip()
+        block = slice(first, first + width)
+        names = [str(RESOURCES[r]) for r in columns[block]]
+        layout = [LABELS, *[Column(least=CELL_WIDTH, gap=0)] * len(names)]
+        rows = [
+            [label, *map(str, row[block])]
+            for label, row in zip(labels, cells, strict=True)
+        ]
+        yield from table_lines(layout, [["" if first else head, *names], *rows])
 
 
 def _racks(score: ClusterScore, columns: Sequence[int]) -> Iterator[str]:

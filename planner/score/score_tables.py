@@ -32,8 +32,8 @@ from placement.score.known_loads import (
     known_spread,
 )
 from placement.score.level_loads import TopicLevel
-from planner.io.input_problems import refuse_output
 from planner.io.interrupts import interrupts_wait
+from planner.io.problems import refuse_output
 from planner.score.make_score import Scored
 from planner.score.score_document import rack_brokers, score_document
 from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable

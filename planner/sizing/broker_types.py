@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 from placement.demand.broker_demand import capacity_of
 from placement.sizing.broker_kinds import BrokerKind
 from planner.errors import BadInputError, InputProblem
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 from planner.io.toml_records import read_toml, shape_problems
 from planner.what_if.changes.amounts import Bytes, Rate
 from planner.what_if.changes.scenario_records import Count, Name, Record

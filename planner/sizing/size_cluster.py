@@ -24,7 +24,7 @@ from placement.sizing.cluster_size import (
 )
 from planner.errors import BadInputError
 from planner.failures.failure_request import election_rules
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 from planner.kafka_files.reassignment_columns import listing
 from planner.options.declared.value_readers import GivenFractions
 from planner.progress import stage

@@ -1,6 +1,5 @@
 """The document of `size`, and its records."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +8,7 @@ from pydantic import Field
 
 from placement.demand.broker_demand import SIZED, Need
 from placement.failures.failure_domains import DomainKind
+from placement.model.load import Resource
 from placement.scenarios.scenario_figures import CAPPED, Figures
 from placement.sizing.capacity_horizon import Lasting
 from placement.sizing.cheapest_mix import needs_without_one
@@ -18,189 +18,8 @@ from planner.plan.documents.check_records import Int32, Record
 from planner.sizing.size_cluster import SizeAnswer, requested_losses
 from planner.text.data_age import age_s
 from planner.text.document_numbers import rounded
-from planner.what_if.what_if_answer import UsesRecord
+from planner.what_if.what_if_answer import UseRecord, UsesRecord
 from planner.what_if.what_if_document import assumptions_document
-
-
-def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
-    """Return the document of `size --format json`."""
-    snapshot, sizing, task = answer.snapshot, answer.sizing, answer.task
-    age = age_s(snapshot.taken_at, now)
-    return {
-        "cluster_id": snapshot.cluster_id,
-        "taken_at": snapshot.taken_at,
-        "data_age_s": None if age is None else round(age),
-        "assumptions": assumptions_document(
-            task.wanted.thresholds, answer.options.bandwidth_bytes_per_s
-        )
-        | {
-            "survives": sorted(task.wanted.survives),
-            "left_out": left_out(answer),
-            "months": rounded(float(answer.request.months)),
-            "scenario": answer.request.scenario,
-            "growth": answer.has_growth,
-            "unknown": unsized(sizing),
-        },
-        "status": status_of(sizing),
-        "brokers": sizing.brokers,
-        "today": answer.today,
-        "fleet": _fleet(answer),
-        "value": rounded(sizing.value),
-        "lower_bound": _bound_value(sizing),
-        "gap": None if sizing.gap is None else rounded(sizing.gap),
-        "bound": None if sizing.bound is None else _bound(answer, sizing.bound),
-        "fewer": _fewer(sizing),
-        "without_one": _without_one(sizing),
-        "headroom": _headroom(sizing),
-        "remove": removable(answer),
-        "shown": _shown(sizing),
-        "is_checked": answer.is_checked,
-        "attempts": [
-            {"brokers": each.brokers, "reason": each.reason or None}
-            for each in sizing.attempts
-        ],
-        "lasts": None if answer.lasting is None else lasting_document(answer.lasting),
-    }
-
-
-def left_out(answer: SizeAnswer) -> list[str]:
-    """Return the requested losses that are left out: fewer than two racks are known."""
-    return sorted(requested_losses(answer.request) - answer.task.wanted.survives)
-
-
-def unsized(sizing: Sizing) -> list[str]:
-    """Return the resources left out, as their loads or capacities are unknown."""
-    return [
-        str(resource)
-        for y, resource in enumerate(SIZED)
-        if not sizing.demand.is_known[y]
-        or not all(np.isfinite(kind.capacity[y]) for kind in sizing.kinds)
-    ]
-
-
-def status_of(sizing: Sizing) -> str:
-    """Return ``exact``, ``bounded``, or ``none`` if no placement was found."""
-    if sizing.shown is None:
-        return "none"
-    return "exact" if sizing.is_exact else "bounded"
-
-
-def _bound_value(sizing: Sizing) -> float | int | None:
-    if not np.isfinite(sizing.least) or sizing.least >= MOST_BROKERS:
-        return None
-    return rounded(sizing.least)
-
-
-def _fleet(answer: SizeAnswer) -> list[dict[str, Any]]:
-    sizing, racks = answer.sizing, answer.task.racks
-    names = racks or ("",)
-    return [
-        {
-            "type": kind.name,
-            "brokers": int(row.sum()),
-            "price": rounded(float(kind.price * row.sum())),
-            "racks": {
-                name: int(count)
-                for name, count in zip(names, row.tolist(), strict=False)
-                if name
-            },
-        }
-        for kind, row in zip(sizing.kinds, sizing.counts, strict=True)
-    ]
-
-
-def _bound(answer: SizeAnswer, bound: BrokerBound) -> dict[str, Any]:
-    return {
-        "kind": bound.kind,
-        "resource": bound.resource or None,
-        "lost": bound.lost or None,
-        "in_order": bound.is_in_order,
-        "one_fewer": None if bound.need is None else need_document(bound.need),
-    }
-
-
-def need_document(need: Need) -> dict[str, Any]:
-    """Return the least possible use of the fullest broker."""
-    return {
-        "lost": need.lost or None,
-        "resource": need.resource,
-        "use": rounded(need.level) if np.isfinite(need.level) else None,
-        "threshold": rounded(need.threshold),
-    }
-
-
-def _fewer(sizing: Sizing) -> str | None:
-    return None if sizing.fewer is None else sizing.fewer.reason or None
-
-
-def _without_one(sizing: Sizing) -> list[dict[str, Any]]:
-    if sizing.shown is None or sizing.bound is not None:
-        return []
-    return [
-        {"type": name, "need": None if need is None else need_document(need)}
-        for name, need in needs_without_one(sizing)
-    ]
-
-
-def _headroom(sizing: Sizing) -> float | None:
-    found = headroom(sizing)
-    return None if found is None else rounded(found)
-
-
-def removable(answer: SizeAnswer) -> list[int]:
-    """Return the ids of today's brokers that the found placement empties."""
-    shown = answer.sizing.shown
-    if shown is None:
-        return []
-    return sorted(shown.variant.leaving - answer.task.variant.leaving)
-
-
-def _shown(sizing: Sizing) -> dict[str, Any] | None:
-    if sizing.shown is None:
-        return None
-    figures = sizing.shown.figures
-    return {
-        "resources": {str(resource): _use(figures, resource) for resource in CAPPED},
-        "survives": {
-            str(kind): figures.verdicts[kind].answer
-            for kind in (DomainKind.BROKER, DomainKind.RACK)
-        },
-    }
-
-
-def _use(figures: Figures, resource: Any) -> dict[str, Any] | None:  # noqa: ANN401
-    use = figures.use[resource]
-    if not use.is_known:
-        return None
-    return {
-        "max_use": rounded(use.most),
-        "mean_use": rounded(use.mean),
-        "broker": use.broker_id,
-        "over_threshold": use.over,
-    }
-
-
-def lasting_document(lasting: Lasting) -> dict[str, Any]:
-    """Return the days until brokers are full; null for more than ten years."""
-    return {
-        "as_is": [
-            {
-                "resource": str(each.resource),
-                "broker": each.broker_id,
-                "days": rounded(round(each.days, 3)),
-            }
-            for each in lasting.crossings
-        ],
-        "as_is_days": _days(lasting.as_is_days),
-        "survives_days": _days(lasting.stands_days),
-        "rebalanced_days": _days(lasting.shown_days),
-        "at_most_days": _days(lasting.most_days),
-        "limit": None if lasting.limit is None else need_document(lasting.limit),
-    }
-
-
-def _days(days: float) -> float | None:
-    return rounded(round(days, 3)) if np.isfinite(days) else None
 
 
 class SizeAssumptionsRecord(Record):
@@ -316,4 +135,191 @@ class SizeRecord(Record):
     lasts: LastsRecord | None
 
 
-Document = Mapping[str, Any]
+def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
+    """Return the document of `size --format json`."""
+    return size_record(answer, now=now).model_dump(by_alias=True)
+
+
+def size_record(answer: SizeAnswer, *, now: datetime) -> SizeRecord:
+    """Return the answer as a record."""
+    snapshot, sizing = answer.snapshot, answer.sizing
+    age = age_s(snapshot.taken_at, now)
+    return SizeRecord(
+        cluster_id=snapshot.cluster_id,
+        taken_at=snapshot.taken_at,
+        data_age_s=None if age is None else round(age),
+        assumptions=_assumptions(answer),
+        status=status_of(sizing),
+        brokers=sizing.brokers,
+        today=answer.today,
+        fleet=_fleet(answer),
+        value=rounded(sizing.value),
+        lower_bound=_bound_value(sizing),
+        gap=None if sizing.gap is None else rounded(sizing.gap),
+        bound=None if sizing.bound is None else _bound(sizing.bound),
+        fewer=_fewer(sizing),
+        without_one=_without_one(sizing),
+        headroom=_headroom(sizing),
+        remove=removable(answer),
+        shown=_shown(sizing),
+        is_checked=answer.is_checked,
+        attempts=[
+            AttemptRecord(brokers=each.brokers, reason=each.reason or None)
+            for each in sizing.attempts
+        ],
+        lasts=None if answer.lasting is None else _lasts(answer.lasting),
+    )
+
+
+def _assumptions(answer: SizeAnswer) -> SizeAssumptionsRecord:
+    wanted = answer.task.wanted
+    return SizeAssumptionsRecord(
+        **assumptions_document(wanted.thresholds, answer.options.bandwidth_bytes_per_s),
+        survives=sorted(wanted.survives),
+        left_out=left_out(answer),
+        months=rounded(float(answer.request.months)),
+        scenario=answer.request.scenario,
+        growth=answer.has_growth,
+        unknown=unsized(answer.sizing),
+    )
+
+
+def left_out(answer: SizeAnswer) -> list[str]:
+    """Return the requested losses that are left out: fewer than two racks are known."""
+    return sorted(requested_losses(answer.request) - answer.task.wanted.survives)
+
+
+def unsized(sizing: Sizing) -> list[str]:
+    """Return the resources left out, as their loads or capacities are unknown."""
+    return [
+        str(resource)
+        for y, resource in enumerate(SIZED)
+        if not sizing.demand.is_known[y]
+        or not all(np.isfinite(kind.capacity[y]) for kind in sizing.kinds)
+    ]
+
+
+def status_of(sizing: Sizing) -> str:
+    """Return ``exact``, ``bounded``, or ``none`` if no placement was found."""
+    if sizing.shown is None:
+        return "none"
+    return "exact" if sizing.is_exact else "bounded"
+
+
+def _bound_value(sizing: Sizing) -> float | int | None:
+    if not np.isfinite(sizing.least) or sizing.least >= MOST_BROKERS:
+        return None
+    return rounded(sizing.least)
+
+
+def _fleet(answer: SizeAnswer) -> list[FleetRecord]:
+    sizing, racks = answer.sizing, answer.task.racks
+    names = racks or ("",)
+    return [
+        FleetRecord(
+            type=kind.name,
+            brokers=int(row.sum()),
+            price=rounded(float(kind.price * row.sum())),
+            racks={
+                name: int(count)
+                for name, count in zip(names, row.tolist(), strict=False)
+                if name
+            },
+        )
+        for kind, row in zip(sizing.kinds, sizing.counts, strict=True)
+    ]
+
+
+def _bound(bound: BrokerBound) -> BoundRecord:
+    return BoundRecord(
+        kind=bound.kind,
+        resource=bound.resource or None,
+        lost=bound.lost or None,
+        in_order=bound.is_in_order,
+        one_fewer=None if bound.need is None else _need(bound.need),
+    )
+
+
+def _need(need: Need) -> NeedRecord:
+    """Return the least possible use of the fullest broker."""
+    return NeedRecord(
+        lost=need.lost or None,
+        resource=need.resource,
+        use=rounded(need.level) if np.isfinite(need.level) else None,
+        threshold=rounded(need.threshold),
+    )
+
+
+def _fewer(sizing: Sizing) -> str | None:
+    return None if sizing.fewer is None else sizing.fewer.reason or None
+
+
+def _without_one(sizing: Sizing) -> list[WithoutOneRecord]:
+    if sizing.shown is None or sizing.bound is not None:
+        return []
+    return [
+        WithoutOneRecord(type=name, need=None if need is None else _need(need))
+        for name, need in needs_without_one(sizing)
+    ]
+
+
+def _headroom(sizing: Sizing) -> float | None:
+    found = headroom(sizing)
+    return None if found is None else rounded(found)
+
+
+def removable(answer: SizeAnswer) -> list[int]:
+    """Return the ids of today's brokers that the found placement empties."""
+    shown = answer.sizing.shown
+    if shown is None:
+        return []
+    return sorted(shown.variant.leaving - answer.task.variant.leaving)
+
+
+def _shown(sizing: Sizing) -> ShownRecord | None:
+    if sizing.shown is None:
+        return None
+    figures = sizing.shown.figures
+    uses = {str(resource): _use(figures, resource) for resource in CAPPED}
+    survives = {
+        str(kind): figures.verdicts[kind].answer
+        for kind in (DomainKind.BROKER, DomainKind.RACK)
+    }
+    return ShownRecord(
+        resources=UsesRecord(**uses), survives=ShownSurvivesRecord(**survives)
+    )
+
+
+def _use(figures: Figures, resource: Resource) -> UseRecord | None:
+    use = figures.use[resource]
+    if not use.is_known:
+        return None
+    return UseRecord(
+        max_use=rounded(use.most),
+        mean_use=rounded(use.mean),
+        broker=use.broker_id,
+        over_threshold=use.over,
+    )
+
+
+def _lasts(lasting: Lasting) -> LastsRecord:
+    """Return the days until brokers are full; null for more than ten years."""
+    return LastsRecord(
+        as_is=[
+            CrossingRecord(
+                resource=str(each.resource),
+                broker=each.broker_id,
+                days=rounded(round(each.days, 3)),
+            )
+            for each in lasting.crossings
+        ],
+        as_is_days=_days(lasting.as_is_days),
+        survives_days=_days(lasting.stands_days),
+        rebalanced_days=_days(lasting.shown_days),
+        at_most_days=_days(lasting.most_days),
+        limit=None if lasting.limit is None else _need(lasting.limit),
+    )
+
+
+def _days(days: float) -> float | None:
+    return rounded(round(days, 3)) if np.isfinite(days) else None

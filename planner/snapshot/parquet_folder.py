@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.input_problems import first_line, problem
+from planner.io.problems import first_line, problem
 from planner.snapshot.formats.foreign_tables import cast_tables
 from planner.snapshot.tables.snapshot_columns import (
     LOG_DIRS,

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError
-from planner.io.input_problems import problem
 from planner.io.interrupts import interrupts_wait
+from planner.io.problems import problem
 from planner.progress import stage
 from planner.snapshot.parquet_folder import (
     HEADER_FILE,

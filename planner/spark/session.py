@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.input_problems import first_line
+from planner.io.problems import first_line
 from planner.progress import stage
 from planner.spark.common.java_stderr import without_warnings
 from planner.spark.versions import require_new_pyspark, require_new_spark

@@ -8,7 +8,7 @@ import numpy as np
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource
 from placement.status import Impossible
-from planner.text.format import bytes_text, ids_text
+from planner.text.format import brokers_text, bytes_text
 
 LABEL = "Impossible"
 
@@ -33,7 +33,7 @@ def fact_text(state: ClusterState, facts: Sequence[Impossible]) -> str:
     """
     ids = sorted({int(state.brokers.ids[one.broker_idx]) for one in facts})
     is_one = len(ids) == 1
-    who = f"broker{'' if is_one else 's'} {ids_text(ids)}"
+    who = brokers_text(ids)
     worst = max(facts, key=lambda one: one.load / max(one.capacity, 1))
     of_worst = f"broker {state.brokers.ids[worst.broker_idx]}"
     if worst.resource is Resource.DISK:

@@ -6,11 +6,29 @@ from pydantic import BaseModel
 
 from planner.plan.documents.check_records import Int32, ReassignmentRecord, Record
 
+Verdict = Literal["wrong", "unknown", "fine"]
+CheckedResource = Literal["disk", "in", "out"]
+DownState = Literal["fenced", "shutting-down", "dead"]
+RescueName = Literal[
+    "election",
+    "start-broker",
+    "start-last-leader",
+    "unclean-election",
+    "start-any-broker",
+    "unknown",
+]
+StuckReason = Literal[
+    "adds-and-removes-the-same-broker",
+    "no-source",
+    "waits-for-broker",
+    "waits-for-log-dir",
+]
+
 
 class ImpossibleRecord(Record):
     """A load above the whole capacity of its disk or link; bytes or bytes/s."""
 
-    resource: Literal["disk", "in", "out"]
+    resource: CheckedResource
     broker: Int32
     log_dir: str | None
     load: float
@@ -31,7 +49,7 @@ class DownBrokerRecord(Record):
     broker: Int32
     rack: str | None
     host: str | None
-    state: Literal["fenced", "shutting-down", "dead"]
+    state: DownState
     replicas: int
     message: str
 
@@ -83,14 +101,7 @@ class LeaderlessRecord(Record):
     elr: list[Int32]
     last_known_elr: list[Int32]
     out_of_sync: list[Int32]
-    rescue: Literal[
-        "election",
-        "start-broker",
-        "start-last-leader",
-        "unclean-election",
-        "start-any-broker",
-        "unknown",
-    ]
+    rescue: RescueName
     rescue_brokers: list[Int32]
     unclean: UncleanRecord
     message: str
@@ -129,12 +140,7 @@ class StuckRecord(Record):
 
     topic: str
     partition: Int32
-    reason: Literal[
-        "adds-and-removes-the-same-broker",
-        "no-source",
-        "waits-for-broker",
-        "waits-for-log-dir",
-    ]
+    reason: StuckReason
     broker: Int32 | None
     message: str
 
@@ -186,7 +192,7 @@ class StatusRecord(Record):
     cluster_id: str | None
     taken_at: str | None
     data_age_s: int | None
-    status: Literal["wrong", "unknown", "fine"]
+    status: Verdict
     impossible: list[ImpossibleRecord]
     brokers: BrokersRecord
     log_dirs: LogDirsRecord

@@ -1,7 +1,6 @@
 """Sentences on troubles, with the commands that help."""
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from placement.model.cluster import Brokers, BrokerState, ClusterState
 from placement.status import Leaderless, Rescue
 from planner.kafka_commands import ANY_SERVER
 from planner.status.find_status import Status
-from planner.text.format import bytes_text, ids_text, plural
+from planner.text.format import brokers_text, bytes_text, ids_text, plural
 
 Advice = tuple[str, str | None]
 """Text of a remedy, with its command or `None`."""
@@ -60,18 +59,6 @@ def dir_name(state: ClusterState, d: int) -> str:
     """Return ``BROKER:PATH`` of a log dir."""
     dirs = state.log_dirs
     return f"{state.brokers.ids[dirs.broker_idx[d]]}:{dirs.paths[d]}"
-
-
-def brokers_text(ids: Sequence[int]) -> str:
-    """
-    Return broker ids with their noun.
-
-    Examples
-    --------
-    >>> brokers_text([3]), brokers_text([1, 2, 5])
-    ('broker 3', 'brokers 1-2,5')
-    """
-    return f"broker{'s' if len(ids) > 1 else ''} {ids_text(sorted(ids))}"
 
 
 STATE_TEXTS = {

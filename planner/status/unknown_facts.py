@@ -13,7 +13,7 @@ from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.snapshot.tables.table_facts import MIN_ISR, config_values
 from planner.snapshot.tables.table_rows import as_array
 from planner.status.controller_quorum import quorum_of
-from planner.text.format import ids_text, plural
+from planner.text.format import brokers_text, plural
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def _missing(table: ArrowTable, name: str) -> npt.NDArray[np.bool_]:
 
 
 def _brokers_text(ids: npt.NDArray[np.integer]) -> str:
-    return f"broker{'s' if len(ids) > 1 else ''} {ids_text(ids.tolist())}"
+    return brokers_text(ids.tolist())
 
 
 def _of_brokers(snapshot: Snapshot, state: ClusterState) -> Iterator[Unknown]:

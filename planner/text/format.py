@@ -3,6 +3,9 @@
 import re
 import shlex
 import textwrap
+from collections.abc import Collection, Iterable
+
+from planner.text.printable import cell_width, printable
 
 SCREEN_WIDTH = 80
 LABEL_WIDTH = 11
@@ -75,23 +78,34 @@ def use_text(use: float, most: float) -> str:
     return f"just over {limit}" if near == edge else f"{near} of {limit}"
 
 
-def ids_text(ids: list[int]) -> str:
+def ids_text(ids: Iterable[int]) -> str:
     """
-    Return broker ids as ranges.
+    Return the ids of brokers or partitions as ranges, in the order given.
 
     Examples
     --------
-    >>> ids_text([1, 2, 3, 7, 9, 10])
-    '1-3,7,9-10'
+    >>> ids_text([1, 2, 3, 7, 9, 10]), ids_text([4, 2])
+    ('1-3,7,9-10', '4,2')
     """
-    parts: list[str] = []
-    start = 0
-    for i in range(1, len(ids) + 1):
-        if i == len(ids) or ids[i] != ids[i - 1] + 1:
-            low, high = ids[start], ids[i - 1]
-            parts.append(str(low) if low == high else f"{low}-{high}")
-            start = i
-    return ",".join(parts)
+    ranges: list[list[int]] = []
+    for number in ids:
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
+        else:
+            ranges.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in ranges)
+
+
+def brokers_text(ids: Collection[int]) -> str:
+    """
+    Return brokers in words, in ascending order.
+
+    Examples
+    --------
+    >>> brokers_text([3]), brokers_text([1, 2, 5])
+    ('broker 3', 'brokers 1-2,5')
+    """
+    return f"broker{'' if len(ids) == 1 else 's'} {ids_text(sorted(ids))}"
 
 
 def span_text(low: float, high: float, unit: str = "") -> str:
@@ -112,13 +126,27 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def labelled(label: str, text: str) -> list[str]:
-    """Return the lines of a label and its text, wrapped with a hanging indent."""
-    lines = wrapped(text, SCREEN_WIDTH - LABEL_WIDTH) or [""]
-    head = [label] + [""] * (len(lines) - 1)
+def labelled(label: str, text: str, width: int = LABEL_WIDTH) -> list[str]:
+    """
+    Return the lines of a label and its text, wrapped with a hanging indent.
+
+    Examples
+    --------
+    >>> labelled("Kafka", "version 4.1", 8)
+    ['Kafka   version 4.1']
+    """
+    lines = wrapped(text, SCREEN_WIDTH - width) or [""]
+    return _hanging(label, lines, width)
+
+
+def _hanging(label: str, lines: list[str], width: int) -> list[str]:
+    """Return the lines with the label before the first one."""
+    shown = printable(label)
+    room = " " * max(width - cell_width(shown), 1)
+    first, *rest = lines
     return [
-        f"{first:<{LABEL_WIDTH}}{line}".rstrip()
-        for first, line in zip(head, lines, strict=True)
+        f"{shown}{room}{first}".rstrip(),
+        *(f"{' ' * width}{line}".rstrip() for line in rest),
     ]
 
 
@@ -127,7 +155,7 @@ def wrapped(text: str, width: int = SCREEN_WIDTH) -> list[str]:
     joined = _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
     # Long paths stay whole, so that they can be copied.
     lines = textwrap.wrap(joined, width, break_on_hyphens=False, break_long_words=False)
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+    return [printable(line.replace("\N{NO-BREAK SPACE}", " ")) for line in lines]
 
 
 def command_lines(label: str, words: list[str]) -> list[str]:
@@ -140,7 +168,4 @@ def command_lines(label: str, words: list[str]) -> list[str]:
         else:
             lines.append(word if not lines else f"  {word}")
     texts = [*(f"{line} \\" for line in lines[:-1]), *lines[-1:]]
-    head = [label] + [""] * (len(texts) - 1)
-    return [
-        f"{first:<{LABEL_WIDTH}}{text}" for first, text in zip(head, texts, strict=True)
-    ]
+    return _hanging(label, texts, LABEL_WIDTH)

@@ -1,9 +1,9 @@
 """Names of the files of a plan, for the commands of the remaining steps."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from planner.io.json_reader import parse_json
 from planner.plan.documents.wave_records import WaveRecord
 from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import WavesInput
@@ -66,7 +66,7 @@ def files_of(plan: PlanInput, waves: WavesInput | None) -> PlanFiles:
 def _election(path: Path) -> str | None:
     """Return the path of the file of elections; `None` if it lists none."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = parse_json(path.read_bytes())
     except (OSError, ValueError):
         return None
     listed = document.get("partitions") if isinstance(document, dict) else None

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import BadInputError
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 from planner.what_if.topic_growth import Rates
 
 COLUMNS = ("cluster_id", "level", "topic", "resource", "value", "growth_per_day")

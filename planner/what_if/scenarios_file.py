@@ -13,7 +13,7 @@ from placement.cluster_changes.variant import Variant
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.failures.failure_request import election_rules
-from planner.io.input_problems import place_text, problem
+from planner.io.problems import place_text, problem
 from planner.snapshot import Snapshot
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r

@@ -15,19 +15,40 @@ from planner.text.format import (
     use_text,
     wrapped,
 )
+from planner.text.printable import shorten
+from planner.text.table import Column, table_lines
 from planner.what_if.changes.change_context import Context
 from planner.what_if.play_scenarios import WhatIf
 
 Row = Mapping[str, Any]
 NAME_WIDTH = 17
-HEAD = (
-    f"{'':<{NAME_WIDTH + 1}}{'brk':>4}{'disk':>6}{'in':>5}{'out':>5}{'cpu':>5}"
-    f"{'bal':>5}{'over':>5}{'copied':>9}{'time':>7}{'N-1':>5}{'full':>6}"
+MARK_AND_NAME = (
+    Column(least=1, gap=0),
+    Column(least=NAME_WIDTH, most=NAME_WIDTH, gap=1),
 )
-PRICED = ("brokers", "cross_rack", "remote", "total", "copying")
-PRICE_HEAD = f"{'':<{NAME_WIDTH + 1}}" + "".join(
-    f"{name:>12}" for name in ("brokers", "racks", "remote", "all", "copies")
-)
+FIGURES = {
+    "brk": 3,
+    "disk": 5,
+    "in": 4,
+    "out": 4,
+    "cpu": 4,
+    "bal": 4,
+    "over": 4,
+    "copied": 8,
+    "time": 6,
+    "N-1": 4,
+    "full": 5,
+}
+"""Heading and least width of each column of figures."""
+PRICES = {
+    "brokers": "brokers",
+    "racks": "cross_rack",
+    "remote": "remote",
+    "all": "total",
+    "copies": "copying",
+}
+"""Heading of each column of prices, and its key in the document."""
+PRICE_WIDTH = 11
 MOST_SENTENCES = 12
 INDENT = "  "
 WORDS = {
@@ -52,7 +73,7 @@ def what_if_screen(
         Time, with a zone, that gives the age of the data.
     """
     yield from wrapped(_headline(found, now))
-    yield from table_lines([found.today, *found.scenarios])
+    yield from scenario_lines([found.today, *found.scenarios])
     yield from legend()
     if found.file.context.prices is not None:
         yield from price_lines([found.today, *found.scenarios], found.file.context)
@@ -72,10 +93,13 @@ def what_if_screen(
     yield from command_lines("Next", [*words, *more])
 
 
-def table_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the header of the table and a line for each row."""
-    yield HEAD
-    yield from map(table_row, rows)
+def scenario_lines(rows: Sequence[Row]) -> list[str]:
+    """Return the lines of a table with one row per scenario."""
+    figures = [
+        Column(heading, align="right", least=least, gap=1)
+        for heading, least in FIGURES.items()
+    ]
+    return table_lines([*MARK_AND_NAME, *figures], map(_cells, rows))
 
 
 def _headline(found: WhatIf, now: datetime) -> str:
@@ -92,19 +116,20 @@ def _headline(found: WhatIf, now: datetime) -> str:
     )
 
 
-def table_row(row: Row) -> str:
-    """Return one line of the table; ``!`` marks a cluster that does not hold."""
-    mark = " " if row["holds"] else "!"
-    uses = [_use_text(row["resources"][r]) for r in ("disk", "in", "out", "cpu")]
-    copies = row["copies"]
-    copied = _copied_text(copies)
-    seconds = copies["seconds"]
-    return (
-        f"{mark}{_short(_row_name(row))}{row['brokers']:>4}{uses[0]:>6}{uses[1]:>5}"
-        f"{uses[2]:>5}{uses[3]:>5}{_balance_text(row):>5}"
-        f"{row['brokers_over_threshold']:>5}{copied:>9}{_time_text(seconds):>7}"
-        f"{survives_text(row):>5}{full_text(row['full']):>6}"
-    ).rstrip()
+def _cells(row: Row) -> list[str]:
+    """Return the cells of a scenario, ``!`` first where it does not hold."""
+    return [
+        "" if row["holds"] else "!",
+        _row_name(row),
+        str(row["brokers"]),
+        *(_use_text(row["resources"][r]) for r in ("disk", "in", "out", "cpu")),
+        _balance_text(row),
+        str(row["brokers_over_threshold"]),
+        _copied_text(row["copies"]),
+        _time_text(row["copies"]["seconds"]),
+        survives_text(row),
+        full_text(row["full"]),
+    ]
 
 
 def _copied_text(copies: Row) -> str:
@@ -128,13 +153,7 @@ def _row_name(row: Row) -> str:
         return str(name)
     # The number of brokers is left out: the next column has it.
     room = NAME_WIDTH - len(place) - 2
-    return f"{name if len(name) <= room else f'{name[: room - 1]}…'}: {place}"
-
-
-def _short(name: str) -> str:
-    """Return a name, cut or padded to the width of its column."""
-    text = name if len(name) <= NAME_WIDTH else f"{name[: NAME_WIDTH - 1]}…"
-    return f"{text:<{NAME_WIDTH}}"
+    return f"{shorten(name, room)}: {place}"
 
 
 def _use_text(use: Row | None) -> str:
@@ -189,16 +208,20 @@ def price_lines(rows: Sequence[Row], context: Context) -> Iterator[str]:
     prices = context.prices
     if prices is None:  # pragma: no cover - the caller has looked
         return
-    yield PRICE_HEAD
-    for row in rows:
-        cost = row["price"]
-        texts = [_price_text(cost[name]) for name in PRICED]
-        yield f" {_short(_row_name(row))}" + "".join(f"{text:>12}" for text in texts)
+    columns = [
+        Column(heading, align="right", least=PRICE_WIDTH, gap=1) for heading in PRICES
+    ]
+    yield from table_lines([*MARK_AND_NAME, *columns], map(_price_cells, rows))
     unit = f"{prices.currency} a {prices.per}".strip()
     yield from wrapped(
         f"Prices: {unit}; brokers, traffic between racks, remote storage, all; and "
         "once for what is copied between racks."
     )
+
+
+def _price_cells(row: Row) -> list[str]:
+    texts = [_price_text(row["price"][key]) for key in PRICES.values()]
+    return ["", _row_name(row), *texts]
 
 
 def _price_text(value: float | None) -> str:

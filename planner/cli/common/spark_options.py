@@ -114,7 +114,7 @@ def print_columns(
     head: Sequence[str], lines: Sequence[Sequence[str]], notes: Sequence[str] = ()
 ) -> None:
     """
-    Print a table, as wide as its cells, 80 columns at most.
+    Print a table no wider than the screen, with notes below its lines.
 
     Parameters
     ----------
@@ -124,12 +124,14 @@ def print_columns(
         Note on each line, printed below it and wrapped; an empty one is not printed.
     """
     from planner.text.format import SCREEN_WIDTH, wrapped
+    from planner.text.printable import shorten
+    from planner.text.table import Column, table_lines
 
-    rows = [head, *lines]
-    widths = [max(len(row[c]) for row in rows) for c in range(len(head))]
-    for row, note in zip(rows, ("", *(notes or [""] * len(lines))), strict=True):
-        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
-        typer.echo("  ".join(cells).rstrip()[:SCREEN_WIDTH])
+    name, *rest = head
+    columns = [Column(name, cut="middle", is_flexible=True), *map(Column, rest)]
+    shown = table_lines(columns, lines)
+    for row, note in zip(shown, ("", *(notes or [""] * len(lines))), strict=True):
+        typer.echo(shorten(row, SCREEN_WIDTH))
         for line in wrapped(note, SCREEN_WIDTH - len(INDENT)):
             typer.echo(f"{INDENT}{line}")
 

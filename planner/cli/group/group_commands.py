@@ -17,8 +17,10 @@ from planner.cli.group.group_source import (
     enrich,
     with_source,
 )
-from planner.cli.group.group_text import MAX_SHOWN, count, cut, ranges, row, some
+from planner.cli.group.group_text import MAX_SHOWN, row, some
 from planner.errors import BadInputError
+from planner.text.format import ids_text, plural
+from planner.text.table import Column, table_lines
 
 if TYPE_CHECKING:
     from assignment.errors import AssignmentError
@@ -179,7 +181,7 @@ def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any: 
 
     from placement.kafka_java.java_orders import hash_map_order
     from planner.group.group_problems import refuse
-    from planner.io.input_problems import problem
+    from planner.io.problems import problem
 
     group = document.to_group()
     if not group.num_members:
@@ -196,7 +198,7 @@ def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any: 
 def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError:
     """Return the error of an assignor as bad input."""
     from assignment.errors import UserAssignorError
-    from planner.io.input_problems import problem
+    from planner.io.problems import problem
 
     if isinstance(error, UserAssignorError):
         remedy = "correct the class; the group itself is valid"
@@ -209,7 +211,7 @@ def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError
 def _assignment_lines(answer: "Answer") -> Iterator[str]:
     document = answer.to_dict()
     group, load = answer.group, document["load"]
-    members = count(group.num_members, "member")
+    members = plural(group.num_members, "member")
     yield row("Group", f"{group.group_id or '(no name)'}: {members}")
     yield row("Assignor", answer.assignor)
     counts = answer.assignment.counts(group.num_members).tolist()
@@ -233,11 +235,18 @@ def _assignment_lines(answer: "Answer") -> Iterator[str]:
 
 
 def _member_lines(assignment: dict[str, dict[str, list[int]]]) -> Iterator[str]:
-    for member, topics in list(assignment.items())[:MAX_SHOWN]:
-        read = "; ".join(f"{name}: {ranges(n)}" for name, n in sorted(topics.items()))
-        yield f"{cut(member, 24):<24} {cut(read or '-', 55)}"
+    rows = [
+        (member, _topics_text(topics))
+        for member, topics in list(assignment.items())[:MAX_SHOWN]
+    ]
+    yield from table_lines([Column(most=24), Column(most=55)], rows)
     if (rest := len(assignment) - MAX_SHOWN) > 0:
         yield f"… and {rest} more; --format json lists all"
+
+
+def _topics_text(topics: dict[str, list[int]]) -> str:
+    texts = (f"{name}: {ids_text(sorted(n))}" for name, n in sorted(topics.items()))
+    return "; ".join(texts) or "-"
 
 
 def _bound_text(value: float, bounded: dict[str, Any] | None) -> str:

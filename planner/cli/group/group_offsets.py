@@ -19,8 +19,9 @@ from planner.cli.group.group_source import (
     Source,
     Timeout,
 )
-from planner.cli.group.group_text import cut
 from planner.errors import BadInputError, InputProblem
+from planner.text.printable import shorten
+from planner.text.table import Column, table_lines
 
 if TYPE_CHECKING:
     from planner.group.offsets.offsets_request import OffsetsRequest
@@ -278,14 +279,15 @@ def _lines(table: "OffsetsTable", most: int) -> Iterator[str]:
     if table.target is not None:
         word = f", --{table.target}: {'done' if table.is_done else 'preview'}"
     state = table.state or ("no such group yet" if table.target else "state unknown")
-    yield f"group {cut(table.group_id, 40)} ({state}){word}"
-    width = _number_width(table.rows)
-    yield _cells("TOPIC", "PARTITION", ["CURRENT", "NEW", "LOG-END", "LAG"], width)
+    yield f"group {shorten(table.group_id, 40)} ({state}){word}"
     # Refused offsets come first, and are never left out.
     rows = sorted(table.rows, key=lambda row: row.error is None)
     num_failed = sum(row.error is not None for row in rows)
-    for row in rows[: max(most, num_failed)]:
-        yield _line(row, width)
+    shown = rows[: max(most, num_failed)]
+    head, *lines = table_lines(_columns(table.rows), map(_cells, shown))
+    yield head
+    for row, line in zip(shown, lines, strict=True):
+        yield line
         if row.error is not None:
             yield f"  not set: {row.error}"
     if (rest := len(rows) - max(most, num_failed)) > 0:
@@ -298,14 +300,19 @@ def _number_width(rows: "Sequence[OffsetRow]") -> int:
     return max(10, len(str(largest)))
 
 
-def _line(row: "OffsetRow", width: int) -> str:
+def _columns(rows: "Sequence[OffsetRow]") -> list[Column]:
+    """Return columns of 80 cells in all; offsets are never cut, the topic is."""
+    width = _number_width(rows)
+    topic = max(12, min(24, 80 - 10 - 4 * (width + 1)))
+    offsets = ("CURRENT", "NEW", "LOG-END", "LAG")
+    return [
+        Column("TOPIC", least=topic, most=topic, gap=1),
+        Column("PARTITION", align="right", gap=1),
+        *(Column(name, align="right", least=width, gap=1) for name in offsets),
+    ]
+
+
+def _cells(row: "OffsetRow") -> list[str]:
     numbers = (row.current, row.new, row.log_end, row.lag)
-    cells = ["-" if number is None else str(number) for number in numbers]
-    return _cells(row.topic, str(row.partition), cells, width)
-
-
-def _cells(topic: str, number: str, offsets: Sequence[str], width: int) -> str:
-    """Return a line of 80 columns; a long topic is cut, offsets never."""
-    left = max(12, min(24, 80 - 10 - 4 * (width + 1)))
-    cells = " ".join(f"{offset:>{width}}" for offset in offsets)
-    return f"{cut(topic, left):<{left}} {number:>9} {cells}"
+    offsets = ["-" if number is None else str(number) for number in numbers]
+    return [row.topic, str(row.partition), *offsets]

@@ -13,10 +13,21 @@ from planner.cli.group.group_source import (
     Source,
     with_source,
 )
-from planner.cli.group.group_text import MAX_SHOWN, count, cut, row, span
+from planner.cli.group.group_text import MAX_SHOWN, row, span
+from planner.text.format import plural
+from planner.text.printable import shorten
+from planner.text.table import Column, table_lines
 
 if TYPE_CHECKING:
     from planner.group.group_advice import Aim
+
+LIST_COLUMNS = (
+    Column("group", cut="middle", is_flexible=True),
+    Column("type"),
+    Column("state"),
+    Column("broker", align="right"),
+    Column("lag", align="right"),
+)
 
 CatchUp = Annotated[
     float | None,
@@ -84,22 +95,17 @@ def _show_list(source: Source, output_format: OutputFormat) -> None:
         return
     for note in notes:
         source.note(note)
-    typer.echo(_list_row("group", "type", "state", "broker", "lag"))
-    for one in groups:
-        lag = lags[one.group_id]
-        typer.echo(
-            _list_row(
-                cut(one.group_id, 33),
-                one.kind,
-                one.state or "unknown",
-                str(one.coordinator),
-                "unknown" if lag is None else str(lag),
-            )
+    listed = [
+        (
+            one.group_id,
+            one.kind,
+            one.state or "unknown",
+            str(one.coordinator),
+            "unknown" if lags[one.group_id] is None else str(lags[one.group_id]),
         )
-
-
-def _list_row(name: str, kind: str, state: str, coordinator: str, lag: str) -> str:
-    return f"{name:<33} {kind:<8} {state:<19} {coordinator:>6} {lag:>10}"
+        for one in groups
+    ]
+    typer.echo("\n".join(table_lines(LIST_COLUMNS, listed)))
 
 
 def _aim(
@@ -152,14 +158,14 @@ def _lag_text(summary: dict[str, Any]) -> str:
         return "unknown"
     if not unknown:
         return str(known)
-    return f"at least {known}; unknown of {count(unknown, 'partition')}"
+    return f"at least {known}; unknown of {plural(unknown, 'partition')}"
 
 
 def _topic_text(topic: dict[str, Any]) -> str:
     lag = "lag unknown" if topic["lag"] is None else f"lag {topic['lag']}"
     if topic["lag"] is None and topic["known_lag"] is not None:
         lag = f"lag at least {topic['known_lag']}"
-    text = f"{topic['name']}: {count(topic['partitions'], 'partition')}, {lag}"
+    text = f"{topic['name']}: {plural(topic['partitions'], 'partition')}, {lag}"
     least, most = topic["least_per_member"], topic["most_per_member"]
     return text if most is None else f"{text}, {span(least, most)} per member"
 
@@ -173,7 +179,7 @@ def _past_end_text(one: dict[str, Any]) -> str:
 
 
 def _partitions_text(summary: dict[str, Any]) -> str:
-    members = count(summary["num_members"], "member")
+    members = plural(summary["num_members"], "member")
     text = f"{summary['num_partitions']}, {members}"
     extras = {
         "without owner": summary["unowned"],
@@ -187,9 +193,11 @@ def _partitions_text(summary: dict[str, Any]) -> str:
 def _member_text(member: dict[str, Any]) -> str:
     lag = "" if member["lag"] is None else f", lag {member['lag']}"
     static = " (static)" if member["group_instance_id"] else ""
-    name = cut(member["member_id"], 40)
-    text = f"{name}{static}: {count(member['partitions'], 'partition')}{lag}"
-    client = f", client {cut(member['client_id'], 30)}" if member["client_id"] else ""
+    name = shorten(member["member_id"], 40)
+    text = f"{name}{static}: {plural(member['partitions'], 'partition')}{lag}"
+    client = (
+        f", client {shorten(member['client_id'], 30)}" if member["client_id"] else ""
+    )
     # Kafka prints an address that it does not resolve after a slash.
     host = f", at {member['host'].lstrip('/')}" if member["host"] else ""
     return f"{text}{client}{host}"

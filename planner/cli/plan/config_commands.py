@@ -11,8 +11,10 @@ import typer
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.output import print_json, print_words
 from planner.cli.plan.plan_options import CommandOptions, with_plan_options
-from planner.errors import BadInputError, InputProblem
+from planner.io.problems import refusal
 from planner.options.declared.plan_options import OPTIONS, RULE_NAMES
+from planner.text.format import labelled
+from planner.text.table import Column, table_lines
 
 SOURCES = {
     "COMMANDLINE": "command line",
@@ -20,6 +22,12 @@ SOURCES = {
     "DEFAULT_MAP": "file",
     "DEFAULT": "default",
 }
+NAME_WIDTH, VALUE_WIDTH = 29, 20
+COLUMNS = (
+    Column("OPTION", least=NAME_WIDTH, gap=1),
+    Column("VALUE", least=VALUE_WIDTH, gap=1),
+    Column("SOURCE"),
+)
 
 app = typer.Typer(
     name="config",
@@ -137,18 +145,25 @@ def _check(operation: str, rows: list[dict[str, Any]], options: CommandOptions) 
 
 
 def _table(rows: list[dict[str, Any]]) -> Iterator[str]:
-    yield f"{'OPTION':<29} {'VALUE':<20} SOURCE"
-    for row in rows:
-        text = _shown(row["value"])
-        place = f": {row['place']}" if row["place"] else ""
-        source = f"{row['source']}{place}"
-        if row["source"] == "file":
-            source = row["place"]
-        if len(text) > 20:
-            yield f"{row['name']:<29} {text}"
-            yield f"{'':<50} {source}"
-        else:
-            yield f"{row['name']:<29} {text:<20} {source}".rstrip()
+    head, *lines = table_lines(COLUMNS, map(_cells, rows))
+    yield head
+    for row, line in zip(rows, lines, strict=True):
+        if _is_long(row):
+            yield from labelled(row["name"], _shown(row["value"]), NAME_WIDTH + 1)
+        yield line
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, str, str]:
+    place = f": {row['place']}" if row["place"] else ""
+    source = row["place"] if row["source"] == "file" else f"{row['source']}{place}"
+    if _is_long(row):
+        return "", "", source
+    return row["name"], _shown(row["value"]), source
+
+
+def _is_long(row: dict[str, Any]) -> bool:
+    """Return whether a value needs a line of its own above that of its source."""
+    return len(_shown(row["value"])) > VALUE_WIDTH
 
 
 def _shown(value: object) -> str:
@@ -200,14 +215,7 @@ def _write_new(path: Path, text: str) -> None:
         os.link(draft, path)
     except OSError as error:
         rule = f"the file cannot be written: {error.strerror or error}"
-        problem = InputProblem(
-            file=str(path),
-            place="",
-            value="",
-            rule=rule,
-            remedy="name another file with -o",
-        )
         msg = f"{path} was not written"
-        raise BadInputError(msg, [problem]) from error
+        raise refusal(msg, str(path), rule, "name another file with -o") from error
     finally:
         draft.unlink(missing_ok=True)

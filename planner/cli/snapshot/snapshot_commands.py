@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -31,6 +30,7 @@ FleetOutput = Annotated[
     ),
 ]
 
+LABEL_WIDTH = 13
 MOST_MIXED = 5
 """Topics of mixed replication factors to list; the others are counted."""
 app = typer.Typer(
@@ -215,8 +215,7 @@ def _screen(summary: dict[str, Any]) -> Iterator[str]:
         label = "" if rank else "Biggest"
         yield _row(label, f"{topic['topic']}: {topic['partitions']} partitions, {size}")
     for note in summary["notes"]:
-        for line, text in enumerate(wrap(note, 80 - 13)):
-            yield _row("" if line else "Note", text)
+        yield _row("Note", note)
 
 
 def _mixed_factors(topics: list[dict[str, Any]]) -> Iterator[str]:
@@ -237,7 +236,9 @@ def _mixed_factors(topics: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _row(name: str, value: object) -> str:
-    return f"{name:<12} {value}".rstrip()
+    from planner.text.format import labelled
+
+    return "\n".join(labelled(name, str(value), LABEL_WIDTH))
 
 
 def _words(counts: dict[str, int], *, join: str = "-") -> str:

@@ -16,7 +16,7 @@ from typing import Self
 
 import pyarrow as pa
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError
 from planner.fleet.append import stage
 from planner.fleet.commit_markers import Commit
 from planner.fleet.dumps.dump_claims import Claims, dump_refused
@@ -25,6 +25,7 @@ from planner.fleet.dumps.dump_reader import Reading, read_dump
 from planner.fleet.dumps.dump_receipts import Receipt, read_receipts, write_receipts
 from planner.fleet.dumps.dump_rejects import FOLDER, Reject, reject_table
 from planner.fleet.fleet_store import FileSink, Store
+from planner.io.problems import refusal
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 
 
@@ -90,14 +91,9 @@ def dumps_in(source: Store) -> list[Dump]:
 
 
 def _refusal(folder: str, reason: str) -> BadInputError:
-    problem = InputProblem(
-        file=folder,
-        place="",
-        value="",
-        rule=f"must be a folder of dumps: {reason}",
-        remedy="give the folder that contains CLUSTER/TIME/files",
-    )
-    return BadInputError(f"{folder} has no dumps", [problem])
+    rule = f"must be a folder of dumps: {reason}"
+    remedy = "give the folder that contains CLUSTER/TIME/files"
+    return refusal(f"{folder} has no dumps", folder, rule, remedy)
 
 
 def ingest_dump(

@@ -4,9 +4,10 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from planner.errors import BadInputError, InputProblem
 from planner.fleet.commit_markers import Key
 from planner.fleet.fleet_store import Store
+from planner.io.json_reader import parse_json
+from planner.io.problems import refusal
 
 FOLDER = "ingested"
 
@@ -56,17 +57,13 @@ def read_receipts(store: Store) -> dict[str, Receipt]:
     for name in store.list(FOLDER):
         try:
             lines = store.read(name).decode().splitlines()
-            found = [Receipt(**json.loads(line)) for line in lines]
+            found = [Receipt(**parse_json(line)) for line in lines]
         except (ValueError, TypeError) as error:
-            problem = InputProblem(
-                file=f"{store.folder}/{name}",
-                place="",
-                value="",
-                rule="must be receipts of dumps, one JSON object per line",
-                remedy="remove it: its dumps are then read again",
-            )
-            msg = f"{store.folder}/{name} is not a file of receipts"
-            raise BadInputError(msg, [problem]) from error
+            file = f"{store.folder}/{name}"
+            msg = f"{file} is not a file of receipts"
+            rule = "must be receipts of dumps, one JSON object per line"
+            remedy = "remove it: its dumps are then read again"
+            raise refusal(msg, file, rule, remedy) from error
         receipts |= {receipt.dump: receipt for receipt in found}
     return receipts
 

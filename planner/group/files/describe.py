@@ -15,7 +15,7 @@ from planner.errors import InputProblem
 from planner.group.files.tables import Row, Table, is_only_words, read_tables
 from planner.group.group_document import GroupDocument
 from planner.group.group_problems import refuse
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 from planner.pasted_text import recognise
 
 _ASSIGNED = re.compile(r"([\w.-]+)(?::|\()([\d,]+)\)?")

@@ -12,8 +12,8 @@ from planner.group.files.describe import import_texts
 from planner.group.group_document import GroupDocument
 from planner.group.group_problems import refuse
 from planner.group.group_records import FORMAT
-from planner.io.input_problems import problem
-from planner.io.json_rules import refuse_constant
+from planner.io.json_reader import JsonTextError, parse_json
+from planner.io.problems import problem
 from planner.pasted_text import (
     EncodingProblemError,
     clean,
@@ -101,24 +101,9 @@ def _read_text(path: Path) -> str:
 
 def _parse(text: str, file: str) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return json.loads(
-            text, object_pairs_hook=_unique_keys, parse_constant=refuse_constant
-        )
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        _refuse(file, place, f"must be JSON: {error.msg}", "correct it")
-    except (ValueError, RecursionError) as error:
-        _refuse(file, "", f"must be JSON: {error}", "correct it")
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        again = sorted({key for key in keys if keys.count(key) > 1})
-        msg = f"an object must have a key once, found twice: {', '.join(again)}"
-        raise ValueError(msg)
-    return found
+        return parse_json(text)
+    except JsonTextError as error:
+        _refuse(file, error.place, error.rule, "correct it")
 
 
 def _refuse(file: str, place: str, rule: str, remedy: str) -> NoReturn:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from planner.errors import InputProblem
 from planner.group.files.columns import NONE, Columns, columns_of
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 from planner.pasted_text import Form, Noise, clean, passed_note
 from planner.pasted_text.noise import WORDS, shown
 

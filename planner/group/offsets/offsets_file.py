@@ -13,7 +13,7 @@ from pathlib import Path
 from planner.errors import BadInputError, InputProblem
 from planner.group.files.group_files import read_text
 from planner.group.offsets.target_offsets import Name
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 
 _QUOTED_FROM = 25
 _MAX_PARTITION = 2**31 - 1

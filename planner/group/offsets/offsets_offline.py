@@ -18,7 +18,7 @@ from planner.group.offsets.target_offsets import (
     refuse_active,
     reset,
 )
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 
 STARTS_UNKNOWN = (
     "the first messages that are kept are not known here: what lies below them is "

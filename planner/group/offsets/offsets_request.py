@@ -9,7 +9,7 @@ from pathlib import Path
 from planner.errors import BadInputError, InputProblem
 from planner.group.offsets.offsets_file import read_offsets_file
 from planner.group.offsets.target_offsets import Name, Target
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 
 _COMMAND_LINE = "command line"
 _TOPIC = re.compile(

@@ -7,6 +7,7 @@ from typing import Any
 from planner.group.group_document import GroupDocument
 from planner.group.offsets.offsets_request import Scope
 from planner.group.offsets.target_offsets import Name, Target
+from planner.group.show_records import GroupOffsetsRecord, OffsetRowRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,18 +55,18 @@ class OffsetRow:
             return None
         return self.log_end - self.at
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row in the document of `--format json`."""
-        return {
-            "topic": self.topic,
-            "partition": self.partition,
-            "current": self.current,
-            "new": self.new,
-            "log_start": self.log_start,
-            "log_end": self.log_end,
-            "lag": self.lag,
-            "error": self.error,
-        }
+    def to_record(self) -> OffsetRowRecord:
+        """Return the row of the document."""
+        return OffsetRowRecord(
+            topic=self.topic,
+            partition=self.partition,
+            current=self.current,
+            new=self.new,
+            log_start=self.log_start,
+            log_end=self.log_end,
+            lag=self.lag,
+            error=self.error,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,14 +105,14 @@ class OffsetsTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document of `--format json`."""
-        return {
-            "group_id": self.group_id,
-            "state": self.state,
-            "target": self.target,
-            "done": self.is_done,
-            "offsets": [row.to_dict() for row in self.rows],
-            "notes": list(self.notes),
-        }
+        return GroupOffsetsRecord(
+            group_id=self.group_id,
+            state=self.state,
+            target=self.target,
+            done=self.is_done,
+            offsets=[row.to_record() for row in self.rows],
+            notes=list(self.notes),
+        ).model_dump()
 
 
 def table_of(document: GroupDocument) -> OffsetsTable:

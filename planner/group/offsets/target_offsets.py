@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from placement.array_types import IntArray
 from planner.errors import BadInputError
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 
 Name = tuple[str, int]
 """Topic and number of a partition, as a pair."""

@@ -20,7 +20,7 @@ from planner.group.what_if.what_if_records import (
     NewTopicRecord,
     RunRecord,
 )
-from planner.io.input_problems import place_text, problem
+from planner.io.problems import place_text, problem
 
 SEE_SCHEMA = "see 'kafka-planner schema group-events'"
 

@@ -22,7 +22,7 @@ from planner.group.what_if.what_if_records import (
     StopHeartbeatingRecord,
     StopPollingRecord,
 )
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 
 _Found = tuple[str, object, str, str]
 

@@ -3,8 +3,21 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from planner.text.format import labelled
+from planner.text.table import Column, table_lines
+
 MAX_LINES = 12
 """Largest number of events and rebalances shown for each run."""
+LABEL_WIDTH = 13
+COLUMNS = (
+    Column("run", least=31, most=31, gap=1),
+    Column("rebal.", align="right", gap=1),
+    Column("revoked", align="right", gap=1),
+    Column("moved", align="right", gap=1),
+    Column("max pause", align="right", gap=1),
+    Column("paused", align="right", least=7, gap=1),
+    Column("lag", align="right", gap=1),
+)
 
 
 def lines(document: Mapping[str, Any]) -> Iterator[str]:
@@ -13,19 +26,13 @@ def lines(document: Mapping[str, Any]) -> Iterator[str]:
     group = document["group_id"] or "(no name)"
     yield f"Group {group}, {document['until_s']:g} s played"
     yield ""
-    yield f"{'':<56}stands still"
-    yield (
-        f"{'run':<31} {'rebal.':>6} {'revoked':>7} {'moved':>6} {'longest':>8} "
-        f"{'in all':>7} {'lag':>7}"
-    )
-    for run in runs:
-        yield _run_line(run)
+    yield from table_lines(COLUMNS, map(_cells, runs))
     for run in runs:
         yield ""
         yield from _story(run)
     yield ""
     for note in document["notes"]:
-        yield from _folded("Note ", note)
+        yield from labelled("Note", note, len("Note "))
 
 
 def _name(run: Mapping[str, Any]) -> str:
@@ -33,14 +40,17 @@ def _name(run: Mapping[str, Any]) -> str:
     return f"{run['protocol']} {run['assignor']}{words}"
 
 
-def _run_line(run: Mapping[str, Any]) -> str:
+def _cells(run: Mapping[str, Any]) -> list[str]:
     still, lag = run["still"], run["lag"]
-    peak = "-" if lag is None else _short(lag["peak"])
-    return (
-        f"{_name(run)[:31]:<31} {run['rebalances']:>6} {_short(run['revoked']):>7} "
-        f"{_short(run['moved']):>6} {_seconds(still['longest_s']):>8} "
-        f"{_seconds(still['partition_s']):>7} {peak:>7}"
-    )
+    return [
+        _name(run),
+        str(run["rebalances"]),
+        _short(run["revoked"]),
+        _short(run["moved"]),
+        _seconds(still["longest_s"]),
+        _seconds(still["partition_s"]),
+        "-" if lag is None else _short(lag["peak"]),
+    ]
 
 
 def _story(run: Mapping[str, Any]) -> Iterator[str]:
@@ -49,19 +59,25 @@ def _story(run: Mapping[str, Any]) -> Iterator[str]:
     entries += [(step["started_s"], 1, _step_text(step)) for step in run["steps"]]
     entries.sort(key=lambda each: each[:2])
     for at_s, _, text in entries[:MAX_LINES]:
-        yield from _folded(f"{at_s:>9.1f} s  ", text)
-    if len(entries) > MAX_LINES:
-        yield f"{'':>13}… and {len(entries) - MAX_LINES} more; --format json has all"
+        yield from labelled(f"{at_s:>9.1f} s", text, LABEL_WIDTH)
+    if (rest := len(entries) - MAX_LINES) > 0:
+        text = f"… and {rest} more; --format json has all"
+        yield from labelled("", text, LABEL_WIDTH)
     if run["idle_members"]:
         idle = run["idle_members"]
-        yield from _folded(f"{'idle':>11}  ", f"{len(idle)}: {_some(idle)}")
+        yield from _side_line("idle", f"{len(idle)}: {_some(idle)}")
     if run["uneven_topics"]:
-        yield from _folded(f"{'uneven':>11}  ", _uneven_text(run["uneven_topics"]))
+        yield from _side_line("uneven", _uneven_text(run["uneven_topics"]))
     if run["still"]["at_end"]:
         count = run["still"]["at_end"]
-        yield f"{'still':>11}  {count} partitions are read by nobody at the end"
+        text = f"{count} partitions are read by nobody at the end"
+        yield from _side_line("still", text)
     if (lag := run["lag"]) is not None and lag["peak"]:
-        yield from _folded(f"{'lag':>11}  ", _lag_text(lag))
+        yield from _side_line("lag", _lag_text(lag))
+
+
+def _side_line(label: str, text: str) -> list[str]:
+    return labelled(label.rjust(LABEL_WIDTH - 2), text, LABEL_WIDTH)
 
 
 def _uneven_text(topics: Sequence[Mapping[str, Any]]) -> str:
@@ -112,17 +128,3 @@ def _short(value: float) -> str:
             size = 1e3 if unit == "k" else limit
             return f"{value / size:.4g}{unit}"
     return f"{value:.4g}"
-
-
-def _folded(label: str, text: str) -> list[str]:
-    import textwrap
-
-    indent = " " * len(label)
-    return textwrap.wrap(
-        text,
-        79,
-        initial_indent=label,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-        break_long_words=False,
-    )

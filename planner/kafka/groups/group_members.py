@@ -2,14 +2,13 @@
 """Conversion of coordinators' descriptions of groups to records of a group file."""
 
 import base64
-import json
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from planner.group.group_problems import pattern_error
-from planner.io.json_rules import refuse_constant
+from planner.io.json_reader import JsonTextError, parse_json
 from planner.kafka.consumer.assignor_protocol import (
     OurData,
     read_our_data,
@@ -159,8 +158,8 @@ def json_user_data(data: bytes | None) -> Any:
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(data).decode()}
     try:
-        return json.loads(text, parse_constant=refuse_constant)
-    except (ValueError, RecursionError):
+        return parse_json(text)
+    except JsonTextError:
         if text.isprintable():
             return text
         return {"base64": base64.b64encode(data).decode()}

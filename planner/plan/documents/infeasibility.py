@@ -16,7 +16,7 @@ from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.anti_affinity import TopicsApart
 from planner.plan.documents.log_dir_document import log_dir_text
 from planner.plan.documents.remedy_text import remedy_document, with_suggestions
-from planner.text.format import BYTE_UNITS, bytes_text, ids_text, plural
+from planner.text.format import BYTE_UNITS, brokers_text, bytes_text, ids_text, plural
 
 HOST = "host"
 CAPS = {
@@ -348,7 +348,7 @@ def _pieces_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
     ids = _named_brokers(placed, shortfall)
     return (
         f"{shortfall.need} replicas of {amount_text(resource, weight)} of {resource} "
-        f"or more need places, and broker{'s' if len(ids) > 1 else ''} {ids_text(ids)} "
+        f"or more need places, and {brokers_text(ids)} "
         f"can take {shortfall.have} of them, by what fits together"
     )
 

@@ -13,6 +13,7 @@ from placement.log_dirs.planned_dirs import PlannedDirs
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 from placement.planning.outcome.result import PlannedPlacement
 from planner.errors import BadInputError, InputProblem
+from planner.io.problems import refusal
 from planner.options.declared.broker_lists import parse_broker_list
 from planner.text.document_numbers import rounded
 from planner.text.format import bytes_text
@@ -108,11 +109,8 @@ def read_moves_inside(folder: Path) -> tuple[int, int]:
             sizes = [int(row["bytes"]) for row in csv.DictReader(file)]
     except (OSError, ValueError, KeyError, csv.Error) as error:
         rule = f"the table must be as it was written: {error}"
-        problem = InputProblem(
-            file=str(path), place="", value="", rule=rule, remedy="make the plan again"
-        )
         msg = f"{path} cannot be read"
-        raise BadInputError(msg, [problem]) from error
+        raise refusal(msg, str(path), rule, "make the plan again") from error
     return len(sizes), sum(sizes)
 
 

@@ -8,7 +8,7 @@ from placement.model.load import Resource
 from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
 from placement.planning.infeasibility.remedy import Remedy
 from placement.planning.outcome.result import PlannedPlacement
-from planner.text.format import bytes_text, ids_text
+from planner.text.format import brokers_text, bytes_text
 
 OPTIONS = {
     "topics-apart": "--topics-apart",
@@ -62,7 +62,7 @@ def _brokers(remedy: Remedy) -> str:
     ids = sorted(remedy.brokers)
     if len(ids) == 2:
         return f"brokers {ids[0]} and {ids[1]}"
-    return f"broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}"
+    return brokers_text(ids)
 
 
 def _added(remedy: Remedy) -> str:

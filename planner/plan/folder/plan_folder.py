@@ -5,7 +5,6 @@ A folder is written to a temporary place and moved as a whole, so that it is alw
 complete plan. The same input gives the same bytes.
 """
 
-import json
 import os
 import shutil
 import tempfile
@@ -18,9 +17,10 @@ import numpy.typing as npt
 from placement.array_types import RowArray
 from placement.model.cluster import ClusterState, sum_rows
 from placement.waves.broker_lists import lists_of_change
-from planner.io.input_problems import refuse_output
 from planner.io.interrupts import interrupts_wait
+from planner.io.json_reader import parse_json
 from planner.io.json_text import json_text
+from planner.io.problems import refuse_output
 from planner.kafka_files.file_parts import (
     part_starts,
     there_and_back,
@@ -167,8 +167,8 @@ def _is_plan(path: Path) -> bool:
                 # Our own format: the rest, possibly megabytes, need not be read.
                 return True
             text += file.read()
-        return bool(json.loads(text).get("format") == FORMAT)
-    except (OSError, ValueError, AttributeError, RecursionError):
+        return bool(parse_json(text).get("format") == FORMAT)
+    except (OSError, ValueError, AttributeError):
         return False
 
 

@@ -1,7 +1,6 @@
 """Brokers of a plan as a table: groups before, and remaining brokers after."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,19 +17,11 @@ from planner.text.format import (
     ids_text,
     span_text,
 )
+from planner.text.table import Column, Row, table_blocks
 
 COUNTS = (Resource.REPLICAS, Resource.LEADERS)
-GAP = 2
 MOST_NOISE = 1e-9
 """Relative excess of a use over a threshold that is due to rounding."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A label and a cell per shown resource."""
-
-    label: str
-    cells: Sequence[str]
 
 
 def broker_tables(plan: Plan) -> tuple[list[str], list[str]]:
@@ -41,52 +32,29 @@ def broker_tables(plan: Plan) -> tuple[list[str], list[str]]:
     heading of their own.
     """
     columns = shown_resources(plan)
-    head = Row("", [str(RESOURCES[r]) for r in columns])
+    heads = [str(RESOURCES[r]) for r in columns]
     now = [
         _row(plan, f" {label}", plan.before, columns, chosen)
         for label, chosen in broker_groups(plan)
     ]
+    before = [["Now", *heads], *now] if now else []
     stays = plan.placed.draft.holds
-    after = [_row(plan, "After", plan.after, columns, stays)] if stays.any() else []
-    widths = [
-        max(len(row.cells[c]) for row in (head, *now, *after)) + GAP
-        for c in range(len(columns))
-    ]
-    blocks = _blocks(widths)
-    before_lines = [
-        _line(Row("Now" if i == 0 and row is head else row.label, row.cells), widths, b)
-        for i, b in enumerate(blocks)
-        for row in ((head, *now) if now else ())
-    ]
-    heads = (head,) if len(blocks) > 1 else ()
-    after_lines = [
-        _line(row, widths, b)
-        for b in blocks
-        for row in ((*heads, *after) if after else ())
-    ]
-    return before_lines, after_lines
-
-
-def _blocks(widths: Sequence[int]) -> list[range]:
-    """Return the columns of each block that fits the width of a screen."""
-    blocks, start = [], 0
-    for c in range(1, len(widths) + 1):
-        most = SCREEN_WIDTH - LABEL_WIDTH + GAP
-        if c == len(widths) or sum(widths[start : c + 1]) > most:
-            blocks.append(range(start, c))
-            start = c
-    return blocks
-
-
-def _line(row: Row, widths: Sequence[int], block: range) -> str:
-    cells = "".join(f"{row.cells[c]:<{widths[c]}}" for c in block)
-    return f"{row.label:<{LABEL_WIDTH}}{cells}".rstrip()
+    placed = [_row(plan, "After", plan.after, columns, stays)] if stays.any() else []
+    after = [["", *heads], *placed] if placed else []
+    layout = [Column(least=LABEL_WIDTH, gap=0), *[Column()] * len(columns)]
+    blocks = table_blocks(layout, [*before, *after], SCREEN_WIDTH)
+    # The only block needs no headings of its own below those of the present.
+    first = len(before) + (len(blocks) == 1)
+    return (
+        [line for block in blocks for line in block[: len(before)]],
+        [line for block in blocks for line in block[first:]],
+    )
 
 
 def _row(
     plan: Plan, label: str, score: Score, columns: Sequence[int], chosen: BoolArray
 ) -> Row:
-    return Row(label, [_cell(plan, score, r, chosen) for r in columns])
+    return [label, *(_cell(plan, score, r, chosen) for r in columns)]
 
 
 def shown_resources(plan: Plan) -> list[int]:

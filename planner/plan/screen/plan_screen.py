@@ -41,6 +41,7 @@ from planner.plan.waves.wave_document import (
 )
 from planner.plan.waves.wave_files import FOLDER as WAVES_FOLDER
 from planner.text.format import (
+    brokers_text,
     bytes_text,
     command_lines,
     duration_text,
@@ -138,8 +139,7 @@ def wrong(plan: Plan, score: Score) -> Iterator[str]:
 
 
 def _brokers_text(plan: Plan, chosen: BoolArray) -> str:
-    ids = plan.state.brokers.ids[chosen].tolist()
-    return f"broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}"
+    return brokers_text(plan.state.brokers.ids[chosen].tolist())
 
 
 def _idle_brokers(plan: Plan) -> Iterator[str]:

@@ -10,10 +10,19 @@ from planner.plan.documents.plan_figures import counted_out
 from planner.plan.run.make_plan import Planned, make
 from planner.progress import stage
 from planner.text.document_numbers import rounded
-from planner.text.format import bytes_text, percent_text
+from planner.text.format import LABEL_WIDTH, bytes_text, percent_text
+from planner.text.table import Column, table_lines
 
 PARTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Caps as fractions of the bytes that the whole plan copies."""
+COLUMNS = (
+    Column("Trade-off", least=LABEL_WIDTH, gap=0),
+    Column("copied", align="right", least=9),
+    Column("of all", align="right"),
+    Column("copies", align="right", least=7),
+    Column("brokers out", align="right"),
+    Column("worst, of its share", align="right"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +116,15 @@ def trade_off_document(points: Sequence[TradeOff]) -> list[dict[str, Any]]:
 def trade_off_lines(points: Sequence[TradeOff]) -> Iterator[str]:
     """Yield the curve as a table."""
     most = max((point.bytes for point in points), default=0)
-    yield "Trade-off     copied  of all   copies  brokers out   worst, of its share"
-    for point in points:
-        part = percent_text(point.bytes / most if most else 1.0)
-        yield (
-            f"         {bytes_text(point.bytes):>11}  {part:>6}  {point.replicas:>7,}"
-            f"  {point.brokers_out:>11,}   {percent_text(point.deviation):>8}"
-        )
+    yield from table_lines(COLUMNS, (_cells(point, most) for point in points))
+
+
+def _cells(point: TradeOff, most: int) -> tuple[str, ...]:
+    return (
+        "",
+        bytes_text(point.bytes),
+        percent_text(point.bytes / most if most else 1.0),
+        f"{point.replicas:,}",
+        f"{point.brokers_out:,}",
+        percent_text(point.deviation),
+    )

@@ -12,7 +12,7 @@ from placement.array_types import RowArray
 from placement.model.cluster import ClusterState, sum_rows
 from placement.model.reassignment import usable_after
 from planner.errors import BadInputError, InputProblem
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 from planner.snapshot.actions.chosen_dirs import Dirs, with_chosen_dirs
 from planner.snapshot.formats.json_file import python_values
 from planner.snapshot.snapshot_document import Snapshot

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from planner.errors import InputProblem
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 from planner.snapshot.formats.column_casting import (
     ColumnTypeError,
     cast_column,

@@ -9,8 +9,8 @@ import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
 from planner.errors import InputProblem
-from planner.io.input_problems import place_text, problem
-from planner.io.json_rules import is_unicode
+from planner.io.json_reader import is_unicode
+from planner.io.problems import place_text, problem
 from planner.process import no_garbage_collection
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,

@@ -1,7 +1,6 @@
 """Snapshots as one JSON file, plain or gzipped."""
 
 import gzip
-import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
@@ -12,7 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from planner.errors import BadInputError
-from planner.io.input_problems import problem
+from planner.io.json_reader import may_repeat_keys, repeated_keys
+from planner.io.problems import problem
 from planner.process import no_garbage_collection
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
@@ -58,8 +58,8 @@ def parse_json(data: bytes, *, file: str) -> Any:  # noqa: ANN401 - any JSON val
             document = from_json(text)
     except ValueError as error:
         raise _syntax_error(text, str(error), file) from error
-    if _count_keys(text) != _count_parsed(document):
-        _refuse_duplicate_keys(text, file)
+    if may_repeat_keys(text, document):
+        _refuse_repeated_keys(text, file)
     return document
 
 
@@ -90,45 +90,14 @@ def _syntax_error(text: bytes, message: str, file: str) -> BadInputError:
     return refuse(file, [problem(file, place, None, f"not JSON: {what}", remedy)])
 
 
-def _count_keys(text: bytes) -> int:
-    """Return an upper bound on the number of keys in a JSON text, rarely too high."""
-    # A key is a string and a colon. White space is removed, also inside strings.
-    return text.translate(None, b" \t\r\n").count(b'":')
-
-
-def _count_parsed(value: object) -> int:
-    """Return the number of keys in a parsed document."""
-    total, pending = 0, [value]
-    while pending:
-        each = pending.pop()
-        if isinstance(each, dict):
-            total += len(each)
-            if "replicas" in each:
-                continue  # Partitions are many, and have nothing nested.
-            pending.extend(v for v in each.values() if type(v) in {dict, list})
-        elif isinstance(each, list) and each and type(each[0]) in {dict, list}:
-            pending.extend(each)
-    return total
-
-
-def _refuse_duplicate_keys(text: bytes, file: str) -> None:
-    """Parse with a hook that finds duplicate keys, and reject the file if any."""
+def _refuse_repeated_keys(text: bytes, file: str) -> None:
+    """Parse again to find repeated keys, and reject the file if any."""
     problems = []
-
-    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        parsed = dict(pairs)
-        if len(parsed) != len(pairs):
-            keys = [key for key, _ in pairs]
-            repeated = sorted({key for key in keys if keys.count(key) > 1})
-            name = next((parsed[k] for k in ("name", "id", "path") if k in parsed), "")
-            place = f"object {name}" if isinstance(name, str | int) and name else ""
-            rule = "keys of an object must be unique"
-            problems.append(
-                problem(file, place, repeated, rule, "remove the second one")
-            )
-        return parsed
-
-    json.loads(text, object_pairs_hook=look)
+    for parsed, keys in repeated_keys(text):
+        name = next((parsed[k] for k in ("name", "id", "path") if k in parsed), "")
+        place = f"object {name}" if isinstance(name, str | int) and name else ""
+        rule = "keys of an object must be unique"
+        problems.append(problem(file, place, keys, rule, "remove the second one"))
     if problems:
         raise refuse(file, problems)
 

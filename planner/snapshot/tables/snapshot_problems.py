@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.input_problems import printable, problem
+from planner.io.problems import problem
+from planner.text.printable import printable
 
 SEE_SCHEMA = "see 'kafka-planner schema snapshot'"
 

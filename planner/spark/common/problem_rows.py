@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from planner.fleet.contracts.result_schemas import PROBLEM
-from planner.io.input_problems import printable
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.snapshot.tables.snapshot_problems import Finding
+from planner.text.printable import printable
 
 ERROR, WARNING = "error", "warning"
 """Severities of problems: the snapshot has no scores; it may be loaded in part."""

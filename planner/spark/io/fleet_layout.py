@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
-from planner.errors import BadInputError, InputProblem
 from planner.fleet.arrow_tables import EPOCH
 from planner.fleet.commit_markers import FOLDER, TABLES, Commit, Visible, resolve
 from planner.fleet.fleet_store import Store
+from planner.io.problems import refusal
 from planner.spark.io.fleet_files import BY_TASKS, KEY, FleetFiles, TableFile, sizes_of
 from planner.spark.io.fleet_tables import SCHEMAS
 
@@ -209,15 +209,10 @@ def read_visible(spark: SparkSession, root: str) -> Visible:
     try:
         rows = spark.read.schema(MARKER_SCHEMA).json(f"{root}/{FOLDER}").collect()
     except AnalysisException as error:
-        found = InputProblem(
-            file=root,
-            place=FOLDER,
-            value="",
-            rule="a fleet folder must hold its commit markers",
-            remedy="write it with 'kafka-planner snapshot convert SNAP --fleet …'",
-        )
         msg = f"{root} is not a fleet"
-        raise BadInputError(msg, [found]) from error
+        rule = "a fleet folder must hold its commit markers"
+        remedy = "write it with 'kafka-planner snapshot convert SNAP --fleet …'"
+        raise refusal(msg, root, rule, remedy, place=FOLDER) from error
     return resolve(
         Commit.from_document(row.asDict(recursive=True), file=f"{root}/{FOLDER}")
         for row in rows

@@ -9,7 +9,7 @@ from placement.array_types import BoolArray
 from placement.cluster_changes.log_dir_changes import Place
 from placement.model.cluster import ABSENT, ClusterState
 from planner.errors import InputProblem
-from planner.io.input_problems import problem
+from planner.io.problems import problem
 from planner.options.declared.broker_lists import parse_broker_list
 from planner.text.suggest import near
 from planner.what_if.changes.scenario_records import OnTopics

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.input_problems import printable
 from planner.snapshot.importers.cruise_control.capacity_files import (
     read_broker_sets,
     read_capacity,
@@ -20,6 +19,7 @@ from planner.snapshot.importers.inputs.foreign_files import read_bytes
 from planner.snapshot.importers.inputs.import_source import Source
 from planner.snapshot.importers.inputs.input_text import Refusal
 from planner.snapshot.importers.inputs.json_input import read_document
+from planner.text.printable import printable
 
 KIND = "a folder of Cruise Control's files"
 _PROPERTIES = "cruisecontrol.properties"

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.input_problems import printable
 from planner.snapshot.importers.inputs.import_source import Source
+from planner.text.printable import printable
 
 
 def read_file(path: Path, read: Callable[..., Source]) -> Source:

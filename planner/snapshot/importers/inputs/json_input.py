@@ -4,7 +4,6 @@ JSON of foreign files: documents in pasted text, their shape, and entries left o
 Messages name places and rules; of values only numbers are repeated.
 """
 
-import json
 import re
 from collections.abc import Collection, Sequence
 from typing import Any, NoReturn, TypeVar
@@ -12,6 +11,7 @@ from typing import Any, NoReturn, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from planner.io.json_reader import may_repeat_keys, repeated_keys
 from planner.pasted_text import Piece, json_form, noise_of, split_documents
 from planner.process import no_garbage_collection
 from planner.snapshot.importers.inputs.input_text import Refusal, read_text
@@ -143,8 +143,8 @@ def _parse(text: str, refusal: Refusal) -> Any:  # noqa: ANN401 - any JSON value
 
     with no_garbage_collection():
         document = from_json(text, allow_inf_nan=False)
-    if _has_duplicate_keys(text, document):
-        _refuse_duplicate_keys(text, refusal)
+    if may_repeat_keys(text.encode(), document):
+        _refuse_repeated_keys(text, refusal)
     return document
 
 
@@ -160,34 +160,8 @@ def _not_json(text: str, message: str, first_line: int) -> tuple[str, str, str]:
     return place, "must be JSON", ""
 
 
-def _has_duplicate_keys(text: str, document: object) -> bool:
-    """Return whether parsing may have lost keys; never a wrong `False`."""
-    squeezed = text.encode().translate(None, b" \t\r\n")
-    return squeezed.count(b'":') != _count_keys(document)
-
-
-def _count_keys(value: object) -> int:
-    total, pending = 0, [value]
-    while pending:
-        each = pending.pop()
-        if isinstance(each, dict):
-            total += len(each)
-            pending.extend(v for v in each.values() if type(v) in {dict, list})
-        elif isinstance(each, list):
-            pending.extend(v for v in each if type(v) in {dict, list})
-    return total
-
-
-def _refuse_duplicate_keys(text: str, refusal: Refusal) -> None:
-    num_repeated = 0
-
-    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal num_repeated
-        parsed = dict(pairs)
-        num_repeated += len(parsed) != len(pairs)
-        return parsed
-
-    json.loads(text, object_pairs_hook=look)
+def _refuse_repeated_keys(text: str, refusal: Refusal) -> None:
+    num_repeated = len(repeated_keys(text))
     if num_repeated:
         rule = f"keys of an object must be unique; {num_repeated} objects repeat a key"
         refusal.add("", rule, "remove the repeated keys")

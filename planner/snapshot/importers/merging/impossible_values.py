@@ -14,7 +14,7 @@ from placement.status import Impossible, find_impossible
 from planner.errors import InputProblem
 from planner.snapshot.importers.inputs.import_source import Source
 from planner.snapshot.importers.merging.ledger import Origin, RecordLedger
-from planner.text.format import bytes_text, ids_text
+from planner.text.format import brokers_text, bytes_text
 
 _CAPACITIES = {
     Resource.DISK: "disk_bytes",
@@ -105,7 +105,7 @@ class ExceededCapacities:
         ids = sorted({self._broker(one) for one in found})
         worst = max(found, key=lambda one: one.load / max(one.capacity, 1))
         name = _CAPACITIES[resource]
-        brokers = f"broker{'s' if len(ids) > 1 else ''} {ids_text(ids)}"
+        brokers = brokers_text(ids)
         return InputProblem(
             file=origin.file,
             place=f"{origin.place}, {name} of {brokers}".removeprefix(", "),

@@ -1,12 +1,14 @@
-"""Problems of inputs, with printable texts whatever the input contains."""
+"""Builder of problems: printable texts, and values of a readable length."""
 
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from planner.errors import BadInputError, InputProblem
+from planner.text.printable import printable
 
-_MAX_VALUE = 100
+MOST_SHOWN = 100
 """Largest number of characters of a value that a message repeats."""
 
 
@@ -23,10 +25,26 @@ def problem(
     )
 
 
-def printable(text: str) -> str:
-    """Escape characters that terminals or UTF-8 reject: lone surrogates, controls."""
-    encoded = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in encoded)
+def refusal(
+    message: str, file: str, rule: str, remedy: str, *, place: str = "", value: str = ""
+) -> BadInputError:
+    """
+    Return the error of an input with one problem.
+
+    Parameters
+    ----------
+    message
+        Summary of the refusal, one line.
+    file, rule, remedy, place, value
+        As of `InputProblem`, the value as text.
+    """
+    found = problem(file, place, None, rule, remedy)
+    return BadInputError(message, [replace(found, value=printable(value))])
+
+
+def refuse_output(path: Path, rule: str, remedy: str) -> BadInputError:
+    """Return the error that refuses to write to a place."""
+    return refusal(f"will not write {path}", str(path), rule, remedy)
 
 
 def value_text(value: object) -> str:
@@ -38,7 +56,7 @@ def value_text(value: object) -> str:
     except (TypeError, ValueError, RecursionError):
         text = f"a {type(value).__name__}"
     text = printable(text)
-    return text if len(text) <= _MAX_VALUE else f"{text[: _MAX_VALUE - 1]}…"
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
 def place_text(place: Iterable[str | int]) -> str:
@@ -52,9 +70,3 @@ def place_text(place: Iterable[str | int]) -> str:
 def first_line(error: Exception) -> str:
     """Return the first line of an error's text, or its type if it has no text."""
     return (str(error).splitlines() or [type(error).__name__])[0]
-
-
-def refuse_output(path: Path, rule: str, remedy: str) -> BadInputError:
-    """Return the error that refuses to write to a place."""
-    found = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
-    return BadInputError(f"will not write {path}", [found])
