@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from placement.model.cluster import ABSENT
 from planner.options.declared.plan_options import PlanOptions
+from planner.options.declared.replication_factors import MOST_REPLICAS, read_factor
 from planner.options.option_reader import OptionReader
-from planner.options.replication_factors import MOST_REPLICAS, read_factor
 
 
 def check_operation(

@@ -151,3 +151,10 @@ def test_the_command_line_starts_without_large_libraries():
     )
 
     assert done.stdout == "[]\n"
+
+
+def test_every_command_of_plan_can_be_configured():
+    from planner.cli.plan.declared_options import COMMANDS
+    from planner.cli.plan.plan_commands import app
+
+    assert tuple(each.name for each in app.registered_commands) == COMMANDS

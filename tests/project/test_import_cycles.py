@@ -17,20 +17,6 @@ OWN = "its own modules"
 ALLOWED_BY_TYPES = (
     # A rule fills the draft, whose settings list the rules.
     {"placement.draft.draft", "placement.draft.rule", "placement.draft.settings"},
-    # Goals on single topics are part of the request from which they are read.
-    {"planner.options.rule_options", "planner.options.topic_goals"},
-)
-ALLOWED = (
-    # The options file is derived from the commands, and changes their defaults.
-    {
-        "planner.cli.plan.config_options",
-        "planner.cli.plan.plan_brokers",
-        "planner.cli.plan.plan_commands",
-        "planner.cli.plan.plan_factors",
-        "planner.cli.plan.plan_fix",
-        "planner.cli.plan.plan_new",
-        "planner.cli.plan.plan_options",
-    },
 )
 
 
@@ -108,14 +94,13 @@ def part_of(package: str, module: str) -> str | None:
 def test_no_modules_import_each_other():
     edges = [(one.importer, one.imported) for one in imports() if not one.is_for_types]
 
-    assert [found for found in cycles(edges) if found not in ALLOWED] == []
+    assert cycles(edges) == []
 
 
 def test_no_modules_import_each_other_for_types():
     edges = [(one.importer, one.imported) for one in imports()]
 
-    allowed = (*ALLOWED, *ALLOWED_BY_TYPES)
-    assert [found for found in cycles(edges) if found not in allowed] == []
+    assert [found for found in cycles(edges) if found not in ALLOWED_BY_TYPES] == []
 
 
 @pytest.mark.parametrize("package", packages())

@@ -3,8 +3,13 @@
 from collections.abc import Mapping
 from functools import cache
 
-from planner.cli.plan.declared_options import RULES, SHARED, own_names
-from planner.cli.plan.plan_options import TRADE_OFF
+from planner.cli.plan.declared_options import (
+    COMMANDS,
+    RULES,
+    SHARED,
+    TRADE_OFF,
+    own_names,
+)
 from planner.config.config_option import ConfigOption, Kind
 from planner.options.declared.option import DeclaredOption
 from planner.options.declared.plan_options import OPTIONS
@@ -26,10 +31,7 @@ _TRADE_OFF = ConfigOption(
 @cache
 def plan_operations() -> Mapping[str, Mapping[str, ConfigOption]]:
     """Return the options of each operation by the names of both."""
-    from planner.cli.plan.plan_commands import app
-
-    names = [str(command.name) for command in app.registered_commands]
-    return {name: _options_of(name) for name in names}
+    return {name: _options_of(name) for name in COMMANDS}
 
 
 def _options_of(operation: str) -> dict[str, ConfigOption]:

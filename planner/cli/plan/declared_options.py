@@ -97,6 +97,14 @@ def _flags(declared: DeclaredOption) -> str:
     return declared.flag
 
 
+COMMANDS = (
+    *("rebalance", "add-brokers", "remove-brokers", "leaders", "replace-broker"),
+    *("demote", "set-replication-factor", "fix", "new-topic", "add-partitions"),
+    "log-dirs",
+)
+"""Names of the commands of `plan`, in their order."""
+TRADE_OFF = "Also show the distance from the bands by bytes; plans a dozen times."
+"""Help of `--trade-off`, which no plan keeps."""
 RULES = tuple(name for name in OPTIONS if name in RULE_NAMES)
 """Names of the options of rules."""
 SHARED = tuple(

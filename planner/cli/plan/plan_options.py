@@ -17,6 +17,7 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.shared_options import declare, parameters_of
 from planner.cli.plan.declared_options import (
+    TRADE_OFF,
     gatherer_of,
     own_names,
     rule_options,
@@ -60,7 +61,6 @@ ConfigFile = Annotated[
         help="planner.toml: options not given on the line or in the environment.",
     ),
 ]
-TRADE_OFF = "Also show the distance from the bands by bytes; plans a dozen times."
 TradeOffOption = Annotated[bool, typer.Option("--trade-off", help=TRADE_OFF)]
 
 

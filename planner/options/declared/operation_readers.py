@@ -8,7 +8,10 @@ from pathlib import Path
 from planner.errors import BadInputError
 from planner.options.declared.broker_lists import parse_broker_list
 from planner.options.declared.option import Problems
-from planner.options.topic_configs import parse_topic_configs, topic_config_problems
+from planner.options.declared.topic_configs import (
+    parse_topic_configs,
+    topic_config_problems,
+)
 
 LOG_DIR = re.compile(r"(?P<brokers>[\d,\s-]+):(?P<path>/.*)")
 """Brokers, a colon, an absolute path."""
@@ -46,7 +49,7 @@ def read_factor_file(
     value: str | PathLike[str] | tuple[tuple[int, str], ...], problems: Problems
 ) -> tuple[tuple[int, str], ...]:
     """Return the factors and regular expressions of a file, or as they are given."""
-    from planner.options.replication_factors import read_factors
+    from planner.options.declared.replication_factors import read_factors
 
     if isinstance(value, tuple):
         return value

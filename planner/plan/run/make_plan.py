@@ -32,10 +32,10 @@ from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
 from planner.errors import BadInputError, InputProblem
 from planner.options.cluster_options import Wishes, read_request
+from planner.options.declared.replication_factors import topic_factors
 from planner.options.new_brokers import arrival_notes
 from planner.options.overrides import seen_as
 from planner.options.plan_request import PlanRequest
-from planner.options.replication_factors import topic_factors
 from planner.plan.documents.infeasibility import with_remedies
 from planner.plan.documents.log_dir_document import read_dirs
 from planner.plan.documents.plan_document import Plan, make_plan

@@ -30,13 +30,13 @@ from placement.planning.new_partitions.plan_new_partitions import (
     with_more_partitions,
     with_new_topic,
 )
-from planner.options.option_reader import OptionReader
-from planner.options.plan_request import PlanRequest
-from planner.options.topic_configs import (
+from planner.options.declared.topic_configs import (
     MIN_ISR,
     OPTION,
     min_isr_of,
 )
+from planner.options.option_reader import OptionReader
+from planner.options.plan_request import PlanRequest
 from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
 
 MOST_NAME = 249
