@@ -1,16 +1,22 @@
 """
-Strimzi's KafkaNodePool and Kafka resources, as ``kubectl get -o yaml`` prints them.
+Strimzi's resources of clusters and topics, as ``kubectl get -o yaml`` prints them.
 
 A note lists other keys of a resource.
 """
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from planner.pasted_text import Form
 from planner.snapshot.importers.hardware.strimzi_cluster import StrimziCluster
-from planner.snapshot.importers.hardware.strimzi_kinds import COMMAND, KIND
+from planner.snapshot.importers.hardware.strimzi_kinds import COMMAND, KIND, kind_of
+from planner.snapshot.importers.hardware.strimzi_topics import (
+    TOPIC_COMMAND,
+    TOPIC_KIND,
+    StrimziTopics,
+)
 from planner.snapshot.importers.inputs.import_source import Source
 from planner.snapshot.importers.inputs.input_text import (
     NO_LINE_END,
@@ -38,8 +44,8 @@ def read_strimzi(data: bytes, *, file: str) -> Source:
     Parameters
     ----------
     data
-        Output of ``kubectl get kafka,kafkanodepool -o yaml``, or ``-o json``, gzipped
-        or not.
+        Output of ``kubectl get kafka,kafkanodepool,kafkatopic -o yaml``, or of some of
+        these kinds, or ``-o json``, gzipped or not.
     file
         Name of the file in problems.
 
@@ -47,7 +53,8 @@ def read_strimzi(data: bytes, *, file: str) -> Source:
     -------
     Source
         Brokers with log dirs, capacities and node pools, which are complete;
-        controllers; id and version of the cluster, and its `min.insync.replicas`.
+        controllers; id and version of the cluster, and its `min.insync.replicas`; ids
+        of topics, and their desired partitions, replicas and settings.
 
     Raises
     ------
@@ -55,12 +62,40 @@ def read_strimzi(data: bytes, *, file: str) -> Source:
         With every problem of the resources.
     """
     refusal = Refusal(file, KIND, "strimzi")
-    cluster = StrimziCluster(refusal)
+    cluster, topics = StrimziCluster(refusal), StrimziTopics(refusal)
     for place, resource in _resources(_load(data, refusal), ""):
-        cluster.add(place, resource)
+        if kind_of(resource) == TOPIC_KIND:
+            topics.add(place, resource)
+        else:
+            cluster.add(place, resource)
     cluster.check()
+    topics.check()
+    _check_one_cluster(cluster, topics, refusal)
     refusal.raise_problems()
-    return cluster.source()
+    return _source(cluster, topics, file)
+
+
+def _check_one_cluster(
+    cluster: StrimziCluster, topics: StrimziTopics, refusal: Refusal
+) -> None:
+    names = cluster.names | topics.names
+    if len(names) > 1:
+        rule = f"must hold resources of one cluster; it has {len(names)} clusters"
+        refusal.add("", rule, "select one cluster: -l strimzi.io/cluster=NAME")
+    if not (cluster.num_read or topics.num_read or refusal.problems):
+        rule = "must hold a KafkaNodePool, a Kafka or a KafkaTopic of kafka.strimzi.io"
+        refusal.add("", rule, f"{COMMAND}, or {TOPIC_COMMAND}")
+
+
+def _source(cluster: StrimziCluster, topics: StrimziTopics, file: str) -> Source:
+    source = cluster.source()
+    notes = (f"{file}: {note}" for note in topics.notes())
+    return replace(
+        source,
+        topics=tuple(topics.topics),
+        desired_topics=tuple(topics.desired),
+        notes=(*source.notes, *notes),
+    )
 
 
 def _load(data: bytes, refusal: Refusal) -> list[Any]:

@@ -16,6 +16,7 @@ from planner.snapshot.importers.hardware.strimzi_kinds import (
     KIND,
     POOL,
     VOLUME,
+    kind_of,
     validate_resource,
 )
 from planner.snapshot.importers.inputs.import_source import Record, Source
@@ -78,20 +79,16 @@ class StrimziCluster:
 
     def add(self, place: str, resource: Any) -> None:  # noqa: ANN401 - YAML or JSON
         """Add a resource; other kinds are counted."""
-        kind = resource.get("kind") if isinstance(resource, dict) else None
-        version = str(resource.get("apiVersion", "")) if kind else ""
-        if not version.startswith("kafka.strimzi.io/"):
-            self.others.append(str(kind))
-        elif kind == "KafkaNodePool":
-            self._add_pool(
-                place, validate_resource(self.refusal, POOL, place, resource)
-            )
+        kind = kind_of(resource)
+        if kind == "KafkaNodePool":
+            pool = validate_resource(self.refusal, POOL, place, resource)
+            self._add_pool(place, pool)
         elif kind == "Kafka":
-            self._add_kafka(
-                place, validate_resource(self.refusal, KAFKA, place, resource)
-            )
+            kafka = validate_resource(self.refusal, KAFKA, place, resource)
+            self._add_kafka(place, kafka)
         else:
-            self.others.append(str(kind))
+            other = resource.get("kind") if isinstance(resource, dict) else None
+            self.others.append(str(other))
 
     def _add_pool(self, place: str, pool: dict[str, Any] | None) -> None:
         self.has_pools = True
@@ -244,17 +241,9 @@ class StrimziCluster:
         return values
 
     def check(self) -> None:
-        """Add brokers that need all resources; check that these are of one cluster."""
+        """Add brokers that need all resources; record those that occur twice."""
         self._add_brokers_of_kafka()
         refuse_duplicates(self.places, self.refusal)
-        if len(self.names) > 1:
-            rule = (
-                f"must hold resources of one cluster; it has {len(self.names)} clusters"
-            )
-            self.refusal.add("", rule, "select one cluster: -l strimzi.io/cluster=NAME")
-        if not self.num_read and not self.refusal.problems:
-            rule = "must hold a KafkaNodePool or a Kafka of kafka.strimzi.io"
-            self.refusal.add("", rule, COMMAND)
 
     def source(self) -> Source:
         """Return the contents of all resources."""

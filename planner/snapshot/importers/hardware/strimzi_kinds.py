@@ -12,7 +12,7 @@ from planner.snapshot.importers.inputs.json_input import validate
 from planner.snapshot.importers.inputs.unused_keys import unused_keys
 from planner.snapshot.tables.snapshot_records import Id
 
-KIND = "Strimzi's KafkaNodePool and Kafka resources"
+KIND = "Strimzi's KafkaNodePool, Kafka and KafkaTopic resources"
 COMMAND = "kubectl get kafka,kafkanodepool -o yaml"
 _BOOKKEEPING = ("apiVersion", "kind", "metadata", "status")
 
@@ -125,6 +125,14 @@ class Kafka(TypedDict):
 POOL: TypeAdapter[Any] = TypeAdapter(Pool)
 VOLUME: TypeAdapter[Any] = TypeAdapter(Volume)
 KAFKA: TypeAdapter[Any] = TypeAdapter(Kafka)
+
+
+def kind_of(resource: object) -> str:
+    """Return the kind of a resource of Strimzi; empty for other resources."""
+    if not isinstance(resource, dict):
+        return ""
+    is_own = str(resource.get("apiVersion", "")).startswith("kafka.strimzi.io/")
+    return str(resource.get("kind", "")) if is_own else ""
 
 
 def validate_resource(
