@@ -210,6 +210,7 @@ def _make(
             snapshot.to_state(),
             NewRequest(plan=plan, cluster_configs=snapshot.configs, **own),
             taken_at=snapshot.taken_at,
+            resources=snapshot.topic_resources(),
         )
     return NewPartitionsResult(planned)
 

@@ -286,7 +286,12 @@ def plan_of(
     whole = {"broker_list": _id_list(broker_ids), "rebalance": rebalance, **own}
     request = request_of(goal, options, whole)
     with named_as_arguments():
-        planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)
+        planned = make(
+            snapshot.to_state(),
+            request,
+            taken_at=snapshot.taken_at,
+            resources=snapshot.topic_resources(),
+        )
     return PlanResult(planned)
 
 

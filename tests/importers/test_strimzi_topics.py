@@ -113,7 +113,8 @@ def test_the_name_of_a_topic_may_differ_from_that_of_its_resource(version):
 def test_a_resource_without_spec_and_status_has_the_name_of_its_topic():
     (found,) = resources(topic("orders.v1")).topics
 
-    assert (found.key, found.values) == ("orders.v1", {})
+    assert found.key == "orders.v1"
+    assert found.values == {"tags": {"kafka_topic": "orders.v1"}}
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,12 @@ def _run(
     assert read is not None  # noqa: S101 - else there were problems
     was_read = time.perf_counter()
     with options.named_by_source():
-        planned = make_new(read.to_state(), request, taken_at=read.taken_at)
+        planned = make_new(
+            read.to_state(),
+            request,
+            taken_at=read.taken_at,
+            resources=read.topic_resources(),
+        )
     was_planned = time.perf_counter()
     files = [] if output is None else write_new(planned, output)
     done = _live(planned, client, given) if client is not None else None
@@ -333,6 +338,7 @@ def _lines(
     output: Path | None,
     files: list[str],
 ) -> "Iterator[str]":
+    from planner.plan.documents.topic_patches import partition_patch_notes
     from planner.plan.run.plan_new_partitions import tool_text
     from planner.plan.screen.broker_table import broker_tables
     from planner.plan.screen.plan_screen import files_lines, headline
@@ -361,6 +367,8 @@ def _lines(
     if output is not None:
         yield from files_lines(output, files)
         yield from labelled("Next", tool_text(planned, output))
+    for note in partition_patch_notes(planned.patches):
+        yield from labelled("Note", note.message)
 
 
 def _lacking(planned: "PlannedNew") -> "Iterator[str]":

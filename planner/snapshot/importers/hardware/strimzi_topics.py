@@ -2,8 +2,8 @@
 Topics in Strimzi's KafkaTopic resources: names, ids, settings, and what is desired.
 
 A resource is the desired state of a topic: numbers of partitions and replicas and
-settings need not be those of the cluster. Strimzi ignores the spec of an unmanaged
-topic.
+settings need not be those of the cluster. The namespace and the name of the resource
+become a tag of the topic. Strimzi ignores the spec of an unmanaged topic.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 from planner.snapshot.importers.hardware.strimzi_kinds import validate_resource
 from planner.snapshot.importers.inputs.import_source import Record
 from planner.snapshot.importers.inputs.input_text import Refusal, refuse_duplicates
+from planner.topic_resources import NAMESPACE, RESOURCE_NAME, TopicResource
 
 TOPIC_KIND = "KafkaTopic"
 TOPIC_COMMAND = "kubectl get kafkatopics -o yaml"
@@ -30,9 +31,10 @@ _Key = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,200}$")]
 
 
 class TopicMetadata(TypedDict):
-    """Name, labels and annotations of a resource."""
+    """Name, namespace, labels and annotations of a resource."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
+    name: Annotated[str, Field(pattern=RESOURCE_NAME.pattern)]
+    namespace: NotRequired[Annotated[str, Field(pattern=NAMESPACE.pattern)]]
     labels: NotRequired[dict[str, str]]
     annotations: NotRequired[dict[str, str]]
 
@@ -152,8 +154,18 @@ def _topic_name(topic: dict[str, Any]) -> str:
 
 def _facts(topic: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a topic that hold in the cluster."""
+    values: dict[str, Any] = {}
     topic_id = topic.get("status", {}).get("topicId")
-    return {} if topic_id is None else {"topic_id": topic_id}
+    if topic_id is not None:
+        values["topic_id"] = topic_id
+    if _is_managed(topic):
+        metadata = topic["metadata"]
+        values["tags"] = TopicResource(
+            namespace=metadata.get("namespace", ""),
+            name=metadata["name"],
+            is_paused=_is_paused(topic),
+        ).tags()
+    return values
 
 
 def _config_text(value: object) -> str | None:
