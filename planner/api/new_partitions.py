@@ -206,6 +206,7 @@ def _make(
             request,
             cluster_configs=snapshot.configs,
             taken_at=snapshot.taken_at,
+            resources=snapshot.topic_resources(),
         )
     return NewPartitionsResult(planned)
 

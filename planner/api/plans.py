@@ -213,7 +213,12 @@ def plan_of(
     """Plan with the request and the function of the command."""
     request = request_of(goal, options, broker_list=broker_ids, **own)
     with named_as_arguments():
-        planned = make(snapshot.to_state(), request, taken_at=snapshot.taken_at)
+        planned = make(
+            snapshot.to_state(),
+            request,
+            taken_at=snapshot.taken_at,
+            resources=snapshot.topic_resources(),
+        )
     return PlanResult(planned)
 
 

@@ -18,6 +18,7 @@ from placement.sizing.fewest_brokers import MOST_BROKERS, least_brokers
 from planner.fleet.cross_rack_traffic import crossing_bytes_per_s
 from planner.fleet.fleet_prices import FleetPrices
 from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.topic_resources import TAGS
 from planner.what_if.changes.prices import GB, SECONDS, Prices
 
 Tags = Mapping[str, str]
@@ -145,7 +146,7 @@ def _shares(by_topic: RateArray, topics: ArrowTable, cluster: Tags) -> dict[str,
         own = {**cluster, **dict(of_topic or ())}
         owner = own.pop(OWNER, "")
         by_owner[owner] = by_owner.get(owner, 0.0) + cost
-        for name in (f"{key}={value}" for key, value in own.items()):
+        for name in (f"{k}={v}" for k, v in own.items() if k not in TAGS):
             by_tag[name] = by_tag.get(name, 0.0) + cost
     return {
         "cost_by_owner": sorted(by_owner.items()),

@@ -134,7 +134,12 @@ class NamedRequest:
         from planner.plan.documents.plan_document import shortfall_document
         from planner.plan.run.make_plan import make
 
-        planned = make(snapshot.to_state(), self.request, taken_at=snapshot.taken_at)
+        planned = make(
+            snapshot.to_state(),
+            self.request,
+            taken_at=snapshot.taken_at,
+            resources=snapshot.topic_resources(),
+        )
         plan, findings = planned.plan, planned.findings
         missing = [
             str(shortfall_document(plan.placed, each)["message"])

@@ -26,6 +26,7 @@ from planner.snapshot.tables.snapshot_problems import (
 )
 from planner.snapshot.tables.table_facts import Facts
 from planner.snapshot.tables.table_rows import as_array
+from planner.topic_resources import RESOURCE_TAG, TopicResource, resource_of
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
@@ -265,6 +266,14 @@ class Snapshot:
 
         facts = Facts(self.configs, self.controllers, self.tables())
         return state_of(facts, self.cluster_id)
+
+    def topic_resources(self) -> dict[str, TopicResource]:
+        """Return the KafkaTopic resources that topics have by their tags, by topic."""
+        tags = self.topics.column("tags")
+        has_resource = pc.is_valid(pc.map_lookup(tags, RESOURCE_TAG, "first"))
+        rows = self.topics.select(["topic", "tags"]).filter(has_resource).to_pylist()
+        found = {row["topic"]: resource_of(dict(row["tags"])) for row in rows}
+        return {name: one for name, one in found.items() if one is not None}
 
     def equals(self, other: "Snapshot") -> bool:
         """Return whether two snapshots have equal contents."""

@@ -7,6 +7,7 @@ import pytest
 
 from planner.snapshot.importers import merge
 from planner.snapshot.importers.hardware.broker_table import read_broker_table
+from planner.snapshot.importers.hardware.strimzi import read_strimzi
 from planner.snapshot.importers.kafka_tools.kafka_cluster import read_endpoints
 from planner.snapshot.importers.kafka_tools.kafka_log_dirs import read_log_dirs
 from planner.snapshot.importers.kafka_tools.kafka_topics import read_topics
@@ -28,6 +29,10 @@ TOPICS = (SAMPLES / "topics-describe.txt").read_bytes()
 LOG_DIRS = (SAMPLES / "log-dirs-describe.txt").read_bytes()
 ENDPOINTS = (SAMPLES / "cluster-list-endpoints.txt").read_bytes()
 EVERY = [pytest.param(r, d[0], id=r.__name__) for r, d in READERS.items()]
+EVERY += [
+    pytest.param(read_strimzi, data, id="read_strimzi-topics")
+    for data in READERS.get(read_strimzi, ())[1:]
+]
 LINES = [(read_topics, TOPICS), (read_endpoints, ENDPOINTS)]
 OLD = """Topic:foo\tPartitionCount:2\tReplicationFactor:3\tConfigs:
 \tTopic: foo\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3

@@ -47,6 +47,10 @@ EVERY = [
     pytest.param(r, max(d, key=len), id=r.__name__)
     for r, d in READERS.items()
 ]
+EVERY += [
+    pytest.param(read_strimzi, data, id="read_strimzi-topics")
+    for data in READERS.get(read_strimzi, ())[1:]
+]
 OLD_TOPICS = b"""Topic:foo\tPartitionCount:1\tReplicationFactor:1\tConfigs:
 \tTopic: foo\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1
 """

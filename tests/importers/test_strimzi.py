@@ -111,6 +111,9 @@ def test_a_kafka_alone_gives_capacities_to_all():
             "without aliases",
             id="aliases",
         ),
+        pytest.param(
+            b"kind: List", b"kind: List\nkind: List", "line 3", "unique", id="twice"
+        ),
         pytest.param(b"kind: List", b"kind: [List", "line ", "YAML", id="no-yaml"),
         pytest.param(b"items:", b"\titems:", "line 3", "YAML", id="tabs"),
     ],
@@ -234,19 +237,16 @@ def test_replicas_that_are_no_number_of_brokers_are_refused(count):
     assert "spec.kafka.replicas" in caught.value.problems[0].place
 
 
-KAFKA_TOPIC = """apiVersion: kafka.strimzi.io/v1beta2
-kind: KafkaTopic
-metadata: {name: orders}
-spec: {partitions: 3}
+NAMESPACE = """apiVersion: v1
+kind: Namespace
+metadata: {name: kafka}
 """
 
 
 def test_resources_of_other_kinds_are_named_by_kind():
-    source = read_strimzi(
-        f"{KAFKA}---\n{KAFKA_TOPIC}---\n{KAFKA_TOPIC}".encode(), file="f"
-    )
+    source = read_strimzi(f"{KAFKA}---\n{NAMESPACE}---\n{NAMESPACE}".encode(), file="f")
 
-    assert "f: 2 resources of other kinds skipped (KafkaTopic)" in source.notes
+    assert "f: 2 resources of other kinds skipped (Namespace)" in source.notes
 
 
 def test_resources_may_stand_in_a_list_of_json():

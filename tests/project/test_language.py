@@ -24,6 +24,7 @@ FINISHED = (
     *("planner/__init__.py", "planner/errors.py", "planner/kafka_files"),
     *("planner/progress.py", "planner/process.py", "planner/version.py"),
     *("planner/kept_configs.py", "planner/kafka_commands.py", "planner/throttles.py"),
+    "planner/topic_resources.py",
 )
 """Packages and modules whose docstrings and comments are held to the rules."""
 PLAIN_MESSAGES = (

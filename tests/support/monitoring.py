@@ -284,3 +284,81 @@ spec:
 status:
   clusterId: abc
 """
+KAFKA_TOPICS = b"""apiVersion: v1
+items:
+- apiVersion: kafka.strimzi.io/v1beta2
+  kind: KafkaTopic
+  metadata:
+    annotations:
+      kubectl.kubernetes.io/last-applied-configuration: |
+        {"apiVersion":"kafka.strimzi.io/v1beta2","kind":"KafkaTopic","spec":{}}
+    creationTimestamp: "2026-10-01T07:30:12Z"
+    finalizers:
+    - strimzi.io/topic-operator
+    generation: 2
+    labels:
+      strimzi.io/cluster: prod
+    managedFields:
+    - apiVersion: kafka.strimzi.io/v1beta2
+      fieldsType: FieldsV1
+      fieldsV1:
+        f:spec:
+          .: {}
+          f:partitions: {}
+      manager: kubectl-client-side-apply
+      operation: Update
+    name: a
+    namespace: kafka
+    resourceVersion: "48210"
+    uid: 1c0e6e2a-6a0c-4b52-9a3e-3f6b4c1f2d10
+  spec:
+    config:
+      cleanup.policy: compact,delete
+      min.insync.replicas: 2
+      retention.ms: 7200000
+    partitions: 1
+    replicas: 2
+  status:
+    conditions:
+    - lastTransitionTime: "2026-10-01T07:30:13.456789Z"
+      status: "True"
+      type: Ready
+    observedGeneration: 2
+    topicId: 5Ff0cW2bTxqyGfWkQzAbCd
+    topicName: a
+- apiVersion: kafka.strimzi.io/v1
+  kind: KafkaTopic
+  metadata:
+    annotations:
+      strimzi.io/pause-reconciliation: "true"
+    labels:
+      strimzi.io/cluster: prod
+    name: consumer-offsets---84e7a678d08f4bd226872e5cdd4eb527fadc1c6a
+    namespace: kafka
+  spec:
+    partitions: 50
+    replicas: 3
+    topicName: __consumer_offsets
+  status:
+    conditions:
+    - lastTransitionTime: "2026-10-02T09:00:00.000000Z"
+      status: "True"
+      type: ReconciliationPaused
+- apiVersion: kafka.strimzi.io/v1beta2
+  kind: KafkaTopic
+  metadata:
+    annotations:
+      strimzi.io/managed: "false"
+    labels:
+      strimzi.io/cluster: prod
+    name: left
+    namespace: kafka
+  spec:
+    config:
+      retention.ms: 1
+    partitions: 9
+    replicas: 9
+kind: List
+metadata:
+  resourceVersion: ""
+"""

@@ -34,6 +34,7 @@ from support.monitoring import (
     CAPACITY,
     CAPACITY_CORES,
     CAPACITY_JBOD,
+    KAFKA_TOPICS,
     LOAD,
     PARTITION_LOAD,
     POOLS,
@@ -143,7 +144,7 @@ READERS: dict[Reader, tuple[bytes, ...]] = {
     ),
 }
 if find_spec("yaml"):
-    READERS[read_strimzi] = (POOLS,)
+    READERS[read_strimzi] = (POOLS, KAFKA_TOPICS)
 """Every importer with inputs that it takes."""
 
 

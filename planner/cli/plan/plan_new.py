@@ -132,7 +132,11 @@ def _run(
     was_read = time.perf_counter()
     with options.named_by_source():
         planned = make_new(
-            read.to_state(), request, cluster_configs=configs, taken_at=read.taken_at
+            read.to_state(),
+            request,
+            cluster_configs=configs,
+            taken_at=read.taken_at,
+            resources=read.topic_resources(),
         )
     was_planned = time.perf_counter()
     files = [] if output is None else write_new(planned, output)
@@ -252,6 +256,7 @@ def _lines(
     output: Path | None,
     files: list[str],
 ) -> "Iterator[str]":
+    from planner.plan.documents.topic_patches import partition_patch_notes
     from planner.plan.run.plan_new_partitions import tool_text
     from planner.plan.screen.broker_table import broker_tables
     from planner.plan.screen.plan_screen import files_lines, headline
@@ -280,6 +285,8 @@ def _lines(
     if output is not None:
         yield from files_lines(output, files)
         yield from labelled("Next", tool_text(planned, output))
+    for note in partition_patch_notes(planned.patches):
+        yield from labelled("Note", note.message)
 
 
 def _lacking(planned: "PlannedNew") -> "Iterator[str]":

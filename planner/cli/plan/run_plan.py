@@ -48,7 +48,9 @@ def run_plan(goal: str, snapshot: Path, options: CommandOptions) -> NoReturn:
     if output is not None or options.output_format is OutputFormat.JSON:
         fingerprint_ahead(state)
     with options.named_by_source():
-        planned = make(state, request, taken_at=read.taken_at)
+        planned = make(
+            state, request, taken_at=read.taken_at, resources=read.topic_resources()
+        )
     was_planned = time.perf_counter()
     points = None
     if options.shows_trade_off:

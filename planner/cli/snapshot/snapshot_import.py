@@ -116,7 +116,9 @@ CruiseControl = Annotated[
 Strimzi = Annotated[
     list[Path] | None,
     _files(
-        "--strimzi", "Output of kubectl get kafka,kafkanodepool -o yaml.", OTHER_TOOLS
+        "--strimzi",
+        OTHER_TOOLS,
+        "Output of kubectl get kafka,kafkanodepool,kafkatopic -o yaml.",
     ),
 ]
 Prometheus = Annotated[

@@ -1,7 +1,7 @@
 """plan.json: contents of a plan, its cost and its certificate."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isnan
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -37,6 +37,7 @@ from planner.plan.waves.wave_document import stuck_notes, summary
 from planner.plan.waves.wave_files import PlannedWaves
 from planner.text.document_numbers import rounded, rounded_all
 from planner.text.format import ids_text
+from planner.topic_resources import TopicResource
 
 FORMAT = "kafka-planner/plan"
 VERSION = 1
@@ -67,6 +68,8 @@ class Plan:
     identity
         Cluster whose fingerprint identifies the plan, if the plan uses mapped racks or
         new brokers.
+    resources
+        KafkaTopic resources by topic, where the snapshot has them.
     """
 
     goal: str
@@ -78,6 +81,7 @@ class Plan:
     waves: PlannedWaves | None = None
     infeasible_set: InfeasibleSet | None = None
     identity: ClusterState | None = None
+    resources: Mapping[str, TopicResource] = field(default_factory=dict)
 
     @property
     def state(self) -> ClusterState:
@@ -216,7 +220,7 @@ def _document(plan: Plan) -> dict[str, Any]:
         if plan.infeasible_set is None
         else reason_document(placed, plan.infeasible_set),
         "notes": [
-            _note(note)
+            note_document(note)
             for note in (
                 *placed.notes,
                 *rollback_notes(plan),
@@ -419,7 +423,8 @@ def throttle_notes(plan: Plan) -> Iterable[Note]:
         )
 
 
-def _note(note: Note) -> dict[str, Any]:
+def note_document(note: Note) -> dict[str, Any]:
+    """Return a note as in plan.json."""
     return {
         "what": note.what,
         "have": note.have,

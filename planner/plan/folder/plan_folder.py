@@ -40,7 +40,9 @@ from planner.plan.documents.plan_document import (
     elections,
     to_document,
 )
+from planner.plan.documents.topic_patches import factor_patches
 from planner.plan.folder.moves_file import moves_table
+from planner.plan.folder.patch_scripts import factor_scripts
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.folder.runbook import runbook
 from planner.plan.waves.wave_document import to_document as waves_document
@@ -195,6 +197,7 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
         yield TABLE_NAME, moves_inside(plan.placed)
     if plan.waves is not None:
         yield from _wave_texts(plan.waves, named)
+    yield from factor_scripts(factor_patches(reassignment, plan.resources))
     yield RUNBOOK_NAME, runbook(plan, named)
 
 

@@ -14,7 +14,15 @@ from planner.plan.documents.plan_document import (
     lists_not_in_rollback,
     unknown_bytes,
 )
-from planner.plan.folder.runbook_steps import Files, Run, runs_of
+from planner.plan.documents.topic_patches import factor_patches
+from planner.plan.folder.patch_steps import (
+    grow_section,
+    patch_section,
+    pause_again,
+    pause_section,
+    undo_lines,
+)
+from planner.plan.folder.runbook_steps import Files, Run, code, runs_of
 from planner.text.format import bytes_text, plural
 
 NAME = "RUNBOOK.md"
@@ -38,19 +46,25 @@ def runbook(plan: Plan, files: Files) -> str:
         lines = [*_title(plan), "", "There is nothing to do: no command is needed."]
         return "\n".join(lines) + "\n"
     runs = list(runs_of(plan, files))
+    has_patches = bool(factor_patches(plan.placed.reassignment, plan.resources))
     sections = [
         [*_title(plan), "", *_summary(plan), "", *_conventions()],
         _before(),
+        *([pause_section()] if has_patches else []),
         *([_dead_brokers(plan, runs)] if any(run.dead for run in runs) else []),
         *(_run(run, len(runs)) for run in runs),
         *([_elections()] if elections(plan).any() else []),
         _clean_up(runs),
-        *([_way_back(plan, runs, files), _lost_broker()] if runs else []),
+        *([patch_section()] if has_patches else []),
+        *([_way_back(plan, runs, files, has_patches=has_patches)] if runs else []),
+        *([_lost_broker()] if runs else []),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 
 
-def new_runbook(topic: str, first: int, count: int) -> str:
+def new_runbook(
+    topic: str, first: int, count: int, *, has_resource: bool = False
+) -> str:
     """
     Return the runbook of a plan of new partitions.
 
@@ -62,6 +76,8 @@ def new_runbook(topic: str, first: int, count: int) -> str:
         Number of the first new partition; 0 for a new topic.
     count
         Number of new partitions.
+    has_resource
+        Whether a KafkaTopic resource of the topic must be patched.
     """
     create = KAFKA.create_partitions(topic, first + count, is_new=not first)
     back = (
@@ -95,16 +111,12 @@ def new_runbook(topic: str, first: int, count: int) -> str:
         "",
         "`completed` in the first line: the new partitions are where they should be.",
         "",
+        *([*grow_section(), ""] if has_resource else []),
         "## The way back",
         "",
         back,
     ]
     return "\n".join(lines) + "\n"
-
-
-def code(*commands: str) -> list[str]:
-    """Return commands as a code block."""
-    return ["```sh", *commands, "```"]
 
 
 def _title(plan: Plan) -> list[str]:
@@ -244,10 +256,13 @@ def _clean_up(runs: Sequence[Run]) -> list[str]:
     return lines
 
 
-def _way_back(plan: Plan, runs: Sequence[Run], files: Files) -> list[str]:
+def _way_back(
+    plan: Plan, runs: Sequence[Run], files: Files, *, has_patches: bool
+) -> list[str]:
     lines = [
         "## The way back",
         "",
+        *(pause_again() if has_patches else []),
         "Cancel first, also half-way: Kafka refuses a second reassignment beside one "
         "that runs, and with `--additional` a partition comes to add and remove the "
         "same brokers, and never ends. A cancel ends what still moves, brings back "
@@ -272,6 +287,8 @@ def _way_back(plan: Plan, runs: Sequence[Run], files: Files) -> list[str]:
             "name brokers that are not live. `not_in_rollback` in `plan.json` has the "
             "lists.",
         ]
+    if has_patches:
+        lines += ["", *undo_lines()]
     return lines
 
 

@@ -244,3 +244,8 @@ def _dead_before(state: ClusterState, step: Step) -> tuple[int, ...]:
     brokers = step.before.broker_idx
     off = brokers[~state.brokers.is_live[brokers]]
     return tuple(np.unique(state.brokers.ids[off]).tolist())
+
+
+def code(*commands: str) -> list[str]:
+    """Return commands as a code block."""
+    return ["```sh", *commands, "```"]

@@ -46,6 +46,7 @@ from planner.plan.run.outcome_notes import with_outcome_notes
 from planner.plan.waves.wave_files import check_planned, plan_waves
 from planner.progress import stage
 from planner.text.format import bytes_text, percent_text
+from planner.topic_resources import NO_RESOURCES, TopicResource
 
 _NOTHING = "nothing"
 CHECKED_AT_ONCE = 100_000
@@ -84,7 +85,11 @@ class Planned:
 
 
 def make(
-    state: ClusterState, request: PlanRequest, *, taken_at: str | None = None
+    state: ClusterState,
+    request: PlanRequest,
+    *,
+    taken_at: str | None = None,
+    resources: Mapping[str, TopicResource] = NO_RESOURCES,
 ) -> Planned:
     """
     Plan an operation.
@@ -97,6 +102,8 @@ def make(
         The operation and its options.
     taken_at
         Time of the snapshot, as the snapshot gives it.
+    resources
+        KafkaTopic resources by topic, where the snapshot has them.
 
     Raises
     ------
@@ -123,7 +130,7 @@ def make(
         identity=identity,
         infeasible_set=infeasible_set,
     )
-    plan = with_outcome_notes(plan)
+    plan = with_outcome_notes(replace(plan, resources=resources))
     stage("checking the plan")
     checked = _checking(plan, wishes)
     if wishes.waves is not None:

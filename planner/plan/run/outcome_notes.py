@@ -13,6 +13,10 @@ from placement.planning.plan import plan as plan_placement
 from planner.plan.documents.plan_document import Plan
 from planner.plan.documents.plan_figures import counted_out
 from planner.plan.documents.prior_violations import existing_notes
+from planner.plan.documents.topic_patches import (
+    factor_patch_notes,
+    factor_patches,
+)
 from planner.plan.run.mixed_factor_notes import factor_notes
 from planner.text.format import plural
 
@@ -29,6 +33,7 @@ def with_outcome_notes(plan: Plan) -> Plan:
         *existing_notes(plan),
         *factor_notes(placed.reassignment.after()),
         *_leaders_notes(plan),
+        *factor_patch_notes(factor_patches(placed.reassignment, plan.resources)),
     )
     if not more:
         return plan

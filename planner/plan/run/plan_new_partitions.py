@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -33,10 +33,13 @@ from planner.plan.documents.infeasibility import with_remedies
 from planner.plan.documents.plan_document import (
     Plan,
     make_plan,
+    note_document,
     score_document,
     to_document,
 )
+from planner.plan.documents.topic_patches import TopicPatch, partition_patch_notes
 from planner.plan.folder.moves_file import format_moves
+from planner.plan.folder.patch_scripts import partition_scripts
 from planner.plan.folder.plan_folder import dump_document, replace_plan
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.folder.runbook import new_runbook
@@ -44,6 +47,7 @@ from planner.plan.run.check_new_partitions import check_new
 from planner.plan.run.make_plan import rules_of
 from planner.plan.run.new_partitions_request import Asked
 from planner.progress import stage
+from planner.topic_resources import NO_RESOURCES, TopicResource
 
 ASSIGNMENT_NAME = "replica-assignment.txt"
 
@@ -93,6 +97,22 @@ class PlannedNew:
         return _lists(self.plan.placed, self.is_new)
 
     @property
+    def patches(self) -> list[TopicPatch]:
+        """Patch of the KafkaTopic resource of a topic that exists, if it has one."""
+        resource = self.plan.resources.get(self.topic)
+        if resource is None or not self.first:
+            return []
+        return [
+            TopicPatch(
+                topic=self.topic,
+                resource=resource,
+                field="partitions",
+                now=self.first,
+                then=self.first + len(self.lists),
+            )
+        ]
+
+    @property
     def assignment(self) -> str:
         """
         Text for ``kafka-topics --replica-assignment``.
@@ -118,6 +138,7 @@ def make_new(
     *,
     cluster_configs: Mapping[str, str] = MappingProxyType({}),
     taken_at: str | None = None,
+    resources: Mapping[str, TopicResource] = NO_RESOURCES,
 ) -> PlannedNew:
     """
     Plan the placement of new partitions.
@@ -162,7 +183,7 @@ def make_new(
     )
     return PlannedNew(
         before=state,
-        plan=plan,
+        plan=replace(plan, resources=resources),
         is_new=grown.is_new,
         topic=asked.topic,
         first=asked.first,
@@ -222,10 +243,12 @@ def new_document(planned: PlannedNew) -> dict[str, Any]:
     )
     snapshot = document["snapshot"] | {"fingerprint": fingerprint(before)}
     moves = dict.fromkeys(document["moves"], 0)
+    patch_notes = map(note_document, partition_patch_notes(planned.patches))
     return document | {
         "status": planned.status,
         "snapshot": snapshot,
         "moves": moves,
+        "notes": [*document["notes"], *patch_notes],
         "before": score_document(before, score),
         "new_partitions": {
             "topic": planned.topic,
@@ -245,7 +268,16 @@ def new_files(planned: PlannedNew) -> Iterator[tuple[str, str]]:
     yield "preferred-election.json", format_election([]) + "\n"
     yield "moves.csv", format_moves([])
     yield ASSIGNMENT_NAME, planned.assignment + "\n"
-    yield RUNBOOK_NAME, new_runbook(planned.topic, planned.first, len(planned.lists))
+    yield from partition_scripts(planned.patches)
+    yield (
+        RUNBOOK_NAME,
+        new_runbook(
+            planned.topic,
+            planned.first,
+            len(planned.lists),
+            has_resource=bool(planned.patches),
+        ),
+    )
 
 
 def write_new(planned: PlannedNew, path: Path) -> list[str]:

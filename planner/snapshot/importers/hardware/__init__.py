@@ -1,5 +1,5 @@
 """
-Descriptions of brokers: Strimzi's resources, and tables of brokers.
+Strimzi's resources, of topics too, and tables of brokers.
 
 Imports `importers.inputs`.
 """

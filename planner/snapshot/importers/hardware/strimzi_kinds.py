@@ -1,4 +1,4 @@
-"""Shapes of the parts of Strimzi's resources that are read."""
+"""Shapes of the parts of Strimzi's resources that are read, and their validation."""
 
 from typing import Annotated, Any, NotRequired
 
@@ -7,7 +7,14 @@ from pydantic import Field, TypeAdapter
 # Before Python 3.12 Pydantic cannot use the `TypedDict` of `typing`.
 from typing_extensions import TypedDict
 
+from planner.snapshot.importers.inputs.input_text import Refusal
+from planner.snapshot.importers.inputs.json_input import validate
+from planner.snapshot.importers.inputs.unused_keys import unused_keys
 from planner.snapshot.tables.snapshot_records import Id
+
+KIND = "Strimzi's KafkaNodePool, Kafka and KafkaTopic resources"
+COMMAND = "kubectl get kafka,kafkanodepool -o yaml"
+_BOOKKEEPING = ("apiVersion", "kind", "metadata", "status")
 
 
 class Metadata(TypedDict):
@@ -118,3 +125,55 @@ class Kafka(TypedDict):
 POOL: TypeAdapter[Any] = TypeAdapter(Pool)
 VOLUME: TypeAdapter[Any] = TypeAdapter(Volume)
 KAFKA: TypeAdapter[Any] = TypeAdapter(Kafka)
+
+
+def kind_of(resource: object) -> str:
+    """Return the kind of a resource of Strimzi; empty for other resources."""
+    if not isinstance(resource, dict):
+        return ""
+    is_own = str(resource.get("apiVersion", "")).startswith("kafka.strimzi.io/")
+    return str(resource.get("kind", "")) if is_own else ""
+
+
+def validate_resource(
+    refusal: Refusal,
+    adapter: TypeAdapter[Any],
+    place: str,
+    resource: Any,  # noqa: ANN401 - YAML or JSON
+) -> Any:  # noqa: ANN401 - a resource
+    """
+    Return a validated resource or volume; `None` if its problems were recorded.
+
+    Parameters
+    ----------
+    refusal
+        Collects the problems, and the keys that are not used.
+    adapter
+        Shape of the resource.
+    place
+        Place of the resource in the file.
+    resource
+        Parsed resource.
+    """
+    inner = Refusal(refusal.file, KIND, "strimzi")
+    try:
+        read = validate(adapter, resource, inner)
+    except ValueError:
+        for problem in inner.problems:
+            where = f"{place}, {problem.place}"
+            refusal.add(where, problem.rule, _remedy(problem.place))
+        return None
+    # Other keys are listed, except Kubernetes' own.
+    kind = "volume" if adapter is VOLUME else resource["kind"]
+    refusal.note_unused(
+        f"{kind} {key}"
+        for key in unused_keys(resource, read)
+        if not key.startswith(_BOOKKEEPING)
+    )
+    return read
+
+
+def _remedy(place: str) -> str:
+    if place.startswith("status"):
+        return "export the resource with its status: kubectl get -o yaml"
+    return "correct the resource, or export it again: kubectl get -o yaml"

@@ -129,6 +129,9 @@ class Source:
         Header values of a snapshot.
     brokers, log_dirs, topics
         Records. The log dirs of a listed broker are complete.
+    desired_topics
+        Records of topics as an operator wants them, which the cluster need not have
+        yet: numbers of `partitions` and `replicas`, and `configs`.
     controllers
         Nodes of the controllers' quorum, voters or observers.
     default_broker, default_log_dirs
@@ -159,6 +162,7 @@ class Source:
     default_log_dirs: tuple[Record, ...] = ()
     log_dirs: tuple[Record, ...] = ()
     topics: tuple[Record, ...] = ()
+    desired_topics: tuple[Record, ...] = ()
     controllers: tuple[Record, ...] = ()
     partitions: PartitionColumns | None = None
     replicas: ReplicaColumns | None = None

@@ -17,6 +17,7 @@ from planner.snapshot.importers.merging.assemble import (
     tables_of,
 )
 from planner.snapshot.importers.merging.controllers import Quorum, quorum_of
+from planner.snapshot.importers.merging.desired_topics import DesiredTopics
 from planner.snapshot.importers.merging.impossible_values import ExceededCapacities
 from planner.snapshot.importers.merging.joined_replicas import ReplicaDirs
 from planner.snapshot.importers.merging.ledger import PartitionLedger, RecordLedger
@@ -91,6 +92,7 @@ def _merge(
     joined.join_replicas()
     joined.raise_problems()
     notes = [note for source in sources for note in source.notes]
+    notes += joined.join_desired_topics()
     notes += _partial_notes(joined, liveness, allow_partial=allow_partial)
     shared = spread_series(joined.sources, joined.partitions, joined.brokers)
     notes += shared.notes
@@ -177,6 +179,11 @@ class _Joined:
             if source.replicas is not None:
                 self.dirs.add(source, source.replicas)
         self.problems += self.dirs.problems
+
+    def join_desired_topics(self) -> list[str]:
+        """Add settings of desired topics; return notes on differences."""
+        desired = DesiredTopics(self.topics, self.partitions)
+        return [note for source in self.sources for note in desired.join(source)]
 
     def quorum(self, liveness: Liveness) -> Quorum:
         """Return the controllers' quorum."""
