@@ -11,7 +11,7 @@ from assignment.rebalance.events import (
     Slow,
     StopPolling,
 )
-from assignment.rebalance.play import Run, play
+from assignment.rebalance.simulation import Run, play
 from assignment.rebalance.timers import Protocol, Timers
 
 __all__ = [

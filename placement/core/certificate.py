@@ -11,7 +11,7 @@ from placement.core.model.arrangement import Arrangement
 from placement.core.model.problem import Problem
 from placement.core.model.search_budget import Effort
 from placement.core.model.solution import Bounded, Certificate, Proof, Solution, Status
-from placement.core.verify.bound import verify_cover, verify_cut
+from placement.core.verify.cover_and_cut import verify_cover, verify_cut
 from placement.core.verify.load_prices import verify_distance, verify_prices
 from placement.core.verify.search_tree import verify_distance_tree, verify_tree
 

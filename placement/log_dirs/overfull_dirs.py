@@ -2,7 +2,7 @@
 Log dirs that a broker's own choice would overfill.
 
 A broker chooses the log dirs of copies that name none
-(`placement.log_dirs.dir_choice`). A log dir is overfull if some order of creation
+(`placement.log_dirs.kafka_dir_choice`). A log dir is overfull if some order of creation
 brings it over the disk threshold.
 """
 
@@ -13,8 +13,13 @@ import numpy as np
 
 from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.draft.draft import Draft, Note
-from placement.log_dirs.dir_choice import DirChoice, DirCounts, candidates, choose_dirs
 from placement.log_dirs.dir_problem import Lying, as_before, as_reassigned
+from placement.log_dirs.kafka_dir_choice import (
+    DirChoice,
+    DirCounts,
+    candidates,
+    choose_dirs,
+)
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from placement.model.load import Resource, bytes_by_place, taken_bytes
 from placement.model.reassignment import Reassignment

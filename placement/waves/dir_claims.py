@@ -2,8 +2,8 @@
 Room in log dirs for copies without a named log dir, while waves run.
 
 A broker puts such a copy into the log dir with the fewest partitions
-(`placement.log_dirs.dir_choice`). Each log dir that the broker may choose keeps room
-for the largest copies that may come, for any order of creation and any tie-break.
+(`placement.log_dirs.kafka_dir_choice`). Each log dir that the broker may choose keeps
+room for the largest copies that may come, for any order of creation and any tie-break.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.array_types import BoolArray, RowArray
-from placement.log_dirs.dir_choice import (
+from placement.log_dirs.kafka_dir_choice import (
     DirCounts,
     candidates,
     choose_dirs,

@@ -21,7 +21,7 @@ from placement.core.model.problem import (
     Movability,
     Problem,
 )
-from placement.core.verify.bound import verify_cover
+from placement.core.verify.cover_and_cut import verify_cover
 from support.oracles import Everything, everything, usable_capacity
 from support.problems import make_problem, problems
 

@@ -17,7 +17,7 @@ from placement.core.model.problem import (
 )
 from placement.core.model.solution import Status
 from placement.core.solve import solve
-from placement.core.verify.bound import verify_cut
+from placement.core.verify.cover_and_cut import verify_cut
 from support.oracles import everything, usable_capacity
 from support.problems import make_problem, problems
 

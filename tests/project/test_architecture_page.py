@@ -76,6 +76,7 @@ def covers(entry, module):
     return f"{module}.".startswith(f"{entry}.")
 
 
+QUESTION = re.compile(r"^\| ([^|]+\?) \| `([\w/.]+)` \|$", re.MULTILINE)
 ROWS = dict(ROW.findall(PAGE.split("\n## Packages\n")[1].split("\n## ")[0]))
 
 
@@ -103,6 +104,13 @@ def test_every_dotted_name_exists():
 
     assert len(named) >= 80
     assert sorted(name for name in named if not exists(name)) == []
+
+
+def test_twenty_questions_have_the_file_that_answers_them():
+    answers = dict(QUESTION.findall(PAGE.split("\n## Twenty questions\n")[1]))
+
+    assert len(answers) == 20
+    assert [path for path in answers.values() if not (ROOT / path).is_file()] == []
 
 
 def test_a_name_that_is_gone_would_be_found():

@@ -17,6 +17,13 @@ MODULE = re.compile(
     r"`((?:placement|assignment|planner|core|tests)/[\w/]+(?:\.py)?)/?`"
 )
 
+PAGES = (
+    *("architecture", "design-notes", "theory", "core", "formats"),
+    *("contributing/add-a-bound", "contributing/add-an-assignor"),
+    "contributing/add-an-importer",
+)
+"""Pages whose paths of modules must exist."""
+
 
 @pytest.fixture(scope="module")
 def sources(root):
@@ -62,7 +69,7 @@ def test_no_source_names_a_document_outside_the_repository(root, sources):
     assert not found
 
 
-@pytest.mark.parametrize("page", ["architecture", "theory", "core", "formats"])
+@pytest.mark.parametrize("page", PAGES)
 def test_modules_that_a_page_names_exist(root, page):
     text = (root / "docs" / f"{page}.md").read_text(encoding="utf-8")
 

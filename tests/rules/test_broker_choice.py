@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Target, check
 from placement.check.rules.broker_dirs import most_of, open_dirs
-from placement.log_dirs.dir_choice import candidates, most_arrivals
+from placement.log_dirs.kafka_dir_choice import candidates, most_arrivals
 from placement.model.cluster import LogDirState
 from support.clusters import Dir, make_state
 from support.commands import run

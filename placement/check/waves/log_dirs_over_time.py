@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from placement.check.waves.dir_choice import DirChoiceFollower
+from placement.check.waves.kafka_dir_choice import DirChoiceFollower
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
 
 Key = tuple[str, int]

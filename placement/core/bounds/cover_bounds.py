@@ -14,7 +14,7 @@ weak duality of the fractional covering problem gives
 Each item leaves one bin, so the bounds of all bins add up; the same holds for the bins
 under their band and the items that arrive. The larger side is the bound. Items that
 must move count in full. The witness is :math:`\lambda` per bin as fractions, from which
-`core.verify.bound` computes the bound again in integers.
+`core.verify.cover_and_cut` computes the bound again in integers.
 """
 
 from dataclasses import dataclass

@@ -33,7 +33,7 @@ from placement.core.model.node_limits import node_room
 from placement.core.model.objective import broken_groups, usable_capacity
 from placement.core.model.problem import NO_LIMIT, NOWHERE, Movability, Problem
 from placement.core.model.solution import Proof, Shortfall
-from placement.core.verify.bound import verify_cover
+from placement.core.verify.cover_and_cut import verify_cover
 from placement.core.verify.shortfalls import Verifier
 
 CAPS = ("moves", "cost", "crossing")

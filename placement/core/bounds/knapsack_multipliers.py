@@ -1,8 +1,8 @@
 """
 Multipliers for covering bounds: searched in floats, returned as fractions.
 
-Any multipliers give a valid bound (`core.bounds.cover_bounds`). `core.verify.bound`
-computes the bound again in exact integers.
+Any multipliers give a valid bound (`core.bounds.cover_bounds`).
+`core.verify.cover_and_cut` computes the bound again in exact integers.
 """
 
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ of :math:`T`, one of its bins is outside by
     d \ge \frac{\sum_g w_g n_g(T) + f(T) - \sum_{b \in T} u_b}{\sum_{b \in T} t_b},
 
 and likewise below the bands with the most that :math:`T` can hold (docs/theory.md, "Cut
-bound"). The set is the witness; `core.verify.bound` computes its sums again.
+bound"). The set is the witness; `core.verify.cover_and_cut` computes its sums again.
 """
 
 from collections.abc import Iterable, Iterator

@@ -12,8 +12,8 @@ from planner.kafka_commands import ALL_BROKERS, KafkaCommands, topic_entity
 from planner.plan.documents.plan_document import Plan
 from planner.plan.documents.plan_figures import DEFAULT_RATE_BYTES_PER_S
 from planner.plan.waves.wave_document import kind_of, moving_inside, passing
-from planner.plan.waves.wave_files import FOLDER, PlannedWaves, pace_of
-from planner.plan.waves.wave_throttles import least_throttle
+from planner.plan.waves.wave_files import FOLDER, PlannedWaves
+from planner.plan.waves.wave_throttles import least_throttle, wave_throttle
 from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
 
 KAFKA = KafkaCommands()
@@ -221,7 +221,7 @@ def _wave(waves: PlannedWaves, step: Step, file: str, part: tuple[int, int]) -> 
     copies = len(passing(waves, step)) > 0
     topics = _topics(state, chosen) if dead and copies else ()
     rows = np.unique(state.partitions.topic_idx[chosen]).tolist() if topics else []
-    rate = round(pace_of(waves, step) + least_throttle(waves, step, rows))
+    rate = wave_throttle(waves, step, least_throttle(waves, step, rows))
     whole = round(waves.found.settings.bandwidth_bytes_per_s)
     is_last = part[0] == part[1]
     name = f"Wave {step.number} of {len(waves.steps)}"

@@ -24,7 +24,7 @@ from planner.plan.waves.wave_files import (
     wave_starts,
     wildcard_topics,
 )
-from planner.plan.waves.wave_throttles import least_throttle
+from planner.plan.waves.wave_throttles import least_throttle, wave_throttle
 from planner.text.document_numbers import rounded
 
 FORMAT = "kafka-planner/waves"
@@ -247,7 +247,9 @@ def _wave(
         "brokers": _brokers(waves, step),
         "bandwidth_bytes_per_s": rate if has_traffic else None,
         "network": _network(waves, step) if has_traffic else None,
-        "throttle_bytes_per_s": round(rate + least) if has_traffic else None,
+        "throttle_bytes_per_s": wave_throttle(waves, step, least)
+        if has_traffic
+        else None,
         "least_throttle_bytes_per_s": round(least) if has_traffic else None,
         "wildcard_topics": [waves.state.topics.names[topic] for topic in wild],
         "wildcard_least_throttle_bytes_per_s": round(wild_least)

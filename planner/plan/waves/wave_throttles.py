@@ -1,4 +1,4 @@
-"""Least throttle of a wave: the traffic of in-sync replicas that counts against it."""
+"""Throttle of a wave: its copy rate, and the in-sync traffic that counts against it."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,21 @@ import numpy.typing as npt
 
 from placement.model.cluster import ABSENT
 from placement.waves.wave_files import Step
-from planner.plan.waves.wave_files import PlannedWaves
+from planner.plan.waves.wave_files import PlannedWaves, pace_of
+
+
+def wave_throttle(waves: PlannedWaves, step: Step, least_bytes_per_s: float) -> int:
+    """
+    Return the throttle of a wave, in bytes/s: copies and in-sync traffic together.
+
+    Parameters
+    ----------
+    waves, step
+        The wave.
+    least_bytes_per_s
+        Rate that in-sync traffic uses up, from `least_throttle`.
+    """
+    return round(pace_of(waves, step) + least_bytes_per_s)
 
 
 def least_throttle(

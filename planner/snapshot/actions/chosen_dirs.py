@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from placement.log_dirs.dir_choice import DirCounts, candidates, choose_dirs
+from placement.log_dirs.kafka_dir_choice import DirCounts, candidates, choose_dirs
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.columns import count_rows
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from placement.check.waves.dir_choice import DirChoiceFollower
+from placement.check.waves.kafka_dir_choice import DirChoiceFollower
 from placement.model.load import Resource
 from placement.model.reassignment import Reassignment
 from placement.waves import edge_colouring

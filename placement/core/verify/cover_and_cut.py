@@ -1,5 +1,5 @@
 """
-Verify a bound from its witness, in exact integers.
+Verify cover bounds and cut bounds from their witnesses, in exact integers.
 
 The module imports `core.model.problem` alone and shares no code with the modules that
 find bounds. Products and sums are exact. A bound verified here therefore holds despite
