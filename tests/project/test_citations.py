@@ -20,7 +20,8 @@ MODULE = re.compile(
 PAGES = (
     *("architecture", "design-notes", "theory", "core", "formats"),
     *("contributing/add-a-bound", "contributing/add-an-assignor"),
-    "contributing/add-an-importer",
+    *("contributing/add-an-importer", "contributing/add-a-rule"),
+    *("contributing/add-an-option", "contributing/add-an-operation"),
 )
 """Pages whose paths of modules must exist."""
 
