@@ -129,7 +129,7 @@ def _request(operation: Operation, row: Placing) -> PlanRequest:
         band=(str(row.band),),
         effort=row.effort,
     )
-    return replace(usual, **dict(row.asks))
+    return usual.changed(**dict(row.asks))
 
 
 def _with_exact(row: Placing, found: Placed) -> Placed:

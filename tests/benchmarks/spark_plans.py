@@ -154,7 +154,7 @@ def plans_alone_s(fleet: Fleet, request: PlanRequest) -> tuple[float, float]:
     as in a task that has met a large cluster.
     """
     assert fleet.files is not None
-    search_compiled(EFFORTS[request.effort])
+    search_compiled(EFFORTS[request.options.effort])
     reader = SnapshotReader(fleet.files)
     named = NamedRequest(name="alone", request=request)
     by_name: dict[str, list[SnapshotSize]] = {}

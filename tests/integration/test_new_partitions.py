@@ -39,7 +39,7 @@ def test_a_topic_is_tried_and_made(three: Cluster, tmp_path):
 
     assert (tried.code, shown.code, made.code) == (0, 0, 0), made.err
     assert "nothing was changed" in tried.document["done"]
-    assert "--yes does it" in shown.document["done"]
+    assert "add --yes to do it" in shown.document["done"]
     assert "fresh" not in still
     entries = json.loads((plan / "reassignment.json").read_text())["partitions"]
     assert replicas_of(three, "fresh") == [one["replicas"] for one in entries]
