@@ -77,8 +77,8 @@ def _measured(
             continue
         tried.add(rules)
         eased = replace(nothing, rules=rules)
-        wishes = without_caps(replace(settings, eased=eased))
-        found = planned(replace(draft, settings=wishes))
+        relaxed = without_caps(replace(settings, eased=eased))
+        found = planned(replace(draft, settings=relaxed))
         if found.status in MET:
             return eased, found
     return nothing, None

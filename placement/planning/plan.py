@@ -83,7 +83,7 @@ def plan(
     -------
     The best plan found. There is always one, possibly without any change.
     """
-    wishes, began = settings or Settings(), time.monotonic()
+    given, began = settings or Settings(), time.monotonic()
 
     def once(settings: Settings) -> PlannedPlacement:
         if settings.deadline_s is not None:
@@ -99,15 +99,15 @@ def plan(
             return soften(once, settings, found)
         return found
 
-    found = softened(wishes)
-    if not wishes.hard or not found.has_met_rules:
+    found = softened(given)
+    if not given.hard or not found.has_met_rules:
         return found
-    hardened = harden(softened, wishes, found)
-    if hardened.has_met_rules or not wishes.soft or found.log_dirs is not None:
+    hardened = harden(softened, given, found)
+    if hardened.has_met_rules or not given.soft or found.log_dirs is not None:
         return hardened
-    whole = once(wishes) if found.draft.settings.eased is not None else found
-    given_way = soften(once, wishes, whole, for_goals=True)
-    is_met = given_way.has_met_rules and not all_missed(given_way, wishes)
+    whole = once(given) if found.draft.settings.eased is not None else found
+    given_way = soften(once, given, whole, for_goals=True)
+    is_met = given_way.has_met_rules and not all_missed(given_way, given)
     return given_way if is_met else hardened
 
 

@@ -41,7 +41,7 @@ class LeaveUnsettled:
         yield on_off, "have a replica on a broker that is not live"
         yield (
             self._in_failed_dirs(draft),
-            "have a replica in an offline log dir that this operation does not mend",
+            "have a replica in an offline log dir that this operation does not repair",
         )
         if len(unknown):
             of_unknown = unknown[state.partitions.topic_idx]

@@ -333,9 +333,9 @@ def try_failures(
         bandwidth=str(bandwidth), capacity_threshold=_thresholds(capacity_threshold)
     )
     with named_as_arguments():
-        wishes = read_failures_request(request, snapshot, state)
+        resolved = read_failures_request(request, snapshot, state)
     every = compute_all_failures(
-        snapshot, state, wishes, has_pairs=pairs, sample=sample, seed=seed
+        snapshot, state, resolved, has_pairs=pairs, sample=sample, seed=seed
     )
     return FailuresResult(every)
 
@@ -393,12 +393,12 @@ def lose(
         elr=elr,
     )
     with named_as_arguments(NAMES):
-        wishes = read_failures_request(request, snapshot, state)
-    if wishes.loss is None:
+        resolved = read_failures_request(request, snapshot, state)
+    if resolved.loss is None:
         msg = "nothing is lost: give brokers, racks or log_dirs"
         raise ValueError(msg)
     return LossResult(
-        play(snapshot, state, wishes, wishes.loss, is_crash=not clean_shutdown)
+        play(snapshot, state, resolved, resolved.loss, is_crash=not clean_shutdown)
     )
 
 

@@ -130,9 +130,9 @@ def failures(
         capacity_threshold=tuple(capacity_threshold or ()),
         elr=None if elr is None else str(elr),
     )
-    wishes = read_failures_request(request, read, state)
-    given = _Given(read, state, wishes, output_format)
-    if wishes.loss is None:
+    resolved = read_failures_request(request, read, state)
+    given = _Given(read, state, resolved, output_format)
+    if resolved.loss is None:
         is_fine = given.compute_all_failures(snapshot, pairs, sample, seed, top)
     else:
         is_fine = given.play(snapshot, is_crash=not clean_shutdown, has_unclean=unclean)
@@ -146,12 +146,12 @@ class _Given:
         self,
         snapshot: "Snapshot",
         state: "ClusterState",
-        wishes: "FailuresOptions",
+        resolved: "FailuresOptions",
         output_format: OutputFormat,
     ) -> None:
         self.snapshot = snapshot
         self.state = state
-        self.wishes = wishes
+        self.resolved = resolved
         self.is_json = output_format is OutputFormat.JSON
         self.now = datetime.now(UTC)
 
@@ -166,7 +166,7 @@ class _Given:
         every = compute_all_failures(
             self.snapshot,
             self.state,
-            self.wishes,
+            self.resolved,
             has_pairs=has_pairs,
             sample=sample,
             seed=seed,
@@ -184,10 +184,14 @@ class _Given:
         from planner.failures.failure_scenario import play, to_document
         from planner.failures.loss_screen import scenario_screen
 
-        if self.wishes.loss is None:  # pragma: no cover - checked by the caller
+        if self.resolved.loss is None:  # pragma: no cover - checked by the caller
             return True
         scenario = play(
-            self.snapshot, self.state, self.wishes, self.wishes.loss, is_crash=is_crash
+            self.snapshot,
+            self.state,
+            self.resolved,
+            self.resolved.loss,
+            is_crash=is_crash,
         )
         if self.is_json:
             print_json(to_document(scenario, now=self.now))

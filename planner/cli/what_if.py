@@ -126,7 +126,7 @@ def what_if(
         effort=read_effort(effort),
         seed=seed,
     )
-    wishes = read_options(request, state)
+    resolved = read_options(request, state)
     file = read_scenarios(
         scenarios, read, state, growth=growth_of(growth, trends, read)
     )
@@ -136,7 +136,7 @@ def what_if(
     found = play(
         read,
         file,
-        wishes,
+        resolved,
         jobs=jobs or len(os.sched_getaffinity(0)),
         output=output,
     )

@@ -28,7 +28,7 @@ from planner.options.wave_options import wave_settings
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Wishes:
+class ResolvedOptions:
     """
     Options of a plan for one cluster.
 
@@ -77,7 +77,7 @@ def check_request(request: PlanRequest, state: ClusterState | None) -> None:
     reader.raise_problems()
 
 
-def read_request(request: PlanRequest, state: ClusterState) -> Wishes:
+def read_request(request: PlanRequest, state: ClusterState) -> ResolvedOptions:
     """
     Return the options of a request for one cluster.
 
@@ -94,7 +94,7 @@ def read_options(
     state: ClusterState,
     operation: str | None = None,
     problems: Iterable[InputProblem] = (),
-) -> Wishes:
+) -> ResolvedOptions:
     """
     Return options for one cluster.
 
@@ -107,7 +107,7 @@ def read_options(
     operation
         Name of the operation; `None`: no plan is made, as of a score.
     problems
-        What is wrong with the options already.
+        Problems of the options found before.
 
     Raises
     ------
@@ -121,7 +121,7 @@ def read_options(
     options = rules.options
     settings = _settings(reader.state, rules)
     waves = wave_settings(options, _thresholds(options))
-    return Wishes(
+    return ResolvedOptions(
         options=options,
         settings=settings,
         document=options_document(options, operation, settings, waves, rules),

@@ -67,7 +67,7 @@ class PlanRequest:
     options
         The options, typed.
     problems
-        What is wrong with the options; it is raised when they are used.
+        Problems of the options, raised when the options are used.
     """
 
     goal: str

@@ -25,7 +25,7 @@ from placement.scenarios.scenario_outcome import (
 )
 from planner.errors import BadInputError
 from planner.failures.controller_majority import Voter, voters_of
-from planner.options.cluster_options import Wishes
+from planner.options.cluster_options import ResolvedOptions
 from planner.options.cluster_options import read_options as read_plan_options
 from planner.options.declared.rule_readers import SETS_OFF
 from planner.options.declared.value_readers import GivenFractions
@@ -113,7 +113,7 @@ class WhatIfOptions:
     """
 
     request: WhatIfRequest
-    plan: Wishes
+    plan: ResolvedOptions
     bandwidth_bytes_per_s: int
 
     @property
@@ -135,10 +135,12 @@ def read_options(request: WhatIfRequest, state: ClusterState) -> WhatIfOptions:
     given = {**asdict(request), "broker_set": SETS_OFF}
     options, problems = read_values(given)
     plan = replace(options, bandwidth=None)
-    wishes = read_plan_options(plan, state, problems=problems)
+    resolved = read_plan_options(plan, state, problems=problems)
     bandwidth = options.bandwidth
     assert bandwidth is not None  # noqa: S101 - given, and refused if it is wrong
-    return WhatIfOptions(request=request, plan=wishes, bandwidth_bytes_per_s=bandwidth)
+    return WhatIfOptions(
+        request=request, plan=resolved, bandwidth_bytes_per_s=bandwidth
+    )
 
 
 def what_if(

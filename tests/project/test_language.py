@@ -52,6 +52,10 @@ DIALECT = re.compile(
     r"|tak(es?|ing) (no )?notice)\b",
     re.IGNORECASE,
 )
+NAMES = re.compile(r"(^|_)(wish(es|ed)?|heirs?)(_|$)", re.IGNORECASE)
+"""Names of the dialect; the code that had them has names of the field."""
+PARAMETERS = re.compile(r"\n {4,}\w[\w, *]*\n {8,}(\w+)")
+"""A list of parameters, and the first word of their description."""
 CODE = re.compile(r"``.*?``|`[^`]*`", re.DOTALL)
 NODES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -66,7 +70,16 @@ def problems_of(source: str) -> list[str]:
         first = re.match(r"\W*(\w+)", text)
         if first and first[1] in FIRST_WORDS:
             found.append(f"line {line}: starts with {first[1]!r}")
-    return found
+        described = PARAMETERS.findall(text)
+        found += [f"line {line}: {one!r}" for one in described if one in FIRST_WORDS]
+    return found + [f"line {line}: {name}" for line, name in dialect_names(source)]
+
+
+def dialect_names(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each name of the dialect."""
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.NAME and NAMES.search(token.string):
+            yield token.start[0], token.string
 
 
 def docstrings_of(source: str) -> Iterator[tuple[int, str]]:
@@ -147,3 +160,9 @@ def test_dialect_is_refused(source: str, reason: str):
 
 def test_names_of_code_are_no_dialect():
     assert problems_of('"""Number of `heirs` per broker."""') == []
+
+
+def test_names_and_parameters_of_the_dialect_are_found():
+    source = 'def f(wishes):\n    """Add.\n\n    wide\n        What is wide.\n    """\n'
+
+    assert problems_of(source) == ["line 2: 'What'", "line 1: wishes"]

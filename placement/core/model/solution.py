@@ -114,7 +114,7 @@ class Certificate:
     cost, moves, deviation
         Cost of moving, number of moves, and largest distance outside the bands.
     roles, share
-        Where only roles change hands: number of role changes, and excess of the fullest
+        If only roles change: number of role changes, and excess of the fullest
         bin's count over its share, as a fraction.
     """
 

@@ -31,7 +31,7 @@ class Search(Protocol):
         """Return whether a plan keeps the rules and goals that it must keep."""
         ...
 
-    def wished(self, settings: Settings, eased: Eased) -> Settings:
+    def relaxed(self, settings: Settings, eased: Eased) -> Settings:
         """Return settings of a plan without soft goals, with the caps of `settings`."""
         ...
 
@@ -88,7 +88,7 @@ def least_caps(
         if high <= low:
             break
         aimed: dict[str, Any] = {field: aims}
-        found = search.planned(search.wished(replace(capped, **aimed), eased))
+        found = search.planned(search.relaxed(replace(capped, **aimed), eased))
         if search.is_met(found):
             best, high = found, used_of(found)[CROSSING]
         else:

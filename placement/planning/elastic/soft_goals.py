@@ -124,7 +124,7 @@ class _Search:
         if not for_goals:
             self.settings = replace(settings, hard=frozenset())
         alone = hard_alone(self.settings, found)
-        self.wishes = replace(alone, hard=settings.hard, names_log_dirs=False)
+        self.aims = replace(alone, hard=settings.hard, names_log_dirs=False)
 
     def run(self) -> tuple[PlannedPlacement, Eased]:
         """Return a plan with the fewest relaxed rules, and the relaxations."""
@@ -152,9 +152,9 @@ class _Search:
         """Return whether a plan keeps the rules not relaxed yet, and the hard goals."""
         return found.has_met_rules and not all_missed(found, self.settings)
 
-    def wished(self, settings: Settings, eased: Eased) -> Settings:
+    def relaxed(self, settings: Settings, eased: Eased) -> Settings:
         """Return settings of a plan without bands, with the caps of `settings`."""
-        return with_caps_of(replace(self.wishes, eased=eased), settings)
+        return with_caps_of(replace(self.aims, eased=eased), settings)
 
     def _attempt(self, names: Sequence[str], room: Room) -> Eased:
         """Plan with some rules relaxed by `room`; return these relaxations."""
@@ -181,8 +181,8 @@ class _Search:
 
     def _plan(self, eased: Eased) -> None:
         price = dear_price(self.found.draft)
-        wishes = without_caps(replace(self.wishes, eased=eased), price)
-        self.tried = self.planned(wishes)
+        cheaper = without_caps(replace(self.aims, eased=eased), price)
+        self.tried = self.planned(cheaper)
 
     def _kept_again(
         self, names: Sequence[str], eased: Eased

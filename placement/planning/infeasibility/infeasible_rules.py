@@ -434,8 +434,8 @@ class _Filter:
     def _search(self, settings: Settings) -> _Verdict:
         """Search for a plan, with more effort if the cluster is tiny."""
         for effort in self._efforts:
-            wishes = replace(settings, effort=effort)
-            status = self._planned(wishes).solution.status
+            limited = replace(settings, effort=effort)
+            status = self._planned(limited).solution.status
             if status in MET:
                 return _Verdict.POSSIBLE
             if status is Status.INFEASIBLE:

@@ -62,7 +62,11 @@ def refuse_option(option: str, value: str, rule: str) -> NoReturn:
         Always.
     """
     problem = InputProblem(
-        file="command line", place=option, value=value, rule=rule, remedy="mend it"
+        file="command line",
+        place=option,
+        value=value,
+        rule=rule,
+        remedy="correct the value",
     )
     msg = "bad options"
     raise BadInputError(msg, [problem])

@@ -256,7 +256,7 @@ def without_overruled(
     given
         Options of rules by name.
     sources
-        Where each came from. The line goes before the environment, which goes before
+        Source of each option. The line goes before the environment, which goes before
         the file; what is named as both by one of them stays for the reader to refuse.
     """
     rank = {"COMMANDLINE": 2, "ENVIRONMENT": 1}

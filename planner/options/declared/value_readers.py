@@ -189,7 +189,7 @@ def read_pattern(value: str, problems: Problems) -> str | None:
         re.compile(value)
     except re.error as error:
         rule = f"must be a regular expression: {error}"
-        problems.refuse(value, rule, "mend it; it matches whole names")
+        problems.refuse(value, rule, "correct it; it matches whole names")
         return None
     return value
 

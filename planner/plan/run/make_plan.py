@@ -31,7 +31,7 @@ from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
 from planner.errors import BadInputError, InputProblem
-from planner.options.cluster_options import Wishes, read_request
+from planner.options.cluster_options import ResolvedOptions, read_request
 from planner.options.declared.replication_factors import topic_factors
 from planner.options.new_brokers import arrival_notes
 from planner.options.overrides import seen_as
@@ -113,43 +113,45 @@ def make(
     identity = state
     given = request.options
     state = seen_as(state, given.rack_map, given.cpu_weight)
-    wishes = read_request(request, state)
-    operation = OPERATIONS[request.goal](wishes.state, wishes)
-    has_rounds = EFFORTS[wishes.settings.effort].more_rounds > 0
-    is_first = needs_compiling(len(wishes.state.replicas), has_rounds=has_rounds)
+    resolved = read_request(request, state)
+    operation = OPERATIONS[request.goal](resolved.state, resolved)
+    has_rounds = EFFORTS[resolved.settings.effort].more_rounds > 0
+    is_first = needs_compiling(len(resolved.state.replicas), has_rounds=has_rounds)
     once = ", the search compiled once for all" if is_first else ""
-    placed = _placed(wishes, operation, f"planning {request.goal}{once}")
-    to_come = arrival_notes(wishes.state, wishes.arrivals)
+    placed = _placed(resolved, operation, f"planning {request.goal}{once}")
+    to_come = arrival_notes(resolved.state, resolved.arrivals)
     placed = replace(placed, notes=(*placed.notes, *to_come))
-    infeasible_set = explain_impossible(operation, wishes.settings, placed)
+    infeasible_set = explain_impossible(operation, resolved.settings, placed)
     plan = make_plan(
         request.goal,
         with_remedies(placed, infeasible_set),
         taken_at=taken_at,
-        settings=wishes.document,
+        settings=resolved.document,
         identity=identity,
         infeasible_set=infeasible_set,
     )
     plan = with_outcome_notes(replace(plan, resources=resources))
     stage("checking the plan")
-    checked = _checking(plan, wishes)
-    if wishes.waves is not None:
+    checked = _checking(plan, resolved)
+    if resolved.waves is not None:
         stage("cutting the plan into waves")
-        waves = plan_waves(placed.reassignment, placed.weights_before, wishes.waves)
+        waves = plan_waves(placed.reassignment, placed.weights_before, resolved.waves)
         plan = replace(plan, waves=waves)
         findings = (*checked(), *check_planned(waves))
         return Planned(plan=plan, checked=lambda: findings)
     return Planned(plan=plan, checked=checked)
 
 
-def _placed(wishes: Wishes, operation: Operation, words: str) -> PlannedPlacement:
+def _placed(
+    resolved: ResolvedOptions, operation: Operation, words: str
+) -> PlannedPlacement:
     """Plan a placement; show the gap between copied bytes and their bound meanwhile."""
     stage(words)
-    if _is_priced(wishes.settings):
+    if _is_priced(resolved.settings):
         # With priced moves, the cost is no sum of bytes.
-        return plan_placement(wishes.state, operation, wishes.settings)
+        return plan_placement(resolved.state, operation, resolved.settings)
     with listening(lambda cost, bound: stage(f"{words}: {_gap_text(cost, bound)}")):
-        return plan_placement(wishes.state, operation, wishes.settings)
+        return plan_placement(resolved.state, operation, resolved.settings)
 
 
 def _gap_text(cost: int, bound: int) -> str:
@@ -157,13 +159,15 @@ def _gap_text(cost: int, bound: int) -> str:
     return f"{bytes_text(cost, 4)}, not under {bytes_text(bound, 4)}{gap}"
 
 
-def _checking(plan: Plan, wishes: Wishes) -> Callable[[], tuple[Finding, ...]]:
+def _checking(
+    plan: Plan, resolved: ResolvedOptions
+) -> Callable[[], tuple[Finding, ...]]:
     """Check a plan; a large one in a thread."""
     if len(plan.state.replicas) <= CHECKED_AT_ONCE:
-        findings = check_plan(plan, wishes)
+        findings = check_plan(plan, resolved)
         return lambda: findings
     with_one = ThreadPoolExecutor(1, thread_name_prefix="check")
-    checking = with_one.submit(check_plan, plan, wishes)
+    checking = with_one.submit(check_plan, plan, resolved)
     with_one.shutdown(wait=False)
     return checking.result
 
@@ -173,15 +177,15 @@ def _is_priced(settings: Settings) -> bool:
     return settings.prefers_moves or settings.price_per_move_bytes > 0
 
 
-def check_plan(plan: Plan, wishes: Wishes) -> tuple[Finding, ...]:
+def check_plan(plan: Plan, resolved: ResolvedOptions) -> tuple[Finding, ...]:
     """Check a plan as `check PLAN` would, before it is written."""
     target = target_lists(plan).to_target()
-    return check(plan.state, target, rules_of(plan, wishes))
+    return check(plan.state, target, rules_of(plan, resolved))
 
 
-def rules_of(plan: Plan, wishes: Wishes) -> CheckSettings:
+def rules_of(plan: Plan, resolved: ResolvedOptions) -> CheckSettings:
     """Return the rules for checking a plan: the limits under which it was made."""
-    state, settings = plan.state, wishes.settings
+    state, settings = plan.state, resolved.settings
     destination = settings.destination_brokers
     excluded = settings.excluded_for_replicas
     if destination is not None:
@@ -193,43 +197,43 @@ def rules_of(plan: Plan, wishes: Wishes) -> CheckSettings:
         },
         excluded_for_replicas=frozenset(excluded),
         excluded_for_leaders=settings.excluded_for_leaders,
-        excluded_topics=_excluded_names(state, wishes),
+        excluded_topics=_excluded_names(state, resolved),
         leaving_brokers=frozenset(leaving),
         allow_replication_factor_change=plan.goal in CHANGES_FACTORS,
     )
-    return with_chosen_rules(rules, wishes.document, state, plan.goal)
+    return with_chosen_rules(rules, resolved.document, state, plan.goal)
 
 
-def _excluded_names(state: ClusterState, wishes: Wishes) -> frozenset[str]:
-    excluded = wishes.settings.excluded_topics
+def _excluded_names(state: ClusterState, resolved: ResolvedOptions) -> frozenset[str]:
+    excluded = resolved.settings.excluded_topics
     if excluded is None:
         return frozenset()
     return frozenset(state.topics.names[t] for t in np.nonzero(excluded)[0])
 
 
-def _rebalance(state: ClusterState, wishes: Wishes) -> Operation:
+def _rebalance(state: ClusterState, resolved: ResolvedOptions) -> Operation:
     return Rebalance()
 
 
-def _add_brokers(state: ClusterState, wishes: Wishes) -> Operation:
+def _add_brokers(state: ClusterState, resolved: ResolvedOptions) -> Operation:
     is_new = np.equal(state.brokers.state, BrokerState.NEW)
-    if wishes.options.broker_list is None:
+    if resolved.options.broker_list is None:
         if not is_new.any():
             rule = "one broker of the snapshot must be new, or be named"
             raise _broker_list_error(_NOTHING, rule, _brokers_to_fill(state))
         return AddBrokers()
-    rows = state.brokers.rows_of(wishes.options.broker_list)
+    rows = state.brokers.rows_of(resolved.options.broker_list)
     off = [
         broker_id
-        for broker_id, row in zip(wishes.options.broker_list, rows, strict=True)
+        for broker_id, row in zip(resolved.options.broker_list, rows, strict=True)
         if row == ABSENT or not state.brokers.is_live[row]
     ]
     if off:
         value = ",".join(map(str, off))
         rule = "brokers to be filled must be live"
         raise _broker_list_error(value, rule, "start them, or leave them out")
-    to_come = (arrival.broker_id for arrival in wishes.arrivals)
-    return AddBrokers(tuple(dict.fromkeys((*wishes.options.broker_list, *to_come))))
+    to_come = (arrival.broker_id for arrival in resolved.arrivals)
+    return AddBrokers(tuple(dict.fromkeys((*resolved.options.broker_list, *to_come))))
 
 
 def _brokers_to_fill(state: ClusterState) -> str:
@@ -243,15 +247,15 @@ def _brokers_to_fill(state: ClusterState) -> str:
     return f"no broker is empty; describe one to come: --new-broker id={coming}"
 
 
-def _remove_brokers(state: ClusterState, wishes: Wishes) -> Operation:
-    if not wishes.options.broker_list:
+def _remove_brokers(state: ClusterState, resolved: ResolvedOptions) -> Operation:
+    if not resolved.options.broker_list:
         rule = "brokers to be removed must be named"
         raise _broker_list_error(_NOTHING, rule, "name them: 4,5")
-    return RemoveBrokers(wishes.options.broker_list)
+    return RemoveBrokers(resolved.options.broker_list)
 
 
-def _leaders(state: ClusterState, wishes: Wishes) -> Operation:
-    others = sorted(set(wishes.settings.resources or ()) - set(LED))
+def _leaders(state: ClusterState, resolved: ResolvedOptions) -> Operation:
+    others = sorted(set(resolved.settings.resources or ()) - set(LED))
     if others:
         problem = InputProblem(
             file="command line",
@@ -262,34 +266,36 @@ def _leaders(state: ClusterState, wishes: Wishes) -> Operation:
         )
         msg = "bad options"
         raise BadInputError(msg, [problem])
-    return Leaders(orders_followers=wishes.options.order_followers)
+    return Leaders(orders_followers=resolved.options.order_followers)
 
 
-def _replace_broker(state: ClusterState, wishes: Wishes) -> Operation:
-    options = wishes.options
+def _replace_broker(state: ClusterState, resolved: ResolvedOptions) -> Operation:
+    options = resolved.options
     return ReplaceBroker(tuple(zip(options.broker, options.with_broker, strict=True)))
 
 
-def _demote(state: ClusterState, wishes: Wishes) -> Operation:
-    if not wishes.options.broker_list and not wishes.options.log_dirs:
+def _demote(state: ClusterState, resolved: ResolvedOptions) -> Operation:
+    if not resolved.options.broker_list and not resolved.options.log_dirs:
         rule = "brokers or log dirs to be demoted must be named"
         raise _broker_list_error(_NOTHING, rule, "name them: 4, or --log-dirs 4:/d1")
-    return Demote(wishes.options.broker_list or (), wishes.options.log_dirs)
+    return Demote(resolved.options.broker_list or (), resolved.options.log_dirs)
 
 
-def _set_replication_factor(state: ClusterState, wishes: Wishes) -> Operation:
+def _set_replication_factor(
+    state: ClusterState, resolved: ResolvedOptions
+) -> Operation:
     factors, notes = topic_factors(
         state,
-        wishes.options.replication_factors or (),
-        wishes.options.replication_factor,
-        is_excluded=wishes.settings.excluded_topics,
-        named=wishes.options.topic,
+        resolved.options.replication_factors or (),
+        resolved.options.replication_factor,
+        is_excluded=resolved.settings.excluded_topics,
+        named=resolved.options.topic,
     )
     return SetReplicationFactor(factors, notes)
 
 
-def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
-    others = sorted(set(wishes.settings.resources or ()) - {Resource.DISK})
+def _log_dirs(state: ClusterState, resolved: ResolvedOptions) -> Operation:
+    others = sorted(set(resolved.settings.resources or ()) - {Resource.DISK})
     refused = [("--resources", ",".join(others), "log dirs share out disk alone")] * (
         len(others) > 0
     )
@@ -305,7 +311,7 @@ def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
     ]
     rows: tuple[int, ...] = ()
     try:
-        rows = read_dirs("--empty", wishes.options.empty, state)
+        rows = read_dirs("--empty", resolved.options.empty, state)
     except BadInputError as error:
         problems += error.problems
     if problems:
@@ -314,8 +320,8 @@ def _log_dirs(state: ClusterState, wishes: Wishes) -> Operation:
     return LogDirs(rows)
 
 
-def _fix(state: ClusterState, wishes: Wishes) -> Operation:
-    only, lost = wishes.options.only, wishes.options.lost
+def _fix(state: ClusterState, resolved: ResolvedOptions) -> Operation:
+    only, lost = resolved.options.only, resolved.options.lost
     return Fix(frozenset(map(Defect, only)) or frozenset(Defect), frozenset(lost or ()))
 
 
@@ -330,7 +336,7 @@ def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:
     return BadInputError("bad options", [problem])
 
 
-OPERATIONS: Mapping[str, Callable[[ClusterState, Wishes], Operation]] = {
+OPERATIONS: Mapping[str, Callable[[ClusterState, ResolvedOptions], Operation]] = {
     "rebalance": _rebalance,
     "add-brokers": _add_brokers,
     "remove-brokers": _remove_brokers,

@@ -197,7 +197,7 @@ class Asked:
                 if is_growth
                 else self.request.replica_assignment,
                 str(refusal.error),
-                f"mend the list{where}" if not is_growth else _REMEDIES[option],
+                f"correct the list{where}" if not is_growth else _REMEDIES[option],
             )
 
     def _count(self) -> int:
@@ -253,7 +253,7 @@ class Asked:
         count = int(open_brokers(self.state, frozenset()).sum())
         if count < self.factor:
             rule = f"only {count} live brokers have a log dir online"
-            self.reader.refuse(*self._asked_for(), rule, "mend the log dirs first")
+            self.reader.refuse(*self._asked_for(), rule, "correct the log dirs first")
 
     def _asked_for(self) -> tuple[str, object]:
         """Return the option that requests replicas, and its value."""

@@ -26,7 +26,7 @@ from planner.kafka_files.reassignment_file import (
     format_election,
     format_reassignment,
 )
-from planner.options.cluster_options import Wishes, read_request
+from planner.options.cluster_options import ResolvedOptions, read_request
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.cluster_fingerprint import fingerprint
 from planner.plan.documents.infeasibility import with_remedies
@@ -160,9 +160,9 @@ def make_new(
         With every option that is wrong for this cluster, in Kafka's words if Kafka
         would reject it.
     """
-    asked, wishes = read_new_request(state, request, cluster_configs)
+    asked, resolved = read_new_request(state, request, cluster_configs)
     grown = asked.grown
-    goal, settings = request.goal, wishes.settings
+    goal, settings = request.goal, resolved.settings
     stage("placing new partitions")
     infeasible_set = None
     if asked.lists is None:
@@ -172,8 +172,8 @@ def make_new(
     else:
         placed = place_by_hand(goal, grown, asked.lists, settings)
     # What came of the options stands last, in one group.
-    wishes.document.pop("replication_factor", None)
-    document = wishes.document | asked.document
+    resolved.document.pop("replication_factor", None)
+    document = resolved.document | asked.document
     plan = make_plan(
         goal,
         placed,
@@ -189,14 +189,14 @@ def make_new(
         first=asked.first,
         configs=asked.expected.configs,
         findings=check_new(
-            state, placed.reassignment.after(), grown.is_new, rules_of(plan, wishes)
+            state, placed.reassignment.after(), grown.is_new, rules_of(plan, resolved)
         ),
     )
 
 
 def read_new_request(
     state: ClusterState, request: PlanRequest, cluster_configs: Mapping[str, str]
-) -> tuple[Asked, Wishes]:
+) -> tuple[Asked, ResolvedOptions]:
     """
     Return the checked request, and its options parsed for a cluster.
 
@@ -206,23 +206,23 @@ def read_new_request(
         With every option that is wrong.
     """
     problems: list[InputProblem] = []
-    asked, wishes, to_be = None, None, state
+    asked, resolved, to_be = None, None, state
     try:
         asked = Asked(state, request, cluster_configs)
         to_be = asked.grown.state
     except BadInputError as error:
         problems += error.problems
     try:
-        wishes = _wishes(request, to_be)
+        resolved = _resolved(request, to_be)
     except BadInputError as error:
         problems += error.problems
-    if asked is None or wishes is None:
+    if asked is None or resolved is None:
         msg = "bad options"
         raise BadInputError(msg, problems)
-    return asked, wishes
+    return asked, resolved
 
 
-def _wishes(request: PlanRequest, to_be: ClusterState) -> Wishes:
+def _resolved(request: PlanRequest, to_be: ClusterState) -> ResolvedOptions:
     """
     Return the options parsed for the cluster that includes the new partitions.
 
