@@ -330,7 +330,7 @@ def try_failures(
     """
     state = snapshot.to_state()
     request = FailuresRequest(
-        bandwidth=str(bandwidth), capacity_threshold=_thresholds(capacity_threshold)
+        bandwidth=str(bandwidth), capacity_threshold=capacity_threshold or ()
     )
     with named_as_arguments():
         resolved = read_failures_request(request, snapshot, state)
@@ -389,7 +389,7 @@ def lose(
         rack=_names(racks),
         log_dir=_names(log_dirs),
         bandwidth=str(bandwidth),
-        capacity_threshold=_thresholds(capacity_threshold),
+        capacity_threshold=capacity_threshold or (),
         elr=elr,
     )
     with named_as_arguments(NAMES):
@@ -406,6 +406,3 @@ def _names(given: Iterable[str]) -> tuple[str, ...]:
     """Return names; a text is one name, not its letters."""
     return (given,) if isinstance(given, str) else tuple(given)
 
-
-def _thresholds(given: Mapping[str, float] | None) -> tuple[str, ...]:
-    return tuple(f"{resource}={value!r}" for resource, value in (given or {}).items())

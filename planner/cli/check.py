@@ -17,9 +17,7 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json
-from planner.errors import BadInputError, InputProblem
 from planner.text.table import Column, table_lines
-from planner.text.units import parse_fraction
 
 if TYPE_CHECKING:
     from placement.check import Finding
@@ -74,6 +72,7 @@ def check(
     from placement.check import check as check_target
     from placement.check import is_ok
     from planner.cli.common.snapshot_reading import read_snapshot
+    from planner.options.declared.value_readers import read_capacity_thresholds
     from planner.options.overrides import seen_as
     from planner.plan.documents.prior_violations import remedy_of
     from planner.plan.input.plan_input import check_settings, read_plan
@@ -81,7 +80,7 @@ def check(
     from planner.plan.run.check_new_partitions import GOALS, check_new_plan
 
     inputs = Gatherer()
-    thresholds = inputs.read(lambda: parse_thresholds(capacity_threshold or []))
+    thresholds = inputs.read(lambda: read_capacity_thresholds(capacity_threshold or ()))
     given = inputs.read(lambda: read_plan(plan))
     waves = inputs.read(lambda: read_waves(plan))
     before = inputs.read(lambda: read_snapshot(snapshot).to_state())
@@ -110,48 +109,6 @@ def check(
     else:
         typer.echo(_text(findings, len(given.reassignment), before))
     raise typer.Exit(ExitCode.OK if is_ok(findings) else ExitCode.FINDINGS)
-
-
-def parse_thresholds(options: Sequence[str]) -> dict[str, float]:
-    """
-    Read ``RESOURCE=FRACTION`` options.
-
-    Raises
-    ------
-    BadInputError
-        With every option that lacks a resource or a fraction in (0, 1].
-    """
-    from placement.check.case.check_settings import DEFAULT_CAPACITY_THRESHOLDS
-
-    thresholds, problems = {}, []
-    for option in options:
-        resource, _, number = option.partition("=")
-        fraction = _fraction(number)
-        if resource in DEFAULT_CAPACITY_THRESHOLDS and fraction is not None:
-            thresholds[resource] = fraction
-        else:
-            known = ", ".join(DEFAULT_CAPACITY_THRESHOLDS)
-            problems.append(
-                InputProblem(
-                    file="command line",
-                    place="--capacity-threshold",
-                    value=option,
-                    rule=f"must be RESOURCE=FRACTION: one of {known}, above 0 up to 1",
-                    remedy="write disk=0.8 or disk=80%",
-                )
-            )
-    if problems:
-        msg = "bad capacity threshold"
-        raise BadInputError(msg, problems)
-    return thresholds
-
-
-def _fraction(text: str) -> float | None:
-    try:
-        value = parse_fraction(text)
-    except ValueError:
-        return None
-    return value if 0 < value <= 1 else None
 
 
 def _text(

@@ -15,6 +15,8 @@ from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource
 from planner.errors import BadInputError, InputProblem
 from planner.options.declared.broker_lists import parse_broker_list
+from planner.options.declared.option import Problems
+from planner.options.declared.value_readers import GivenFractions, read_fractions
 from planner.snapshot.snapshot_document import Snapshot
 from planner.text.suggest import near
 from planner.text.units import parse_rate
@@ -37,7 +39,7 @@ class FailuresRequest:
     bandwidth
         Rate at which a broker sends, and at which it receives, copies of replicas.
     capacity_threshold
-        ``RESOURCE=FRACTION`` texts.
+        ``RESOURCE=FRACTION`` texts, or fractions by resource.
     elr
         Whether eligible leader replicas are in use: ``on``, ``off``, or `None` for the
         feature of the snapshot.
@@ -47,7 +49,7 @@ class FailuresRequest:
     rack: Sequence[str] = ()
     log_dir: Sequence[str] = ()
     bandwidth: str = DEFAULT_BANDWIDTH
-    capacity_threshold: Sequence[str] = ()
+    capacity_threshold: GivenFractions = ()
     elr: str | None = None
 
 
@@ -146,19 +148,12 @@ class _Reader:
                 self.refuse("--log-dir", text, rule, near(text, names))
         return rows
 
-    def thresholds(self, texts: Sequence[str]) -> dict[Resource, float]:
-        """Parse ``RESOURCE=FRACTION`` texts; other resources keep their default."""
-        found = dict(DEFAULT_THRESHOLDS)
-        for text in texts:
-            match = re.fullmatch(r"(\w+)=(\d*\.?\d+)", text)
-            name, value = (match[1], float(match[2])) if match else ("", 0.0)
-            if name in found and 0 < value <= 1:
-                found[Resource(name)] = value
-            else:
-                known = ", ".join(DEFAULT_THRESHOLDS)
-                rule = f"must be RESOURCE=FRACTION, of {known} and above 0 up to 1"
-                self.refuse("--capacity-threshold", text, rule, "write disk=0.8")
-        return found
+    def thresholds(self, given: GivenFractions) -> dict[Resource, float]:
+        """Return the threshold of each capacity; those not given keep the default."""
+        problems = Problems("--capacity-threshold")
+        found = read_fractions(given, problems)
+        self.problems += problems.found
+        return DEFAULT_THRESHOLDS | {Resource(name): v for name, v in found.items()}
 
     def rate(self, option: str, text: str) -> int:
         """Parse a rate in bytes/s; it must be positive."""

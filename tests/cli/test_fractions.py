@@ -24,6 +24,16 @@ def snap(tmp_path):
         ),
         (["plan", "rebalance"], ["--spread-band", "1.5"], ["--spread-band", "150%"]),
         (["score"], ["--band", "0.2"], ["--band", "20%"]),
+        (
+            ["failures"],
+            ["--capacity-threshold", "disk=0.7"],
+            ["--capacity-threshold", "disk=70%"],
+        ),
+        (
+            ["size"],
+            ["--capacity-threshold", "disk=0.7"],
+            ["--capacity-threshold", "disk=70%"],
+        ),
     ],
 )
 def test_percents_are_the_numbers_that_they_stand_for(

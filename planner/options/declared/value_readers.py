@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
+from planner.errors import BadInputError
 from planner.options.declared.broker_lists import broker_list
 from planner.options.declared.option import Problems
 from planner.options.declared.types import CopyOrder, ResourceName
@@ -160,6 +161,23 @@ def read_fractions(value: GivenFractions, problems: Problems) -> dict[str, float
         known = ", ".join(WITH_CAPACITY)
         rule = f"must be RESOURCE=FRACTION, of {known} and above 0 up to 1"
         problems.refuse(text, rule, "write disk=0.8 or disk=80%")
+    return found
+
+
+def read_capacity_thresholds(value: GivenFractions) -> dict[str, float]:
+    """
+    Return thresholds of capacities by resource.
+
+    Raises
+    ------
+    BadInputError
+        With every threshold that names no capacity or no fraction above 0 up to 1.
+    """
+    problems = Problems("--capacity-threshold")
+    found = read_fractions(value, problems)
+    if problems.found:
+        msg = "bad capacity threshold"
+        raise BadInputError(msg, problems.found)
     return found
 
 
