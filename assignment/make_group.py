@@ -15,8 +15,8 @@ from assignment.group import (
     GroupPartitions,
     GroupTopics,
     Members,
-    Rows,
 )
+from assignment.rows import Rows
 
 INTERNAL_TOPICS = frozenset(
     {"__consumer_offsets", "__transaction_state", "__share_group_state"}

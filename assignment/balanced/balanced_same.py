@@ -19,8 +19,9 @@ from assignment.balanced.balanced_topics import (
 )
 from assignment.balanced.partition_classes import racks_count
 from assignment.certificate import Certificate, bound_moved
-from assignment.group import ABSENT, Group, Rows
+from assignment.group import ABSENT, Group
 from assignment.outcome import Assignment
+from assignment.rows import Rows
 from placement.array_types import BoolArray, CountArray, IndexArray
 from placement.core.counts.count_flow import LoadBounds
 from placement.core.counts.kernels import largest_first

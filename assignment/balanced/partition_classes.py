@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from assignment.assignors.claims import sole_owners
-from assignment.group import ABSENT, Group, order_by
+from assignment.group import ABSENT, Group
+from assignment.rows import order_by
 from placement.array_types import IndexArray, RowArray
 
 

@@ -16,7 +16,7 @@ from placement.cluster_changes.hardware_rows import (
 )
 from placement.cluster_changes.variant import Data, Variant
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
-from placement.model.load import bytes_by_place
+from placement.model.disk_bytes import bytes_by_place
 
 Place = tuple[int, str]
 """Broker id and path."""

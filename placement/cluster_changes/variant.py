@@ -10,7 +10,7 @@ import numpy as np
 from placement.array_types import CodeArray
 from placement.cluster_changes.hardware_rows import broker_rows, dir_rows, rebuilt
 from placement.model.cluster import ClusterState
-from placement.model.reassignment import usable_after
+from placement.model.free_space import usable_after
 
 
 class Data(IntEnum):

@@ -15,13 +15,8 @@ from placement.failures.failover import CARRIED_COLUMNS, ON_RETURN
 from placement.failures.failure_domains import Domains
 from placement.failures.load_gains import Gains
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
-from placement.model.load import (
-    RESOURCES,
-    UNIT_ROW,
-    Resource,
-    Weights,
-    fixed_disk_bytes,
-)
+from placement.model.disk_bytes import fixed_disk_bytes
+from placement.model.load import RESOURCES, UNIT_ROW, Resource, Weights
 
 NO_LIMIT = np.inf
 MOST_RACKS = 64

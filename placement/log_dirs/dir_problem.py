@@ -16,14 +16,8 @@ from placement.core.model.problem import (
 )
 from placement.draft.draft import Draft
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
-from placement.model.load import (
-    RESOURCES,
-    Resource,
-    bytes_by_place,
-    first_true,
-    taken_bytes,
-    weigh,
-)
+from placement.model.disk_bytes import bytes_by_place, taken_bytes
+from placement.model.load import RESOURCES, Resource, first_true, weigh
 from placement.model.reassignment import Reassignment
 from placement.model.targets import TOLERANCE, Members, Shares, Targets, find_targets
 

@@ -21,7 +21,8 @@ from placement.log_dirs.kafka_dir_choice import (
     choose_dirs,
 )
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
-from placement.model.load import Resource, bytes_by_place, taken_bytes
+from placement.model.disk_bytes import bytes_by_place, taken_bytes
+from placement.model.load import Resource
 from placement.model.reassignment import Reassignment
 from placement.model.targets import TOLERANCE
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from placement.array_types import BoolArray, RateArray
 from placement.model.cluster import UNKNOWN, ClusterState
+from placement.model.disk_bytes import fixed_disk_bytes
 from placement.model.load import (
     LEADING,
     RESOURCES,
@@ -21,7 +22,6 @@ from placement.model.load import (
     Resource,
     WeightArray,
     Weights,
-    fixed_disk_bytes,
 )
 
 DEFAULT_BAND = 0.10

@@ -19,10 +19,8 @@ from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
     ClusterState,
-    LogDirs,
-    LogDirState,
-    Storage,
 )
+from placement.model.disk_bytes import disk_weights, fixed_disk_bytes
 
 WeightArray = npt.NDArray[np.int64]
 
@@ -123,7 +121,7 @@ def _weigh(state: ClusterState) -> Weights:
     replica, leader = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     is_known = np.ones(shape, dtype=np.bool_)
     factor = state.replication_factor
-    copy_bytes, own = _disk_weights(state)
+    copy_bytes, own = disk_weights(state)
     replica[:, 0] = copy_bytes
     is_known[:, 0] = np.not_equal(partitions.size_bytes, UNKNOWN)
 
@@ -161,23 +159,6 @@ def _scaled(rates: RateArray, resource: Resource) -> tuple[WeightArray, BoolArra
     return np.ceil(scaled * (1 - 1e-12)).astype(np.int64), known
 
 
-def _disk_weights(state: ClusterState) -> tuple[WeightArray, WeightArray]:
-    size = np.maximum(state.partitions.size_bytes, 0)
-    topic_is_shared = np.equal(state.topics.storage, Storage.SHARED)
-    is_shared = (
-        topic_is_shared[state.partitions.topic_idx]
-        if len(topic_is_shared)
-        else np.zeros(len(size), dtype=np.bool_)
-    )
-    size = np.where(is_shared, 0, size)
-    own = state.replicas.own_bytes
-    if np.all(np.equal(own, UNKNOWN)):
-        return size, np.zeros(0, dtype=np.int64)
-    of = state.replicas.partition_idx
-    differs = np.not_equal(own, UNKNOWN) & ~is_shared[of]
-    return size, np.where(differs, own - size[of], 0)
-
-
 def _refuse_overflow(
     state: ClusterState, replica: WeightArray, leader: WeightArray
 ) -> None:
@@ -189,68 +170,6 @@ def _refuse_overflow(
     ]
     if problems:
         raise InvalidClusterError(problems)
-
-
-def fixed_disk_bytes(state: ClusterState) -> WeightArray:
-    """
-    Return ``(B,)`` bytes on the disks of each broker besides its replicas.
-
-    Stray and deleted directories, indexes, the metadata log: the bytes of each serving
-    log dir with known free space that are neither free nor used by replicas. Replicas
-    in an unknown log dir may be in any log dir of their broker.
-    """
-    if not taken_bytes(state.log_dirs).any():
-        return np.zeros(state.num_brokers, dtype=np.int64)
-    located, elsewhere = bytes_by_place(state)
-    return unexplained_bytes(state.log_dirs, located, elsewhere)
-
-
-def unexplained_bytes(
-    log_dirs: LogDirs, located: WeightArray, elsewhere: WeightArray
-) -> WeightArray:
-    """Return ``(B,)`` `fixed_disk_bytes`, from the results of `bytes_by_place`."""
-    left = np.maximum(taken_bytes(log_dirs) - located, 0)
-    fixed = np.zeros(len(elsewhere), dtype=np.int64)
-    np.add.at(fixed, log_dirs.broker_idx, left)
-    least: WeightArray = np.maximum(fixed - elsewhere, 0)
-    return least
-
-
-def taken_bytes(log_dirs: LogDirs) -> WeightArray:
-    """Return ``(D,)`` used bytes of each file system; 0 if unknown."""
-    is_known = (
-        np.not_equal(log_dirs.usable_bytes, UNKNOWN)
-        & np.not_equal(log_dirs.size_bytes, UNKNOWN)
-        & np.not_equal(log_dirs.state, LogDirState.OFFLINE)
-    )
-    taken: WeightArray = np.where(
-        is_known, log_dirs.size_bytes - log_dirs.usable_bytes, 0
-    )
-    return taken
-
-
-def bytes_by_place(state: ClusterState) -> tuple[WeightArray, WeightArray]:
-    """
-    Return the bytes of replicas by log dir and broker.
-
-    Returns
-    -------
-    ``(D,)`` per log dir, copies between log dirs included; ``(B,)`` per broker, of
-    replicas with an unknown log dir.
-    """
-    replicas = state.replicas
-    size, own = _disk_weights(state)
-    each = size[replicas.partition_idx]
-    if len(own):
-        each = each + own
-    located = np.zeros(len(state.log_dirs), dtype=np.int64)
-    for rows in (replicas.log_dir_idx, replicas.future_log_dir_idx):
-        lies = np.not_equal(rows, ABSENT)
-        np.add.at(located, rows[lies], each[lies])
-    elsewhere = np.zeros(state.num_brokers, dtype=np.int64)
-    lost = np.equal(replicas.log_dir_idx, ABSENT)
-    np.add.at(elsewhere, replicas.broker_idx[lost], each[lost])
-    return located, elsewhere
 
 
 def preferred_leaders(state: ClusterState) -> IndexArray:

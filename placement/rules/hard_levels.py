@@ -16,14 +16,8 @@ from placement.core.model.problem import (
 from placement.draft.draft import Draft
 from placement.draft.rule_tables import SoftColumn
 from placement.model.cluster import Brokers
-from placement.model.load import (
-    LEADING,
-    RESOURCES,
-    UNITS,
-    Resource,
-    WeightArray,
-    fixed_disk_bytes,
-)
+from placement.model.disk_bytes import fixed_disk_bytes
+from placement.model.load import LEADING, RESOURCES, UNITS, Resource, WeightArray
 from placement.model.targets import TOLERANCE, Targets, rack_limit
 
 CAPACITY_RULES = (

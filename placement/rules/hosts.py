@@ -10,7 +10,8 @@ from placement.core.model.problem import (
     Limits,
 )
 from placement.draft.draft import Draft
-from placement.model.load import RESOURCES, WeightArray, fixed_disk_bytes
+from placement.model.disk_bytes import fixed_disk_bytes
+from placement.model.load import RESOURCES, WeightArray
 from placement.model.targets import TOLERANCE
 from placement.rules.hard_levels import capacity_units
 

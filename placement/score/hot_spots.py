@@ -8,14 +8,8 @@ import numpy.typing as npt
 
 from placement.array_types import BoolArray, RateArray
 from placement.model.cluster import ClusterState
-from placement.model.load import (
-    RESOURCES,
-    Resource,
-    WeightArray,
-    Weights,
-    as_units,
-    fixed_disk_bytes,
-)
+from placement.model.disk_bytes import fixed_disk_bytes
+from placement.model.load import RESOURCES, Resource, WeightArray, Weights, as_units
 from placement.model.targets import TOLERANCE
 from placement.score.placement_score import Measured
 

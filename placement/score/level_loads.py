@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from placement.array_types import BoolArray, CountArray, RateArray
 from placement.model.cluster import ABSENT, ClusterState, LogDirState, sum_rows
+from placement.model.disk_bytes import bytes_by_place, taken_bytes
 from placement.model.load import (
     LEADING,
     RESOURCES,
@@ -16,8 +17,6 @@ from placement.model.load import (
     WeightArray,
     Weights,
     as_units,
-    bytes_by_place,
-    taken_bytes,
 )
 from placement.score.balance_statistics import Spread, gini_rows, spread_rows
 from placement.score.placement_score import Measured

@@ -28,12 +28,8 @@ from planner.api.plans import (
 )
 from planner.api.proposals import propose_assignment
 from planner.api.result import PlanResult
-from planner.api.scenarios import (
-    SizeResult,
-    WhatIfResult,
-    play_scenarios,
-    size_cluster,
-)
+from planner.api.scenarios import WhatIfResult, play_scenarios
+from planner.api.sizing import SizeResult, size_cluster
 from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
 from planner.api.status import StatusResult, cluster_status
 from planner.api.table import Table

@@ -19,6 +19,7 @@ from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from planner.api.errors import named_as_arguments
+from planner.api.result import without_command
 from planner.api.table import Table
 from planner.failures.all_failures import (
     AllFailures,
@@ -112,16 +113,6 @@ class FailuresResult:
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"
-
-
-def without_command(lines: Iterable[str]) -> str:
-    """Return a screen without its last lines, which name a command."""
-    kept = []
-    for line in lines:
-        if line.startswith("Next"):
-            break
-        kept.append(line)
-    return "\n".join(kept)
 
 
 def _columns(given: Outlook, kind: DomainKind, found: Failures) -> dict[str, Any]:
@@ -405,4 +396,3 @@ def lose(
 def _names(given: Iterable[str]) -> tuple[str, ...]:
     """Return names; a text is one name, not its letters."""
     return (given,) if isinstance(given, str) else tuple(given)
-

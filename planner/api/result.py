@@ -1,6 +1,6 @@
 """Result of a plan: status, certificate, moves as tables, and the plan folder."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -205,3 +205,13 @@ def _flat(values: RateArray) -> Any:  # noqa: ANN401 - an Arrow column
 
     unknown = np.isnan(values.ravel())
     return pa.array(rounded_all(np.where(unknown, 0.0, values.ravel())), mask=unknown)
+
+
+def without_command(lines: Iterable[str]) -> str:
+    """Return a screen without its last lines, which name a command."""
+    kept = []
+    for line in lines:
+        if line.startswith("Next"):
+            break
+        kept.append(line)
+    return "\n".join(kept)

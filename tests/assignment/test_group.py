@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assignment.errors import InvalidGroupError
-from assignment.group import Rows, order_by
 from assignment.make_group import MemberSpec, TopicSpec, make_group, matches
+from assignment.rows import Rows, order_by
 from support.groups import group_of, groups
 
 GROUP = group_of({"t0": 2, "t1": 1}, {"c0": "t0", "c1": "t0 t1"}, {"c0": {"t0": [1]}})

@@ -13,9 +13,9 @@ from assignment.group import (
     GroupPartitions,
     GroupTopics,
     Members,
-    Rows,
 )
 from assignment.outcome import Assignment
+from assignment.rows import Rows
 
 CHANGED = 0.05
 """So many of the members leave, or join."""

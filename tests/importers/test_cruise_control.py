@@ -13,10 +13,10 @@ from planner.snapshot.importers.cruise_control.capacity_files import (
 from planner.snapshot.importers.cruise_control.cruise_control_folder import (
     read_cruise_control,
 )
+from planner.snapshot.importers.cruise_control.partition_load import read_partition_load
 from planner.snapshot.importers.cruise_control.rest_answers import (
     read_cluster_state,
     read_load,
-    read_partition_load,
 )
 from planner.snapshot.importers.kafka_tools.reassignment_json import read_assignment
 from support.commands import run

@@ -12,7 +12,8 @@ from placement.model.cluster import (
     ClusterState,
     LogDirState,
 )
-from placement.model.load import first_live_replica, fixed_disk_bytes, weigh
+from placement.model.disk_bytes import fixed_disk_bytes
+from placement.model.load import first_live_replica, weigh
 from placement.model.reassignment import Reassignment, reassign, unchanged
 from support.clusters import Dir, clusters, make_state
 from support.naive import failed_ids, live_ids, replicas_of

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from placement.errors import InvalidClusterError
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState, Storage
+from placement.model.disk_bytes import fixed_disk_bytes
 from placement.model.load import (
     RESOURCES,
     UNITS,
@@ -16,7 +17,6 @@ from placement.model.load import (
     as_units,
     broker_loads,
     first_true,
-    fixed_disk_bytes,
     heaviest_replicas,
     known_fractions,
     preferred_leaders,

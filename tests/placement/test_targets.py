@@ -10,11 +10,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState, ClusterState
+from placement.model.disk_bytes import fixed_disk_bytes
 from placement.model.load import (
     RESOURCES,
     Resource,
     broker_loads,
-    fixed_disk_bytes,
     heaviest_replicas,
     preferred_leaders,
     weigh,

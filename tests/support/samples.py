@@ -11,10 +11,10 @@ from planner.snapshot.importers.cruise_control.capacity_files import (
     read_broker_sets,
     read_capacity,
 )
+from planner.snapshot.importers.cruise_control.partition_load import read_partition_load
 from planner.snapshot.importers.cruise_control.rest_answers import (
     read_cluster_state,
     read_load,
-    read_partition_load,
 )
 from planner.snapshot.importers.hardware.broker_table import read_broker_table
 from planner.snapshot.importers.hardware.strimzi import read_strimzi

@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 
 from placement.cluster_changes.variant import Data
 from placement.model.cluster import ABSENT, UNKNOWN, BrokerState, LogDirState, Storage
-from placement.model.load import (
-    RESOURCES,
-    Resource,
-    broker_loads,
-    fixed_disk_bytes,
-    weigh,
-)
+from placement.model.disk_bytes import fixed_disk_bytes
+from placement.model.load import RESOURCES, Resource, broker_loads, weigh
 from support.clusters import Dir, clusters, make_state
 from support.naive import naive_loads, replicas_of
 from support.scenarios import change_lists, changed, ids_of

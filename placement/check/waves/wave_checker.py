@@ -17,10 +17,16 @@ from placement.check.rules.capacity_rules import capacities
 from placement.check.waves.disk_growth import GrowthFollower
 from placement.check.waves.log_dirs_over_time import DirFollower, Dirs, Place
 from placement.check.waves.network_rules import NetworkFollower
+from placement.check.waves.replicas_before import (
+    in_sync_of,
+    leader_of,
+    own_bytes_of,
+    size_of,
+)
 from placement.check.waves.throttle_lists import WaveProperties, file_findings
 from placement.check.waves.wave_duration import Passing
 from placement.check.waves.wave_limits import WaveDirs, WaveLimits
-from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, Storage
+from placement.model.cluster import ClusterState
 
 Key = tuple[str, int]
 Lists = Mapping[Key, Sequence[int]]
@@ -97,8 +103,9 @@ class _Follower:
             if key in self.row_of
         }
         self.lists = {key: list(row) for key, row in self.before.items()}
-        self.leader = {key: self._leader(before, key) for key in self.before}
-        self.in_sync = {key: self._in_sync(before, key) for key in self.before}
+        rows = {key: self.row_of[key] for key in self.before}
+        self.leader = {key: leader_of(before, row) for key, row in rows.items()}
+        self.in_sync = {key: in_sync_of(before, row) for key, row in rows.items()}
         least = before.topics.min_insync_replicas
         self.min_isr = {
             key: int(least[partitions.topic_idx[self.row_of[key]]])
@@ -107,12 +114,11 @@ class _Follower:
         self.rack = dict(zip(ids, brokers.rack_idx.tolist(), strict=True))
         live = brokers.is_live.tolist()
         self.is_live = dict(zip(ids, live, strict=True))
-        self.size = {key: self._size(before, key) for key in self.before}
-        self.own = {key: self._own(before, key) for key in self.before}
+        self.size = {key: size_of(before, row) for key, row in rows.items()}
+        self.own = {key: own_bytes_of(before, row) for key, row in rows.items()}
         load = broker_loads(before, placed_before(before))["disk"]
         self.load = {b: float(v) for b, v in zip(ids, load.tolist(), strict=True)}
         self.limit = self._limits(before)
-        rows = {key: self.row_of[key] for key in self.before}
         self.dirs = DirFollower(before, rows)
         thresholds = limits.in_threshold, limits.out_threshold
         self.network = NetworkFollower(before, rows, thresholds)
@@ -129,45 +135,6 @@ class _Follower:
         earlier = [lists[key] for lists in waves[: number - 1] if key in lists]
         now = earlier[-1] if earlier else self.before[key]
         return bool(set(waves[number - 1][key]) - set(now))
-
-    def _leader(self, before: ClusterState, key: Key) -> int | None:
-        row = int(before.partitions.leader_idx[self.row_of[key]])
-        is_led = row != ABSENT and before.brokers.is_live[row]
-        return int(before.brokers.ids[row]) if is_led else None
-
-    def _rows(self, before: ClusterState, key: Key) -> range:
-        start = before.replicas.start
-        return range(int(start[self.row_of[key]]), int(start[self.row_of[key] + 1]))
-
-    def _in_sync(self, before: ClusterState, key: Key) -> set[int]:
-        replicas, ids = before.replicas, before.brokers.ids
-        is_live = before.brokers.is_live
-        return {
-            int(ids[replicas.broker_idx[row]])
-            for row in self._rows(before, key)
-            if replicas.is_in_sync[row] and is_live[replicas.broker_idx[row]]
-        }
-
-    def _size(self, before: ClusterState, key: Key) -> int:
-        p = self.row_of[key]
-        storage = before.topics.storage[before.partitions.topic_idx[p]]
-        return (
-            0
-            if storage == Storage.SHARED
-            else max(int(before.partitions.size_bytes[p]), 0)
-        )
-
-    def _own(self, before: ClusterState, key: Key) -> dict[int, int]:
-        """Return the bytes, by broker, of replicas that differ from their leader's."""
-        replicas, ids = before.replicas, before.brokers.ids
-        p = self.row_of[key]
-        if before.topics.storage[before.partitions.topic_idx[p]] == Storage.SHARED:
-            return {}
-        return {
-            int(ids[replicas.broker_idx[row]]): int(replicas.own_bytes[row])
-            for row in self._rows(before, key)
-            if replicas.own_bytes[row] != UNKNOWN
-        }
 
     def _limits(self, before: ClusterState) -> dict[int, float]:
         """Return byte limits: the threshold, or the load before or after if more."""

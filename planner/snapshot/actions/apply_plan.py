@@ -1,7 +1,7 @@
 """Snapshot after a plan has run, for planning or scoring again."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from placement.array_types import RowArray
-from placement.model.cluster import ClusterState, sum_rows
-from placement.model.reassignment import usable_after
+from placement.model.cluster import ClusterState
+from placement.model.free_space import usable_after
 from planner.errors import BadInputError, InputProblem
 from planner.io.problems import problem
 from planner.snapshot.actions.chosen_dirs import Dirs, with_chosen_dirs
+from planner.snapshot.actions.serving_replicas import Serving, live_ids, serving_of
 from planner.snapshot.formats.json_file import python_values
 from planner.snapshot.snapshot_document import Snapshot
 from planner.snapshot.tables.snapshot_columns import LOG_DIRS, PARTITIONS, ArrowTable
@@ -21,7 +22,6 @@ from planner.snapshot.tables.table_rows import Rows, as_array, find_in_rows
 from planner.snapshot.to_state import first_in_rows
 
 Key = tuple[str, int]
-_LIVE = ("alive", "new", "demoted")
 _CLEARED = ("adding_replicas", "removing_replicas", "elr", "last_known_elr")
 
 
@@ -180,17 +180,6 @@ def _rows_of(snapshot: Snapshot, plan: Targets) -> list[int | None]:
     return [row_of.get(key) for key in zip(plan.topics, plan.partitions, strict=True)]
 
 
-def live_ids(snapshot: Snapshot) -> frozenset[int]:
-    """Return the ids of the live brokers."""
-    states = snapshot.brokers.column("state").to_pylist()
-    ids = snapshot.brokers.column("id").to_pylist()
-    return frozenset(
-        broker
-        for broker, state in zip(ids, states, strict=True)
-        if state is None or state in _LIVE
-    )
-
-
 def _problems(
     snapshot: Snapshot, plan: Targets, rows: list[int | None], file: str
 ) -> Iterator[InputProblem]:
@@ -242,61 +231,6 @@ def _dirs_of(snapshot: Snapshot) -> dict[int, frozenset[str]]:
     for broker, path in zip(owners, paths, strict=True):
         found.setdefault(broker, set()).add(path)
     return {broker: frozenset(paths) for broker, paths in found.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """
-    Brokers that can serve the partitions of a plan before it runs.
-
-    Parameters
-    ----------
-    live
-        Ids of the live brokers.
-    offline
-        Per entry of the plan, live brokers that cannot serve its partition.
-    has_source
-        Per entry, whether a follower can fetch a copy now.
-    """
-
-    live: frozenset[int]
-    offline: Sequence[frozenset[int]]
-    has_source: Sequence[bool]
-
-    def in_sync(
-        self, entry: int, target: Sequence[int], isr: Sequence[int] | None
-    ) -> list[int]:
-        """Return the ISR after the plan; without a source no replica catches up."""
-        if not self.has_source[entry]:
-            return [broker for broker in isr or () if broker in target]
-        return self.online(entry, target)
-
-    def online(self, entry: int, replicas: Sequence[int]) -> list[int]:
-        """Return the brokers that are live and can serve the partition."""
-        offline = self.offline[entry]
-        return [b for b in replicas if b in self.live and b not in offline]
-
-    def leader(self, entry: int, isr: Sequence[int]) -> int:
-        """Return the first in-sync replica; -1 if none can lead."""
-        return next(iter(isr), -1) if self.has_source[entry] else -1
-
-
-def serving_of(snapshot: Snapshot, at: RowArray) -> Serving:
-    """Return the brokers that can serve the partitions in some rows."""
-    state = snapshot.to_state()
-    is_offline, start = state.is_offline, state.replicas.start
-    ids = state.brokers.ids[state.replicas.broker_idx]
-
-    def offline_of(p: int) -> frozenset[int]:
-        rows = slice(int(start[p]), int(start[p + 1]))
-        return frozenset(ids[rows][is_offline[rows]].tolist())
-
-    has_offline = sum_rows(is_offline, start) > 0
-    return Serving(
-        live=live_ids(snapshot),
-        offline=[offline_of(p) if has_offline[p] else frozenset() for p in at.tolist()],
-        has_source=state.has_source[at].tolist(),
-    )
 
 
 def chosen_dirs(snapshot: Snapshot, plan: Targets) -> list[Sequence[str | None] | None]:

@@ -7,17 +7,16 @@ from typing import Any
 import pyarrow as pa
 
 from planner.snapshot.actions.apply_plan import (
-    Serving,
     Targets,
     bytes_after,
     chosen_dirs,
     dirs_after,
     insert_rows,
     rows_of_plan,
-    serving_of,
     without_rows,
 )
 from planner.snapshot.actions.chosen_dirs import Dirs
+from planner.snapshot.actions.serving_replicas import Serving, serving_of
 from planner.snapshot.formats.json_file import python_values
 from planner.snapshot.snapshot_document import Snapshot
 from planner.snapshot.tables.snapshot_columns import PARTITIONS, ArrowTable

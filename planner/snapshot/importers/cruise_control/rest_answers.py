@@ -28,10 +28,9 @@ from planner.snapshot.tables.snapshot_records import Id, Leader
 
 STATE_KIND = "Cruise Control's kafka_cluster_state"
 LOAD_KIND = "Cruise Control's load"
-PARTITION_LOAD_KIND = "Cruise Control's partition_load"
-_FOREIGN = with_config(ConfigDict(strict=True, allow_inf_nan=False))
-_Topic = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
-_Amount = Annotated[float, Field(ge=0, le=MAX_RATE)]
+FOREIGN = with_config(ConfigDict(strict=True, allow_inf_nan=False))
+Topic = Annotated[str, Field(pattern=r"^[a-zA-Z0-9._-]{1,249}$")]
+Amount = Annotated[float, Field(ge=0, le=MAX_RATE)]
 _ID = re.compile(r"[0-9]{1,9}", re.ASCII)
 # Placeholders for log dirs that could not be queried.
 _DEAD, _TIMED_OUT = "broker_dead", "timed_out"
@@ -39,7 +38,7 @@ _DEAD, _TIMED_OUT = "broker_dead", "timed_out"
 _PartitionState = TypedDict(
     "_PartitionState",
     {
-        "topic": _Topic,
+        "topic": Topic,
         "partition": Id,
         "leader": Leader,
         "replicas": Annotated[list[Id], Field(min_length=1)],
@@ -49,15 +48,15 @@ _PartitionState = TypedDict(
 )
 
 
-_Version = Annotated[int, Field(ge=1, le=1)]
+Version = Annotated[int, Field(ge=1, le=1)]
 
 
-@_FOREIGN
+@FOREIGN
 class _Summary(TypedDict):
     Replicas: int
 
 
-@_FOREIGN
+@FOREIGN
 class _BrokerStates(TypedDict):
     OnlineLogDirsByBrokerId: dict[str, list[str]]
     OfflineLogDirsByBrokerId: dict[str, list[str]]
@@ -65,14 +64,14 @@ class _BrokerStates(TypedDict):
     Summary: NotRequired[_Summary]
 
 
-@_FOREIGN
+@FOREIGN
 class _ClusterState(TypedDict):
-    version: NotRequired[_Version]
+    version: NotRequired[Version]
     KafkaBrokerState: _BrokerStates
     KafkaPartitionState: dict[str, list[_PartitionState]]
 
 
-@_FOREIGN
+@FOREIGN
 class _BrokerLoad(TypedDict):
     Broker: Id
     BrokerState: str
@@ -85,33 +84,14 @@ class _BrokerLoad(TypedDict):
     DiskState: NotRequired[dict[str, dict[str, Any]]]
 
 
-@_FOREIGN
+@FOREIGN
 class _Load(TypedDict):
-    version: NotRequired[_Version]
+    version: NotRequired[Version]
     brokers: Annotated[list[_BrokerLoad], Field(min_length=1)]
-
-
-@_FOREIGN
-class _PartitionRecord(TypedDict):
-    topic: _Topic
-    partition: Id
-    leader: Id
-    followers: list[Id]
-    cpu: _Amount
-    disk: _Amount
-    networkInbound: _Amount
-    networkOutbound: _Amount
-
-
-@_FOREIGN
-class _PartitionLoad(TypedDict):
-    version: NotRequired[_Version]
-    records: Annotated[list[_PartitionRecord], Field(min_length=1)]
 
 
 _CLUSTER_STATE: TypeAdapter[Any] = TypeAdapter(_ClusterState)
 _LOAD: TypeAdapter[Any] = TypeAdapter(_Load)
-_PARTITION_LOAD: TypeAdapter[Any] = TypeAdapter(_PartitionLoad)
 
 
 def read_cluster_state(data: bytes, *, file: str) -> Source:
@@ -346,64 +326,3 @@ def _load_record(at: int, one: dict[str, Any], refusal: Refusal) -> Record:
 
 def _dir_state(disk: dict[str, Any]) -> str:
     return "offline" if disk.get("DiskMB") == "DEAD" else "online"
-
-
-def read_partition_load(data: bytes, *, file: str, has_cores: bool = False) -> Source:
-    """
-    Read the answer of ``partition_load?json=true``.
-
-    Its numbers are loads of the leader. `networkOutbound` includes the bytes sent to
-    followers, which are subtracted.
-
-    Parameters
-    ----------
-    data
-        The whole answer, gzipped or not.
-    file
-        Name of the file in problems.
-    has_cores
-        Whether Cruise Control knows the cores of brokers: `cpu` is then in percent of a
-        core. Otherwise the unit of `cpu` is unknown.
-
-    Returns
-    -------
-    Source
-        Sizes and rates of partitions, and cores of leaders.
-
-    Raises
-    ------
-    BadInputError
-        If it is another answer.
-    """
-    refusal = Refusal(file, PARTITION_LOAD_KIND, "cruise_control")
-    document = read_document(data, refusal)
-    rows = validate(_PARTITION_LOAD, document, refusal)["records"]
-    values: dict[str, list[Any]] = {
-        "in_bytes_per_s": [row["networkInbound"] * KB for row in rows],
-        "out_bytes_per_s": [_consumed(row) * KB for row in rows],
-        "size_bytes": [round(row["disk"] * MB) for row in rows],
-    }
-    if any(size > MAX_INT64 for size in values["size_bytes"]):
-        rule = "disk must be in MB, and fit 64 bits in bytes"
-        refusal.stop("records", rule, "query Cruise Control again")
-    if has_cores:
-        values["leader_cpu_cores"] = [row["cpu"] / 100 for row in rows]
-    return Source(
-        file=file,
-        kind=PARTITION_LOAD_KIND,
-        notes=refusal.notes(),
-        header={"rates": {"source": "cruise-control", "split": "equal"}},
-        partitions=PartitionColumns(
-            topics=[row["topic"] for row in rows],
-            partitions=[row["partition"] for row in rows],
-            values=values,
-            places=range(len(rows)),
-            place_format="records[{}]",
-        ),
-    )
-
-
-def _consumed(row: dict[str, Any]) -> float:
-    """Return KB/s that consumers read: each follower fetches all inbound bytes."""
-    fetched = len(row["followers"]) * row["networkInbound"]
-    return max(0.0, float(row["networkOutbound"] - fetched))

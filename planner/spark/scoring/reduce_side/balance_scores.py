@@ -18,15 +18,8 @@ import pyarrow.compute as pc
 from placement.array_types import IndexArray
 from placement.draft.draft import DEFAULT_THRESHOLDS
 from placement.model.cluster import ABSENT, ClusterState
-from placement.model.load import (
-    LEADING,
-    RESOURCES,
-    Resource,
-    as_units,
-    taken_bytes,
-    unexplained_bytes,
-    weigh,
-)
+from placement.model.disk_bytes import taken_bytes, unexplained_bytes
+from placement.model.load import LEADING, RESOURCES, Resource, as_units, weigh
 from placement.model.targets import (
     DEFAULT_BAND,
     Members,
