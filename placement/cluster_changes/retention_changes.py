@@ -180,10 +180,10 @@ def _by_time(
     is_timed = np.isfinite(old_ms) & (old_ms > 0) & np.isfinite(new_ms)
     ratio = np.where(is_timed, new_ms / np.where(is_timed, old_ms, 1.0), 1.0)
     # Without a binding time limit, only the rate gives the size for a time.
-    told = np.isfinite(written) & (is_full | ~np.isfinite(old_ms))
+    is_derived = np.isfinite(written) & (is_full | ~np.isfinite(old_ms))
     in_proportion: RateArray = size * np.where(is_full, np.maximum(ratio, 1.0), ratio)
     estimated = np.where(np.isfinite(old_ms), written, np.minimum(size, written))
-    return np.where(told, estimated, in_proportion)
+    return np.where(is_derived, estimated, in_proportion)
 
 
 def tier_down_to(

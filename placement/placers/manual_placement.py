@@ -216,11 +216,11 @@ def _with_controllers(
     factor: int | None = None,
 ) -> ManualAssignment:
     """Add the controller's errors, except for lists that the tool refused already."""
-    told = {refusal.place for refusal in assignment.refusals}
+    refused_places = {refusal.place for refusal in assignment.refusals}
     found = list(assignment.refusals)
     for row, listed in enumerate(assignment.lists):
         place = first_number + row
-        if place in told:
+        if place in refused_places:
             continue
         expected = factor if factor is not None else len(assignment.lists[0])
         for rule in _CONTROLLER_RULES:

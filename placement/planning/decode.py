@@ -201,7 +201,7 @@ def _filled_by_decision(
     was, _ = loads_of(unchanged(reassignment.before).after())
     capacity = hard_capacities(draft)
     over = (load > capacity) & (load > was)
-    told = {(short.bin, short.resource) for short in solution.shortfalls}
+    named = {(short.bin, short.resource) for short in solution.shortfalls}
     return [
         Shortfall(
             what="capacity",
@@ -212,7 +212,7 @@ def _filled_by_decision(
             level="broker",
         )
         for b, r in np.argwhere(over)[:MAX_SHORTFALLS].tolist()
-        if (b, str(RESOURCES[r])) not in told
+        if (b, str(RESOURCES[r])) not in named
     ]
 
 

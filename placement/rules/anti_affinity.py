@@ -127,11 +127,11 @@ class TopicsApart:
             broker_ranges(ids[draft.holds & (np.equal(side, s) | shared)])
             for s in range(len(self.names))
         ]
-        told = [
+        separated = [
             f"{name} on broker {own or 'none'}"
             for name, own in zip(self.names, owned, strict=True)
         ]
-        draft.note(Note(what=APART, message=f"kept apart: {'; '.join(told)}"))
+        draft.note(Note(what=APART, message=f"kept apart: {'; '.join(separated)}"))
 
 
 class _Division:

@@ -161,9 +161,9 @@ def _table(
     wave: RowArray, broker: RowArray, values: RateArray, num: int, count: int
 ) -> RateArray:
     """Return ``(W, B)`` sums of values by wave and broker, without absent ones."""
-    told = (wave >= 0) & (wave < num) & (broker >= 0)
-    at = wave[told] * count + broker[told]
-    sums: RateArray = np.bincount(at, values[told], num * count).astype(np.float64)
+    is_known = (wave >= 0) & (wave < num) & (broker >= 0)
+    at = wave[is_known] * count + broker[is_known]
+    sums: RateArray = np.bincount(at, values[is_known], num * count).astype(np.float64)
     return sums.reshape(num, count)
 
 
@@ -220,9 +220,9 @@ class Schedule:
         for way, (begins, _) in enumerate(events):
             ends = copies.source_idx if way else copies.target_idx
             ends = ends[copies.passes & (ends >= 0)]
-            told = begins.broker_idx >= 0
+            is_known = begins.broker_idx >= 0
             comes = np.bincount(
-                begins.broker_idx[told], begins.bytes_per_s[told], count
+                begins.broker_idx[is_known], begins.bytes_per_s[is_known], count
             )
             left = network.left(network.load[way] + comes, way)
             found = min(found, float(left[ends].min(initial=np.inf)))
@@ -232,7 +232,7 @@ class Schedule:
         """Reduce the rate of waves to the slack of the networks."""
         count = network.load.shape[1]
         rate, slowed, is_out = pace.bytes_per_s, pace.slowed_by, pace.is_out
-        told = pace.load_bytes_per_s
+        busiest = pace.load_bytes_per_s
         copies = self.copies
         rows = np.arange(num)
         for way, (begins, ends) in enumerate(events):
@@ -248,7 +248,7 @@ class Schedule:
             is_tighter = left[rows, tightest] < rate
             rate[is_tighter] = left[rows, tightest][is_tighter]
             slowed[is_tighter] = tightest[is_tighter]
-            told[is_tighter] = load[rows, tightest][is_tighter]
+            busiest[is_tighter] = load[rows, tightest][is_tighter]
             is_out[is_tighter] = bool(way)
 
     def _events(self) -> "_Ways":

@@ -60,9 +60,13 @@ def _together(
         ]
         count = np.bincount(state.partitions.topic_idx, minlength=len(state.topics))
         if len({int(count[t]) for t in rows}) > 1:
-            told = ", ".join(f"{state.topics.names[t]} has {count[t]}" for t in rows)
+            counts_text = ", ".join(
+                f"{state.topics.names[t]} has {count[t]}" for t in rows
+            )
             rule = "topics that lie together must have as many partitions each"
-            reader.refuse(TOGETHER, told, rule, "add partitions, or leave one out")
+            reader.refuse(
+                TOGETHER, counts_text, rule, "add partitions, or leave one out"
+            )
         for name in (state.topics.names[t] for t in rows):
             if name in taken:
                 rule = "a topic lies together with those of one pattern"

@@ -71,9 +71,9 @@ def use_text(use: float, most: float) -> str:
     >>> use_text(0.9, 0.8), use_text(0.8013, 0.8), use_text(0.80004, 0.8)
     ('90 % of 80 %', '80.13 % of 80 %', 'just over 80 %')
     """
-    told, limit = percent_text(use), percent_text(most)
-    if use <= most or told != limit:
-        return f"{told} of {limit}"
+    used, limit = percent_text(use), percent_text(most)
+    if use <= most or used != limit:
+        return f"{used} of {limit}"
     near, edge = (f"{100 * each:.2f} %" for each in (use, most))
     return f"just over {limit}" if near == edge else f"{near} of {limit}"
 

@@ -32,7 +32,7 @@ def move_caps(
 
     def check(before: ClusterState, target: Target) -> Iterator[Finding]:
         made = list(_copies(before, target))
-        told = {
+        capped = {
             "max-moves": (max_moves, len(made), "copies"),
             "max-bytes": (max_bytes, sum(size for size, _ in made), "bytes copied"),
             "max-cross-rack-bytes": (
@@ -41,7 +41,7 @@ def move_caps(
                 "bytes copied between racks",
             ),
         }
-        for rule, (most, have, what) in told.items():
+        for rule, (most, have, what) in capped.items():
             if most is not None and have > most:
                 message = f"{have:,} {what}, and {most:,} are the most"
                 yield Finding(rule=rule, where=Where(), message=message)

@@ -74,13 +74,13 @@ def topics_together(topics: frozenset[str]) -> CustomRule:
             was_apart = any(old[key] != old[keys[0]] for key in keys)
             is_copied = any(set(new[key]) - set(old[key]) for key in keys)
             was, now = (_difference([one[key] for key in keys]) for one in (old, new))
-            told = ", ".join(
+            counted = ", ".join(
                 f"{name}-{number} on {new[name, number]}" for name, _ in keys
             )
             yield Finding(
                 rule="topics-together",
                 where=Where(topic=keys[0][0], partition=number),
-                message=f"{told}: they belong together",
+                message=f"{counted}: they belong together",
                 existing=was_apart
                 and (not is_copied or (was[0] >= now[0] and was[1] >= now[1])),
             )

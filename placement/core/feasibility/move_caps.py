@@ -95,9 +95,9 @@ def _kept_or_disproved(
             problem, effort=effort, seed=seed, deadline=deadline, start=asked.at
         )
         return _both(again, found, again) if again.status in MET else found
-    told = _disproved(problem, found, work)
-    if asked.found is not Found.NONE or told.status is Status.INFEASIBLE:
-        return told
+    verdict = _disproved(problem, found, work)
+    if asked.found is not Found.NONE or verdict.status is Status.INFEASIBLE:
+        return verdict
     lacks = (_unpackable(problem), *found.shortfalls)
     return replace(found, status=Status.INFEASIBLE, shortfalls=lacks)
 

@@ -102,14 +102,14 @@ class PlannerAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # untyp
 
     def spec(self, member: Any) -> MemberSpec:  # noqa: ANN401 - no types
         """Return the description of a member for the columns of the group."""
-        told = member.metadata
-        owned = _owned_field(told)
-        generation = getattr(told, "generation_id", None)
+        sent = member.metadata
+        owned = _owned_field(sent)
+        generation = getattr(sent, "generation_id", None)
         return MemberSpec(
             member_id=member.member_id,
             instance_id=member.group_instance_id,
-            rack=getattr(told, "rack_id", None) or None,
-            topics=list(dict.fromkeys(told.topics)),
+            rack=getattr(sent, "rack_id", None) or None,
+            topics=list(dict.fromkeys(sent.topics)),
             owned=owned,
             generation=NOT_SENT if generation is None else generation,
         )
@@ -131,10 +131,10 @@ class PlannerAssignor(AbstractPartitionAssignor):  # type: ignore[misc]  # untyp
         return topics
 
 
-def _owned_field(told: Any) -> dict[str, list[int]]:  # noqa: ANN401 - no types
+def _owned_field(sent: Any) -> dict[str, list[int]]:  # noqa: ANN401 - no types
     """Return the owned partitions of a subscription, each once."""
     owned: dict[str, list[int]] = {}
-    for each in getattr(told, "owned_partitions", None) or ():
+    for each in getattr(sent, "owned_partitions", None) or ():
         owned.setdefault(each.topic, []).extend(each.partitions)
     return {topic: list(dict.fromkeys(numbers)) for topic, numbers in owned.items()}
 
@@ -201,14 +201,14 @@ class StickyAssignor(PlannerAssignor):
 
     def spec(self, member: Any) -> MemberSpec:  # noqa: ANN401 - no types
         """Return the description of a member, with data from its sticky assignor."""
-        told = member.metadata
-        owned, generation = data.read_sticky_user_data(told.user_data)
-        subscribed = getattr(told, "generation_id", None)
+        sent = member.metadata
+        owned, generation = data.read_sticky_user_data(sent.user_data)
+        subscribed = getattr(sent, "generation_id", None)
         return MemberSpec(
             member_id=member.member_id,
             instance_id=member.group_instance_id,
-            rack=getattr(told, "rack_id", None) or None,
-            topics=list(dict.fromkeys(told.topics)),
+            rack=getattr(sent, "rack_id", None) or None,
+            topics=list(dict.fromkeys(sent.topics)),
             owned={topic: list(dict.fromkeys(each)) for topic, each in owned.items()},
             generation=generation,
             subscription_generation=NOT_SENT if subscribed is None else subscribed,
@@ -288,7 +288,7 @@ class BalancedAssignor(PlannerAssignor):
     def metadata(self, topics: Sequence[str]) -> Any:  # noqa: ANN401 - no types
         """Return the subscription of the member, with its user data."""
         memory = self.memory or Memory({}, data.NO_GENERATION)
-        told = data.OurData(
+        user_data = data.OurData(
             generation=memory.generation,
             owned=memory.owned,
             weights=self._weights(memory.owned),
@@ -298,7 +298,7 @@ class BalancedAssignor(PlannerAssignor):
         is_eager = self.protocol is RebalanceProtocol.EAGER
         return data.subscription(
             topics,
-            user_data=told.encode(),
+            user_data=user_data.encode(),
             owned={} if is_eager else memory.owned,
             generation=memory.generation,
             rack=self.rack,
@@ -315,23 +315,23 @@ class BalancedAssignor(PlannerAssignor):
             return {}
         had = [TopicPartition(topic, n) for topic in owned for n in owned[topic]]
         weights = {at: float(self.weigh(at)) for at in had}
-        told: dict[str, dict[int, float]] = {}
+        by_topic: dict[str, dict[int, float]] = {}
         for (topic, number), weight in (self.weights | weights).items():
-            told.setdefault(topic, {})[number] = weight
+            by_topic.setdefault(topic, {})[number] = weight
         self.weights = weights
-        return told
+        return by_topic
 
     def spec(self, member: Any) -> MemberSpec:  # noqa: ANN401 - no types
         """Return the description of a member, with its user data."""
-        told = data.read_our_data(member.metadata.user_data)
+        sent = data.read_our_data(member.metadata.user_data)
         return MemberSpec(
             member_id=member.member_id,
             instance_id=member.group_instance_id,
-            rack=told.rack,
-            capacity=told.capacity,
+            rack=sent.rack,
+            capacity=sent.capacity,
             topics=list(dict.fromkeys(member.metadata.topics)),
-            owned=told.owned,
-            generation=told.generation,
+            owned=sent.owned,
+            generation=sent.generation,
         )
 
     def group(self, cluster: Any, members: Sequence[Any]) -> Group:  # noqa: ANN401 - no types
@@ -343,7 +343,7 @@ class BalancedAssignor(PlannerAssignor):
         self, topics: Sequence[TopicSpec], members: Sequence[Any]
     ) -> Sequence[TopicSpec]:
         """Return the topics, with weights from their readers."""
-        weights = data.told_weights(
+        weights = data.sent_weights(
             [data.read_our_data(member.metadata.user_data) for member in members]
         )
         if not weights:

@@ -144,14 +144,14 @@ class OurData:
 
     def encode(self) -> bytes:
         """Return two bytes of version, followed by JSON."""
-        told = {
+        document = {
             "generation": self.generation,
             "owned": {topic: list(numbers) for topic, numbers in self.owned.items()},
             "weights": {topic: list(w.items()) for topic, w in self.weights.items()},
             "rack": self.rack,
             "capacity": self.capacity,
         }
-        text = json.dumps(told, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(document, separators=(",", ":"), allow_nan=False)
         return struct.pack(">h", OUR_VERSION) + text.encode()
 
 
@@ -166,27 +166,27 @@ def read_our_data(data: bytes | None) -> OurData:
         return OurData()
     try:
         (version,) = struct.unpack(">h", data[:2])
-        told = json.loads(data[2:]) if version >= 1 else None
-        return _known(told)
+        document = json.loads(data[2:]) if version >= 1 else None
+        return _known(document)
     except (ValueError, TypeError, LookupError, AttributeError, struct.error) as error:
         log.warning("user data of %d bytes cannot be read: %s", len(data), error)
         return OurData()
 
 
-def _known(told: Any) -> OurData:  # noqa: ANN401 - any JSON value
-    owned = {str(topic): _numbers(each) for topic, each in told["owned"].items()}
+def _known(document: Any) -> OurData:  # noqa: ANN401 - any JSON value
+    owned = {str(topic): _numbers(each) for topic, each in document["owned"].items()}
     weights = {
         str(topic): {int(number): float(weight) for number, weight in pairs}
-        for topic, pairs in told["weights"].items()
+        for topic, pairs in document["weights"].items()
     }
     flat = [weight for each in weights.values() for weight in each.values()]
-    capacity = float(told["capacity"])
+    capacity = float(document["capacity"])
     if not all(0 <= w < math.inf for w in flat) or not 0 < capacity < math.inf:
         msg = "weights and capacities must be finite, and not negative"
         raise ValueError(msg)
-    rack = told["rack"]
+    rack = document["rack"]
     return OurData(
-        generation=int(told["generation"]),
+        generation=int(document["generation"]),
         owned=owned,
         weights=weights,
         rack=None if rack is None else str(rack),
@@ -199,31 +199,31 @@ def _numbers(values: Sequence[Any]) -> list[int]:
     return list(dict.fromkeys(int(value) for value in values))
 
 
-def told_weights(told: Iterable[OurData]) -> dict[tuple[str, int], float]:
+def sent_weights(sent: Iterable[OurData]) -> dict[tuple[str, int], float]:
     """
     Return the weights of partitions by topic and number, as sent by members.
 
     The current owner's weight takes precedence, then that of the newest generation.
     """
-    oldest_first = sorted(told, key=lambda each: each.generation)
+    oldest_first = sorted(sent, key=lambda each: each.generation)
     weights = _flat(each.weights for each in oldest_first)
     return weights | _flat(_of_owned(each) for each in oldest_first)
 
 
-def _of_owned(told: OurData) -> dict[str, dict[int, float]]:
+def _of_owned(sent: OurData) -> dict[str, dict[int, float]]:
     """Return the weights of what a member owns."""
     return {
-        topic: {n: of_topic[n] for n in told.owned.get(topic, ()) if n in of_topic}
-        for topic, of_topic in told.weights.items()
+        topic: {n: of_topic[n] for n in sent.owned.get(topic, ()) if n in of_topic}
+        for topic, of_topic in sent.weights.items()
     }
 
 
 def _flat(
-    told: Iterable[Mapping[str, Mapping[int, float]]],
+    weights_of_members: Iterable[Mapping[str, Mapping[int, float]]],
 ) -> dict[tuple[str, int], float]:
     return {
         (topic, number): weight
-        for weights in told
+        for weights in weights_of_members
         for topic, of_topic in weights.items()
         for number, weight in of_topic.items()
     }

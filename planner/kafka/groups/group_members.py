@@ -12,7 +12,7 @@ from planner.io.json_reader import JsonTextError, parse_json
 from planner.kafka.consumer.assignor_protocol import (
     OurData,
     read_our_data,
-    told_weights,
+    sent_weights,
 )
 
 OURS = ("balanced", "balanced-eager")
@@ -68,23 +68,23 @@ def classic(answer: Any) -> Described:
     generation for all members. The member's own metadata precede that rebalance and
     have the previous generation.
     """
-    told = [_subscription(one.member_metadata) for one in answer.members]
-    generation = _generation(told)
+    subscriptions = [_subscription(one.member_metadata) for one in answer.members]
+    generation = _generation(subscriptions)
     members = [
         _classic_member(one, subscription, generation, answer.protocol_data)
-        for one, subscription in zip(answer.members, told, strict=True)
+        for one, subscription in zip(answer.members, subscriptions, strict=True)
     ]
     ours: list[OurData] = []
     if answer.protocol_data in OURS:
-        ours = [read_our_data(_user_data(each)) for each in told]
+        ours = [read_our_data(_user_data(each)) for each in subscriptions]
         for member, each in zip(members, ours, strict=True):
             member.update(_filled({"rack": each.rack, "capacity": each.capacity}))
     return Described(
         assignor=answer.protocol_data or None,
         state=answer.group_state,
         members=members,
-        weights=told_weights(ours),
-        notes=_classic_notes(answer, told),
+        weights=sent_weights(ours),
+        notes=_classic_notes(answer, subscriptions),
     )
 
 
@@ -108,15 +108,15 @@ def _user_data(subscription: Any) -> bytes | None:
     return None if subscription is None else subscription.user_data
 
 
-def _generation(told: Iterable[Any]) -> int | None:
+def _generation(subscriptions: Iterable[Any]) -> int | None:
     """Return the generation of the group, if the members' metadata have one."""
-    sent = [getattr(each, "generation_id", None) for each in told]
+    sent = [getattr(each, "generation_id", None) for each in subscriptions]
     known = [each for each in sent if each is not None and each >= 0]
     return max(known) + 1 if known else None
 
 
 def _classic_member(
-    member: Any, told: Any, generation: int | None, assignor: str
+    member: Any, subscription: Any, generation: int | None, assignor: str
 ) -> dict[str, Any]:
     owned = _assigned(member.member_assignment)
     found: dict[str, Any] = {
@@ -124,11 +124,15 @@ def _classic_member(
         "group_instance_id": member.group_instance_id,
         "client_id": member.client_id,
         "host": member.client_host,
-        "rack": getattr(told, "rack_id", None),
+        "rack": getattr(subscription, "rack_id", None),
         "generation": generation,
-        "user_data": None if assignor in OURS else json_user_data(_user_data(told)),
+        "user_data": None
+        if assignor in OURS
+        else json_user_data(_user_data(subscription)),
     }
-    topics = list(dict.fromkeys(told.topics)) if told is not None else []
+    topics = (
+        list(dict.fromkeys(subscription.topics)) if subscription is not None else []
+    )
     return {**_filled(found), "topics": topics, "owned": owned}
 
 
@@ -165,14 +169,14 @@ def json_user_data(data: bytes | None) -> Any:
         return {"base64": base64.b64encode(data).decode()}
 
 
-def _classic_notes(answer: Any, told: Sequence[Any]) -> list[str]:
+def _classic_notes(answer: Any, subscriptions: Sequence[Any]) -> list[str]:
     notes = []
     if answer.protocol_type not in {"", "consumer"}:
         notes.append(
             f"its members are of the kind {answer.protocol_type!r}: they do not share "
             "partitions, and what they do cannot be read"
         )
-    elif any(each is None for each in told):
+    elif any(each is None for each in subscriptions):
         # The coordinator returns metadata of stable groups only.
         notes.append(
             f"the group is {answer.group_state}: what its members read, and have, is "

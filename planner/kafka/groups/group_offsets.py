@@ -226,7 +226,7 @@ def _rows(logs: LogColumns, new: IntArray) -> list[OffsetRow]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Replies:
     """Answers of the brokers after a commit of offsets."""
 
     errors: Mapping[Partition, str]
@@ -263,8 +263,8 @@ def execute(client: ClusterClient, foreseen: OffsetsTable) -> OffsetsTable:
         Partition(*row.name): row.new for row in foreseen.rows if row.new is not None
     }
     errors = commit_offsets(client, foreseen.group_id, wanted) if wanted else {}
-    told = _Told(errors, _read_back(client, foreseen.group_id))
-    rows = [replace(row, error=_error(row, told)) for row in foreseen.rows]
+    replies = _Replies(errors, _read_back(client, foreseen.group_id))
+    rows = [replace(row, error=_error(row, replies)) for row in foreseen.rows]
     return replace(foreseen, is_done=True, rows=rows)
 
 
@@ -276,10 +276,10 @@ def _read_back(client: ClusterClient, group_id: str) -> Offsets:
         raise client.unknown(what, look_command(client, group_id), error) from None
 
 
-def _error(row: OffsetRow, told: _Told) -> str | None:
+def _error(row: OffsetRow, replies: _Replies) -> str | None:
     name: Name = row.name
     at = Partition(*name)
-    if at in told.errors:
-        return told.errors[at]
-    now = told.committed.get(at)
+    if at in replies.errors:
+        return replies.errors[at]
+    now = replies.committed.get(at)
     return None if now == row.new else f"has {now} now: committed by another"

@@ -222,8 +222,8 @@ class _Tree:
             self._program.add(row)
         cuts = [row.cut for row in made]
         self._cuts += cuts
-        told = [_told(cut) for cut in cuts]
-        self._rounded += rounded_rows(problem, bands.lower, bands.upper, told)
+        cut_rows = [_told(cut) for cut in cuts]
+        self._rounded += rounded_rows(problem, bands.lower, bands.upper, cut_rows)
         return bool(made)
 
     def _branch(self, case: _Case, row: int) -> dict[str, Any]:
