@@ -1,6 +1,12 @@
 """The planner from Python: the commands as functions, with results as tables."""
 
-from planner.api.checks import CheckResult, apply_plan, check_plan, verify_plan
+from planner.api.checks import (
+    CheckResult,
+    apply_plan,
+    check_plan,
+    preview_plan,
+    verify_plan,
+)
 from planner.api.failures import (
     FailuresResult,
     LossResult,
@@ -57,6 +63,7 @@ __all__ = [
     "lose",
     "new_topic",
     "play_scenarios",
+    "preview_plan",
     "propose_assignment",
     "read_snapshot",
     "rebalance",

@@ -1,6 +1,6 @@
 """Plans checked before they run, applied to snapshots, and verified afterwards."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -9,7 +9,11 @@ import numpy as np
 
 from placement.check import CheckSettings, CustomRule, Finding, check, is_ok
 from placement.model.cluster import ClusterState
+from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
+from planner.apply.choices import read_choices
+from planner.apply.preflight import Ignorable
+from planner.apply.prepare import Prepared, prepare
 from planner.options.overrides import seen_as
 from planner.plan.documents.plan_document import to_document
 from planner.plan.folder.plan_folder import rollback_lists, target_lists
@@ -103,6 +107,42 @@ def check_plan(
     if given.goal in GOALS and len(given.reassignment):
         return CheckResult(check_new_plan(given, state, all_rules))
     return CheckResult(check(state, given.target, all_rules(state)))
+
+
+def preview_plan(
+    plan: str | PathLike[str],
+    snapshot: Snapshot,
+    *,
+    throttle: str | int | None = None,
+    allow_drift: bool = False,
+    ignore: Collection[Ignorable] = (),
+) -> Prepared:
+    """
+    Preview a plan on a cluster as it is now: stages, time, and what stops it.
+
+    Parameters
+    ----------
+    plan
+        A plan folder, or a reassignment JSON file.
+    snapshot
+        The cluster now; see `planner.take_snapshot`.
+    throttle
+        Rate in bytes/s at which a broker copies, or a text such as ``80MB/s``;
+        `None`: that of the plan's waves, else 50 MB/s.
+    allow_drift
+        Whether partitions that are no longer as planned are left out.
+    ignore
+        Names of reasons that do not stop it.
+
+    Raises
+    ------
+    BadInputError
+        If the plan cannot be read, is of another cluster, or an argument is wrong; has
+        every problem.
+    """
+    with named_as_arguments():
+        choices = read_choices(throttle, ignore, allow_drift=allow_drift)
+    return prepare(read_plan(Path(plan)), snapshot, choices)
 
 
 def verify_plan(plan: AnyPlan, snapshot: Snapshot) -> Verification:

@@ -13,6 +13,7 @@ def register(app: typer.Typer) -> None:
     only the libraries that it uses.
     """
     from planner.cli import (
+        apply,
         check,
         demo,
         elect,
@@ -54,6 +55,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(plan_commands.app, rich_help_panel=PLAN)
     app.command("generate", rich_help_panel=PLAN)(generate.generate)
     app.command("check", rich_help_panel=RUN)(check.check)
+    app.command("apply", rich_help_panel=RUN)(apply.apply)
     app.command("verify", rich_help_panel=RUN)(verify.verify)
     app.command("explain", rich_help_panel=PLAN)(explain.explain)
     app.command("elect", rich_help_panel=RUN)(elect.elect)

@@ -75,7 +75,7 @@ def verify(
     if given is None:  # pragma: no cover - raised just above
         return
     if now is None:
-        now = _look(
+        now = read_running(
             bootstrap_server,
             command_config,
             resolve=resolve or (),
@@ -128,7 +128,7 @@ def refuse_both(
     raise BadInputError(msg, [problem])
 
 
-def _look(
+def read_running(
     bootstrap_server: str | None,
     command_config: Path | None,
     *,
@@ -137,6 +137,7 @@ def _look(
     allow_partial: bool,
     note: Callable[[str], None],
 ) -> "Snapshot":
+    """Return a snapshot of the running cluster, without rates."""
     from planner.kafka.client.client_session import open_cluster
     from planner.kafka.read.live_snapshot import read_live
     from planner.snapshot import Snapshot

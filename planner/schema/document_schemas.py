@@ -21,6 +21,7 @@ def _elect() -> dict[str, Any]:
 
 
 def _document(name: str) -> dict[str, Any]:
+    from planner.apply.apply_records import APPLY_DOCUMENTS
     from planner.failures.failure_records import FAILURE_DOCUMENTS
     from planner.plan.documents.check_records import DOCUMENTS
     from planner.plan.documents.plan_records import PLAN_DOCUMENTS
@@ -30,6 +31,7 @@ def _document(name: str) -> dict[str, Any]:
 
     known: dict[str, type[BaseModel]] = {
         **DOCUMENTS,
+        **APPLY_DOCUMENTS,
         **PLAN_DOCUMENTS,
         **SCORE_DOCUMENTS,
         **STATUS_DOCUMENTS,
@@ -117,6 +119,7 @@ def _broker_types() -> dict[str, Any]:
 
 
 SCHEMAS: Mapping[str, Callable[[], dict[str, Any]]] = {
+    "apply": partial(_document, "apply"),
     "broker-types": _broker_types,
     "check": partial(_document, "check"),
     "config": partial(_config, "config"),

@@ -55,7 +55,7 @@ def test_there_is_an_answer_to_every_question():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["questions", *OPERATIONS])
+@pytest.mark.parametrize("name", ["questions", "apply", *OPERATIONS])
 def test_a_page_shows_what_is_printed(name, folder, capsys):
     page = DOCS / f"{name}.md"
     text = page.read_text(encoding="utf-8")

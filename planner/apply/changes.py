@@ -1,0 +1,164 @@
+"""Changes that a plan still has to make to each partition of a cluster."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from placement.model.cluster import UNKNOWN, ClusterState, Storage
+from placement.model.copies import INTERNAL
+from planner.kafka_files.reassignment_file import LogDirs
+from planner.verify.partition_status import Status
+from planner.verify.state_rows import Brokers, ClusterRows, Entry, Key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """
+    One request for one partition.
+
+    Parameters
+    ----------
+    replicas
+        Target list of the request: broker ids, preferred leader first.
+    log_dirs
+        Path per replica, `None` for any; `None` instead of a list: any for all.
+    copies
+        Brokers that receive a new replica.
+    inside
+        Brokers whose replica moves to another log dir, with the path.
+    """
+
+    replicas: Brokers
+    log_dirs: LogDirs | None
+    copies: Brokers
+    inside: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """
+    Everything that a plan changes of one partition, step by step.
+
+    Parameters
+    ----------
+    key
+        Topic and number of the partition.
+    before
+        Broker ids now, preferred leader first.
+    steps
+        Requests in their order; each adds at most as many replicas as a wave allows.
+    leader
+        Id of the broker that sends the copies; `None`: there is none.
+    in_sync
+        Brokers with a live replica in sync.
+    copy_bytes
+        Bytes of one copy; `None`: unknown.
+    is_internal
+        Whether the topic is one of Kafka's own.
+    """
+
+    key: Key
+    before: Brokers
+    steps: tuple[Step, ...]
+    leader: int | None
+    in_sync: Brokers
+    copy_bytes: int | None
+    is_internal: bool
+
+    @property
+    def name(self) -> str:
+        """Topic and number, as Kafka writes them."""
+        return f"{self.key[0]}-{self.key[1]}"
+
+    @property
+    def num_copies(self) -> int:
+        """Number of new replicas in all steps."""
+        return sum(len(step.copies) for step in self.steps)
+
+
+class ChangeReader:
+    """
+    Reader of the changes that are left, for one view of a cluster.
+
+    Parameters
+    ----------
+    state
+        The cluster now.
+    waves
+        Lists of each wave of the plan, in order; empty: one step per partition.
+    """
+
+    def __init__(
+        self, state: ClusterState, waves: Sequence[Mapping[Key, Entry]]
+    ) -> None:
+        self.rows = ClusterRows(state)
+        self._state, self._waves = state, waves
+        self._size = _copy_bytes(state)
+
+    def changes(
+        self, entries: Iterable[Entry], statuses: Iterable[Status]
+    ) -> Iterator[Change]:
+        """Yield the changes that are left of the partitions that are as planned."""
+        for entry, status in zip(entries, statuses, strict=True):
+            row = self.rows.row_of.get(entry.key)
+            if row is None or status not in {Status.NOT_STARTED, Status.IN_PROGRESS}:
+                continue
+            yield self._change(entry, row)
+
+    def _change(self, entry: Entry, row: int) -> Change:
+        steps = self._steps(entry, row, self.rows.moving_to(row))
+        return replace(self.unchanged(entry, row), steps=tuple(steps))
+
+    def unchanged(self, entry: Entry, row: int) -> Change:
+        """Return a partition without a step."""
+        leader = self.rows.leaders[row]
+        return Change(
+            key=entry.key,
+            before=self.rows.moving_to(row),
+            steps=(),
+            leader=leader if leader >= 0 else None,
+            in_sync=tuple(
+                b for b in self.rows.flagged(row, "in_sync") if self.rows.is_live(b)
+            ),
+            copy_bytes=self._size[row],
+            is_internal=entry.key[0] in INTERNAL,
+        )
+
+    def _steps(self, entry: Entry, row: int, now: Brokers) -> Iterator[Step]:
+        lists = [wave[entry.key] for wave in self._waves if entry.key in wave]
+        reached = [n for n, one in enumerate(lists) if one.replicas == now]
+        # Waves before the last one with the present list are done; that one may still
+        # have to move a replica between log dirs.
+        for one in [*lists[max(reached, default=0) :], entry]:
+            step = self._step(one, row, now)
+            if step.replicas != now or step.inside:
+                yield step
+            now = one.replicas
+
+    def _step(self, entry: Entry, row: int, now: Brokers) -> Step:
+        paths = entry.log_dirs or (None,) * len(entry.replicas)
+        present = self.rows.replicas(row)
+        inside = [
+            (broker, path)
+            for broker, path in zip(entry.replicas, paths, strict=True)
+            if path is not None
+            and broker in now
+            and broker in present
+            and self.rows.log_dir(row, present.index(broker)) not in {path, None}
+        ]
+        copies = tuple(b for b in entry.replicas if b not in now)
+        return Step(
+            replicas=entry.replicas,
+            log_dirs=entry.log_dirs,
+            copies=copies,
+            inside=tuple(inside),
+        )
+
+
+def _copy_bytes(state: ClusterState) -> list[int | None]:
+    """Return the bytes that a new replica of each partition copies; `None`: unknown."""
+    size = state.partitions.size_bytes
+    shared = np.equal(state.topics.storage, Storage.SHARED)[state.partitions.topic_idx]
+    size = np.where(shared, 0, size)
+    return [None if one == UNKNOWN else one for one in size.tolist()]

@@ -1,0 +1,314 @@
+"""Preparation of a run: what is left of a plan, its stages, and what stops it."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from placement.model.cluster import UNKNOWN, ClusterState, LogDirState
+from planner.apply.admission import Caps, Disk
+from planner.apply.changes import Change, ChangeReader
+from planner.apply.choices import Choices
+from planner.apply.preflight import (
+    Blocker,
+    Preflight,
+    disk_blocker,
+    drifted_blocker,
+    no_record_blocker,
+    several_copies_blocker,
+)
+from planner.apply.preview import Walk, walk
+from planner.apply.stages import Stage, stages_of
+from planner.errors import BadInputError
+from planner.io.problems import problem
+from planner.plan.input.plan_input import DOCUMENT_NAME, PlanInput
+from planner.plan.input.wave_input import WavesInput, read_waves
+from planner.plan.run.check_new_partitions import GOALS
+from planner.snapshot import Snapshot
+from planner.status.throttles_in_force import throttles_in
+from planner.verify.partition_status import Status
+from planner.verify.state_rows import ClusterRows, Entry, Key, entries_of
+from planner.verify.whole_plan import verify_read
+
+DEFAULT_RATE_BYTES_PER_S = 50_000_000
+_ID_LENGTH = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """
+    A plan ready to run, or the reasons why it is not.
+
+    Parameters
+    ----------
+    plan_id
+        Digest of every request in its order: another plan or another state of the
+        cluster gives another one.
+    cluster_id
+        Id of the cluster; `None`: unknown.
+    operation
+        Name of the operation; `None` for a reassignment file.
+    walk
+        Stages, with the outcome of the simulated run.
+    rate_bytes_per_s
+        Rate at which a broker sends, and receives, copies.
+    usable_bytes
+        Free bytes of the brokers and log dirs with a known limit.
+    num_completed, num_moving
+        Partitions of the plan that are as planned, and that are being moved.
+    blockers
+        Reasons not to start, without the ignored ones.
+    ignored
+        Reasons that the operator ignores.
+    """
+
+    plan_id: str
+    cluster_id: str | None
+    operation: str | None
+    walk: Walk
+    rate_bytes_per_s: int
+    usable_bytes: Mapping[Disk, int]
+    num_completed: int
+    num_moving: int
+    blockers: tuple[Blocker, ...]
+    ignored: tuple[Blocker, ...]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing stops the plan from running as a whole."""
+        return not self.blockers
+
+
+def prepare(plan: PlanInput, now: Snapshot, choices: Choices) -> Prepared:
+    """
+    Return the stages of what is left of a plan, and what stops it.
+
+    Parameters
+    ----------
+    plan
+        The plan folder, or a reassignment file.
+    now
+        The cluster now.
+    choices
+        Choices of the operator.
+
+    Raises
+    ------
+    BadInputError
+        If the plan is of another cluster, or its waves cannot be read.
+    """
+    _refuse_other_cluster(plan, now)
+    _refuse_new_partitions(plan)
+    return _Preparation(plan, now, choices).prepared()
+
+
+class _Preparation:
+    def __init__(self, plan: PlanInput, now: Snapshot, choices: Choices) -> None:
+        self.plan, self.now, self.choices = plan, now, choices
+        self.state = now.to_state()
+        self.waves = read_waves(plan.path) if plan.path.is_dir() else None
+        self.entries = list(entries_of(plan.reassignment))
+        self.drifted = set(_recreated(plan, now))
+        self.statuses = [
+            Status.DIFFERS if entry.key in self.drifted else status
+            for entry, status in zip(self.entries, self._verified(), strict=True)
+        ]
+        self.drifted |= {entry.key for entry in self._of(*_DRIFTED)}
+
+    def _verified(self) -> list[Status]:
+        """Return the status of each entry; without a record, any list may be old."""
+        found = verify_read(self.plan, self.now).statuses
+        if self.plan.rollback is not None:
+            return list(found)
+        known = {*zip(*_names(self.now), strict=True)}
+        return [
+            Status.NOT_STARTED
+            if status is Status.DIFFERS and entry.key in known
+            else status
+            for entry, status in zip(self.entries, found, strict=True)
+        ]
+
+    def _of(self, *statuses: Status) -> list[Entry]:
+        """Return the entries with one of some statuses."""
+        return [
+            entry
+            for entry, status in zip(self.entries, self.statuses, strict=True)
+            if status in statuses
+        ]
+
+    def prepared(self) -> Prepared:
+        reader = ChangeReader(self.state, _wave_entries(self.waves))
+        changes = list(reader.changes(self.entries, self.statuses))
+        stages = stages_of(changes, self._elected(reader))
+        usable = _usable_bytes(self.state)
+        rate = self.choices.rate_bytes_per_s or _rate_of(self.waves)
+        found = walk(stages, _caps(self.waves), usable, rate)
+        blockers = [
+            *self._blockers(reader.rows, changes),
+            *disk_blocker(found.refused, usable),
+        ]
+        ignore = {*self.choices.ignore}
+        ignore |= {"drifted"} if self.choices.allow_drift else set()
+        return Prepared(
+            plan_id=_plan_id(stages),
+            cluster_id=self.now.cluster_id,
+            operation=self.plan.goal,
+            walk=found,
+            rate_bytes_per_s=rate,
+            usable_bytes=usable,
+            num_completed=len(self._of(Status.COMPLETED)),
+            num_moving=len(self._of(Status.IN_PROGRESS)),
+            blockers=tuple(b for b in blockers if b.rule not in ignore),
+            ignored=tuple(b for b in blockers if b.rule in ignore),
+        )
+
+    def _blockers(
+        self, rows: ClusterRows, changes: Sequence[Change]
+    ) -> Iterator[Blocker]:
+        is_left_out = self.choices.allow_drift
+        yield from drifted_blocker(sorted(self.drifted), is_left_out=is_left_out)
+        if self.plan.rollback is None and changes:
+            yield no_record_blocker(len(changes))
+        if self.waves is None:
+            yield from several_copies_blocker(changes)
+        yield from Preflight(
+            state=self.state,
+            rows=rows,
+            changes=changes,
+            throttles=throttles_in(self.now),
+            is_under_way=bool(self._of(Status.IN_PROGRESS)),
+        ).blockers()
+
+    def _elected(self, reader: ChangeReader) -> Iterator[Change]:
+        """
+        Yield the partitions that elect their preferred leader in the end.
+
+        A leader that loses its replica gives way by itself to the first replica in
+        sync; any other leader stays until an election.
+        """
+        for entry in self._of(Status.COMPLETED, Status.NOT_STARTED, Status.IN_PROGRESS):
+            row = reader.rows.row_of.get(entry.key)
+            if row is None:
+                continue
+            leader = reader.rows.leaders[row]
+            if leader in entry.replicas[1:]:
+                yield reader.unchanged(entry, row)
+
+
+_DRIFTED = (Status.DIFFERS, Status.SUPERSEDED)
+
+
+def _refuse_other_cluster(plan: PlanInput, now: Snapshot) -> None:
+    """
+    Refuse a plan of another cluster.
+
+    Raises
+    ------
+    BadInputError
+        If both ids are known and differ.
+    """
+    snapshot = plan.document.get("snapshot")
+    planned = snapshot.get("cluster_id") if isinstance(snapshot, dict) else None
+    if None in {planned, now.cluster_id} or planned == now.cluster_id:
+        return
+    found = problem(
+        str(plan.path / DOCUMENT_NAME),
+        "snapshot.cluster_id",
+        str(planned),
+        f"must be {now.cluster_id}, the id of the cluster",
+        "name the cluster that the plan was made for",
+    )
+    msg = "the plan is of another cluster"
+    raise BadInputError(msg, [found])
+
+
+def _refuse_new_partitions(plan: PlanInput) -> None:
+    """
+    Refuse a plan that creates partitions: another command carries it out.
+
+    Raises
+    ------
+    BadInputError
+        If it does.
+    """
+    if plan.goal in GOALS:
+        file, place = str(plan.path / DOCUMENT_NAME), "goal"
+        rule = "must be an operation on partitions that exist"
+        remedy = f"kafka-planner plan {plan.goal} … --apply --yes creates them"
+        found = problem(file, place, plan.goal, rule, remedy)
+        msg = "the plan creates partitions"
+        raise BadInputError(msg, [found])
+
+
+def _names(now: Snapshot) -> tuple[list[str], list[int]]:
+    """Return topic and number of each partition."""
+    table = now.partitions
+    return table["topic"].to_pylist(), table["partition"].to_pylist()
+
+
+def _recreated(plan: PlanInput, now: Snapshot) -> Iterator[Key]:
+    """Yield the partitions of topics that were deleted and created again."""
+    planned = plan.document.get("topic_ids") or {}
+    topics = now.topics
+    ids = dict(
+        zip(topics["topic"].to_pylist(), topics["topic_id"].to_pylist(), strict=True)
+    )
+    for entry in entries_of(plan.reassignment):
+        was, is_now = planned.get(entry.key[0]), ids.get(entry.key[0])
+        if was is not None and is_now is not None and was != is_now:
+            yield entry.key
+
+
+def _wave_entries(waves: WavesInput | None) -> list[dict[Key, Entry]]:
+    files = () if waves is None else waves.waves
+    return [{entry.key: entry for entry in entries_of(file)} for file in files]
+
+
+def _caps(waves: WavesInput | None) -> Caps:
+    if waves is None:
+        return Caps()
+    limits = waves.limits
+    return Caps(
+        max_in=limits.max_in, max_out=limits.max_out, max_shared=limits.max_shared
+    )
+
+
+def _rate_of(waves: WavesInput | None) -> int:
+    rate = None if waves is None else waves.limits.bandwidth_bytes_per_s
+    return DEFAULT_RATE_BYTES_PER_S if rate is None else int(rate)
+
+
+def _usable_bytes(state: ClusterState) -> dict[Disk, int]:
+    """Return the free bytes of serving log dirs, and of brokers that know all."""
+    dirs = state.log_dirs
+    found: dict[Disk, int] = {}
+    unknown = set()
+    serves = np.not_equal(dirs.state, LogDirState.OFFLINE)
+    owners = state.brokers.ids[dirs.broker_idx]
+    rows = zip(owners.tolist(), dirs.paths, dirs.usable_bytes.tolist(), strict=True)
+    for (broker, path, usable), is_serving in zip(rows, serves.tolist(), strict=True):
+        if not is_serving:
+            continue
+        if usable == UNKNOWN:
+            unknown.add(broker)
+            continue
+        found[broker, path] = usable
+        found[broker] = found.get(broker, 0) + usable
+    return {disk: free for disk, free in found.items() if disk not in unknown}
+
+
+def _plan_id(stages: Sequence[Stage]) -> str:
+    requests = [
+        [
+            stage.kind,
+            [
+                [*c.key, [[s.replicas, s.log_dirs] for s in c.steps]]
+                for c in stage.changes
+            ],
+        ]
+        for stage in stages
+    ]
+    text = json.dumps(requests, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]

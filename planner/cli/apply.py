@@ -1,0 +1,104 @@
+"""`apply`: preview of a plan on the cluster as it is now."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from planner.cli.common.common_options import (
+    BootstrapServer,
+    CommandConfig,
+    Format,
+    OutputFormat,
+    PlanArgument,
+    Quiet,
+    Verbose,
+)
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import notes_unless, print_json
+from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
+from planner.cli.verify import SnapshotOption, read_running, refuse_both
+
+ThrottleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--throttle",
+        metavar="RATE",
+        help="Rate at which a broker copies: 80MB/s. Default: that of the waves, or "
+        "50MB/s.",
+    ),
+]
+AllowDrift = Annotated[
+    bool,
+    typer.Option(
+        "--allow-drift", help="Leave out partitions that are no longer as planned."
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ignore",
+        metavar="RULE",
+        help="Go on in spite of: reassigning, under-min-isr, leaderless, throttled, "
+        "no-record. Repeatable.",
+    ),
+]
+
+
+def apply(
+    plan: PlanArgument,
+    *,
+    snapshot: SnapshotOption = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    throttle: ThrottleOption = None,
+    allow_drift: AllowDrift = False,
+    ignore: Ignore = None,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    allow_partial: AllowPartial = False,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Preview what a plan still changes, how long it takes, and what stops it.
+
+    Looks at the cluster anew and changes nothing: the commands in RUNBOOK.md run the
+    plan. Exits 0 if nothing stops the plan, 3 if something does.
+
+    Example: kafka-planner apply plan --bootstrap-server k1:9092
+    """
+    from planner.apply.apply_records import ApplyPreviewRecord
+    from planner.apply.apply_screen import preview_screen
+    from planner.apply.prepare import prepare, read_choices
+    from planner.cli.common.snapshot_reading import read_snapshot
+    from planner.plan.input.plan_input import read_plan
+
+    inputs = Gatherer()
+    inputs.read(lambda: refuse_both(snapshot, bootstrap_server, command_config))
+    choices = inputs.read(
+        lambda: read_choices(throttle, ignore or (), allow_drift=allow_drift)
+    )
+    given = inputs.read(lambda: read_plan(plan))
+    now = inputs.read(lambda: None if snapshot is None else read_snapshot(snapshot))
+    inputs.raise_problems()
+    if given is None or choices is None:  # pragma: no cover - raised just above
+        return
+    if now is None:
+        now = read_running(
+            bootstrap_server,
+            command_config,
+            resolve=resolve or (),
+            timeout_s=timeout,
+            allow_partial=allow_partial,
+            note=notes_unless(quiet),
+        )
+    found = prepare(given, now, choices)
+    if output_format is OutputFormat.JSON:
+        document = ApplyPreviewRecord.of(found, now=datetime.now(UTC))
+        print_json(document.model_dump(mode="json"))
+    else:
+        typer.echo("\n".join(preview_screen(found)))
+    raise typer.Exit(ExitCode.OK if found.is_ready else ExitCode.FINDINGS)
