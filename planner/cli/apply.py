@@ -63,7 +63,7 @@ def apply(
     verbose: Verbose = False,
 ) -> None:
     """
-    Preview what a plan still changes, how long it takes, and what stops it.
+    Preview a plan: its stages, their time, and what stops it.
 
     Looks at the cluster anew and changes nothing: the commands in RUNBOOK.md run the
     plan. Exits 0 if nothing stops the plan, 3 if something does.
@@ -72,7 +72,8 @@ def apply(
     """
     from planner.apply.apply_records import ApplyPreviewRecord
     from planner.apply.apply_screen import preview_screen
-    from planner.apply.prepare import prepare, read_choices
+    from planner.apply.choices import read_choices
+    from planner.apply.prepare import prepare
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.plan.input.plan_input import read_plan
 
