@@ -62,7 +62,7 @@ def verify(
     """
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.plan.input.plan_input import read_plan
-    from planner.verify.predicted_loads import compare_loads
+    from planner.verify.predicted_loads import compare_loads, load_text
     from planner.verify.whole_plan import verify_read
 
     inputs = Gatherer()
@@ -87,9 +87,9 @@ def verify(
     outcome = verify_read(given, now, connection=connection)
     loads = compare_loads(now.to_state(), given.document.get("after"))
     if output_format is OutputFormat.JSON:
-        print_json({**outcome.to_dict(), "loads": [load.to_dict() for load in loads]})
+        print_json(outcome.to_dict(loads))
     else:
-        typer.echo("\n".join(_lines(outcome, list(map(str, loads)))))
+        typer.echo("\n".join(_lines(outcome, list(map(load_text, loads)))))
     raise typer.Exit(ExitCode.OK if outcome.is_done else ExitCode.FINDINGS)
 
 
