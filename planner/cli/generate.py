@@ -185,14 +185,13 @@ def _print(proposal: "Proposal", output_format: OutputFormat, *, quiet: bool) ->
 
 def _document(proposal: "Proposal") -> dict[str, Any]:
     import json
-    from dataclasses import asdict
 
     from planner.kafka_files.reassignment_file import format_reassignment
 
     return {
         "current": json.loads(format_reassignment(proposal.current)),
         "proposed": json.loads(format_reassignment(proposal.proposed)),
-        "moves": asdict(proposal.moves),
+        "moves": proposal.moves.model_dump(),
         "is_least": proposal.is_least,
         "ignored_brokers": list(proposal.ignored_brokers),
         "notes": list(proposal.notes),

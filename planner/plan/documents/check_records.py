@@ -154,9 +154,13 @@ class ProposedMovesRecord(Record):
     """Changes between the current and the proposed assignment."""
 
     replicas: int
+    """Number of copied replicas."""
     bytes: int
+    """Bytes of the copies, summed over known sizes."""
     leaders: int
+    """Number of partitions whose first replica changes."""
     partitions: int
+    """Number of partitions whose replica list changes."""
 
 
 class GenerateRecord(Record):
