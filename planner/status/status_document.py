@@ -60,7 +60,7 @@ from planner.status.trouble_sentences import (
     unplaced_brokers,
     unplaced_text,
 )
-from planner.text.data_age import age_s
+from planner.text.data_age import dated_fields
 
 
 def status_document(
@@ -72,12 +72,9 @@ def status_document(
 
 def status_record(status: Status, address: Address, *, now: datetime) -> StatusRecord:
     """Return the status of a cluster as a record."""
-    age = age_s(status.taken_at, now)
     found = status.troubles
     return StatusRecord(
-        cluster_id=status.cluster_id,
-        taken_at=status.taken_at,
-        data_age_s=None if age is None else round(age),
+        **dated_fields(status.cluster_id, status.taken_at, now),
         status=cast("Verdict", status.verdict),
         impossible=_impossible(status),
         brokers=_brokers(status, address),

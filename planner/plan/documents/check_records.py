@@ -17,6 +17,15 @@ class Record(BaseModel):
     )
 
 
+class DatedRecord(Record):
+    """Base of documents on one snapshot."""
+
+    cluster_id: str | None
+    taken_at: str | None
+    data_age_s: int | None
+    """Age of the snapshot in seconds; null where unknown."""
+
+
 class WhereRecord(Record):
     """The place of a finding; fields that do not apply are null."""
 
