@@ -13,6 +13,7 @@ Errors of `planner`.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,17 @@ class InputProblem:
     value: str
     rule: str
     remedy: str
+
+    @classmethod
+    def of_option(cls, option: str, value: object, rule: str, remedy: str) -> Self:
+        """Return the problem of an option of the command line."""
+        return cls(
+            file="command line",
+            place=option,
+            value=str(value),
+            rule=rule,
+            remedy=remedy,
+        )
 
     def __str__(self) -> str:
         place = f"{self.file}: {self.place}" if self.place else self.file

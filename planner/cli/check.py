@@ -132,12 +132,11 @@ def parse_thresholds(options: Sequence[str]) -> dict[str, float]:
         else:
             known = ", ".join(DEFAULT_CAPACITY_THRESHOLDS)
             problems.append(
-                InputProblem(
-                    file="command line",
-                    place="--capacity-threshold",
-                    value=option,
-                    rule=f"must be RESOURCE=FRACTION: one of {known}, above 0 up to 1",
-                    remedy="write disk=0.8 or disk=80%",
+                InputProblem.of_option(
+                    "--capacity-threshold",
+                    option,
+                    f"must be RESOURCE=FRACTION: one of {known}, above 0 up to 1",
+                    "write disk=0.8 or disk=80%",
                 )
             )
     if problems:

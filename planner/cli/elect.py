@@ -154,12 +154,6 @@ def _progress(is_json: bool) -> Callable[[int, int], None]:
     return report
 
 
-def _problem(place: str, value: object, rule: str, remedy: str) -> InputProblem:
-    return InputProblem(
-        file="command line", place=place, value=str(value), rule=rule, remedy=remedy
-    )
-
-
 def _read_type(text: str) -> "ElectionType":
     from planner.kafka.actions.elections import ElectionType
 
@@ -167,7 +161,7 @@ def _read_type(text: str) -> "ElectionType":
     if text.lower() in kinds:
         return ElectionType(text.lower())
     rule = f"must be {' or '.join(kinds)}"
-    found = _problem("--election-type", text, rule, "write one of them")
+    found = InputProblem.of_option("--election-type", text, rule, "write one of them")
     msg = "unknown type of election"
     raise BadInputError(msg, [found])
 
@@ -184,12 +178,14 @@ def _choose(
     if sum(is_given) != 1:
         value = "several" if any(is_given) else "none"
         rule = "exactly one of these options must be given"
-        problems.append(_problem(_WHICH, value, rule, "give one of them"))
+        problems.append(InputProblem.of_option(_WHICH, value, rule, "give one of them"))
     if (topic is None) != (partition is None):
         rule = "must be given together"
         given = topic if partition is None else partition
         remedy = "name the topic and the partition"
-        problems.append(_problem("--topic, --partition", given, rule, remedy))
+        problems.append(
+            InputProblem.of_option("--topic, --partition", given, rule, remedy)
+        )
     if problems:
         msg = "no partitions chosen"
         raise BadInputError(msg, problems)

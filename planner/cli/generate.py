@@ -15,11 +15,10 @@ from planner.cli.common.common_options import (
     Quiet,
 )
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.input_problems import Gatherer, refuse_option
 from planner.cli.common.output import print_json, print_words
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 from planner.cli.verify import SnapshotOption
-from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
     from planner.generate import Proposal
@@ -129,15 +128,8 @@ def _read_brokers(text: str) -> tuple[int, ...]:
     try:
         return read_broker_ids(text)
     except ValueError as error:
-        problem = InputProblem(
-            file="command line",
-            place="--broker-list",
-            value=text,
-            rule=str(error),
-            remedy="write ids and ranges: 0,1,2 or 0-2",
-        )
-        msg = "bad options"
-        raise BadInputError(msg, [problem]) from error
+        remedy = "write ids and ranges: 0,1,2 or 0-2"
+        refuse_option("--broker-list", text, str(error), remedy)
 
 
 def _print(proposal: "Proposal", output_format: OutputFormat, *, quiet: bool) -> None:

@@ -126,12 +126,11 @@ def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        problem = InputProblem(
-            file="command line",
-            place="--cancel-json",
-            value=str(path),
-            rule=f"the file cannot be written: {error.strerror}",
-            remedy="name a file in a folder that you may write to",
+        problem = InputProblem.of_option(
+            "--cancel-json",
+            str(path),
+            f"the file cannot be written: {error.strerror}",
+            "name a file in a folder that you may write to",
         )
         msg = f"{path} cannot be written"
         raise BadInputError(msg, [problem]) from error

@@ -57,12 +57,11 @@ class ClusterSource:
         if is_live != (self.snapshot is not None):
             return
         name = "a snapshot" if self.option == "SNAP" else f"{self.option} SNAP"
-        problem = InputProblem(
-            file="command line",
-            place=f"{self.option}, --bootstrap-server",
-            value="both" if is_live else "neither",
-            rule="exactly one of the two must be given",
-            remedy=f"give {name}, or --bootstrap-server H:P",
+        problem = InputProblem.of_option(
+            f"{self.option}, --bootstrap-server",
+            "both" if is_live else "neither",
+            "exactly one of the two must be given",
+            f"give {name}, or --bootstrap-server H:P",
         )
         msg = "two clusters given" if is_live else "no cluster given"
         raise BadInputError(msg, [problem])

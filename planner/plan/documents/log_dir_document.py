@@ -137,15 +137,7 @@ def read_dirs(
                 rows.append(found)
             else:
                 rule, remedy = found
-                problems.append(
-                    InputProblem(
-                        file="command line",
-                        place=option,
-                        value=text,
-                        rule=rule,
-                        remedy=remedy,
-                    )
-                )
+                problems.append(InputProblem.of_option(option, text, rule, remedy))
     if problems:
         msg = "bad options"
         raise BadInputError(msg, problems)
