@@ -291,10 +291,8 @@ def _partition(
     scenario: Scenario, p: int, word: str, would: tuple[int, int] | None
 ) -> dict[str, Any]:
     now, lost = scenario.now, scenario.lost
-    partitions = now.partitions
     return {
-        "topic": now.topics.names[partitions.topic_idx[p]],
-        "partition": int(partitions.partition[p]),
+        **now.place_of(p),
         "state": word,
         "replicas": now.brokers_of(p),
         "leader_before": _id(now, int(now.partitions.leader_idx[p])),

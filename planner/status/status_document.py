@@ -54,7 +54,6 @@ from planner.status.trouble_sentences import (
     rescue_of,
     rescue_text,
     state_of,
-    topic_and_number,
     unclean_command,
     unclean_text,
     unplaced_brokers,
@@ -160,11 +159,9 @@ def _log_dirs(status: Status, address: Address) -> LogDirsRecord:
 
 def _leaderless(status: Status, one: Leaderless, address: Address) -> LeaderlessRecord:
     p = one.partition_idx
-    topic, number = topic_and_number(status.state, p)
     rescue = rescue_of(status, one)
     return LeaderlessRecord(
-        topic=topic,
-        partition=number,
+        **status.state.place_of(p),
         replicas=status.state.brokers_of(p),
         isr=list(one.isr) if status.has_isr[p] else None,
         elr=list(one.elr),
@@ -190,18 +187,14 @@ def _joined(*texts: str | None) -> str:
 
 
 def _no_source(status: Status) -> list[NoSourceRecord]:
-    found = []
-    for p in status.troubles.no_source.tolist():
-        topic, number = topic_and_number(status.state, p)
-        found.append(
-            NoSourceRecord(
-                topic=topic,
-                partition=number,
-                replicas=status.state.brokers_of(p),
-                message=no_source_text(status, p),
-            )
+    return [
+        NoSourceRecord(
+            **status.state.place_of(p),
+            replicas=status.state.brokers_of(p),
+            message=no_source_text(status, p),
         )
-    return found
+        for p in status.troubles.no_source.tolist()
+    ]
 
 
 def _topics(status: Status, found: TopicTroubles) -> list[ShortTopicRecord]:
@@ -246,11 +239,9 @@ def _reassignments(status: Status, address: Address) -> MovesRecord:
 
 
 def _stuck(status: Status, p: int, obstacle: Obstacle, broker: int) -> StuckRecord:
-    topic, number = topic_and_number(status.state, p)
     state = status.state
     return StuckRecord(
-        topic=topic,
-        partition=number,
+        **state.place_of(p),
         reason=cast("StuckReason", OBSTACLE_NAMES[obstacle]),
         broker=None if broker == ABSENT else int(state.brokers.ids[broker]),
         message=f"{state.name_of(p)} {obstacle_text(status, obstacle, broker)}",
