@@ -13,6 +13,7 @@ Errors of `planner`.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +42,17 @@ class InputProblem:
     rule: str
     remedy: str
 
+    @classmethod
+    def of_option(cls, option: str, value: object, rule: str, remedy: str) -> Self:
+        """Return the problem of an option of the command line."""
+        return cls(
+            file="command line",
+            place=option,
+            value=str(value),
+            rule=rule,
+            remedy=remedy,
+        )
+
     def __str__(self) -> str:
         place = f"{self.file}: {self.place}" if self.place else self.file
         value = f" (found {self.value})" if self.value else ""
@@ -53,7 +65,28 @@ class InputProblem:
 
 
 class PlannerError(Exception):
-    """Base of every error that `planner` raises on purpose."""
+    """
+    Base of every error that `planner` raises on purpose.
+
+    Parameters
+    ----------
+    message
+        Summary of the error, one line.
+    problems
+        All problems found, in the order of the input.
+    """
+
+    def __init__(self, message: str, problems: Sequence[InputProblem] = ()) -> None:
+        self.message = message
+        self.problems = tuple(problems)
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        """Return the message and the problems below it, for tracebacks."""
+        lines = [f"  - {problem}" for problem in self.problems[:MAX_PROBLEMS_LISTED]]
+        rest = len(self.problems) - len(lines)
+        more = [f"  … and {rest} more"] if rest else []
+        return "\n".join([self.message, *lines, *more])
 
 
 class BadInputError(PlannerError, ValueError):
@@ -67,14 +100,6 @@ class BadInputError(PlannerError, ValueError):
     problems
         All problems found, in the order of the input.
     """
-
-    def __init__(self, message: str, problems: Sequence[InputProblem] = ()) -> None:
-        self.message = message
-        self.problems = tuple(problems)
-        super().__init__(message)
-
-    def __str__(self) -> str:
-        return _with_problems(self.message, self.problems)
 
 
 class UnreadableFileError(PlannerError, OSError):
@@ -106,14 +131,6 @@ class ClusterUnavailableError(PlannerError, OSError):
         Details by broker, if any.
     """
 
-    def __init__(self, message: str, problems: Sequence[InputProblem] = ()) -> None:
-        self.message = message
-        self.problems = tuple(problems)
-        super().__init__(message)
-
-    def __str__(self) -> str:
-        return _with_problems(self.message, self.problems)
-
 
 class AnswerUnknownError(PlannerError, OSError):
     """
@@ -131,29 +148,15 @@ class AnswerUnknownError(PlannerError, OSError):
     """
 
     def __init__(self, message: str, look: str) -> None:
-        self.message = f"{message}; look before you retry"
         self.look = look
-        self.problems = (
-            InputProblem(
-                file="cluster",
-                place="",
-                value="",
-                rule="the cluster may have made the change, or may still make it",
-                remedy=f"look with: {look}",
-            ),
+        problem = InputProblem(
+            file="cluster",
+            place="",
+            value="",
+            rule="the cluster may have made the change, or may still make it",
+            remedy=f"look with: {look}",
         )
-        super().__init__(self.message)
-
-    def __str__(self) -> str:
-        return _with_problems(self.message, self.problems)
+        super().__init__(f"{message}; look before you retry", [problem])
 
 
 MAX_PROBLEMS_LISTED = 20
-
-
-def _with_problems(message: str, problems: Sequence[InputProblem]) -> str:
-    """Return the message and the problems below it, for tracebacks."""
-    lines = [f"  - {problem}" for problem in problems[:MAX_PROBLEMS_LISTED]]
-    rest = len(problems) - len(lines)
-    more = [f"  … and {rest} more"] if rest else []
-    return "\n".join([message, *lines, *more])

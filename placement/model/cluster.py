@@ -6,7 +6,7 @@ construction.
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -158,10 +158,20 @@ class ClusterState:
         changing = self.replicas.is_adding | self.replicas.is_removing
         return np.greater(sum_rows(changing, self.replicas.start), 0)
 
+    def key_of(self, partition_idx: int) -> tuple[str, int]:
+        """Return the topic and the number of one partition."""
+        topic = self.topics.names[self.partitions.topic_idx[partition_idx]]
+        return topic, int(self.partitions.partition[partition_idx])
+
+    def place_of(self, partition_idx: int) -> dict[str, Any]:
+        """Return the topic and the number of one partition, as in documents."""
+        topic, number = self.key_of(partition_idx)
+        return {"topic": topic, "partition": number}
+
     def name_of(self, partition_idx: int) -> str:
         """Return ``topic-partition`` of one row, as Kafka's tools print it."""
-        topic = self.topics.names[self.partitions.topic_idx[partition_idx]]
-        return f"{topic}-{self.partitions.partition[partition_idx]}"
+        topic, number = self.key_of(partition_idx)
+        return f"{topic}-{number}"
 
     def brokers_of(self, partition_idx: int) -> list[int]:
         """Return the broker ids of one partition's replicas, in order."""

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
@@ -16,9 +17,9 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import notes_unless, print_json
+from planner.cli.common.output import print_json
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
-from planner.cli.verify import SnapshotOption, read_running, refuse_both
+from planner.cli.verify import SnapshotOption
 
 ThrottleOption = Annotated[
     str | None,
@@ -74,28 +75,29 @@ def apply(
     from planner.apply.apply_screen import preview_screen
     from planner.apply.choices import read_choices
     from planner.apply.prepare import prepare
-    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.plan.input.plan_input import read_plan
 
+    source = ClusterSource(
+        snapshot=snapshot,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        allow_partial=allow_partial,
+        quiet=quiet,
+    )
     inputs = Gatherer()
-    inputs.read(lambda: refuse_both(snapshot, bootstrap_server, command_config))
+    inputs.read(source.check)
     choices = inputs.read(
         lambda: read_choices(throttle, ignore or (), allow_drift=allow_drift)
     )
     given = inputs.read(lambda: read_plan(plan))
-    now = inputs.read(lambda: None if snapshot is None else read_snapshot(snapshot))
+    now = inputs.read(source.read_file)
     inputs.raise_problems()
     if given is None or choices is None:  # pragma: no cover - raised just above
         return
     if now is None:
-        now = read_running(
-            bootstrap_server,
-            command_config,
-            resolve=resolve or (),
-            timeout_s=timeout,
-            allow_partial=allow_partial,
-            note=notes_unless(quiet),
-        )
+        now = source.read_live()
     found = prepare(given, now, choices)
     if output_format is OutputFormat.JSON:
         document = ApplyPreviewRecord.of(found, now=datetime.now(UTC))

@@ -92,7 +92,7 @@ def _document(planned: "Planned", verified: "Verification") -> dict[str, Any]:
             "ok": planned.is_ok,
             "findings": [finding.to_dict() for finding in planned.findings],
         },
-        "verify": verified.to_dict() | {"loads": [load.to_dict() for load in loads]},
+        "verify": verified.to_dict(loads),
     }
 
 

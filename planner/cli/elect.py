@@ -25,7 +25,11 @@ from planner.errors import BadInputError, InputProblem
 from planner.progress import stage
 
 if TYPE_CHECKING:
-    from planner.kafka.actions.elections import Election, Elections, ElectionType
+    from planner.kafka.actions.elections import (
+        ElectedPartitionRecord,
+        ElectionType,
+        ElectRecord,
+    )
     from planner.kafka.read.log_dirs import Partition
 
 MAX_LINES = 50
@@ -117,7 +121,7 @@ def elect(
     for text in () if quiet else outcome.notes:
         _note(text)
     if is_json:
-        print_json(outcome.to_dict())
+        print_json(outcome.model_dump(mode="json"))
     else:
         typer.echo("\n".join(_lines(outcome, sys.maxsize if verbose else MAX_LINES)))
         if not yes and not quiet:
@@ -150,12 +154,6 @@ def _progress(is_json: bool) -> Callable[[int, int], None]:
     return report
 
 
-def _problem(place: str, value: object, rule: str, remedy: str) -> InputProblem:
-    return InputProblem(
-        file="command line", place=place, value=str(value), rule=rule, remedy=remedy
-    )
-
-
 def _read_type(text: str) -> "ElectionType":
     from planner.kafka.actions.elections import ElectionType
 
@@ -163,7 +161,7 @@ def _read_type(text: str) -> "ElectionType":
     if text.lower() in kinds:
         return ElectionType(text.lower())
     rule = f"must be {' or '.join(kinds)}"
-    found = _problem("--election-type", text, rule, "write one of them")
+    found = InputProblem.of_option("--election-type", text, rule, "write one of them")
     msg = "unknown type of election"
     raise BadInputError(msg, [found])
 
@@ -180,12 +178,14 @@ def _choose(
     if sum(is_given) != 1:
         value = "several" if any(is_given) else "none"
         rule = "exactly one of these options must be given"
-        problems.append(_problem(_WHICH, value, rule, "give one of them"))
+        problems.append(InputProblem.of_option(_WHICH, value, rule, "give one of them"))
     if (topic is None) != (partition is None):
         rule = "must be given together"
         given = topic if partition is None else partition
         remedy = "name the topic and the partition"
-        problems.append(_problem("--topic, --partition", given, rule, remedy))
+        problems.append(
+            InputProblem.of_option("--topic, --partition", given, rule, remedy)
+        )
     if problems:
         msg = "no partitions chosen"
         raise BadInputError(msg, problems)
@@ -196,26 +196,30 @@ def _choose(
     return _Chosen(None)
 
 
-def _lines(outcome: "Elections", most: int) -> Iterator[str]:
+def _lines(outcome: "ElectRecord", most: int) -> Iterator[str]:
     counts = [f"{n} {what.value}" for what, n in outcome.counts.items()]
     yield (
         f"{outcome.election_type.value} election, "
-        f"{'done' if outcome.is_done else 'preview'}: "
+        f"{'done' if outcome.done else 'preview'}: "
         f"{', '.join(counts) or 'no partition'}"
     )
     # Failed elections come first; unchanged leaders are only counted.
-    failed = [one for one in outcome.elections if not one.outcome.is_fine]
-    changed = [one for one in outcome.elections if one.outcome.is_change]
-    listed = [*map(_line, failed), *map(str, outcome.losses), *map(_line, changed)]
+    failed = [one for one in outcome.partitions if not one.outcome.is_fine]
+    changed = [one for one in outcome.partitions if one.outcome.is_change]
+    listed = [
+        *map(_line, failed),
+        *(loss.message for loss in outcome.losses),
+        *map(_line, changed),
+    ]
     yield from (f"  {line}" for line in listed[:most])
     if (rest := len(listed) - most) > 0:
         yield f"  … and {rest} more; --verbose or --format json lists all"
 
 
-def _line(one: "Election") -> str:
+def _line(one: "ElectedPartitionRecord") -> str:
     if not one.outcome.is_fine:
         return f"{one.name}: {one.outcome.value}: {one.message}"
     before = "none" if one.leader is None else one.leader
-    words = " (unclean)" if one.is_unclean else ""
+    words = " (unclean)" if one.unclean else ""
     words += f"; {one.message}" if one.message else ""
     return f"{one.name}: leader {before} -> {one.new_leader}{words}"

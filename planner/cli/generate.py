@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
@@ -14,16 +15,12 @@ from planner.cli.common.common_options import (
     Quiet,
 )
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import notes_unless, print_json, print_words
+from planner.cli.common.input_problems import Gatherer, refuse_option
+from planner.cli.common.output import print_json, print_words
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
-from planner.cli.verify import SnapshotOption, refuse_both
-from planner.errors import BadInputError, InputProblem
+from planner.cli.verify import SnapshotOption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from placement.model.cluster import ClusterState
     from planner.generate import Proposal
 
 MAX_FINDINGS_SHOWN = 50
@@ -90,29 +87,28 @@ def generate(
     Example: kafka-planner generate --topics-to-move-json-file topics.json
     --broker-list 0,1,2 --bootstrap-server kafka-1:9092
     """
-    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.generate import GenerateRequest, read_topics_to_move
     from planner.generate import generate as propose
 
+    source = ClusterSource(
+        snapshot=snapshot,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        allow_partial=allow_partial,
+        quiet=quiet,
+    )
     inputs = Gatherer()
-    inputs.read(lambda: refuse_both(snapshot, bootstrap_server, command_config))
+    inputs.read(source.check)
     topics = inputs.read(lambda: read_topics_to_move(topics_to_move_json_file))
     broker_ids = inputs.read(lambda: _read_brokers(broker_list))
-    state: ClusterState | None = None
-    if snapshot is not None:
-        state = inputs.read(lambda: read_snapshot(snapshot).to_state())
+    now = inputs.read(source.read_file)
     inputs.raise_problems()
     if topics is None or broker_ids is None:  # pragma: no cover - raised just above
         return
-    if state is None:
-        state = _look(
-            bootstrap_server,
-            command_config,
-            resolve=resolve or [],
-            timeout_s=timeout,
-            allow_partial=allow_partial,
-            note=notes_unless(quiet),
-        )
+    if now is None:
+        now = source.read_live()
     request = GenerateRequest(
         topics=topics,
         broker_ids=broker_ids,
@@ -121,7 +117,7 @@ def generate(
         seed=seed,
         file=str(topics_to_move_json_file),
     )
-    proposal = propose(state, request)
+    proposal = propose(now.to_state(), request)
     _print(proposal, output_format, quiet=quiet)
     raise typer.Exit(ExitCode.FINDINGS if proposal.findings else ExitCode.OK)
 
@@ -132,40 +128,8 @@ def _read_brokers(text: str) -> tuple[int, ...]:
     try:
         return read_broker_ids(text)
     except ValueError as error:
-        problem = InputProblem(
-            file="command line",
-            place="--broker-list",
-            value=text,
-            rule=str(error),
-            remedy="write ids and ranges: 0,1,2 or 0-2",
-        )
-        msg = "bad options"
-        raise BadInputError(msg, [problem]) from error
-
-
-def _look(
-    bootstrap_server: str | None,
-    command_config: Path | None,
-    *,
-    resolve: list[str],
-    timeout_s: float,
-    allow_partial: bool,
-    note: "Callable[[str], None]",
-) -> "ClusterState":
-    from planner.kafka.client.client_session import open_cluster
-    from planner.kafka.read.live_snapshot import read_live
-    from planner.snapshot import Snapshot
-
-    client = open_cluster(
-        bootstrap_server,
-        command_config,
-        resolve=resolve,
-        timeout_s=timeout_s,
-        note=note,
-    )
-    with client:
-        document = read_live(client, allow_partial=allow_partial, note=note)
-    return Snapshot.from_document(document, file=client.servers).to_state()
+        remedy = "write ids and ranges: 0,1,2 or 0-2"
+        refuse_option("--broker-list", text, str(error), remedy)
 
 
 def _print(proposal: "Proposal", output_format: OutputFormat, *, quiet: bool) -> None:
@@ -185,14 +149,13 @@ def _print(proposal: "Proposal", output_format: OutputFormat, *, quiet: bool) ->
 
 def _document(proposal: "Proposal") -> dict[str, Any]:
     import json
-    from dataclasses import asdict
 
     from planner.kafka_files.reassignment_file import format_reassignment
 
     return {
         "current": json.loads(format_reassignment(proposal.current)),
         "proposed": json.loads(format_reassignment(proposal.proposed)),
-        "moves": asdict(proposal.moves),
+        "moves": proposal.moves.model_dump(),
         "is_least": proposal.is_least,
         "ignored_brokers": list(proposal.ignored_brokers),
         "notes": list(proposal.notes),

@@ -154,12 +154,11 @@ def _usage_problem(error: Any) -> InputProblem:  # noqa: ANN401 - a Click except
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "kafka-planner"
     is_bare = type(error).__name__ == _NO_COMMAND
-    return InputProblem(
-        file="command line",
-        place=path,
-        value="",
-        rule="a command must be named" if is_bare else error.format_message(),
-        remedy=f"see '{path} --help'",
+    return InputProblem.of_option(
+        path,
+        "",
+        "a command must be named" if is_bare else error.format_message(),
+        f"see '{path} --help'",
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
@@ -16,14 +17,11 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import notes_unless, print_json, print_words
+from planner.cli.common.output import print_json, print_words
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from planner.snapshot import Snapshot
     from planner.status.find_status import Status
 
 OptionalSnapshot = Annotated[
@@ -66,27 +64,29 @@ def status(
 
     Example: kafka-planner status --bootstrap-server k1:9092
     """
-    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.status.find_status import status_of
     from planner.status.status_document import status_document
     from planner.status.status_screen import status_screen
     from planner.status.trouble_sentences import Address
 
+    source = ClusterSource(
+        snapshot=snapshot,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        allow_partial=allow_partial,
+        quiet=quiet,
+        option="SNAP",
+    )
     inputs = Gatherer()
-    inputs.read(lambda: _refuse_both(snapshot, bootstrap_server, command_config))
+    inputs.read(source.check)
     if cancel_json is not None:
         inputs.read(lambda: _check_output(cancel_json))
-    read = None if snapshot is None else inputs.read(lambda: read_snapshot(snapshot))
+    read = inputs.read(source.read_file)
     inputs.raise_problems()
     if read is None:
-        read = _look(
-            bootstrap_server,
-            command_config,
-            resolve=resolve or [],
-            timeout_s=timeout,
-            allow_partial=allow_partial,
-            note=notes_unless(quiet),
-        )
+        read = source.read_live()
     address = (
         Address.of_cluster(bootstrap_server or "HOST:PORT", command_config)
         if snapshot is None
@@ -100,49 +100,6 @@ def status(
     if cancel_json is not None:
         _write_cancel(found, cancel_json, quiet=quiet)
     raise typer.Exit(ExitCode.FINDINGS if found.is_wrong else ExitCode.OK)
-
-
-def _refuse_both(
-    snapshot: Path | None, bootstrap_server: str | None, command_config: Path | None
-) -> None:
-    """Refuse a snapshot and a running cluster at once, or neither."""
-    is_live = bootstrap_server is not None or command_config is not None
-    if is_live != (snapshot is not None):
-        return
-    problem = InputProblem(
-        file="command line",
-        place="SNAP, --bootstrap-server",
-        value="both" if is_live else "neither",
-        rule="exactly one of the two must be given",
-        remedy="give a snapshot, or --bootstrap-server H:P",
-    )
-    msg = "no cluster given" if not is_live else "two clusters given"
-    raise BadInputError(msg, [problem])
-
-
-def _look(
-    bootstrap_server: str | None,
-    command_config: Path | None,
-    *,
-    resolve: list[str],
-    timeout_s: float,
-    allow_partial: bool,
-    note: "Callable[[str], None]",
-) -> "Snapshot":
-    from planner.kafka.client.client_session import open_cluster
-    from planner.kafka.read.live_snapshot import take_snapshot
-
-    client = open_cluster(
-        bootstrap_server,
-        command_config,
-        resolve=resolve,
-        timeout_s=timeout_s,
-        note=note,
-    )
-    with client:
-        return take_snapshot(
-            client, sample_seconds=0, allow_partial=allow_partial, note=note
-        )
 
 
 def _check_output(path: Path) -> None:
@@ -169,12 +126,11 @@ def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        problem = InputProblem(
-            file="command line",
-            place="--cancel-json",
-            value=str(path),
-            rule=f"the file cannot be written: {error.strerror}",
-            remedy="name a file in a folder that you may write to",
+        problem = InputProblem.of_option(
+            "--cancel-json",
+            str(path),
+            f"the file cannot be written: {error.strerror}",
+            "name a file in a folder that you may write to",
         )
         msg = f"{path} cannot be written"
         raise BadInputError(msg, [problem]) from error

@@ -1,12 +1,13 @@
 """`verify`: progress of a plan, in a snapshot or on the running cluster."""
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
@@ -18,12 +19,10 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import notes_unless, print_json
+from planner.cli.common.output import print_json
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
-from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
-    from planner.snapshot import Snapshot
     from planner.verify import Verification
 
 MAX_FINDINGS_SHOWN = 50
@@ -60,36 +59,35 @@ def verify(
 
     Example: kafka-planner verify plan --bootstrap-server k1:9092
     """
-    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.plan.input.plan_input import read_plan
-    from planner.verify.predicted_loads import compare_loads
+    from planner.verify.predicted_loads import compare_loads, load_text
     from planner.verify.whole_plan import verify_read
 
+    source = ClusterSource(
+        snapshot=snapshot,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        allow_partial=allow_partial,
+        quiet=quiet,
+    )
     inputs = Gatherer()
-    inputs.read(lambda: refuse_both(snapshot, bootstrap_server, command_config))
+    inputs.read(source.check)
     given = inputs.read(lambda: read_plan(plan))
-    now: Snapshot | None = None
-    if snapshot is not None:
-        now = inputs.read(lambda: read_snapshot(snapshot))
+    now = inputs.read(source.read_file)
     inputs.raise_problems()
     if given is None:  # pragma: no cover - raised just above
         return
     if now is None:
-        now = read_running(
-            bootstrap_server,
-            command_config,
-            resolve=resolve or (),
-            timeout_s=timeout,
-            allow_partial=allow_partial,
-            note=notes_unless(quiet),
-        )
+        now = source.read_live()
     connection = _connection(bootstrap_server, command_config)
     outcome = verify_read(given, now, connection=connection)
     loads = compare_loads(now.to_state(), given.document.get("after"))
     if output_format is OutputFormat.JSON:
-        print_json({**outcome.to_dict(), "loads": [load.to_dict() for load in loads]})
+        print_json(outcome.to_dict(loads))
     else:
-        typer.echo("\n".join(_lines(outcome, list(map(str, loads)))))
+        typer.echo("\n".join(_lines(outcome, list(map(load_text, loads)))))
     raise typer.Exit(ExitCode.OK if outcome.is_done else ExitCode.FINDINGS)
 
 
@@ -101,57 +99,6 @@ def _connection(bootstrap_server: str | None, command_config: Path | None) -> st
         return ANY_SERVER
     config = None if command_config is None else str(command_config)
     return connection_options(bootstrap_server, config)
-
-
-def refuse_both(
-    snapshot: Path | None, bootstrap_server: str | None, command_config: Path | None
-) -> None:
-    """
-    Refuse a snapshot and a running cluster at once, or neither.
-
-    Raises
-    ------
-    BadInputError
-        If not exactly one of the two is given.
-    """
-    is_live = bootstrap_server is not None or command_config is not None
-    if is_live != (snapshot is not None):
-        return
-    problem = InputProblem(
-        file="command line",
-        place="--snapshot, --bootstrap-server",
-        value="both" if is_live else "neither",
-        rule="exactly one of the two must be given",
-        remedy="give --snapshot SNAP, or --bootstrap-server H:P",
-    )
-    msg = "no cluster given" if not is_live else "two clusters given"
-    raise BadInputError(msg, [problem])
-
-
-def read_running(
-    bootstrap_server: str | None,
-    command_config: Path | None,
-    *,
-    resolve: Sequence[str],
-    timeout_s: float,
-    allow_partial: bool,
-    note: Callable[[str], None],
-) -> "Snapshot":
-    """Return a snapshot of the running cluster, without rates."""
-    from planner.kafka.client.client_session import open_cluster
-    from planner.kafka.read.live_snapshot import read_live
-    from planner.snapshot import Snapshot
-
-    client = open_cluster(
-        bootstrap_server,
-        command_config,
-        resolve=resolve,
-        timeout_s=timeout_s,
-        note=note,
-    )
-    with client:
-        document = read_live(client, allow_partial=allow_partial, note=note)
-    return Snapshot.from_document(document, file=client.servers)
 
 
 def _lines(outcome: "Verification", loads: Sequence[str]) -> Iterator[str]:

@@ -24,7 +24,7 @@ from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source
 from planner.progress import stage
 from planner.snapshot.snapshot_document import Snapshot
-from planner.text.data_age import age_s
+from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
 
 PAIRED = (DomainKind.BROKER, DomainKind.RACK, DomainKind.LOG_DIR)
@@ -121,11 +121,8 @@ def compute_all_failures(
 def to_document(every: AllFailures, *, top: int, now: datetime) -> dict[str, Any]:
     """Return the document of `failures`, with the `top` worst pairs of each kind."""
     state, options = every.state, every.options
-    age = age_s(every.snapshot.taken_at, now)
     return {
-        "cluster_id": every.snapshot.cluster_id,
-        "taken_at": every.snapshot.taken_at,
-        "data_age_s": None if age is None else round(age),
+        **dated_fields(every.snapshot.cluster_id, every.snapshot.taken_at, now),
         "brokers": state.num_brokers,
         "partitions": state.num_partitions,
         "assumptions": {

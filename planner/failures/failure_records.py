@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from planner.plan.documents.check_records import Int32, Record
+from planner.plan.documents.check_records import DatedRecord, Int32, Record
 
 
 class BusiestRecord(Record):
@@ -173,12 +173,9 @@ class SinglesRecord(Record):
     rack: list[FailureRecord]
 
 
-class AllFailuresRecord(Record):
+class AllFailuresRecord(DatedRecord):
     """The document of `failures SNAP`."""
 
-    cluster_id: str | None
-    taken_at: str | None
-    data_age_s: int | None
     brokers: int
     partitions: int
     assumptions: AssumptionsRecord
@@ -247,12 +244,9 @@ class AutomaticRecord(Record):
     passes: int
 
 
-class ScenarioRecord(Record):
+class ScenarioRecord(DatedRecord):
     """The document of `failures SNAP --broker 7`, with the worst 1,000 partitions."""
 
-    cluster_id: str | None
-    taken_at: str | None
-    data_age_s: int | None
     lost: list[str]
     assumptions: LossAssumptionsRecord
     stages: StagesRecord

@@ -95,11 +95,7 @@ class _Reader:
         self.problems: list[InputProblem] = []
 
     def refuse(self, option: str, value: str, rule: str, remedy: str) -> None:
-        self.problems.append(
-            InputProblem(
-                file="command line", place=option, value=value, rule=rule, remedy=remedy
-            )
-        )
+        self.problems.append(InputProblem.of_option(option, value, rule, remedy))
 
     def brokers(self, texts: Sequence[str]) -> list[int]:
         """Return the rows of the brokers in the order of the lists."""

@@ -30,7 +30,7 @@ from planner.failures.controller_majority import keeps_majority, voters_of
 from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source
 from planner.snapshot.snapshot_document import Snapshot
-from planner.text.data_age import age_s
+from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
 from planner.text.format import ids_text
 
@@ -209,11 +209,8 @@ def _fullest(scenario: Scenario) -> dict[str, float | None]:
 def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
     """Return the document of the scenario; `now` gives the age of the data."""
     options, automatic = scenario.options, scenario.automatic
-    age = age_s(scenario.snapshot.taken_at, now)
     return {
-        "cluster_id": scenario.snapshot.cluster_id,
-        "taken_at": scenario.snapshot.taken_at,
-        "data_age_s": None if age is None else round(age),
+        **dated_fields(scenario.snapshot.cluster_id, scenario.snapshot.taken_at, now),
         "lost": list(options.names),
         "assumptions": {
             "bandwidth_bytes_per_s": options.bandwidth_bytes_per_s,
@@ -294,10 +291,8 @@ def _partition(
     scenario: Scenario, p: int, word: str, would: tuple[int, int] | None
 ) -> dict[str, Any]:
     now, lost = scenario.now, scenario.lost
-    partitions = now.partitions
     return {
-        "topic": now.topics.names[partitions.topic_idx[p]],
-        "partition": int(partitions.partition[p]),
+        **now.place_of(p),
         "state": word,
         "replicas": now.brokers_of(p),
         "leader_before": _id(now, int(now.partitions.leader_idx[p])),

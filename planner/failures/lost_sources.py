@@ -36,8 +36,7 @@ def _named(state: ClusterState, p: int) -> dict[str, Any]:
     held = next((each for each in (in_sync, eligible, last) if each.any()), in_sync)
     ids = state.brokers.ids[replicas.broker_idx[start:stop]]
     return {
-        "topic": state.topics.names[state.partitions.topic_idx[p]],
-        "partition": int(state.partitions.partition[p]),
+        **state.place_of(p),
         "last_copies": [int(b) for b in ids[held]],
     }
 

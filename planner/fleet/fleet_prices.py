@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.problems import problem
+from planner.io.problems import problem, refuse_all
 from planner.io.toml_records import read_toml, shape_problems
 from planner.what_if.changes.prices import Prices
 from planner.what_if.changes.scenario_records import Name, Price, PricesRecord, Record
@@ -148,6 +148,4 @@ def _why_no_pattern(text: str | None) -> str:
 
 
 def _refused(file: str, problems: Sequence[InputProblem]) -> BadInputError:
-    plural = "" if len(problems) == 1 else "s"
-    message = f"{file} is not a list of prices: {len(problems)} problem{plural}"
-    return BadInputError(message, problems)
+    return refuse_all(f"{file} is not a list of prices", problems)

@@ -6,7 +6,6 @@ The module works without Spark.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -387,5 +386,5 @@ def _drift(state: Any, plan: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN4
         "status": found.overall.value,
         **found.counts,
         "num_findings": sum(finding.count for finding in found.findings),
-        "loads": json.dumps([asdict(each) for each in compared]),
+        "loads": json.dumps([each.model_dump() for each in compared]),
     }

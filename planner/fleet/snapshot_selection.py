@@ -84,7 +84,9 @@ class SnapshotSelection:
         found = [name for name in names if self.selects_cluster(name)]
         if names and not found and self.cluster is not None:
             rule, remedy = "must match a cluster's complete id", near(self._text, names)
-            raise _refused([_problem("--cluster", self._text, rule, remedy)])
+            raise _refused(
+                [InputProblem.of_option("--cluster", self._text, rule, remedy)]
+            )
         return found
 
     @property
@@ -134,7 +136,9 @@ def read_selection(
         last += timedelta(days=1)
     if first is not None and last is not None and first >= last:
         rule = f"must be before --until {until}"
-        problems.append(_problem("--since", since or "", rule, "swap them"))
+        problems.append(
+            InputProblem.of_option("--since", since or "", rule, "swap them")
+        )
     pattern = _pattern(cluster, problems)
     if problems:
         raise _refused(problems)
@@ -150,7 +154,7 @@ def _moment(
     try:
         return _parsed(text.strip(), now)
     except (ValueError, OverflowError):
-        problems.append(_problem(option, text, _TIME_RULE, _TIME_REMEDY))
+        problems.append(InputProblem.of_option(option, text, _TIME_RULE, _TIME_REMEDY))
         return None
 
 
@@ -170,7 +174,7 @@ def _pattern(text: str | None, problems: list[InputProblem]) -> re.Pattern[str] 
     except re.error as error:
         rule = f"must be a regular expression: {error}"
         remedy = "correct it; it matches complete ids"
-        problems.append(_problem("--cluster", text, rule, remedy))
+        problems.append(InputProblem.of_option("--cluster", text, rule, remedy))
         return None
 
 
@@ -181,12 +185,6 @@ def day_text(micros: int) -> str:
 
 def _micros(moment: datetime | None) -> int | None:
     return None if moment is None else (moment - EPOCH) // timedelta(microseconds=1)
-
-
-def _problem(option: str, value: str, rule: str, remedy: str) -> InputProblem:
-    return InputProblem(
-        file="command line", place=option, value=value, rule=rule, remedy=remedy
-    )
 
 
 def _refused(problems: Sequence[InputProblem]) -> BadInputError:

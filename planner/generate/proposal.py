@@ -23,31 +23,9 @@ from planner.generate.generate_request import (
 from planner.generate.tool_refusals import Refusal, find_refusals
 from planner.kafka_files.reassignment_columns import listing, listing_now
 from planner.kafka_files.reassignment_file import ReassignmentFile
+from planner.plan.documents.check_records import ProposedMovesRecord
 from planner.plan.input.plan_input import to_target
 from planner.progress import stage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moves:
-    """
-    Sizes of the changes of a proposal.
-
-    Parameters
-    ----------
-    replicas
-        Number of copied replicas.
-    bytes
-        Bytes of the copies, summed over known sizes.
-    leaders
-        Number of partitions whose first replica changes.
-    partitions
-        Number of partitions whose replica list changes.
-    """
-
-    replicas: int
-    bytes: int
-    leaders: int
-    partitions: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +52,7 @@ class Proposal:
 
     current: ReassignmentFile
     proposed: ReassignmentFile
-    moves: Moves
+    moves: ProposedMovesRecord
     is_least: bool | None
     ignored_brokers: tuple[int, ...]
     notes: tuple[str, ...]
@@ -166,7 +144,7 @@ def _from_scratch(
 
 def _moves(
     state: ClusterState, current: ReassignmentFile, proposed: ReassignmentFile
-) -> Moves:
+) -> ProposedMovesRecord:
     size_of = dict(zip(_keys(current), _sizes(state, current), strict=True))
     before = dict(zip(_keys(current), current.replicas, strict=True))
     changed = [
@@ -175,7 +153,7 @@ def _moves(
         if before[key] != after
     ]
     copies = [(key, len(set(new) - set(old))) for key, old, new in changed]
-    return Moves(
+    return ProposedMovesRecord(
         replicas=sum(count for _, count in copies),
         bytes=sum(count * size_of[key] for key, count in copies),
         leaders=sum(old[0] != new[0] for _, old, new in changed),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from planner.errors import BadInputError
 from planner.group.assignor_registry import UserAssignor
 from planner.group.group_document import GroupDocument
-from planner.io.problems import problem
+from planner.io.problems import problem, refusal
 
 if TYPE_CHECKING:
     from assignment.assignors import Assignor
@@ -119,9 +119,8 @@ def _refuse_unknown_subscriptions(document: GroupDocument, file: str) -> None:
     if members:
         rule = f"subscriptions are unknown while the group is {state}"
         remedy = "run the command again once the group is Stable"
-        found = problem(file, "members", None, rule, remedy)
         msg = f"{document.record.group_id or file} is in a rebalance"
-        raise BadInputError(msg, [found])
+        raise refusal(msg, file, rule, remedy, place="members")
 
 
 def answer(

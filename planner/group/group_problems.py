@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from planner.errors import BadInputError, InputProblem
 from planner.group.group_records import GroupRecord, MemberRecord, TopicRecord
-from planner.io.problems import place_text, problem
+from planner.io.problems import place_text, problem, refuse_all
 from planner.text.printable import printable
 
 SEE_SCHEMA = "see 'kafka-planner schema group'"
@@ -23,9 +23,7 @@ _RULES: dict[str, tuple[str, str]] = {
 
 def refuse(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     """Return the error that refuses a whole group."""
-    plural = "" if len(problems) == 1 else "s"
-    message = f"{printable(file)} is not a group: {len(problems)} problem{plural}"
-    return BadInputError(message, problems)
+    return refuse_all(f"{printable(file)} is not a group", problems)
 
 
 def shape_problems(error: ValidationError, file: str) -> list[InputProblem]:

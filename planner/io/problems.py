@@ -1,7 +1,7 @@
 """Builder of problems: printable texts, and values of a readable length."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,12 @@ def problem(
         rule=printable(rule),
         remedy=printable(remedy),
     )
+
+
+def refuse_all(summary: str, problems: Sequence[InputProblem]) -> BadInputError:
+    """Return the error of an input; its summary ends in the number of problems."""
+    plural = "" if len(problems) == 1 else "s"
+    return BadInputError(f"{summary}: {len(problems)} problem{plural}", problems)
 
 
 def refusal(

@@ -15,7 +15,7 @@ def _snapshot() -> dict[str, Any]:
 
 
 def _elect() -> dict[str, Any]:
-    from planner.kafka.actions.elect_records import ElectRecord
+    from planner.kafka.actions.elections import ElectRecord
 
     return ElectRecord.model_json_schema()
 

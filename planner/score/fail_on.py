@@ -166,12 +166,8 @@ class _Token:
 class _BadConditionError(ValueError):
     def __init__(self, at: int, found: str, rule: str, remedy: str) -> None:
         super().__init__(rule)
-        self.problem = InputProblem(
-            file="command line",
-            place=f"{OPTION}, character {at + 1}",
-            value=found,
-            rule=rule,
-            remedy=remedy,
+        self.problem = InputProblem.of_option(
+            f"{OPTION}, character {at + 1}", found, rule, remedy
         )
 
 

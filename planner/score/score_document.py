@@ -144,7 +144,7 @@ def hot_spot_document(state: ClusterState, spot: HotSpot) -> dict[str, Any]:
         ],
         "partitions": [
             {
-                **_partition(state, hot.partition_idx),
+                **state.place_of(hot.partition_idx),
                 "load": rounded(hot.load),
                 "leads": hot.leads,
             }
@@ -153,18 +153,12 @@ def hot_spot_document(state: ClusterState, spot: HotSpot) -> dict[str, Any]:
         "would_leaders_do": spot.would_leaders_do,
         "leader_moves": [
             {
-                **_partition(state, move.partition_idx),
+                **state.place_of(move.partition_idx),
                 "to_broker": int(brokers.ids[move.to_broker_idx]),
             }
             for move in spot.leader_moves
         ],
     }
-
-
-def _partition(state: ClusterState, p: int) -> dict[str, Any]:
-    partitions = state.partitions
-    topic = state.topics.names[partitions.topic_idx[p]]
-    return {"topic": topic, "partition": int(partitions.partition[p])}
 
 
 def _note(note: Note) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 from placement.demand.broker_demand import capacity_of
 from placement.sizing.broker_kinds import BrokerKind
 from planner.errors import BadInputError, InputProblem
-from planner.io.problems import problem
+from planner.io.problems import problem, refuse_all
 from planner.io.toml_records import read_toml, shape_problems
 from planner.what_if.changes.amounts import Bytes, Rate
 from planner.what_if.changes.scenario_records import Count, Name, Record
@@ -88,6 +88,4 @@ def _kind(record: BrokerTypeRecord) -> BrokerKind:
 
 
 def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
-    plural = "" if len(problems) == 1 else "s"
-    message = f"{file} is no list of broker types: {len(problems)} problem{plural}"
-    return BadInputError(message, problems)
+    return refuse_all(f"{file} is no list of broker types", problems)

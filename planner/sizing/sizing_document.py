@@ -14,9 +14,9 @@ from placement.sizing.capacity_horizon import Lasting
 from placement.sizing.cheapest_mix import needs_without_one
 from placement.sizing.cluster_size import Sizing, headroom
 from placement.sizing.fewest_brokers import MOST_BROKERS, BrokerBound
-from planner.plan.documents.check_records import Int32, Record
+from planner.plan.documents.check_records import DatedRecord, Int32, Record
 from planner.sizing.size_cluster import SizeAnswer, requested_losses
-from planner.text.data_age import age_s
+from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
 from planner.what_if.what_if_answer import UseRecord, UsesRecord
 from planner.what_if.what_if_document import assumptions_document
@@ -110,12 +110,9 @@ class LastsRecord(Record):
     limit: NeedRecord | None
 
 
-class SizeRecord(Record):
+class SizeRecord(DatedRecord):
     """The document of `size --format json`."""
 
-    cluster_id: str | None
-    taken_at: str | None
-    data_age_s: int | None
     assumptions: SizeAssumptionsRecord
     status: str = Field(pattern="^(exact|bounded|none)$")
     brokers: int
@@ -143,11 +140,8 @@ def to_document(answer: SizeAnswer, *, now: datetime) -> dict[str, Any]:
 def size_record(answer: SizeAnswer, *, now: datetime) -> SizeRecord:
     """Return the answer as a record."""
     snapshot, sizing = answer.snapshot, answer.sizing
-    age = age_s(snapshot.taken_at, now)
     return SizeRecord(
-        cluster_id=snapshot.cluster_id,
-        taken_at=snapshot.taken_at,
-        data_age_s=None if age is None else round(age),
+        **dated_fields(snapshot.cluster_id, snapshot.taken_at, now),
         assumptions=_assumptions(answer),
         status=status_of(sizing),
         brokers=sizing.brokers,

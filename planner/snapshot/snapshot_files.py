@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError
 from planner.io.interrupts import interrupts_wait
-from planner.io.problems import problem
+from planner.io.problems import problem, refusal, refuse_output
 from planner.progress import stage
 from planner.snapshot.parquet_folder import (
     HEADER_FILE,
@@ -89,9 +89,9 @@ def write_snapshot(snapshot: "Snapshot", path: Path) -> None:
             _write_folder(snapshot, path)
     except OSError as error:
         rule = f"the snapshot cannot be written: {_reason(error)}"
-        found = problem(str(path), "", None, rule, "give another path with -o")
+        remedy = "give another path with -o"
         msg = f"cannot write {path}"
-        raise BadInputError(msg, [found]) from error
+        raise refusal(msg, str(path), rule, remedy) from error
 
 
 def check_output(path: Path) -> None:
@@ -110,10 +110,7 @@ def check_output(path: Path) -> None:
         rule = "the output exists and is not a snapshot of this kind"
     except (OSError, ValueError) as error:
         rule = f"the output cannot be checked: {_reason(error)}"
-    remedy = "remove it, or give another path with -o"
-    found = problem(str(path), "", None, rule, remedy)
-    msg = f"will not write {path}"
-    raise BadInputError(msg, [found])
+    raise refuse_output(path, rule, "remove it, or give another path with -o")
 
 
 def _may_replace(path: Path, *, wants_file: bool) -> bool:

@@ -167,12 +167,8 @@ def parse_conf(texts: Sequence[str]) -> dict[str, str]:
         With every option that is not ``KEY=VALUE``.
     """
     problems = [
-        InputProblem(
-            file="command line",
-            place="--conf",
-            value=text,
-            rule="must be KEY=VALUE",
-            remedy="write spark.executor.memory=4g",
+        InputProblem.of_option(
+            "--conf", text, "must be KEY=VALUE", "write spark.executor.memory=4g"
         )
         for text in texts
         if not text.partition("=")[1] or not text.partition("=")[0].strip()

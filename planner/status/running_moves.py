@@ -10,7 +10,7 @@ from placement.status import Moves, Obstacle
 from planner.kafka_commands import KafkaCommands
 from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.status.find_status import Status
-from planner.status.trouble_sentences import Address, Advice, state_of, topic_and_number
+from planner.status.trouble_sentences import Address, Advice, state_of
 from planner.text.format import bytes_text, plural
 
 CANCEL_NAME = "stuck.json"
@@ -53,7 +53,7 @@ def cancel_lists(status: Status) -> ReassignmentFile:
     """Return the file by which Kafka's tool cancels the stuck reassignments."""
     state, moves = status.state, status.troubles.moves
     stuck = moves.partition_idx[moves.is_stuck].tolist()
-    names = [topic_and_number(state, p) for p in stuck]
+    names = [state.key_of(p) for p in stuck]
     return ReassignmentFile(
         topics=tuple(topic for topic, _ in names),
         partitions=tuple(number for _, number in names),

@@ -54,13 +54,12 @@ from planner.status.trouble_sentences import (
     rescue_of,
     rescue_text,
     state_of,
-    topic_and_number,
     unclean_command,
     unclean_text,
     unplaced_brokers,
     unplaced_text,
 )
-from planner.text.data_age import age_s
+from planner.text.data_age import dated_fields
 
 
 def status_document(
@@ -72,12 +71,9 @@ def status_document(
 
 def status_record(status: Status, address: Address, *, now: datetime) -> StatusRecord:
     """Return the status of a cluster as a record."""
-    age = age_s(status.taken_at, now)
     found = status.troubles
     return StatusRecord(
-        cluster_id=status.cluster_id,
-        taken_at=status.taken_at,
-        data_age_s=None if age is None else round(age),
+        **dated_fields(status.cluster_id, status.taken_at, now),
         status=cast("Verdict", status.verdict),
         impossible=_impossible(status),
         brokers=_brokers(status, address),
@@ -163,11 +159,9 @@ def _log_dirs(status: Status, address: Address) -> LogDirsRecord:
 
 def _leaderless(status: Status, one: Leaderless, address: Address) -> LeaderlessRecord:
     p = one.partition_idx
-    topic, number = topic_and_number(status.state, p)
     rescue = rescue_of(status, one)
     return LeaderlessRecord(
-        topic=topic,
-        partition=number,
+        **status.state.place_of(p),
         replicas=status.state.brokers_of(p),
         isr=list(one.isr) if status.has_isr[p] else None,
         elr=list(one.elr),
@@ -193,18 +187,14 @@ def _joined(*texts: str | None) -> str:
 
 
 def _no_source(status: Status) -> list[NoSourceRecord]:
-    found = []
-    for p in status.troubles.no_source.tolist():
-        topic, number = topic_and_number(status.state, p)
-        found.append(
-            NoSourceRecord(
-                topic=topic,
-                partition=number,
-                replicas=status.state.brokers_of(p),
-                message=no_source_text(status, p),
-            )
+    return [
+        NoSourceRecord(
+            **status.state.place_of(p),
+            replicas=status.state.brokers_of(p),
+            message=no_source_text(status, p),
         )
-    return found
+        for p in status.troubles.no_source.tolist()
+    ]
 
 
 def _topics(status: Status, found: TopicTroubles) -> list[ShortTopicRecord]:
@@ -249,11 +239,9 @@ def _reassignments(status: Status, address: Address) -> MovesRecord:
 
 
 def _stuck(status: Status, p: int, obstacle: Obstacle, broker: int) -> StuckRecord:
-    topic, number = topic_and_number(status.state, p)
     state = status.state
     return StuckRecord(
-        topic=topic,
-        partition=number,
+        **state.place_of(p),
         reason=cast("StuckReason", OBSTACLE_NAMES[obstacle]),
         broker=None if broker == ABSENT else int(state.brokers.ids[broker]),
         message=f"{state.name_of(p)} {obstacle_text(status, obstacle, broker)}",

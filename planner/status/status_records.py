@@ -4,7 +4,12 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from planner.plan.documents.check_records import Int32, ReassignmentRecord, Record
+from planner.plan.documents.check_records import (
+    DatedRecord,
+    Int32,
+    ReassignmentRecord,
+    Record,
+)
 
 Verdict = Literal["wrong", "unknown", "fine"]
 CheckedResource = Literal["disk", "in", "out"]
@@ -186,12 +191,9 @@ class UnknownRecord(Record):
     message: str
 
 
-class StatusRecord(Record):
+class StatusRecord(DatedRecord):
     """The document of `status --format json`."""
 
-    cluster_id: str | None
-    taken_at: str | None
-    data_age_s: int | None
     status: Verdict
     impossible: list[ImpossibleRecord]
     brokers: BrokersRecord

@@ -240,17 +240,11 @@ def unclean_command(status: Status, one: Leaderless, address: Address) -> str | 
     """Return the command of an unclean election; `None` if no replica is electable."""
     if one.unclean_leader is None or unclean_text(status, one) is None:
         return None
-    topic, number = topic_and_number(status.state, one.partition_idx)
+    topic, number = status.state.key_of(one.partition_idx)
     return (
         "kafka-planner elect --election-type unclean "
         f"--topic {shlex.quote(topic)} --partition {number} {address.connection}"
     )
-
-
-def topic_and_number(state: ClusterState, p: int) -> tuple[str, int]:
-    """Return the topic and the number of a partition."""
-    partitions = state.partitions
-    return state.topics.names[partitions.topic_idx[p]], int(partitions.partition[p])
 
 
 def no_source_text(status: Status, p: int) -> str:

@@ -6,6 +6,5 @@ Imports `planner.plan`, `planner.snapshot` and `planner.text`.
 
 from planner.verify.partition_status import Overall, Status
 from planner.verify.verification import Verification, verify
-from planner.verify.verify_findings import VerifyFinding
 
-__all__ = ["Overall", "Status", "Verification", "VerifyFinding", "verify"]
+__all__ = ["Overall", "Status", "Verification", "verify"]

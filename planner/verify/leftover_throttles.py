@@ -6,9 +6,10 @@ import numpy as np
 
 from placement.check import Where
 from placement.model.cluster import ABSENT, ClusterState
+from planner.plan.documents.check_records import VerifyFindingRecord, WhereRecord
 from planner.text.format import ids_text
 from planner.throttles import LOG_DIR_RATE, Throttle
-from planner.verify.verify_findings import MAX_EXAMPLES, VerifyFinding
+from planner.verify.verify_findings import MAX_EXAMPLES
 
 RULE = "throttle-left"
 
@@ -45,16 +46,20 @@ def throttles_left(
     return [one for one in map(Throttle._make, throttles) if is_left(one)]
 
 
-def leftover_findings(left: Iterable[Throttle]) -> list[VerifyFinding]:
+def leftover_findings(left: Iterable[Throttle]) -> list[VerifyFindingRecord]:
     """Return one finding for all leftover throttles; none without any."""
     throttles = list(left)
     if not throttles:
         return []
     places = {(one.scope, one.name) for one in throttles}
     where = _where(throttles[0]) if len(places) == 1 else Where()
-    message = _message(throttles)
     return [
-        VerifyFinding(rule=RULE, where=where, message=message, count=len(throttles))
+        VerifyFindingRecord(
+            rule=RULE,
+            where=WhereRecord.model_validate(where),
+            message=_message(throttles),
+            count=len(throttles),
+        )
     ]
 
 

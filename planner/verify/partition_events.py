@@ -1,9 +1,10 @@
 """Events of each partition: deviations from the plan, and moves under way."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from placement.model.cluster import ABSENT
+from planner.plan.documents.check_records import MoveRecord
 from planner.verify.move_obstacles import Obstacle, obstacles
 from planner.verify.partition_status import (
     Before,
@@ -12,44 +13,9 @@ from planner.verify.partition_status import (
     dir_moves,
     status_of,
 )
-from planner.verify.state_rows import Brokers, ClusterRows, Entry, Key, listed
+from planner.verify.state_rows import ClusterRows, Entry, Key, listed
 from planner.verify.verify_findings import Event
 from planner.verify.wave_progress import WaveLists
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
-    """
-    A partition that is being moved.
-
-    Parameters
-    ----------
-    topic, partition
-        The partition.
-    adding, removing
-        Ids of the brokers that the reassignment adds and removes.
-    log_dirs
-        Log dirs to which replicas are being copied inside their brokers.
-    can_finish
-        Whether the move finishes without a change of the brokers' states.
-    why
-        Obstacles of a move that cannot finish.
-    """
-
-    topic: str
-    partition: int
-    adding: Brokers
-    removing: Brokers
-    log_dirs: tuple[str, ...]
-    can_finish: bool
-    why: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the move in the document of `--format json`."""
-        return {
-            key: list(value) if isinstance(value, tuple) else value
-            for key, value in asdict(self).items()
-        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +51,7 @@ class PartitionVerifier:
         before, lists = self.before.get(entry.key), self.waves.lists(entry.key)
         return status_of(self.rows, row, entry, before=before, wave_lists=lists)
 
-    def move(self, entry: Entry) -> Move | None:
+    def move(self, entry: Entry) -> MoveRecord | None:
         """Return the move of a partition that is under way, or `None`."""
         row = self.rows.row_of.get(entry.key)
         if row is None:
@@ -96,7 +62,7 @@ class PartitionVerifier:
         if not self.rows.is_reassigning[row] and not paths:
             return None
         why = dict.fromkeys(one.detail for one in self._obstacles(row, entry))
-        return Move(
+        return MoveRecord(
             topic=entry.key[0],
             partition=entry.key[1],
             adding=self.rows.flagged(row, "adding"),

@@ -1,7 +1,7 @@
 """Loads of brokers: predicted by a plan, and measured now."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from placement.check.case.broker_loads import broker_loads
 from placement.check.case.placed_replicas import placed_before
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
+from planner.plan.documents.check_records import LoadRecord
 from planner.text.format import bytes_text
 
 LEAST_KNOWN_FRACTION = 0.95
@@ -17,55 +18,31 @@ LEAST_KNOWN_FRACTION = 0.95
 UNITS = {"disk": " bytes", "in": " bytes/s", "out": " bytes/s", "cpu": " cores"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadComparison:
-    """
-    Predicted and measured load of one resource: the sums, and the worst broker.
-
-    Parameters
-    ----------
-    resource
-        Name of the resource.
-    predicted, measured
-        Loads summed over the brokers in the plan's prediction.
-    broker
-        Id of the broker whose load differs most from the prediction.
-    broker_predicted, broker_measured
-        Loads of this broker.
-    """
-
-    resource: str
-    predicted: float
-    measured: float
-    broker: int
-    broker_predicted: float
-    broker_measured: float
-
-    def __str__(self) -> str:
-        amounts = (
-            *(self.measured, self.predicted),
-            *(self.broker_measured, self.broker_predicted),
-        )
-        measured, predicted, here, there = map(self._text, amounts)
-        if (measured, here) == (predicted, there):
-            return f"{self.resource}: {measured}, as predicted on every broker"
-        return (
-            f"{self.resource}: {measured} measured, {predicted} predicted; furthest "
-            f"off: broker {self.broker}, {here} against {there}"
-        )
-
-    def _text(self, amount: float) -> str:
-        unit = UNITS.get(self.resource, "")
-        if unit.startswith(" bytes"):
-            return bytes_text(amount) + unit.removeprefix(" bytes")
-        return f"{amount:,.6g}{unit}"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the comparison in the document of `--format json`."""
-        return asdict(self)
+def load_text(load: LoadRecord) -> str:
+    """Return the comparison of one resource as a sentence."""
+    amounts = (
+        *(load.measured, load.predicted),
+        *(load.broker_measured, load.broker_predicted),
+    )
+    measured, predicted, here, there = (
+        _amount_text(load.resource, amount) for amount in amounts
+    )
+    if (measured, here) == (predicted, there):
+        return f"{load.resource}: {measured}, as predicted on every broker"
+    return (
+        f"{load.resource}: {measured} measured, {predicted} predicted; furthest "
+        f"off: broker {load.broker}, {here} against {there}"
+    )
 
 
-def compare_loads(state: ClusterState, after: object) -> list[LoadComparison]:
+def _amount_text(resource: str, amount: float) -> str:
+    unit = UNITS.get(resource, "")
+    if unit.startswith(" bytes"):
+        return bytes_text(amount) + unit.removeprefix(" bytes")
+    return f"{amount:,.6g}{unit}"
+
+
+def compare_loads(state: ClusterState, after: object) -> list[LoadRecord]:
     """
     Compare the loads that a plan predicted with those of the cluster now.
 
@@ -130,14 +107,14 @@ def _compare(
     predicted: dict[int, float],
     measured: npt.NDArray[np.float64],
     row_of: dict[int, int],
-) -> LoadComparison:
+) -> LoadRecord:
     pairs = {
         broker: (load, float(measured[row_of[broker]]))
         for broker, load in sorted(predicted.items())
         if broker in row_of
     }
     furthest = max(pairs, key=lambda broker: abs(pairs[broker][1] - pairs[broker][0]))
-    return LoadComparison(
+    return LoadRecord(
         resource=resource,
         predicted=sum(load for load, _ in pairs.values()),
         measured=sum(load for _, load in pairs.values()),

@@ -1,16 +1,19 @@
 """Remaining steps of a plan, with their commands."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from planner.kafka_commands import KafkaCommands
+from planner.plan.documents.check_records import (
+    MoveRecord,
+    StepRecord,
+    VerifyFindingRecord,
+)
 from planner.text.format import ids_text, plural
 from planner.throttles import Throttle, removals
-from planner.verify.partition_events import Move
 from planner.verify.partition_status import Overall
 from planner.verify.plan_files import PlanFiles
 from planner.verify.unstarted_part import UnstartedPart
-from planner.verify.verify_findings import VerifyFinding
 from planner.verify.wave_progress import WaveProgress
 
 CANCEL_NOTES = {
@@ -22,29 +25,9 @@ CANCEL_NOTES = {
 """Effect of a cancel: key true if some broker is down."""
 
 
+Steps = Iterator[StepRecord]
 RATE = "BYTES_PER_S"
 """Placeholder for a throttle that the operator chooses."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """
-    One remaining step.
-
-    Parameters
-    ----------
-    message
-        The step in one sentence.
-    commands
-        Commands of the step, in order; empty without any.
-    """
-
-    message: str
-    commands: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the step in the document of `--format json`."""
-        return asdict(self) | {"commands": list(self.commands)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +55,11 @@ class Situation:
         Whether any broker of the cluster is not live.
     """
 
-    findings: Sequence[VerifyFinding]
+    findings: Sequence[VerifyFindingRecord]
     overall: Overall
     waves: Sequence[WaveProgress]
     left_behind: Sequence[Throttle]
-    moves: Sequence[Move]
+    moves: Sequence[MoveRecord]
     unstarted: UnstartedPart
     creates: bool = False
     is_broker_down: bool = False
@@ -86,12 +69,14 @@ class Situation:
         """Number of partitions that move and can finish."""
         return sum(move.can_finish for move in self.moves)
 
-    def of(self, rule: str) -> list[VerifyFinding]:
+    def of(self, rule: str) -> list[VerifyFindingRecord]:
         """Return the findings of a rule."""
         return [finding for finding in self.findings if finding.rule == rule]
 
 
-def steps_left(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> list[Step]:
+def steps_left(
+    now: Situation, files: PlanFiles, kafka: KafkaCommands
+) -> list[StepRecord]:
     """
     Return the remaining steps, in order; empty without any.
 
@@ -117,18 +102,18 @@ def steps_left(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> list[S
     ]
 
 
-def _stuck(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
+def _stuck(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Steps:
     if count := _count(now, "stuck"):
-        yield Step(
+        yield _step(
             f"{_partitions(count)} can never finish: the same brokers are added and "
             f"removed. Cancel; {CANCEL_NOTES[now.is_broker_down]}",
-            (kafka.cancel(files.whole, keeps_throttles=now.is_broker_down),),
+            kafka.cancel(files.whole, keeps_throttles=now.is_broker_down),
         )
 
 
-def _waiting(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
+def _waiting(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Steps:
     for finding in now.of("no-source"):
-        yield Step(
+        yield _step(
             f"{_partitions(finding.count)} have no live replica to copy from: bring "
             "the brokers with the last copies back. An unclean election would start "
             "from a log without the latest messages"
@@ -138,52 +123,52 @@ def _waiting(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator
         broker, path = finding.where.broker, finding.where.log_dir
         what = f"{_partitions(finding.count)} cannot finish until"
         if path is not None:
-            yield Step(f"{what} broker {broker} has its log dir {path} again")
+            yield _step(f"{what} broker {broker} has its log dir {path} again")
         elif broker is not None:
-            yield Step(f"{what} broker {broker} is back: start it")
+            yield _step(f"{what} broker {broker} is back: start it")
         else:
-            yield Step(f"{what} a replica that stays is in sync again")
+            yield _step(f"{what} a replica that stays is in sync again")
     if waits and now.moves:
-        yield Step(
+        yield _step(
             f"if that cannot be: cancel, and plan anew; "
             f"{CANCEL_NOTES[now.is_broker_down]}",
-            (kafka.cancel(files.whole, keeps_throttles=now.is_broker_down),),
+            kafka.cancel(files.whole, keeps_throttles=now.is_broker_down),
         )
 
 
-def _superseded(now: Situation, kafka: KafkaCommands) -> Iterator[Step]:
+def _superseded(now: Situation, kafka: KafkaCommands) -> Steps:
     if count := _count(now, "superseded"):
-        yield Step(
+        yield _step(
             f"{_partitions(count)} move to another place than this plan asks: wait "
             "for that, or cancel it by the file that started it",
-            (kafka.list_moves(),),
+            kafka.list_moves(),
         )
 
 
-def _moving(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
+def _moving(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Steps:
     if now.num_moving:
-        yield Step(
+        yield _step(
             f"wait for {_partitions(now.num_moving)}; then this removes the throttles",
-            (kafka.verify(files.whole),),
+            kafka.verify(files.whole),
         )
 
 
-def _to_start(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
+def _to_start(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Steps:
     if now.overall is Overall.COMPLETED or now.overall is Overall.DIFFERS:
         return
     if now.waves:
         yield from _next_wave(now, files, kafka)
     elif now.creates:
-        yield Step(
+        yield _step(
             f"create {_partitions(now.unstarted.num_partitions)}: the command is in "
             "RUNBOOK.md"
         )
     elif now.unstarted.num_partitions:
         limits = _limits(now)
-        yield Step(
+        yield _step(
             f"start {_partitions(now.unstarted.num_partitions)}"
             f"{_one_by_one(files.parts)}{_dead_note(now)}",
-            tuple(kafka.execute(file, **limits) for file in files.parts),
+            *(kafka.execute(file, **limits) for file in files.parts),
         )
 
 
@@ -210,9 +195,7 @@ def _one_by_one(parts: Sequence[str]) -> str:
     return ", one file after the other, each when the one before is completed"
 
 
-def _next_wave(
-    now: Situation, files: PlanFiles, kafka: KafkaCommands
-) -> Iterator[Step]:
+def _next_wave(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Steps:
     pending = [one for one in now.waves if one.status is not Overall.COMPLETED]
     if not pending or now.moves:
         return
@@ -221,10 +204,10 @@ def _next_wave(
     wave = files.waves[number - 1] if names else None
     throttle = wave and wave.throttle_bytes_per_s
     inside = wave and wave.log_dir_throttle_bytes_per_s
-    yield Step(
+    yield _step(
         f"run wave {number} of {len(now.waves)}{_one_by_one(names)}"
         f"{_dead_note(now) if throttle else ''}",
-        tuple(
+        *(
             kafka.execute(
                 name,
                 throttle=str(throttle) if throttle and not now.unstarted.dead else None,
@@ -235,52 +218,52 @@ def _next_wave(
     )
 
 
-def _differing_steps(
-    now: Situation, files: PlanFiles, kafka: KafkaCommands
-) -> Iterator[Step]:
+def _differing_steps(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Steps:
     if count := _count(now, "other-order"):
-        yield Step(
+        yield _step(
             f"{_partitions(count)} have the right replicas in another order: run the "
             "file again, which copies none of these",
-            tuple(kafka.execute(file) for file in files.parts),
+            *(kafka.execute(file) for file in files.parts),
         )
     if count := _count(now, "differs"):
-        yield Step(f"{_partitions(count)} are not as planned: plan anew")
+        yield _step(f"{_partitions(count)} are not as planned: plan anew")
 
 
-def _log_dirs(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Iterator[Step]:
+def _log_dirs(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Steps:
     if now.overall is not Overall.DIFFERS or not now.unstarted.copies_inside:
         return
     if _count(now, "log-dir"):
-        yield Step(
+        yield _step(
             "start the moves between log dirs again",
-            tuple(kafka.execute(file, **_limits(now)) for file in files.parts),
+            *(kafka.execute(file, **_limits(now)) for file in files.parts),
         )
 
 
-def _elections(
-    now: Situation, files: PlanFiles, kafka: KafkaCommands
-) -> Iterator[Step]:
+def _elections(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Steps:
     count = _count(now, "leader-not-preferred")
     if count and files.election and now.overall is Overall.COMPLETED:
-        yield Step(
+        yield _step(
             f"let the first replicas lead ({_partitions(count)})",
-            (kafka.elect(files.election),),
+            kafka.elect(files.election),
         )
 
 
-def _throttles(now: Situation, kafka: KafkaCommands) -> Iterator[Step]:
+def _throttles(now: Situation, kafka: KafkaCommands) -> Steps:
     if now.left_behind:
-        yield Step(
+        yield _step(
             f"remove {plural(len(now.left_behind), 'throttle')}",
-            tuple(removals(now.left_behind, kafka.connection)),
+            *removals(now.left_behind, kafka.connection),
         )
     if now.unstarted.fenced and not now.num_moving:
         who = ids_text(sorted(now.unstarted.fenced))
-        yield Step(
+        yield _step(
             f"verify again once broker {who} is back: no throttle of a fenced broker "
             "can be read"
         )
+
+
+def _step(message: str, *commands: str) -> StepRecord:
+    return StepRecord(message=message, commands=commands)
 
 
 def _count(now: Situation, rule: str) -> int:

@@ -7,16 +7,25 @@ from dataclasses import dataclass
 from placement.model.cluster import ClusterState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
 from planner.kafka_files.reassignment_file import ReassignmentFile
+from planner.plan.documents.check_records import (
+    CountsRecord,
+    LoadRecord,
+    MoveRecord,
+    StepRecord,
+    VerifyFindingRecord,
+    VerifyRecord,
+    WaveProgressRecord,
+)
 from planner.throttles import Throttle
 from planner.verify.leftover_throttles import RULE as THROTTLE_LEFT
 from planner.verify.leftover_throttles import leftover_findings, throttles_left
-from planner.verify.partition_events import Move, PartitionVerifier
+from planner.verify.partition_events import PartitionVerifier
 from planner.verify.partition_status import Before, Overall, Status, overall_of
 from planner.verify.plan_files import PlanFiles
-from planner.verify.remaining_steps import Situation, Step, steps_left
+from planner.verify.remaining_steps import Situation, steps_left
 from planner.verify.state_rows import ClusterRows, entries_of
 from planner.verify.unstarted_part import unstarted_part
-from planner.verify.verify_findings import VerifyFinding, fold
+from planner.verify.verify_findings import fold
 from planner.verify.wave_progress import WaveLists, WaveProgress
 
 MAX_FINDINGS_SHOWN = 10
@@ -43,10 +52,10 @@ class Verification:
     """
 
     statuses: tuple[Status, ...]
-    findings: tuple[VerifyFinding, ...]
-    moving: tuple[Move, ...] = ()
+    findings: tuple[VerifyFindingRecord, ...]
+    moving: tuple[MoveRecord, ...] = ()
     waves: tuple[WaveProgress, ...] = ()
-    left: tuple[Step, ...] = ()
+    left: tuple[StepRecord, ...] = ()
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {status}" for status, n in self.counts.items() if n)
@@ -74,16 +83,24 @@ class Verification:
         rules = {finding.rule for finding in self.findings}
         return self.overall is Overall.COMPLETED and not rules & AGAINST_COMPLETED
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the document of `verify --format json`."""
-        return {
-            "status": self.overall.value,
-            "partitions": self.counts,
-            "findings": [finding.to_dict() for finding in self.findings],
-            "moving": [move.to_dict() for move in self.moving],
-            "waves": [wave.to_dict() for wave in self.waves],
-            "left": [step.to_dict() for step in self.left],
-        }
+    def to_dict(self, loads: Sequence[LoadRecord] = ()) -> dict[str, object]:
+        """
+        Return the document of `verify --format json`.
+
+        Parameters
+        ----------
+        loads
+            Loads that the plan predicted, and those of the cluster now.
+        """
+        return VerifyRecord(
+            status=self.overall.value,
+            partitions=CountsRecord(**self.counts),
+            findings=self.findings,
+            moving=self.moving,
+            waves=[WaveProgressRecord.model_validate(one) for one in self.waves],
+            left=self.left,
+            loads=list(loads),
+        ).model_dump(mode="json")
 
 
 def verify(

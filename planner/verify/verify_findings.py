@@ -1,42 +1,13 @@
 """Findings of a verification: one for each cause, with a count and first examples."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
 from placement.check import Where
+from planner.plan.documents.check_records import VerifyFindingRecord, WhereRecord
 from planner.verify.state_rows import Key
 
 MAX_EXAMPLES = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyFinding:
-    """
-    A deviation from the plan, or a remark, with its place and count.
-
-    A plan counts as completed in spite of ``leader-not-preferred``, ``in-progress`` and
-    ``not-started``, but not with ``throttle-left`` and ``log-dir``.
-
-    Parameters
-    ----------
-    rule
-        Name of the kind of finding.
-    where
-        Place of the finding; for several places, their common fields.
-    message
-        The finding in one sentence, with the first examples.
-    count
-        Number of places with this cause.
-    """
-
-    rule: str
-    where: Where
-    message: str
-    count: int = 1
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the finding in the document of `--format json`."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +50,7 @@ class Event:
         )
 
 
-def fold(events: Iterable[Event]) -> list[VerifyFinding]:
+def fold(events: Iterable[Event]) -> list[VerifyFindingRecord]:
     """Return one finding for each rule and cause, in the order of the first event."""
     groups: dict[tuple[str, str], list[Event]] = {}
     for event in events:
@@ -87,7 +58,7 @@ def fold(events: Iterable[Event]) -> list[VerifyFinding]:
     return [_finding(group) for group in groups.values()]
 
 
-def _finding(events: Sequence[Event]) -> VerifyFinding:
+def _finding(events: Sequence[Event]) -> VerifyFindingRecord:
     first = events[0]
     names = dict.fromkeys(event.name for event in events)
     if len(names) == 1:
@@ -95,7 +66,7 @@ def _finding(events: Sequence[Event]) -> VerifyFinding:
         message = f"{first.name}: {details}"
     else:
         message = f"{len(names)} partitions {first.cause}: {_examples(events)}"
-    return VerifyFinding(
+    return VerifyFindingRecord(
         rule=first.rule, where=_common(events), message=message, count=len(names)
     )
 
@@ -111,13 +82,13 @@ def _examples(events: Sequence[Event]) -> str:
     return ", ".join(texts) + more
 
 
-def _common(events: Sequence[Event]) -> Where:
+def _common(events: Sequence[Event]) -> WhereRecord:
     places = [event.where for event in events]
     shared = {}
-    for field in fields(Where):
-        values = {getattr(place, field.name) for place in places}
-        shared[field.name] = values.pop() if len(values) == 1 else None
+    for name in WhereRecord.model_fields:
+        values = {getattr(place, name) for place in places}
+        shared[name] = values.pop() if len(values) == 1 else None
     if shared["topic"] is None:
         # The number of a partition means nothing without its topic.
         shared["partition"] = None
-    return Where(**shared)
+    return WhereRecord(**shared)

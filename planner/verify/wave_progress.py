@@ -25,10 +25,6 @@ class WaveProgress:
     number: int
     status: Overall
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the wave in the document of `--format json`."""
-        return {"number": self.number, "status": self.status.value}
-
 
 class WaveLists:
     """Lists of each partition in the waves that change it, in order."""

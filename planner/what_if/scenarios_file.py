@@ -13,7 +13,7 @@ from placement.cluster_changes.variant import Variant
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.failures.failure_request import election_rules
-from planner.io.problems import place_text, problem
+from planner.io.problems import place_text, problem, refuse_all
 from planner.snapshot import Snapshot
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r
@@ -307,9 +307,7 @@ def select_scenarios(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile
 
 
 def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
-    plural = "" if len(problems) == 1 else "s"
-    message = f"{file} is not a valid scenarios file: {len(problems)} problem{plural}"
-    return BadInputError(message, problems)
+    return refuse_all(f"{file} is not a valid scenarios file", problems)
 
 
 _CHANGES: dict[str, type[r.Record]] = {

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import Field
 
-from planner.plan.documents.check_records import Int32, Record
-from planner.text.data_age import age_s
+from planner.plan.documents.check_records import DatedRecord, Int32, Record
+from planner.text.data_age import dated_fields
 from planner.what_if.play_scenarios import WhatIf
 from planner.what_if.what_if_document import assumptions_document
 
@@ -14,11 +14,8 @@ from planner.what_if.what_if_document import assumptions_document
 def to_document(found: WhatIf, *, now: datetime) -> dict[str, Any]:
     """Return the document of `what-if --format json`."""
     options, snapshot = found.options, found.snapshot
-    age = age_s(snapshot.taken_at, now)
     return {
-        "cluster_id": snapshot.cluster_id,
-        "taken_at": snapshot.taken_at,
-        "data_age_s": None if age is None else round(age),
+        **dated_fields(snapshot.cluster_id, snapshot.taken_at, now),
         "assumptions": assumptions_document(
             options.settings.capacity_thresholds, options.bandwidth_bytes_per_s
         )
@@ -193,12 +190,9 @@ class WhatIfAssumptionsRecord(Record):
     prices: PricesToldRecord | None
 
 
-class WhatIfRecord(Record):
+class WhatIfRecord(DatedRecord):
     """The document of `what-if --format json`."""
 
-    cluster_id: str | None
-    taken_at: str | None
-    data_age_s: int | None
     assumptions: WhatIfAssumptionsRecord
     today: ScenarioOutcomeRecord
     scenarios: list[ScenarioOutcomeRecord]

@@ -72,7 +72,7 @@ def test_the_whole_way(goal, document, snap, tmp_path, capsys):
     # Where a list stays, its log dirs are still to come.
     assert (early.code, early.document["status"]) == (3, "not-started")
     assert (done.code, done.document["status"]) == (0, "completed")
-    VerifyRecord.model_validate(done.document)
+    VerifyRecord.model_validate_json(done.out)
     assert second.code == 0
     said = json.loads((again / "plan.json").read_text())
     assert said["status"] == "nothing-to-do"

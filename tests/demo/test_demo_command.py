@@ -79,7 +79,7 @@ def test_one_document_as_json(here, capsys):
     found = run(capsys, "demo", "--format", "json")
 
     document = found.document
-    DemoRecord.model_validate(document)
+    DemoRecord.model_validate_json(found.out)
     assert (found.code, found.err) == (0, "")
     assert document["check"] == {"ok": True, "findings": []}
     assert document["verify"]["status"] == "completed"

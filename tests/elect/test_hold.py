@@ -8,8 +8,7 @@ import pytest
 from planner.errors import AnswerUnknownError
 from planner.kafka.actions import elect_leaders as elect
 from planner.kafka.actions.elect_leaders import hold, preview
-from planner.kafka.actions.elect_records import ElectRecord
-from planner.kafka.actions.elections import ElectionType, Outcome
+from planner.kafka.actions.elections import ElectionType, ElectRecord, Outcome
 from planner.kafka.client.addresses import parse_bootstrap
 from planner.kafka.client.admin_client import ClusterClient
 from planner.kafka.client.client_pool import Share
@@ -80,7 +79,7 @@ def client_of(controller: Controller) -> ClusterClient:
     return client
 
 
-def held(controller: Controller) -> elect.Elections:
+def held(controller: Controller) -> elect.ElectRecord:
     client = client_of(controller)
     return hold(client, preview(client, None, PREFERRED))
 
@@ -98,10 +97,10 @@ def held(controller: Controller) -> elect.Elections:
 def test_the_controllers_answer_decides(code: int, outcome: Outcome):
     found = held(Controller(codes=(code,)))
 
-    (one,) = found.elections
+    (one,) = found.partitions
     assert one.outcome is outcome
     assert (one.leader, one.new_leader) == (2, 1 if outcome.is_fine else 2)
-    assert found.is_done
+    assert found.done
     assert found.is_fine is outcome.is_fine
 
 
@@ -109,7 +108,7 @@ def test_a_leader_that_was_lost_again_is_told(at_once):
     controller = Controller()
     controller.elect_leaders = _answer_only(controller.elect_leaders, controller)
 
-    (one,) = held(controller).elections
+    (one,) = held(controller).partitions
 
     assert (one.outcome, one.new_leader) == (Outcome.ELECTED, 2)
     assert one.message == "1 was elected, and lost it"
@@ -188,7 +187,7 @@ def test_nobody_is_asked_for_what_the_preview_does_not_elect():
     found = held(controller)
 
     assert controller.asked == [[1]]
-    outcomes = [one.outcome for one in found.elections]
+    outcomes = [one.outcome for one in found.partitions]
     assert outcomes == [Outcome.ALREADY_PREFERRED, Outcome.ELECTED]
 
 
@@ -200,7 +199,7 @@ def test_who_is_bound_by_rules_is_told_that_topics_may_be_missing():
 
 
 def test_the_document_is_as_its_schema_says():
-    document = held(Controller(num_partitions=2, codes=(80,))).to_dict()
+    document = held(Controller(num_partitions=2, codes=(80,))).model_dump(mode="json")
 
     assert ElectRecord.model_validate_json(json.dumps(document))
     assert set(json_schema("elect")["required"]) == set(document)

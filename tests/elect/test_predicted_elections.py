@@ -92,7 +92,7 @@ def test_a_preferred_election_is_foreseen(
 
     assert (found.outcome, found.new_leader) == (outcome, new_leader)
     assert words in found.message
-    assert not found.is_unclean
+    assert not found.unclean
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_an_unclean_election_is_foreseen(
     found = predict_election(partition, UNCLEAN)
 
     assert (found.outcome, found.new_leader) == (outcome, new_leader)
-    assert found.is_unclean is is_unclean
+    assert found.unclean is is_unclean
 
 
 BROKERS = [1, 2, 3, 4]
@@ -226,7 +226,7 @@ def test_what_is_called_clean_has_every_record(one: Seen):
 
     if found.outcome is Outcome.TO_ELECT:
         complete = set(one.isr or one.elr) - set(one.offline)
-        assert found.is_unclean == (found.new_leader not in complete)
+        assert found.unclean == (found.new_leader not in complete)
 
 
 def test_partitions_come_as_asked_for_and_unknown_ones_are_told():

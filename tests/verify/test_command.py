@@ -68,7 +68,8 @@ def test_half_done_is_in_progress_and_exit_3(tmp_path: Path, capsys):
     outcome = run(capsys, "verify", plan, "--snapshot", after, "--format", "json")
 
     assert outcome.code == 3
-    assert VerifyRecord(**outcome.document).model_dump() == outcome.document
+    record = VerifyRecord.model_validate_json(outcome.out)
+    assert record.model_dump(mode="json") == outcome.document
     assert outcome.document["status"] == "in-progress"
     assert outcome.document["findings"][0]["message"] == "t-1: adding 2; removing 1"
 

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from planner.verify.predicted_loads import compare_loads
+from planner.verify.predicted_loads import compare_loads, load_text
 from support.clusters import make_state
 
 STATE = make_state(
@@ -32,7 +32,7 @@ def after(**loads: dict[int, object]) -> dict[str, object]:
 def test_the_broker_furthest_off_is_named():
     [disk] = compare_loads(STATE, after(disk={0: 10, 1: 21, 2: 24}))
 
-    assert disk.to_dict() == {
+    assert disk.model_dump() == {
         "resource": "disk",
         "predicted": 55,
         "measured": 60,
@@ -40,7 +40,9 @@ def test_the_broker_furthest_off_is_named():
         "broker_predicted": 21,
         "broker_measured": 30,
     }
-    assert str(disk).startswith("disk: 60 B measured, 55 B predicted; furthest off")
+    assert load_text(disk).startswith(
+        "disk: 60 B measured, 55 B predicted; furthest off"
+    )
 
 
 def test_the_current_leaders_count():

@@ -52,7 +52,9 @@ class Gatherer:
             raise BadInputError("; ".join(self._messages), self._problems)
 
 
-def refuse_option(option: str, value: str, rule: str) -> NoReturn:
+def refuse_option(
+    option: str, value: str, rule: str, remedy: str = "correct the value"
+) -> NoReturn:
     """
     Refuse an option.
 
@@ -61,12 +63,6 @@ def refuse_option(option: str, value: str, rule: str) -> NoReturn:
     BadInputError
         Always.
     """
-    problem = InputProblem(
-        file="command line",
-        place=option,
-        value=value,
-        rule=rule,
-        remedy="correct the value",
-    )
+    problem = InputProblem.of_option(option, value, rule, remedy)
     msg = "bad options"
     raise BadInputError(msg, [problem])

@@ -88,12 +88,11 @@ def _refuse_others(sources: Mapping[str, str]) -> None:
     ]
     if others:
         problems = [
-            InputProblem(
-                file="command line",
-                place=f"--{name.replace('_', '-')}",
-                value="",
-                rule="must not be given together with --scenarios",
-                remedy="leave it out, or add the change to the scenarios file",
+            InputProblem.of_option(
+                f"--{name.replace('_', '-')}",
+                "",
+                "must not be given together with --scenarios",
+                "leave it out, or add the change to the scenarios file",
             )
             for name in others
         ]

@@ -201,12 +201,8 @@ def _refuse_half(
         found.append(("--execute", "a file", "give --bootstrap-server H:P"))
     if found:
         problems = [
-            InputProblem(
-                file="command line",
-                place=place,
-                value=value,
-                rule="the options must fit together",
-                remedy=remedy,
+            InputProblem.of_option(
+                place, value, "the options must fit together", remedy
             )
             for place, value, remedy in found
         ]

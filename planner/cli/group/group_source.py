@@ -267,12 +267,8 @@ def with_source(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _refused(named: Sequence[str], rule: str, remedy: str) -> BadInputError:
-    problem = InputProblem(
-        file="command line",
-        place="GROUP, --group",
-        value=" and ".join(named) or "none",
-        rule=rule,
-        remedy=remedy,
+    problem = InputProblem.of_option(
+        "GROUP, --group", " and ".join(named) or "none", rule, remedy
     )
     msg = "no group to read"
     return BadInputError(msg, [problem])

@@ -13,7 +13,7 @@ from planner.group.group_document import GroupDocument
 from planner.group.group_problems import refuse
 from planner.group.group_records import FORMAT
 from planner.io.json_reader import JsonTextError, parse_json
-from planner.io.problems import problem
+from planner.io.problems import problem, refusal, refuse_output
 from planner.pasted_text import (
     EncodingProblemError,
     clean,
@@ -122,9 +122,7 @@ def check_output(path: Path) -> None:
     if not os.path.lexists(path) or _is_ours(path):
         return
     rule = "the output exists and is not a group file"
-    found = problem(str(path), "", None, rule, "remove it, or name another with -o")
-    msg = f"will not write {path}"
-    raise BadInputError(msg, [found])
+    raise refuse_output(path, rule, "remove it, or name another with -o")
 
 
 def _is_ours(path: Path) -> bool:
@@ -155,9 +153,9 @@ def write_group(group: GroupDocument, path: Path) -> None:
         _write(data, path)
     except OSError as error:
         rule = f"the group cannot be written: {error.strerror or error}"
-        found = problem(str(path), "", None, rule, "name another place with -o")
+        remedy = "name another place with -o"
         msg = f"cannot write {path}"
-        raise BadInputError(msg, [found]) from error
+        raise refusal(msg, str(path), rule, remedy) from error
 
 
 def _write(data: bytes, path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from planner.errors import BadInputError, InputProblem
 from planner.group.files.group_files import read_text
 from planner.group.offsets.target_offsets import Name
-from planner.io.problems import problem
+from planner.io.problems import problem, refusal
 
 _QUOTED_FROM = 25
 _MAX_PARTITION = 2**31 - 1
@@ -79,9 +79,8 @@ def _lines(path: Path) -> list[list[str]]:
         return list(csv.reader(io.StringIO(read_text(path))))
     except csv.Error as error:  # a cell that never ends
         remedy = "write topic,partition,offset"
-        found = problem(str(path), "", None, "must be lines of short cells", remedy)
-        msg = f"{path} has no offsets to set"
-        raise BadInputError(msg, [found]) from error
+        rule, msg = "must be lines of short cells", f"{path} has no offsets to set"
+        raise refusal(msg, str(path), rule, remedy) from error
 
 
 def _own_cells(cells: Sequence[str], group_id: str) -> Sequence[str] | None:

@@ -18,7 +18,7 @@ from planner.group.offsets.target_offsets import (
     refuse_active,
     reset,
 )
-from planner.io.problems import problem
+from planner.io.problems import problem, refusal
 
 STARTS_UNKNOWN = (
     "the first messages that are kept are not known here: what lies below them is "
@@ -76,9 +76,11 @@ def preview_reset(
 
 def _only_live(target: Target, file: str) -> BadInputError:
     rule = "only the cluster knows these offsets"
-    found = problem(file, f"--{target}", None, rule, "give --bootstrap-server H:P")
-    msg = f"--{target} needs a running cluster"
-    return BadInputError(msg, [found])
+    summary, remedy = (
+        f"--{target} needs a running cluster",
+        "give --bootstrap-server H:P",
+    )
+    return refusal(summary, file, rule, remedy, place=f"--{target}")
 
 
 def _chosen(table: OffsetsTable, request: OffsetsRequest) -> Sequence[OffsetRow]:

@@ -20,7 +20,7 @@ from planner.group.what_if.what_if_records import (
     NewTopicRecord,
     RunRecord,
 )
-from planner.io.problems import place_text, problem
+from planner.io.problems import place_text, problem, refuse_all
 
 SEE_SCHEMA = "see 'kafka-planner schema group-events'"
 
@@ -134,9 +134,7 @@ def _parse(text: str, file: str) -> dict[str, Any]:
 
 
 def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
-    plural = "" if len(problems) == 1 else "s"
-    message = f"{file} is not a valid events file: {len(problems)} problem{plural}"
-    return BadInputError(message, problems)
+    return refuse_all(f"{file} is not a valid events file", problems)
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:

@@ -5,17 +5,18 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from planner.errors import AnswerUnknownError, ClusterUnavailableError
 from planner.kafka.actions.elections import (
-    Election,
-    Elections,
+    ElectedPartitionRecord,
     ElectionType,
-    Loss,
+    ElectRecord,
+    LossRecord,
     Outcome,
     Seen,
+    count_outcomes,
+    loss_of,
     predict_elections,
 )
 from planner.kafka.client.admin_client import ClusterClient
@@ -44,6 +45,7 @@ _REFUSALS = {
     80: Outcome.PREFERRED_NOT_AVAILABLE,
     83: Outcome.NO_REPLICA_AVAILABLE,
 }
+Chosen = Sequence[ElectedPartitionRecord]
 Answer = tuple[int, str]  # error code and message of the controller
 
 
@@ -74,7 +76,7 @@ def preview(
     client: ClusterClient,
     names: Sequence[Partition] | None,
     election_type: ElectionType,
-) -> Elections:
+) -> ElectRecord:
     """
     Return the outcome that an election would have, without holding it.
 
@@ -101,38 +103,31 @@ def preview(
     if is_hiding and not seen:
         raise not_authorised(client.servers, _NEEDS_TOPICS)
     elections = predict_elections(seen, names, election_type)
-    unclean = [one for one in elections if one.is_unclean]
-    return Elections(
+    unclean = [one for one in elections if one.unclean]
+    return ElectRecord(
         election_type=election_type,
-        is_done=False,
-        elections=elections,
+        done=False,
+        counts=count_outcomes(elections),
+        partitions=elections,
         losses=_losses(client, unclean, seen),
         notes=[INVISIBLE] if is_hiding else [],
     )
 
 
 def _losses(
-    client: ClusterClient, unclean: Sequence[Election], seen: Mapping[Partition, Seen]
-) -> list[Loss]:
+    client: ClusterClient, unclean: Chosen, seen: Mapping[Partition, Seen]
+) -> list[LossRecord]:
     kept = _sizes(client, unclean)
-    return [
-        Loss(
-            name=one.name,
-            new_leader=one.new_leader,
-            kept_bytes=kept.get(one.name),
-            complete=seen[one.name].complete,
-        )
-        for one in unclean
-        if one.new_leader is not None
-    ]
+    losses = (loss_of(one, seen[one.name], kept.get(one.name)) for one in unclean)
+    return [loss for loss in losses if loss is not None]
 
 
-def _sizes(client: ClusterClient, unclean: Sequence[Election]) -> dict[Partition, int]:
+def _sizes(client: ClusterClient, unclean: Chosen) -> dict[Partition, int]:
     """Return the log size in bytes of each new leader, if visible to the user."""
     by_broker: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for one in unclean:
         if one.new_leader is not None:
-            by_broker[one.new_leader][one.name.topic].append(one.name.partition)
+            by_broker[one.new_leader][one.topic].append(one.partition)
 
     def ask(admin: Any, broker_id: int) -> Any:
         chosen = {topic: sorted(ns) for topic, ns in by_broker[broker_id].items()}
@@ -152,10 +147,10 @@ def _sizes(client: ClusterClient, unclean: Sequence[Election]) -> dict[Partition
 
 def hold(
     client: ClusterClient,
-    predicted: Elections,
+    predicted: ElectRecord,
     *,
     done: Callable[[int, int], None] = lambda _, __: None,
-) -> Elections:
+) -> ElectRecord:
     """
     Hold the elections of a preview, and return their outcomes.
 
@@ -176,8 +171,8 @@ def hold(
     AnswerUnknownError
         If elections were requested and not all of them are known to be done.
     """
-    todo = [one for one in predicted.elections if one.outcome is Outcome.TO_ELECT]
-    held: dict[Partition, Election] = {}
+    todo = [one for one in predicted.partitions if one.outcome is Outcome.TO_ELECT]
+    held: dict[Partition, ElectedPartitionRecord] = {}
     for some in _batches(todo):
         try:
             reach_controller(client)
@@ -187,17 +182,19 @@ def hold(
                 raise
             raise _interrupted(client, error, len(held), predicted) from error
         done(len(held), len(todo))
-    elections = [held.get(one.name, one) for one in predicted.elections]
+    elections = [held.get(one.name, one) for one in predicted.partitions]
     elected = {one.name for one in elections if one.outcome is Outcome.ELECTED}
-    return replace(
-        predicted,
-        is_done=True,
-        elections=elections,
+    return ElectRecord(
+        election_type=predicted.election_type,
+        done=True,
+        counts=count_outcomes(elections),
+        partitions=elections,
         losses=[one for one in predicted.losses if one.name in elected],
+        notes=predicted.notes,
     )
 
 
-def _batches(todo: Sequence[Election]) -> Iterator[Sequence[Election]]:
+def _batches(todo: Chosen) -> Iterator[Chosen]:
     for first in range(0, len(todo), PARTITIONS_PER_REQUEST):
         yield todo[first : first + PARTITIONS_PER_REQUEST]
 
@@ -206,10 +203,10 @@ def _interrupted(
     client: ClusterClient,
     error: ClusterUnavailableError,
     num_held: int,
-    predicted: Elections,
+    predicted: ElectRecord,
 ) -> AnswerUnknownError:
     """Return the error for elections of which only some were held."""
-    num_all = sum(one.outcome is Outcome.TO_ELECT for one in predicted.elections)
+    num_all = sum(one.outcome is Outcome.TO_ELECT for one in predicted.partitions)
     message = f"{error.message}; {num_held} of {num_all} partitions were done before"
     return AnswerUnknownError(message, _look(client, predicted.election_type))
 
@@ -223,8 +220,8 @@ def _look(client: ClusterClient, election_type: ElectionType) -> str:
 
 
 def _hold_some(
-    client: ClusterClient, some: Sequence[Election], election_type: ElectionType
-) -> dict[Partition, Election]:
+    client: ClusterClient, some: Chosen, election_type: ElectionType
+) -> dict[Partition, ElectedPartitionRecord]:
     answers = _ask(client, some, election_type)
     try:
         leaders = _wait_for_leaders(client, some, answers)
@@ -238,13 +235,13 @@ def _hold_some(
 
 
 def _ask(
-    client: ClusterClient, some: Sequence[Election], election_type: ElectionType
+    client: ClusterClient, some: Chosen, election_type: ElectionType
 ) -> dict[Partition, Answer]:
     from kafka.errors import for_code
 
     chosen: dict[str, list[int]] = defaultdict(list)
     for one in some:
-        chosen[one.name.topic].append(one.name.partition)
+        chosen[one.topic].append(one.partition)
 
     def ask(admin: Any) -> Any:
         found = admin.elect_leaders(
@@ -278,9 +275,7 @@ def _answers(results: Iterable[Any]) -> Iterator[tuple[Partition, Answer]]:
 
 
 def _wait_for_leaders(
-    client: ClusterClient,
-    some: Sequence[Election],
-    answers: Mapping[Partition, Answer],
+    client: ClusterClient, some: Chosen, answers: Mapping[Partition, Answer]
 ) -> dict[Partition, int | None]:
     """Return the leaders as soon as brokers know the controller's decisions."""
     expected = {
@@ -299,20 +294,19 @@ def _wait_for_leaders(
 
 
 def _outcome_of(
-    predicted: Election, answer: Answer | None, leader: int | None
-) -> Election:
+    predicted: ElectedPartitionRecord, answer: Answer | None, leader: int | None
+) -> ElectedPartitionRecord:
     """Return the outcome from the controller's answer and the current leader."""
     code, words = answer or (-1, "the controller did not answer for it")
-    found = replace(predicted, new_leader=leader)
     is_wanted = leader == predicted.new_leader
+    update: dict[str, Any] = {"new_leader": leader, "message": words}
     # Not needed: a repeated request after a lost answer, or another user's election.
     if code == _NONE or (code == _NOT_NEEDED and is_wanted):
-        message = (
-            "" if is_wanted else f"{predicted.new_leader} was elected, and lost it"
-        )
-        return replace(found, outcome=Outcome.ELECTED, message=message)
-    if code == _NOT_NEEDED:
-        outcome = Outcome.HAS_LEADER
+        lost = f"{predicted.new_leader} was elected, and lost it"
+        update |= {"outcome": Outcome.ELECTED, "message": "" if is_wanted else lost}
+    elif code == _NOT_NEEDED:
+        update |= {"outcome": Outcome.HAS_LEADER, "unclean": False}
     else:
         outcome = _REFUSALS.get(code, Outcome.FAILED)
-    return replace(found, outcome=outcome, message=words, is_unclean=False)
+        update |= {"outcome": outcome, "unclean": False}
+    return predicted.model_copy(update=update)

@@ -7,12 +7,13 @@ requested.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 
 from planner.kafka.read.log_dirs import Partition
+from planner.plan.documents.check_records import Int32, Record
 
 
 class ElectionType(StrEnum):
@@ -113,136 +114,100 @@ class Seen:
         return self.isr or self.elr or self.last_known_elr
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
-    """
-    Data loss of an unclean election: records missing on the new leader.
+class PartitionRecord(Record):
+    """One partition."""
 
-    Parameters
-    ----------
-    name
-        Topic and number of the partition.
-    new_leader
-        Id of the new leader; the other replicas are truncated to its log.
-    kept_bytes
-        Size of the new leader's log in bytes; `None`: unknown.
-    complete
-        Ids of offline brokers with more records; their return would avoid the loss.
-    """
-
-    name: Partition
-    new_leader: int
-    kept_bytes: int | None
-    complete: tuple[int, ...]
-
-    def __str__(self) -> str:
-        kept = "" if self.kept_bytes is None else f"; {self.kept_bytes} bytes stay"
-        have = ", ".join(map(str, self.complete)) or "replicas that are gone"
-        return (
-            f"{self.name}: lost: what only {have} had, and {self.new_leader} has "
-            f"not{kept}"
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Election:
-    """
-    State of one partition before and after an election.
-
-    Parameters
-    ----------
-    name
-        Topic and number of the partition.
-    outcome
-        Outcome of the election.
-    leader
-        Id of the leader before; `None`: no leader.
-    new_leader
-        Id of the leader after; `None`: no leader.
-    message
-        Reason why no election is possible, or another remark; may be empty.
-    is_unclean
-        Whether the election loses records.
-    """
-
-    name: Partition
-    outcome: Outcome
-    leader: int | None = None
-    new_leader: int | None = None
-    message: str = ""
-    is_unclean: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Elections:
-    """
-    Predicted or actual elections.
-
-    Parameters
-    ----------
-    election_type
-        Type of election.
-    is_done
-        Whether the elections were held.
-    elections
-        One election for each partition.
-    losses
-        Data losses of unclean elections.
-    notes
-        Further remarks for the user.
-    """
-
-    election_type: ElectionType
-    is_done: bool
-    elections: Sequence[Election]
-    losses: Sequence[Loss] = ()
-    notes: Sequence[str] = field(default=())
+    topic: str
+    partition: Int32
 
     @property
-    def counts(self) -> dict[Outcome, int]:
-        """Number of partitions by outcome, without zeros."""
-        found = Counter(one.outcome for one in self.elections)
-        return {outcome: found[outcome] for outcome in Outcome if found[outcome]}
+    def name(self) -> Partition:
+        """Topic and number of the partition."""
+        return Partition(self.topic, self.partition)
+
+
+class ElectedPartitionRecord(PartitionRecord):
+    """Outcome of the election of one partition; leaders are null where none exists."""
+
+    outcome: Outcome
+    leader: Int32 | None
+    """Id of the leader before."""
+    new_leader: Int32 | None
+    """Id of the leader after."""
+    unclean: bool
+    """Whether the election loses records."""
+    message: str
+    """Reason why no election is possible, or another remark; may be empty."""
+
+
+class LossRecord(PartitionRecord):
+    """Records that an unclean election loses."""
+
+    new_leader: Int32
+    """Id of the new leader; the other replicas are truncated to its log."""
+    kept_bytes: int | None
+    """Size of the new leader's log in bytes; null where unknown."""
+    complete_replicas: list[Int32]
+    """Ids of offline brokers with more records; their return would avoid the loss."""
+    message: str
+
+
+class ElectRecord(Record):
+    """The document of `elect --format json`."""
+
+    election_type: ElectionType
+    done: bool
+    """Whether the elections were held; else they are predicted."""
+    counts: dict[Outcome, int]
+    """Number of partitions by outcome, without zeros."""
+    partitions: list[ElectedPartitionRecord]
+    losses: list[LossRecord]
+    notes: list[str]
 
     @property
     def is_fine(self) -> bool:
         """Whether every partition has the requested leader, or will have it."""
-        return all(one.outcome.is_fine for one in self.elections)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the document of `elect --format json`."""
-        return {
-            "election_type": self.election_type.value,
-            "done": self.is_done,
-            "counts": {outcome.value: n for outcome, n in self.counts.items()},
-            "partitions": [
-                {
-                    "topic": one.name.topic,
-                    "partition": one.name.partition,
-                    "outcome": one.outcome.value,
-                    "leader": one.leader,
-                    "new_leader": one.new_leader,
-                    "unclean": one.is_unclean,
-                    "message": one.message,
-                }
-                for one in self.elections
-            ],
-            "losses": [
-                {
-                    "topic": one.name.topic,
-                    "partition": one.name.partition,
-                    "new_leader": one.new_leader,
-                    "kept_bytes": one.kept_bytes,
-                    "complete_replicas": list(one.complete),
-                    "message": str(one),
-                }
-                for one in self.losses
-            ],
-            "notes": list(self.notes),
-        }
+        return all(one.outcome.is_fine for one in self.partitions)
 
 
-def predict_election(seen: Seen, election_type: ElectionType) -> Election:
+def count_outcomes(partitions: Iterable[ElectedPartitionRecord]) -> dict[Outcome, int]:
+    """Return the number of partitions by outcome, without zeros."""
+    found = Counter(one.outcome for one in partitions)
+    return {outcome: found[outcome] for outcome in Outcome if found[outcome]}
+
+
+def loss_of(
+    election: ElectedPartitionRecord, seen: Seen, kept_bytes: int | None
+) -> LossRecord | None:
+    """
+    Return the records that an unclean election loses; `None` if none is elected.
+
+    Parameters
+    ----------
+    election
+        The election.
+    seen
+        State of the partition before.
+    kept_bytes
+        Size of the new leader's log in bytes; `None`: unknown.
+    """
+    leader = election.new_leader
+    if leader is None:
+        return None
+    kept = "" if kept_bytes is None else f"; {kept_bytes} bytes stay"
+    have = ", ".join(map(str, seen.complete)) or "replicas that are gone"
+    return LossRecord(
+        topic=election.topic,
+        partition=election.partition,
+        new_leader=leader,
+        kept_bytes=kept_bytes,
+        complete_replicas=list(seen.complete),
+        message=f"{election.name}: lost: what only {have} had, and {leader} has "
+        f"not{kept}",
+    )
+
+
+def predict_election(seen: Seen, election_type: ElectionType) -> ElectedPartitionRecord:
     """
     Predict the controller's decision about one partition.
 
@@ -255,7 +220,7 @@ def predict_election(seen: Seen, election_type: ElectionType) -> Election:
 
     Returns
     -------
-    Election
+    ElectedPartitionRecord
         `Outcome.TO_ELECT`, or the reason why no leader is elected.
 
     Notes
@@ -273,17 +238,12 @@ def predict_election(seen: Seen, election_type: ElectionType) -> Election:
     return _predict_unclean(seen)
 
 
-def _predict_preferred(seen: Seen) -> Election:
+def _predict_preferred(seen: Seen) -> ElectedPartitionRecord:
     preferred = seen.replicas[0]
     if seen.leader == preferred:
         return _stays(seen, Outcome.ALREADY_PREFERRED)
     if preferred in seen.valid:
-        return Election(
-            name=seen.name,
-            outcome=Outcome.TO_ELECT,
-            leader=seen.leader,
-            new_leader=preferred,
-        )
+        return _election(seen, Outcome.TO_ELECT, preferred)
     is_online = preferred in seen.online
     state = "not in sync" if is_online else "offline"
     message = f"preferred replica {preferred} is {state}"
@@ -292,7 +252,7 @@ def _predict_preferred(seen: Seen) -> Election:
     return _stays(seen, Outcome.PREFERRED_NOT_AVAILABLE, message)
 
 
-def _predict_unclean(seen: Seen) -> Election:
+def _predict_unclean(seen: Seen) -> ElectedPartitionRecord:
     if seen.leader is not None:
         return _stays(seen, Outcome.HAS_LEADER)
     if not seen.online:
@@ -301,12 +261,7 @@ def _predict_unclean(seen: Seen) -> Election:
         return _stays(seen, Outcome.NO_REPLICA_AVAILABLE, message)
     is_unclean = not seen.valid
     candidates = seen.valid or _last_leader(seen) or seen.online
-    return Election(
-        name=seen.name,
-        outcome=Outcome.TO_ELECT,
-        new_leader=candidates[0],
-        is_unclean=is_unclean,
-    )
+    return _election(seen, Outcome.TO_ELECT, candidates[0], is_unclean=is_unclean)
 
 
 def _last_leader(seen: Seen) -> list[int]:
@@ -315,27 +270,43 @@ def _last_leader(seen: Seen) -> list[int]:
     return [one for one in seen.online if is_known and one in seen.last_known_elr]
 
 
-def _stays(seen: Seen, outcome: Outcome, message: str = "") -> Election:
-    return Election(
-        name=seen.name,
+def _stays(seen: Seen, outcome: Outcome, message: str = "") -> ElectedPartitionRecord:
+    return _election(seen, outcome, seen.leader, message=message)
+
+
+def _election(
+    seen: Seen,
+    outcome: Outcome,
+    new_leader: int | None,
+    *,
+    message: str = "",
+    is_unclean: bool = False,
+) -> ElectedPartitionRecord:
+    return ElectedPartitionRecord(
+        topic=seen.name.topic,
+        partition=seen.name.partition,
         outcome=outcome,
         leader=seen.leader,
-        new_leader=seen.leader,
+        new_leader=new_leader,
+        unclean=is_unclean,
         message=message,
     )
 
 
-def unknown(name: Partition) -> Election:
+def unknown(name: Partition) -> ElectedPartitionRecord:
     """Return the election of a partition that does not exist or is hidden."""
-    message = "there is no such partition, or the user may not describe its topic"
-    return Election(name=name, outcome=Outcome.UNKNOWN_PARTITION, message=message)
+    return _stays(
+        Seen(name=name, leader=None, replicas=(), isr=()),
+        Outcome.UNKNOWN_PARTITION,
+        "there is no such partition, or the user may not describe its topic",
+    )
 
 
 def predict_elections(
     seen: Mapping[Partition, Seen],
     wanted: Iterable[Partition] | None,
     election_type: ElectionType,
-) -> list[Election]:
+) -> list[ElectedPartitionRecord]:
     """
     Predict the controller's decisions about partitions.
 

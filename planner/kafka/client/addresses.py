@@ -30,12 +30,8 @@ def _parse(text: str) -> Address | None:
 
 
 def _problem(option: str, value: str, rule: str) -> InputProblem:
-    return InputProblem(
-        file="command line",
-        place=option,
-        value=repr(value),
-        rule=rule,
-        remedy="write host:port, an IPv6 address in brackets",
+    return InputProblem.of_option(
+        option, repr(value), rule, "write host:port, an IPv6 address in brackets"
     )
 
 

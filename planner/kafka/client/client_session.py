@@ -79,10 +79,9 @@ def open_cluster(
 
 
 def _no_server() -> InputProblem:
-    return InputProblem(
-        file="command line",
-        place="--bootstrap-server",
-        value="",
-        rule="must name a broker",
-        remedy="--bootstrap-server HOST:PORT, or bootstrap.servers in --command-config",
+    return InputProblem.of_option(
+        "--bootstrap-server",
+        "",
+        "must name a broker",
+        "--bootstrap-server HOST:PORT, or bootstrap.servers in --command-config",
     )

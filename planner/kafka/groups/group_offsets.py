@@ -172,10 +172,7 @@ def _no_such(names: Sequence[str], what: str, rule: str) -> BadInputError:
     more = " …" if len(names) > _NAMES_SHOWN else ""
     message = f'{what} "{shown}{more}" {rule}'
     problems = [
-        InputProblem(
-            file="command line", place=name, value="", rule=rule, remedy="leave it out"
-        )
-        for name in names
+        InputProblem.of_option(name, "", rule, "leave it out") for name in names
     ]
     return BadInputError(message, problems)
 

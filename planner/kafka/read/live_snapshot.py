@@ -250,34 +250,6 @@ def _first_look(client: ClusterClient, *, allow_partial: bool, note: Note) -> Lo
     return look
 
 
-def read_live(
-    client: ClusterClient, *, allow_partial: bool = False, note: Note = _be_silent
-) -> Document:
-    """
-    Read a running cluster into a snapshot document without rates.
-
-    Parameters
-    ----------
-    client
-        Client of the cluster.
-    allow_partial
-        Whether to continue if parts of the cluster are hidden from the user.
-    note
-        Callback for notes to the user of the snapshot.
-
-    Returns
-    -------
-    dict
-        Snapshot document for `planner.snapshot`.
-
-    Raises
-    ------
-    ClusterUnavailableError
-        If the cluster or one of its brokers cannot be reached, or a part is hidden.
-    """
-    return _document(_first_look(client, allow_partial=allow_partial, note=note))
-
-
 def take_snapshot(
     client: ClusterClient,
     *,
@@ -295,8 +267,10 @@ def take_snapshot(
     sample_seconds
         Seconds between the two views that rates are estimated from; 0: no rates. The
         snapshot is built and checked meanwhile.
-    allow_partial, note
-        As in `read_live`.
+    allow_partial
+        Whether to continue if parts of the cluster are hidden from the user.
+    note
+        Callback for notes to the user of the snapshot.
 
     Raises
     ------

@@ -60,15 +60,7 @@ class Problems:
 
     def refuse(self, value: object, rule: str, remedy: str) -> None:
         """Record a problem of the option."""
-        self.found.append(
-            InputProblem(
-                file="command line",
-                place=self.flag,
-                value=str(value),
-                rule=rule,
-                remedy=remedy,
-            )
-        )
+        self.found.append(InputProblem.of_option(self.flag, value, rule, remedy))
 
 
 Reader = Callable[[Any, Problems], Any]

@@ -169,11 +169,10 @@ def _two_factors(name: str, matching: Sequence[tuple[int, str]]) -> InputProblem
 
 
 def _below_min_isr(name: str, factor: int, least: int) -> InputProblem:
-    return InputProblem(
-        file="command line",
-        place="--replication-factor",
-        value=f"{name}: {factor}",
-        rule=f"must not be below min.insync.replicas {least}: nothing could be "
+    return InputProblem.of_option(
+        "--replication-factor",
+        f"{name}: {factor}",
+        f"must not be below min.insync.replicas {least}: nothing could be "
         "written with acks=all",
-        remedy=f"lower it first, or name the topic: --topic {name}",
+        f"lower it first, or name the topic: --topic {name}",
     )

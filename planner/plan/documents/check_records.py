@@ -12,7 +12,18 @@ Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
 class Record(BaseModel):
     """Base of printed documents: every key is present, and no other."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, from_attributes=True
+    )
+
+
+class DatedRecord(Record):
+    """Base of documents on one snapshot."""
+
+    cluster_id: str | None
+    taken_at: str | None
+    data_age_s: int | None
+    """Age of the snapshot in seconds; null where unknown."""
 
 
 class WhereRecord(Record):
@@ -48,9 +59,13 @@ class VerifyFindingRecord(Record):
     """A deviation from the plan, or leftover throttles."""
 
     rule: str
+    """Name of the kind of finding."""
     where: WhereRecord
+    """Place of the finding; for several places, their common fields."""
     message: str
+    """The finding in one sentence, with the first examples."""
     count: int = 1
+    """Number of places with this cause."""
 
 
 class CountsRecord(Record):
@@ -68,8 +83,11 @@ class LoadRecord(Record):
 
     resource: str
     predicted: float
+    """Load summed over the brokers in the plan's prediction."""
     measured: float
+    """Load now, summed over the same brokers."""
     broker: int
+    """Id of the broker whose load differs most from the prediction."""
     broker_predicted: float
     broker_measured: float
 
@@ -79,11 +97,16 @@ class MoveRecord(Record):
 
     topic: str
     partition: int
-    adding: list[int]
-    removing: list[int]
-    log_dirs: list[str]
+    adding: tuple[int, ...]
+    """Ids of the brokers that the reassignment adds."""
+    removing: tuple[int, ...]
+    """Ids of the brokers that the reassignment removes."""
+    log_dirs: tuple[str, ...]
+    """Log dirs to which replicas are being copied inside their brokers."""
     can_finish: bool
-    why: list[str]
+    """Whether the move finishes without a change of the brokers' states."""
+    why: tuple[str, ...]
+    """Obstacles of a move that cannot finish."""
 
 
 class WaveProgressRecord(Record):
@@ -97,7 +120,9 @@ class StepRecord(Record):
     """One remaining step, with its commands."""
 
     message: str
-    commands: list[str]
+    """The step in one sentence."""
+    commands: tuple[str, ...]
+    """Commands of the step, in order; empty without any."""
 
 
 class VerifyRecord(Record):
@@ -105,10 +130,10 @@ class VerifyRecord(Record):
 
     status: PlanStatus
     partitions: CountsRecord
-    findings: list[VerifyFindingRecord]
-    moving: list[MoveRecord]
+    findings: tuple[VerifyFindingRecord, ...]
+    moving: tuple[MoveRecord, ...]
     waves: list[WaveProgressRecord]
-    left: list[StepRecord]
+    left: tuple[StepRecord, ...]
     loads: list[LoadRecord]
 
 
@@ -138,9 +163,13 @@ class ProposedMovesRecord(Record):
     """Changes between the current and the proposed assignment."""
 
     replicas: int
+    """Number of copied replicas."""
     bytes: int
+    """Bytes of the copies, summed over known sizes."""
     leaders: int
+    """Number of partitions whose first replica changes."""
     partitions: int
+    """Number of partitions whose replica list changes."""
 
 
 class GenerateRecord(Record):

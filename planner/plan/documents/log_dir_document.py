@@ -75,14 +75,12 @@ def moves_inside(placed: PlannedPlacement) -> str:
     writer.writerow(COLUMNS)
     of = reassignment.partition_idx
     for row in np.nonzero(reassignment.is_moved_inside)[0].tolist():
-        partition = int(of[row])
         was = state.replicas.log_dir_idx[reassignment.origin[row]]
         goes = reassignment.log_dir_idx
         assert goes is not None  # noqa: S101 - else nothing moves inside a broker
         writer.writerow(
             [
-                state.topics.names[state.partitions.topic_idx[partition]],
-                int(state.partitions.partition[partition]),
+                *state.key_of(int(of[row])),
                 int(state.brokers.ids[reassignment.broker_idx[row]]),
                 paths[was],
                 paths[goes[row]],
@@ -137,15 +135,7 @@ def read_dirs(
                 rows.append(found)
             else:
                 rule, remedy = found
-                problems.append(
-                    InputProblem(
-                        file="command line",
-                        place=option,
-                        value=text,
-                        rule=rule,
-                        remedy=remedy,
-                    )
-                )
+                problems.append(InputProblem.of_option(option, text, rule, remedy))
     if problems:
         msg = "bad options"
         raise BadInputError(msg, problems)
@@ -180,10 +170,7 @@ def log_dir_place(state: ClusterState, shortfall: Shortfall) -> dict[str, Any]:
     """Return the place of a shortfall within a broker, whose rows are log dirs."""
     where: dict[str, Any] = {"broker": int(state.brokers.ids[shortfall.node])}
     if shortfall.item >= 0:
-        partition = state.replicas.partition_idx[shortfall.item]
-        topic = state.partitions.topic_idx[partition]
-        where["topic"] = state.topics.names[topic]
-        where["partition"] = int(state.partitions.partition[partition])
+        where |= state.place_of(state.replicas.partition_idx[shortfall.item])
     if shortfall.bin >= 0:
         where["log_dir"] = state.log_dirs.paths[shortfall.bin]
     return where

@@ -327,9 +327,7 @@ def shortfall_document(
     state = placed.draft.state
     where: dict[str, Any] = {}
     if shortfall.group >= 0:
-        topic = state.partitions.topic_idx[shortfall.group]
-        where["topic"] = state.topics.names[topic]
-        where["partition"] = int(state.partitions.partition[shortfall.group])
+        where |= state.place_of(shortfall.group)
     if shortfall.level == LOG_DIR:
         where |= log_dir_place(state, shortfall)
     elif shortfall.bin >= 0:
@@ -381,8 +379,7 @@ def lists_not_in_rollback(plan: Plan) -> list[dict[str, Any]]:
     state = plan.state
     return [
         {
-            "topic": state.topics.names[state.partitions.topic_idx[p]],
-            "partition": int(state.partitions.partition[p]),
+            **state.place_of(p),
             "replicas": state.brokers_of(p),
         }
         for p in _lost(plan).tolist()
@@ -393,13 +390,11 @@ def rollback_notes(plan: Plan) -> Iterable[Note]:
     """Yield a note for each partition that no rollback can move back."""
     state = plan.state
     for p in _lost(plan):
-        topic = state.topics.names[state.partitions.topic_idx[p]]
-        number = int(state.partitions.partition[p])
         yield Note(
             what="not-in-rollback",
-            message=f"{topic}-{number} is not in rollback.json: its old list names a "
+            message=f"{state.name_of(p)} is not in rollback.json: its old list names a "
             "broker that is not live",
-            where={"topic": topic, "partition": number},
+            where=state.place_of(p),
         )
 
 

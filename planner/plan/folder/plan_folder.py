@@ -190,7 +190,7 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     named["rollback"] = _names("rollback", int(kept.sum()), starts)
     yield from _with_parts("rollback", lists.texts(), starts)
     chosen = np.nonzero(elections(plan))[0]
-    pairs = [_pair(plan.state, int(p)) for p in chosen]
+    pairs = [plan.state.key_of(int(p)) for p in chosen]
     yield "preferred-election.json", format_election(pairs) + "\n"
     yield "moves.csv", moves_table(plan)
     if plan.placed.log_dirs is not None:
@@ -261,9 +261,3 @@ def target_lists(plan: Plan) -> Listing:
         start=reassignment.start,
         log_dir_idx=reassignment.log_dir_idx,
     )
-
-
-def _pair(state: ClusterState, partition_idx: int) -> tuple[str, int]:
-    partitions = state.partitions
-    topic = state.topics.names[partitions.topic_idx[partition_idx]]
-    return topic, int(partitions.partition[partition_idx])

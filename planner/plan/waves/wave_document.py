@@ -18,7 +18,6 @@ from planner.options.wave_options import wave_document
 from planner.plan.waves.wave_files import (
     FOLDER,
     PlannedWaves,
-    key_of,
     pace_of,
     part_names,
     wave_starts,
@@ -143,8 +142,7 @@ def _stage(stage: StageBound, state: ClusterState) -> dict[str, Any]:
     }
     if is_broker:
         return document
-    topic, partition = key_of(state, stage.partition_idx)
-    return document | {"topic": topic, "partition": partition}
+    return document | state.place_of(stage.partition_idx)
 
 
 def timeline(waves: PlannedWaves) -> tuple[float, float]:
@@ -304,11 +302,9 @@ def _brokers(waves: PlannedWaves, step: Step) -> list[dict[str, int]]:
 
 
 def _hop(state: ClusterState, hop: Hop) -> dict[str, Any]:
-    topic, partition = key_of(state, hop.partition_idx)
     ids = state.brokers.ids
     return {
-        "topic": topic,
-        "partition": partition,
+        **state.place_of(hop.partition_idx),
         "from": int(ids[hop.from_idx]),
         "via": int(ids[hop.via_idx]),
         "to": int(ids[hop.to_idx]),

@@ -132,13 +132,7 @@ def limits_of(settings: WaveSettings) -> WaveLimits:
 def by_name(state: ClusterState, lists: Lists) -> dict[Key, list[int]]:
     """Return lists with topics, partitions and brokers by Kafka's names."""
     ids = state.brokers.ids.tolist()
-    return {key_of(state, p): [ids[b] for b in row] for p, row in lists.rows()}
-
-
-def key_of(state: ClusterState, p: int) -> Key:
-    """Return topic and number of a partition."""
-    topic = state.topics.names[state.partitions.topic_idx[p]]
-    return topic, int(state.partitions.partition[p])
+    return {state.key_of(p): [ids[b] for b in row] for p, row in lists.rows()}
 
 
 def wave_lists(waves: PlannedWaves, step: Step) -> ReassignmentFile:
@@ -194,7 +188,7 @@ def _file(
     state: ClusterState, lists: Lists, dirs: Mapping[tuple[int, int], str]
 ) -> ReassignmentFile:
     ids = state.brokers.ids.tolist()
-    keys = [key_of(state, p) for p in lists]
+    keys = [state.key_of(p) for p in lists]
     return ReassignmentFile(
         topics=tuple(topic for topic, _ in keys),
         partitions=tuple(number for _, number in keys),
@@ -247,6 +241,6 @@ def election_files(waves: PlannedWaves) -> Iterator[tuple[str, str]]:
     """Yield the name and text of the elections after waves that change leaders."""
     for step in waves.steps:
         if not step.has_copies:
-            pairs = [key_of(waves.state, p) for p in step.elects]
+            pairs = [waves.state.key_of(p) for p in step.elects]
             name = f"{FOLDER}/election-{step.number:03d}.json"
             yield name, format_election(pairs) + "\n"

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from placement.array_types import RowArray
 from placement.model.cluster import ClusterState
 from placement.model.free_space import usable_after
-from planner.errors import BadInputError, InputProblem
-from planner.io.problems import problem
+from planner.errors import InputProblem
+from planner.io.problems import problem, refuse_all
 from planner.snapshot.actions.chosen_dirs import Dirs, with_chosen_dirs
 from planner.snapshot.actions.serving_replicas import Serving, live_ids, serving_of
 from planner.snapshot.formats.json_file import python_values
@@ -97,9 +97,8 @@ def rows_of_plan(snapshot: Snapshot, plan: Targets, file: str) -> RowArray:
     rows = _rows_of(snapshot, plan)
     problems = list(_problems(snapshot, plan, rows, file))
     if problems:
-        plural = "" if len(problems) == 1 else "s"
-        message = f"the plan does not fit the snapshot: {len(problems)} problem{plural}"
-        raise BadInputError(message, problems)
+        msg = "the plan does not fit the snapshot"
+        raise refuse_all(msg, problems)
     return np.array([row for row in rows if row is not None], dtype=np.int64)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.errors import BadInputError, InputProblem
-from planner.io.problems import problem
+from planner.io.problems import problem, refuse_all
 from planner.text.printable import printable
 
 SEE_SCHEMA = "see 'kafka-planner schema snapshot'"
@@ -130,6 +130,4 @@ def as_problems(
 
 def refuse(file: str, problems: list[InputProblem]) -> BadInputError:
     """Return the error that rejects a whole snapshot."""
-    plural = "" if len(problems) == 1 else "s"
-    message = f"{printable(file)} is not a snapshot: {len(problems)} problem{plural}"
-    return BadInputError(message, problems)
+    return refuse_all(f"{printable(file)} is not a snapshot", problems)

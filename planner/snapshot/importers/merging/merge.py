@@ -244,12 +244,11 @@ def _lists_partitions(source: Source) -> bool:
 
 
 def _no_placement() -> InputProblem:
-    return InputProblem(
-        file="command line",
-        place="snapshot import",
-        value="",
-        rule="one file must list the replicas of the partitions",
-        remedy="add --topics, --kcat, --assignment, or --cruise-control with "
+    return InputProblem.of_option(
+        "snapshot import",
+        "",
+        "one file must list the replicas of the partitions",
+        "add --topics, --kcat, --assignment, or --cruise-control with "
         "kafka_cluster_state",
     )
 

@@ -1,0 +1,107 @@
+"""The cluster of a command: a snapshot, or a running cluster that is read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from planner.cli.common.output import notes_unless
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from planner.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSource:
+    """
+    Options that name a cluster.
+
+    Parameters
+    ----------
+    snapshot
+        Path of the snapshot, if one is given.
+    bootstrap_server, command_config
+        Address of the running cluster, and properties of a Java client.
+    resolve
+        ``ADVERTISED=REAL`` addresses.
+    timeout_s
+        Seconds to reach the cluster, and for each answer.
+    allow_partial
+        Whether to continue if the user may not see everything.
+    quiet
+        Whether notes are dropped.
+    option
+        Name of the option or argument of the snapshot.
+    """
+
+    snapshot: Path | None
+    bootstrap_server: str | None
+    command_config: Path | None
+    resolve: Sequence[str] | None
+    timeout_s: float
+    allow_partial: bool
+    quiet: bool
+    option: str = "--snapshot"
+
+    def check(self) -> None:
+        """
+        Refuse a snapshot and a running cluster at once, or neither.
+
+        Raises
+        ------
+        BadInputError
+            If not exactly one of the two is given.
+        """
+        is_live = self.bootstrap_server is not None or self.command_config is not None
+        if is_live != (self.snapshot is not None):
+            return
+        name = "a snapshot" if self.option == "SNAP" else f"{self.option} SNAP"
+        problem = InputProblem.of_option(
+            f"{self.option}, --bootstrap-server",
+            "both" if is_live else "neither",
+            "exactly one of the two must be given",
+            f"give {name}, or --bootstrap-server H:P",
+        )
+        msg = "two clusters given" if is_live else "no cluster given"
+        raise BadInputError(msg, [problem])
+
+    def read_file(self) -> "Snapshot | None":
+        """
+        Return the snapshot, or `None` for a running cluster.
+
+        Raises
+        ------
+        BadInputError
+            If the file is no snapshot; has every problem.
+        """
+        from planner.cli.common.snapshot_reading import read_snapshot
+
+        return None if self.snapshot is None else read_snapshot(self.snapshot)
+
+    def read_live(self) -> "Snapshot":
+        """
+        Return a snapshot of the running cluster, without rates.
+
+        Raises
+        ------
+        BadInputError
+            If options or properties are wrong, or answers form no valid snapshot.
+        ClusterUnavailableError
+            If the cluster cannot be reached, or a part is hidden.
+        """
+        from planner.kafka.client.client_session import open_cluster
+        from planner.kafka.read.live_snapshot import take_snapshot
+
+        note = notes_unless(self.quiet)
+        client = open_cluster(
+            self.bootstrap_server,
+            self.command_config,
+            resolve=self.resolve or (),
+            timeout_s=self.timeout_s,
+            note=note,
+        )
+        with client:
+            return take_snapshot(
+                client, sample_seconds=0, allow_partial=self.allow_partial, note=note
+            )
