@@ -172,6 +172,17 @@ def drifted_blocker(keys: Sequence[Key], *, is_left_out: bool) -> Iterator[Block
         )
 
 
+def rights_blocker(missing: Sequence[str]) -> Iterator[Blocker]:
+    """Yield the rights that the user lacks, if any."""
+    if missing:
+        yield Blocker(
+            rule="rights",
+            count=len(missing),
+            message=f"the user lacks {' and '.join(missing)}",
+            remedy="add the ACLs with kafka-acls.sh, or connect as another user",
+        )
+
+
 def no_record_blocker(count: int) -> Blocker:
     """Return the reason that nothing says how the cluster was before the plan."""
     return Blocker(

@@ -17,6 +17,7 @@ from planner.apply.preflight import (
     disk_blocker,
     drifted_blocker,
     no_record_blocker,
+    rights_blocker,
     several_copies_blocker,
 )
 from planner.apply.preview import Walk, walk
@@ -168,6 +169,7 @@ class _Preparation:
         self, rows: ClusterRows, changes: Sequence[Change]
     ) -> Iterator[Blocker]:
         is_left_out = self.choices.allow_drift
+        yield from rights_blocker(self.choices.missing_rights)
         yield from drifted_blocker(sorted(self.drifted), is_left_out=is_left_out)
         if self.plan.rollback is None and changes:
             yield no_record_blocker(len(changes))

@@ -1,5 +1,6 @@
 """`apply`: preview of a plan on the cluster as it is now."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -97,7 +98,11 @@ def apply(
     if given is None or choices is None:  # pragma: no cover - raised just above
         return
     if now is None:
+        from planner.kafka.read.run_rights import missing_rights
+
         now = source.read_live()
+        with source.open() as client:
+            choices = replace(choices, missing_rights=missing_rights(client))
     found = prepare(given, now, choices)
     if output_format is OutputFormat.JSON:
         document = ApplyPreviewRecord.of(found, now=datetime.now(UTC))

@@ -67,6 +67,14 @@ def verify(cluster: Cluster, plan: Path) -> tuple[int, dict[str, Any]]:
     return outcome.code, outcome.document
 
 
+def preview(cluster: Cluster, plan: Path) -> dict[str, Any]:
+    """Run `apply` against the cluster, which changes nothing: its document."""
+    where = ("--bootstrap-server", cluster.bootstrap, "--format", "json")
+    outcome = run_here("apply", plan, *where)
+    assert outcome.code in {0, 3}, outcome.err
+    return outcome.document
+
+
 def replicas_of(cluster: Cluster, topic: str) -> list[list[int]]:
     """Return the replicas of each partition, as Kafka's own tool tells."""
     told = told_topics(cluster.topics("--describe", "--topic", topic))

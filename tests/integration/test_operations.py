@@ -8,7 +8,7 @@ import pytest
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
 from integration.planner import partitions_of, run_here, take_snapshot
-from integration.steps import create, execute, replicas_of, verify, write_plan
+from integration.steps import create, execute, preview, replicas_of, verify, write_plan
 from integration.told import told_brokers, told_replicas, told_topics
 
 pytestmark = pytest.mark.kafka
@@ -34,12 +34,25 @@ def plan_on(
 def run_to_its_end(cluster: Cluster, plan: Path) -> None:
     """Let Kafka's tool run a plan, and have both verify it."""
     assert verify(cluster, plan)[1]["status"] == "not-started"
+    before, moves = preview(cluster, plan), moves_of(plan)
+    # A plan without waves may bring several new replicas of a partition at once.
+    assert {blocker["rule"] for blocker in before["blockers"]} <= {"needs-waves"}
+    assert sum(stage["copies"] for stage in before["stages"]) == moves["replicas"]
+    assert before["completed"] == 0
     execute(cluster, plan / "reassignment.json")
     wait_until(
         lambda: verify(cluster, plan)[1]["status"] == "completed",
         "every broker to tell the planned replicas",
     )
     assert verify(cluster, plan)[0] == 0
+    after = preview(cluster, plan)
+    assert {stage["kind"] for stage in after["stages"]} <= {"election"}
+    assert after["completed"] == moves["partitions"]
+
+
+def moves_of(plan: Path) -> dict[str, int]:
+    moves: dict[str, int] = json.loads((plan / "plan.json").read_text())["moves"]
+    return moves
 
 
 def leaders_of(cluster: Cluster, topic: str) -> list[int | None]:

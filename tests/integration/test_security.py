@@ -211,6 +211,25 @@ def test_a_half_visible_cluster_may_be_taken_as_it_is(sasl_cluster, tmp_path):
     assert len(document["brokers"][0]["log_dirs"]) == 2
 
 
+def test_a_user_without_rights_is_told_which_a_plan_needs(sasl_cluster, tmp_path):
+    plan, config = tmp_path / "plan.json", tmp_path / "client.properties"
+    lines = login(PLAIN, "viewer", SECRET.format("viewer"))
+    lines["sasl_mechanism"] = "PLAIN"
+    named = {key.replace("_", "."): value for key, value in lines.items()}
+    config.write_text("".join(f"{key}={value}\n" for key, value in named.items()))
+    entry = {"topic": "t", "partition": 0, "replicas": [1]}
+    plan.write_text(json.dumps({"version": 1, "partitions": [entry]}))
+    where = ("--bootstrap-server", sasl_cluster.bootstrap, "--command-config", config)
+
+    outcome = run_planner("apply", plan, *where, "--allow-partial", "--format", "json")
+
+    assert outcome.code == 3, outcome.err
+    [lacking] = [b for b in outcome.document["blockers"] if b["rule"] == "rights"]
+    assert "Alter on Cluster" in lacking["message"]
+    assert "AlterConfigs on Cluster" in lacking["message"]
+    assert "hush" not in outcome.out + outcome.err
+
+
 def groups(cluster: Cluster, folder: Path, user: str, *words: object) -> Outcome:
     """Run a command about groups as a user, and look for secrets in what it says."""
     config = folder / "groups.properties"

@@ -9,6 +9,7 @@ from planner.cli.common.output import notes_unless
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
+    from planner.kafka.client.admin_client import ClusterClient
     from planner.snapshot import Snapshot
 
 
@@ -90,18 +91,33 @@ class ClusterSource:
         ClusterUnavailableError
             If the cluster cannot be reached, or a part is hidden.
         """
-        from planner.kafka.client.client_session import open_cluster
         from planner.kafka.read.live_snapshot import take_snapshot
 
-        note = notes_unless(self.quiet)
-        client = open_cluster(
+        with self.open() as client:
+            return take_snapshot(
+                client,
+                sample_seconds=0,
+                allow_partial=self.allow_partial,
+                note=notes_unless(self.quiet),
+            )
+
+    def open(self) -> "ClusterClient":
+        """
+        Return a client of the running cluster.
+
+        Raises
+        ------
+        BadInputError
+            If options or properties are wrong.
+        ClusterUnavailableError
+            If the cluster cannot be reached.
+        """
+        from planner.kafka.client.client_session import open_cluster
+
+        return open_cluster(
             self.bootstrap_server,
             self.command_config,
             resolve=self.resolve or (),
             timeout_s=self.timeout_s,
-            note=note,
+            note=notes_unless(self.quiet),
         )
-        with client:
-            return take_snapshot(
-                client, sample_seconds=0, allow_partial=self.allow_partial, note=note
-            )
