@@ -13,7 +13,11 @@ class Record(BaseModel):
     """Base of printed documents: every key is present, and no other."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, from_attributes=True
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        from_attributes=True,
     )
 
 
