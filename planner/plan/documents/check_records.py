@@ -186,11 +186,3 @@ class GenerateRecord(Record):
     ignored_brokers: list[int]
     notes: list[str]
     findings: list[CheckFindingRecord]
-
-
-DOCUMENTS: dict[str, type[BaseModel]] = {
-    "check": CheckRecord,
-    "generate": GenerateRecord,
-    "reassignment": ReassignmentRecord,
-    "verify": VerifyRecord,
-}
