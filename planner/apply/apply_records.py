@@ -123,7 +123,3 @@ class ApplyPreviewRecord(Record):
                 for one in some
             ],
         )
-
-
-APPLY_DOCUMENTS = {"apply": ApplyPreviewRecord}
-"""Records by the name of their schema."""

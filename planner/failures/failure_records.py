@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from planner.plan.documents.check_records import DatedRecord, Int32, Record
 
@@ -263,10 +263,3 @@ class ScenarioRecord(DatedRecord):
     controllers_keep_majority: bool | None
     survives: bool
     notes: list[str]
-
-
-FAILURE_DOCUMENTS: dict[str, type[BaseModel]] = {
-    "failures": AllFailuresRecord,
-    "failures-scenario": ScenarioRecord,
-}
-"""Records by the name of the document in `schema`."""

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from planner.group.group_records import Record
+from planner.plan.documents.check_records import Record
 
 Named = dict[str, dict[str, list[int]]]
 

@@ -2,7 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
+
+from planner.plan.documents.check_records import Record
 
 FORMAT = "kafka-planner/group"
 MAX_INT32 = 2**31 - 1
@@ -14,14 +16,6 @@ Generation = Annotated[int, Field(ge=-1, le=MAX_INT32)]
 Offset = Annotated[int, Field(ge=0, le=2**63 - 1)]
 Weight = Annotated[float, Field(ge=0, le=1e18)]
 Capacity = Annotated[float, Field(gt=0, le=1e18)]
-
-
-class Record(BaseModel):
-    """Base of the records: unknown keys are errors, values are fixed."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False
-    )
 
 
 class TopicRecord(Record):

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from placement.array_types import RateArray
-from placement.draft.draft import Note
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES
 from placement.score.cluster_score import ClusterScore
 from placement.score.hot_spots import HotSpot
 from placement.score.known_loads import known_dir_loads, known_rack_loads, known_spread
+from planner.plan.documents.plan_document import note_document
 from planner.plan.documents.plan_document import score_document as placement_document
 from planner.score.make_score import Scored
 from planner.snapshot.tables.snapshot_columns import LOG_DIR_STATES
@@ -34,7 +34,10 @@ def score_document(scored: Scored) -> dict[str, Any]:
         "hot_spots": [hot_spot_document(score.state, spot) for spot in score.hot_spots],
         "num_hot_spots": score.num_hot_spots,
         "min_bytes_to_balance": score.min_bytes_to_balance,
-        "notes": [_note(note) for note in score.notes],
+        "notes": [
+            {k: v for k, v in note_document(note).items() if k != "existing"}
+            for note in score.notes
+        ],
         "complete": score.is_complete,
     }
 
@@ -158,14 +161,4 @@ def hot_spot_document(state: ClusterState, spot: HotSpot) -> dict[str, Any]:
             }
             for move in spot.leader_moves
         ],
-    }
-
-
-def _note(note: Note) -> dict[str, Any]:
-    return {
-        "what": note.what,
-        "have": note.have,
-        "need": note.need,
-        "where": dict(note.where),
-        "message": note.message,
     }

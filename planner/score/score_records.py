@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from planner.options.declared.types import ResourceName
 from planner.plan.documents.check_records import Int32, Record
@@ -141,6 +141,3 @@ class ScoreRecord(ScorePartRecord):
     notes: list[NoteRecord]
     complete: bool
     fail_on: list[FailOnRecord] | None = None
-
-
-SCORE_DOCUMENTS: dict[str, type[BaseModel]] = {"score": ScoreRecord}

@@ -12,8 +12,9 @@ from placement.sizing.broker_kinds import BrokerKind
 from planner.errors import BadInputError, InputProblem
 from planner.io.problems import problem, refuse_all
 from planner.io.toml_records import read_toml, shape_problems
+from planner.plan.documents.check_records import Record
 from planner.what_if.changes.amounts import Bytes, Rate
-from planner.what_if.changes.scenario_records import Count, Name, Record
+from planner.what_if.changes.scenario_records import Count, Name
 
 SEE_SCHEMA = "see 'kafka-planner schema broker-types'"
 

@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-from pydantic import BaseModel
-
 from planner.plan.documents.check_records import (
     DatedRecord,
     Int32,
@@ -206,6 +204,3 @@ class StatusRecord(DatedRecord):
     throttles: list[ThrottleRecord]
     quorum: QuorumRecord | None
     unknown: list[UnknownRecord]
-
-
-STATUS_DOCUMENTS: dict[str, type[BaseModel]] = {"status": StatusRecord}

@@ -14,6 +14,7 @@ from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.failures.failure_request import election_rules
 from planner.io.problems import place_text, problem, refuse_all
+from planner.plan.documents.check_records import Record
 from planner.snapshot import Snapshot
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r
@@ -310,11 +311,11 @@ def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     return refuse_all(f"{file} is not a valid scenarios file", problems)
 
 
-_CHANGES: dict[str, type[r.Record]] = {
+_CHANGES: dict[str, type[Record]] = {
     model.model_fields["change"].annotation.__args__[0]: model
     for model in r.AnyChange.__args__
 }
-_PARTS: dict[str, type[r.Record]] = {
+_PARTS: dict[str, type[Record]] = {
     "scenarios": r.ScenarioRecord,
     "sweeps": r.SweepRecord,
     "growth": r.GrowthRecord,
@@ -325,7 +326,7 @@ _PARTS: dict[str, type[r.Record]] = {
 
 def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
     at = list(error["loc"])
-    model: type[r.Record] = (
+    model: type[Record] = (
         _PARTS.get(str(at[0]), r.ScenariosRecord) if at else (r.ScenariosRecord)
     )
     if "changes" in at and len(at) > at.index("changes") + 2:
@@ -355,7 +356,7 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
     return problem(file, place_text(at), value, rule, remedy)
 
 
-def _keys_of(model: type[r.Record]) -> list[str]:
+def _keys_of(model: type[Record]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 

@@ -5,22 +5,18 @@ import json
 import pytest
 from hypothesis import given, settings
 
-from planner.failures.failure_records import FAILURE_DOCUMENTS
 from planner.options.plan_request import PlanRequest
-from planner.plan.documents.check_records import DOCUMENTS, ReassignmentRecord
+from planner.plan.documents.check_records import ReassignmentRecord
 from planner.plan.documents.plan_document import to_document
 from planner.plan.documents.plan_records import (
-    PLAN_DOCUMENTS,
     ElectionRecord,
     ErrorRecord,
     PlanRecord,
     ScorePartRecord,
 )
-from planner.plan.documents.wave_records import WAVE_DOCUMENTS
 from planner.plan.folder.plan_folder import plan_files
 from planner.plan.run.make_plan import make
 from planner.schema import SCHEMAS, json_schema
-from planner.score.score_records import SCORE_DOCUMENTS
 from support.clusters import clusters, make_state
 from support.commands import run
 
@@ -39,9 +35,6 @@ def test_every_document_is_known_by_its_name(capsys):
 
     assert found.document == sorted(SCHEMAS)
     assert {"plan", "reassignment", "preferred-election", "score-part"} <= set(SCHEMAS)
-    listed = {*DOCUMENTS, *PLAN_DOCUMENTS, *SCORE_DOCUMENTS, *FAILURE_DOCUMENTS}
-    listed |= {*WAVE_DOCUMENTS}
-    assert listed | {"elect", "snapshot"} <= set(SCHEMAS)
 
 
 def test_resources_have_kafka_planners_names():

@@ -55,19 +55,6 @@ class OffsetRow:
             return None
         return self.log_end - self.at
 
-    def to_record(self) -> OffsetRowRecord:
-        """Return the row of the document."""
-        return OffsetRowRecord(
-            topic=self.topic,
-            partition=self.partition,
-            current=self.current,
-            new=self.new,
-            log_start=self.log_start,
-            log_end=self.log_end,
-            lag=self.lag,
-            error=self.error,
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetsTable:
@@ -110,7 +97,7 @@ class OffsetsTable:
             state=self.state,
             target=self.target,
             done=self.is_done,
-            offsets=[row.to_record() for row in self.rows],
+            offsets=[OffsetRowRecord.model_validate(row) for row in self.rows],
             notes=list(self.notes),
         ).model_dump()
 

@@ -13,7 +13,11 @@ class Record(BaseModel):
     """Base of printed documents: every key is present, and no other."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, from_attributes=True
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        allow_inf_nan=False,
+        from_attributes=True,
     )
 
 
@@ -182,11 +186,3 @@ class GenerateRecord(Record):
     ignored_brokers: list[int]
     notes: list[str]
     findings: list[CheckFindingRecord]
-
-
-DOCUMENTS: dict[str, type[BaseModel]] = {
-    "check": CheckRecord,
-    "generate": GenerateRecord,
-    "reassignment": ReassignmentRecord,
-    "verify": VerifyRecord,
-}

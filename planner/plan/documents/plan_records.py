@@ -355,12 +355,3 @@ class ErrorRecord(Record):
     error: str
     problems: list[ProblemRecord]
     num_problems: int
-
-
-PLAN_DOCUMENTS: dict[str, type[BaseModel]] = {
-    "demo": DemoRecord,
-    "error": ErrorRecord,
-    "plan": PlanRecord,
-    "preferred-election": ElectionRecord,
-    "score-part": ScorePartRecord,
-}

@@ -160,7 +160,3 @@ class WavesRecord(Record):
     hops: list[HopRecord]
     stuck: StuckRecord | None
     notes: list[str]
-
-
-WAVE_DOCUMENTS = {"waves": WavesRecord}
-"""Documents by their names in `schema`."""

@@ -165,8 +165,3 @@ class SnapshotRecord(HeaderRecord):
 HEADER = TypeAdapter(HeaderRecord)
 ENVELOPE = TypeAdapter(EnvelopeRecord)
 TOPIC = TypeAdapter(TopicRecord)
-
-
-def snapshot_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a snapshot."""
-    return TypeAdapter(SnapshotRecord).json_schema()

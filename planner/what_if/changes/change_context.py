@@ -10,6 +10,7 @@ from placement.cluster_changes.variant import Variant, variant_of
 from placement.demand.topic_growth import Growth
 from placement.failures.controller_decision import ElectionRules
 from placement.model.cluster import ClusterState
+from planner.plan.documents.check_records import Record
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.scenario_names import NameReader
@@ -93,7 +94,7 @@ class Changer:
             self.refuse(f"{place}.type", name, rule, near(name, known))
         return known.get(name)
 
-    def one_of(self, place: str, record: r.Record, keys: tuple[str, ...]) -> str:
+    def one_of(self, place: str, record: Record, keys: tuple[str, ...]) -> str:
         """Return the given key; add a problem unless exactly one of `keys` is given."""
         given = [key for key in keys if getattr(record, key) is not None]
         if len(given) != 1:

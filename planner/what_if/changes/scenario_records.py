@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from planner.plan.documents.check_records import Record
 from planner.what_if.changes.amounts import Bytes, Duration, Rate
 
 Name = Annotated[str, Field(min_length=1, max_length=249)]
@@ -16,14 +17,6 @@ Change = Annotated[float, Field(gt=-1, le=100)]
 Resource = Literal["disk", "in", "out", "cpu"]
 Brokers = str | list[BrokerId]
 """Brokers as a text such as ``"1-3,7"``, or as a list of ids."""
-
-
-class Record(BaseModel):
-    """Base of the records: unknown keys are errors, values are fixed."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False
-    )
 
 
 class CapacitiesRecord(Record):
