@@ -1,7 +1,8 @@
 """`verify`: progress of a plan, in a snapshot or on the running cluster."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,10 +20,12 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import print_json
+from planner.cli.common.output import notes_unless, print_json
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
+from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
+    from planner.snapshot import Snapshot
     from planner.verify import Verification
 
 MAX_FINDINGS_SHOWN = 50
@@ -37,6 +40,13 @@ SnapshotOption = Annotated[
     ),
 ]
 
+Wait = Annotated[
+    bool,
+    typer.Option(
+        "--wait", help="Look again every 5 seconds until nothing moves that can finish."
+    ),
+]
+
 
 def verify(
     plan: PlanArgument,
@@ -45,6 +55,7 @@ def verify(
     bootstrap_server: BootstrapServer = None,
     command_config: CommandConfig = None,
     resolve: Resolve = None,
+    wait: Wait = False,
     timeout: Timeout = 30.0,
     allow_partial: AllowPartial = False,
     output_format: Format = OutputFormat.TEXT,
@@ -55,7 +66,8 @@ def verify(
     Compare a cluster with a plan: what is done, stuck and left.
 
     Exits 0 only if the plan is completed, no throttle is left and every log dir is as
-    planned; else 3. Changes nothing, throttles included.
+    planned; else 3. Changes nothing, throttles included. With --wait it looks again
+    until nothing moves, or what moves cannot finish by itself.
 
     Example: kafka-planner verify plan --bootstrap-server k1:9092
     """
@@ -74,21 +86,54 @@ def verify(
     )
     inputs = Gatherer()
     inputs.read(source.check)
+    inputs.read(lambda: _refuse_wait(wait, snapshot))
     given = inputs.read(lambda: read_plan(plan))
     now = inputs.read(source.read_file)
     inputs.raise_problems()
     if given is None:  # pragma: no cover - raised just above
         return
-    if now is None:
-        now = source.read_live()
     connection = _connection(bootstrap_server, command_config)
-    outcome = verify_read(given, now, connection=connection)
-    loads = compare_loads(now.to_state(), given.document.get("after"))
+
+    def look() -> "tuple[Snapshot, Verification]":
+        seen = source.read_live() if now is None else now
+        return seen, verify_read(given, seen, connection=connection)
+
+    shown, outcome = _wait(look, quiet=quiet) if wait else look()
+    loads = compare_loads(shown.to_state(), given.document.get("after"))
     if output_format is OutputFormat.JSON:
         print_json(outcome.to_dict(loads))
     else:
         typer.echo("\n".join(_lines(outcome, list(map(load_text, loads)))))
     raise typer.Exit(ExitCode.OK if outcome.is_done else ExitCode.FINDINGS)
+
+
+def _refuse_wait(wait: bool, snapshot: Path | None) -> None:
+    """
+    Refuse to wait for a snapshot, which does not change.
+
+    Raises
+    ------
+    BadInputError
+        If both are given.
+    """
+    if wait and snapshot is not None:
+        problem = InputProblem.of_option(
+            "--wait",
+            "with --snapshot",
+            "needs a running cluster",
+            "give --bootstrap-server H:P, or leave --wait out",
+        )
+        msg = "a snapshot does not change"
+        raise BadInputError(msg, [problem])
+
+
+def _wait(
+    look: "Callable[[], tuple[Snapshot, Verification]]", *, quiet: bool
+) -> "tuple[Snapshot, Verification]":
+    from planner.verify.wait_for_copies import Clock, wait_for_copies
+
+    clock = Clock(now_s=time.monotonic, sleep=time.sleep)
+    return wait_for_copies(look, clock, notes_unless(quiet))
 
 
 def _connection(bootstrap_server: str | None, command_config: Path | None) -> str:

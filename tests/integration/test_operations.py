@@ -40,6 +40,8 @@ def run_to_its_end(cluster: Cluster, plan: Path) -> None:
     assert sum(stage["copies"] for stage in before["stages"]) == moves["replicas"]
     assert before["completed"] == 0
     execute(cluster, plan / "reassignment.json")
+    waited = run_here("verify", plan, "--bootstrap-server", cluster.bootstrap, "--wait")
+    assert waited.code in {0, 3}, waited.err
     wait_until(
         lambda: verify(cluster, plan)[1]["status"] == "completed",
         "every broker to tell the planned replicas",
@@ -288,3 +290,22 @@ def test_what_a_dead_broker_held_and_crowded_racks_are_mended(new_cluster, tmp_p
     after = take_snapshot(cluster.bootstrap, tmp_path / "after.json")
     for one in partitions_of(after, "t"):
         assert sorted(one["isr"]) == sorted(one["replicas"])
+
+
+def test_verify_waits_for_copies_that_a_throttle_slows(shared_cluster, tmp_path):
+    create(shared_cluster, "ops-slow", [[1, 2]])
+    shared_cluster.produce("ops-slow", num_records=30_000, record_bytes=1000)
+    plan = write_plan(tmp_path / "plan.json", "ops-slow", {0: [1, 3]})
+    file = ("--reassignment-json-file", str(plan))
+    shared_cluster.reassign("--execute", *file, "--throttle", "3000000")
+
+    where = ("--bootstrap-server", shared_cluster.bootstrap)
+    waited = run_here("verify", plan, *where, "--wait")
+    shared_cluster.reassign("--verify", *file)
+
+    # Throttles are left until Kafka's own tool has removed them.
+    assert waited.code == 3
+    assert waited.out.startswith("completed: 1 completed")
+    assert "throttle-left" in waited.out
+    assert "1 partition being moved" in waited.err
+    assert run_here("verify", plan, *where).code == 0
