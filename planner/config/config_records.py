@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from planner.plan.documents.check_records import Record
+from planner.io.records import Record
 
 
 class EffectiveRecord(Record):

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from planner.explain.choose_moves import by_reason
 from planner.explain.reason_sentences import consequence_text, reason_text
+from planner.io.records import Int32, Record
 from planner.options.declared.types import ResourceName
-from planner.plan.documents.check_records import Int32, Record
 from planner.plan.folder.moves_file import MoveRow
 
 ReasonName = Literal[

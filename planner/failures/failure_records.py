@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from planner.plan.documents.check_records import DatedRecord, Int32, Record
+from planner.io.records import DatedRecord, Int32, Record
 
 
 class BusiestRecord(Record):

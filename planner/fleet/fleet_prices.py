@@ -9,8 +9,8 @@ from pydantic import Field, ValidationError
 
 from planner.errors import BadInputError, InputProblem
 from planner.io.problems import problem, refuse_all
+from planner.io.records import Record
 from planner.io.toml_records import read_toml, shape_problems
-from planner.plan.documents.check_records import Record
 from planner.what_if.changes.prices import Prices
 from planner.what_if.changes.scenario_records import Name, Price, PricesRecord
 

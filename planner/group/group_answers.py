@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from planner.plan.documents.check_records import Record
+from planner.io.records import Record
 
 Named = dict[str, dict[str, list[int]]]
 

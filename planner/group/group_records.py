@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from planner.plan.documents.check_records import Record
+from planner.io.records import Record
 
 FORMAT = "kafka-planner/group"
 MAX_INT32 = 2**31 - 1

@@ -1,6 +1,6 @@
 """Records of the documents of `group show` and `group offsets`, for JSON Schema."""
 
-from planner.plan.documents.check_records import Record
+from planner.io.records import Record
 
 
 class ShownTopicRecord(Record):

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from planner.io.records import Int32, Record
 from planner.options.declared.types import ResourceName
-from planner.plan.documents.check_records import Int32, Record
 from planner.plan.documents.plan_records import (
     BrokerLoadRecord,
     NoteRecord,

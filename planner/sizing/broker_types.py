@@ -11,8 +11,8 @@ from placement.demand.broker_demand import capacity_of
 from placement.sizing.broker_kinds import BrokerKind
 from planner.errors import BadInputError, InputProblem
 from planner.io.problems import problem, refuse_all
+from planner.io.records import Record
 from planner.io.toml_records import read_toml, shape_problems
-from planner.plan.documents.check_records import Record
 from planner.what_if.changes.amounts import Bytes, Rate
 from planner.what_if.changes.scenario_records import Count, Name
 

@@ -14,7 +14,7 @@ from placement.sizing.capacity_horizon import Lasting
 from placement.sizing.cheapest_mix import needs_without_one
 from placement.sizing.cluster_size import Sizing, headroom
 from placement.sizing.fewest_brokers import MOST_BROKERS, BrokerBound
-from planner.plan.documents.check_records import DatedRecord, Int32, Record
+from planner.io.records import DatedRecord, Int32, Record
 from planner.sizing.size_cluster import SizeAnswer, requested_losses
 from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded

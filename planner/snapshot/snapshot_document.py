@@ -14,6 +14,7 @@ from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
     LOG_DIRS,
     PARTITIONS,
+    ROW_KEYS,
     TOPICS,
     ArrowArray,
     ArrowTable,
@@ -30,13 +31,6 @@ from planner.topic_resources import RESOURCE_TAG, TopicResource, resource_of
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
-
-_ORDER = {
-    "brokers": ("id",),
-    "log_dirs": ("broker_id", "path"),
-    "topics": ("topic",),
-    "partitions": ("topic", "partition"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -229,7 +223,7 @@ class Snapshot:
             problems = [*problems, *as_problems(findings(facts), places, file=file)]
         if problems:
             raise refuse(file, problems)
-        ordered = {name: _sorted(name, tables[name]) for name in _ORDER}
+        ordered = {name: _sorted(name, tables[name]) for name in ROW_KEYS}
         return cls(**known, **ordered, unused=unused)
 
     def header(self) -> dict[str, Any]:
@@ -252,7 +246,7 @@ class Snapshot:
 
     def tables(self) -> dict[str, ArrowTable]:
         """Return the four tables by name."""
-        return {name: getattr(self, name) for name in _ORDER}
+        return {name: getattr(self, name) for name in ROW_KEYS}
 
     def to_document(self) -> dict[str, Any]:
         """Return the JSON document, without nulls."""
@@ -296,7 +290,7 @@ def _known(header: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sorted(name: str, table: ArrowTable) -> ArrowTable:
-    keys = _ORDER[name]
+    keys = ROW_KEYS[name]
     if not _is_ascending([as_array(table.column(key)) for key in keys]):
         order = [(key, "ascending") for key in keys]
         table = table.take(pc.sort_indices(table.select(list(keys)), order))

@@ -2,12 +2,8 @@
 
 from typing import Literal
 
-from planner.plan.documents.check_records import (
-    DatedRecord,
-    Int32,
-    ReassignmentRecord,
-    Record,
-)
+from planner.io.records import DatedRecord, Int32, Record
+from planner.plan.documents.check_records import ReassignmentRecord
 
 Verdict = Literal["wrong", "unknown", "fine"]
 CheckedResource = Literal["disk", "in", "out"]

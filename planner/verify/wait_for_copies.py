@@ -20,7 +20,7 @@ MOST_FAILURES = 12
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyProgress:
     """
-    What is left to copy, at one moment.
+    Bytes left to copy, and partitions that move, at one moment.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
 from planner.failures.failure_request import election_rules
 from planner.io.problems import place_text, problem, refuse_all
-from planner.plan.documents.check_records import Record
+from planner.io.records import Record
 from planner.snapshot import Snapshot
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r

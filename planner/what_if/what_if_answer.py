@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
-from planner.plan.documents.check_records import DatedRecord, Int32, Record
+from planner.io.records import DatedRecord, Int32, Record
 from planner.text.data_age import dated_fields
 from planner.what_if.play_scenarios import WhatIf
 from planner.what_if.what_if_document import assumptions_document

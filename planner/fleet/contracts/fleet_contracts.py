@@ -8,7 +8,7 @@ from planner.fleet.arrow_tables import CLUSTER_SCHEMA, KEY_FIELDS
 from planner.fleet.contracts.snapshot_columns import SNAPSHOTS
 from planner.fleet.contracts.table_contract import TIME, TableContract
 from planner.fleet.dumps.dump_rejects import SCHEMA as REJECTS
-from planner.snapshot.tables.snapshot_columns import TABLES
+from planner.snapshot.tables.snapshot_columns import ROW_KEYS, TABLES
 
 SNAPSHOT = tuple(name for name, _ in KEY_FIELDS)
 COMMITS = pa.schema([*KEY_FIELDS, ("content", pa.string())])
@@ -22,18 +22,12 @@ INGESTED = pa.schema(
         ("rejects", pa.int64()),
     ]
 )
-_ROW_KEYS = {
-    "brokers": ("id",),
-    "log_dirs": ("broker_id", "path"),
-    "topics": ("topic",),
-    "partitions": ("topic", "partition"),
-}
 ROWS: Mapping[str, TableContract] = {
     each.name: TableContract(
         name=each.name,
         meanings=SNAPSHOTS[each.name],
         columns=pa.schema([*KEY_FIELDS, *each.schema]),
-        keys=(*SNAPSHOT, *_ROW_KEYS[each.name]),
+        keys=(*SNAPSHOT, *ROW_KEYS[each.name]),
     )
     for each in TABLES
 }

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from planner.group.group_answers import GroupFindingRecord, Named, UnevenTopicRecord
 from planner.group.group_records import Capacity, Name
-from planner.plan.documents.check_records import Record
+from planner.io.records import Record
 
 Seconds = Annotated[float, Field(ge=0, le=1e9)]
 Span = Annotated[float, Field(gt=0, le=1e9)]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Self
 
+from planner.io.records import Int32, Record
 from planner.kafka.read.log_dirs import Partition
-from planner.plan.documents.check_records import Int32, Record
 
 
 class ElectionType(StrEnum):

@@ -2,32 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from planner.io.records import Int32, LenientRecord, Record
 
 LogDir = Annotated[str, Field(pattern=r"^(any$|/)")]
 PlanStatus = Literal["completed", "in-progress", "not-started", "differs"]
-Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
-
-
-class Record(BaseModel):
-    """Base of printed documents: every key is present, and no other."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        allow_inf_nan=False,
-        from_attributes=True,
-    )
-
-
-class DatedRecord(Record):
-    """Base of documents on one snapshot."""
-
-    cluster_id: str | None
-    taken_at: str | None
-    data_age_s: int | None
-    """Age of the snapshot in seconds; null where unknown."""
 
 
 class WhereRecord(Record):
@@ -139,12 +119,6 @@ class VerifyRecord(Record):
     waves: list[WaveProgressRecord]
     left: tuple[StepRecord, ...]
     loads: list[LoadRecord]
-
-
-class LenientRecord(BaseModel):
-    """Base of files for Kafka's tool, which ignores unknown keys."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
 class EntryRecord(LenientRecord):

@@ -4,13 +4,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from planner.io.records import Int32, Record
 from planner.options.declared.types import ResourceName
-from planner.plan.documents.check_records import (
-    CheckRecord,
-    Int32,
-    Record,
-    VerifyRecord,
-)
+from planner.plan.documents.check_records import CheckRecord, VerifyRecord
 from planner.plan.documents.settings_records import option_fields, wave_fields
 
 ProofKind = Literal[

@@ -7,10 +7,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, Field, create_model
 
 from placement.waves.wave_settings import WaveSettings
+from planner.io.records import Int32, Record
 from planner.options.declared.option import UNCHANGED, DeclaredOption, Saved
 from planner.options.declared.plan_options import OPTIONS
 from planner.options.declared.types import BrokerId
-from planner.plan.documents.check_records import Int32, Record
 
 REQUIRED = frozenset(
     (

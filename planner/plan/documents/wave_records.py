@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from planner.plan.documents.check_records import Int32, Record
+from planner.io.records import Int32, Record
 from planner.plan.documents.plan_records import WaveSettingsRecord
 
 File = Annotated[str, Field(pattern=r"^waves/[a-z]+-\d{3,}\.json$")]

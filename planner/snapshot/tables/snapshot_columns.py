@@ -171,3 +171,10 @@ PARTITIONS = TableColumns(
     ),
 )
 TABLES = (BROKERS, LOG_DIRS, TOPICS, PARTITIONS)
+ROW_KEYS = {
+    "brokers": ("id",),
+    "log_dirs": ("broker_id", "path"),
+    "topics": ("topic",),
+    "partitions": ("topic", "partition"),
+}
+"""Columns that name the rows of each table, in the order of a snapshot's rows."""

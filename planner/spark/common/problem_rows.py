@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from planner.fleet.contracts.result_schemas import PROBLEM
-from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import ROW_KEYS, ArrowTable
 from planner.snapshot.tables.snapshot_problems import Finding
 from planner.text.printable import printable
 
@@ -16,12 +16,6 @@ FOUND = pa.schema([(name, pa.string()) for name in PROBLEM[:-1]])
 MOST_TOLD = 20
 """Largest number of problems of one column that a task lists; it counts the others."""
 _MAX_VALUE = 100
-_KEYS = {
-    "brokers": ("id",),
-    "log_dirs": ("broker_id", "path"),
-    "topics": ("topic",),
-    "partitions": ("topic", "partition"),
-}
 Row = dict[str, str]
 
 
@@ -39,7 +33,7 @@ def place_of(table: str, rows: ArrowTable, row: int, column: str) -> str:
     """Return the place of a cell: ``orders-3, isr``, ``7 /data/d1, size_bytes``."""
     keys = [
         str(rows.column(key)[row].as_py())
-        for key in _KEYS.get(table, ())
+        for key in ROW_KEYS.get(table, ())
         if key in rows.column_names
     ]
     text = ("-" if table == "partitions" else " ").join(keys)

@@ -10,7 +10,7 @@ from placement.cluster_changes.variant import Variant, variant_of
 from placement.demand.topic_growth import Growth
 from placement.failures.controller_decision import ElectionRules
 from placement.model.cluster import ClusterState
-from planner.plan.documents.check_records import Record
+from planner.io.records import Record
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.scenario_names import NameReader

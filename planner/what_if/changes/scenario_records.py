@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from planner.plan.documents.check_records import Record
+from planner.io.records import Record
 from planner.what_if.changes.amounts import Bytes, Duration, Rate
 
 Name = Annotated[str, Field(min_length=1, max_length=249)]
