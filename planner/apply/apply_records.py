@@ -8,7 +8,7 @@ from planner.apply.preflight import Blocker
 from planner.apply.prepare import Prepared
 from planner.apply.preview import StagePreview
 from planner.apply.stages import StageKind
-from planner.plan.documents.check_records import Int32, Record
+from planner.io.records import Int32, Record
 
 
 class StageRecord(Record):
