@@ -1,74 +1,9 @@
-"""Soft rules, hard goals, and the relaxations of soft rules in a plan."""
+"""Relaxations of soft rules in a plan."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from placement.array_types import BoolArray
-from placement.model.load import RESOURCES, WeightArray
-
-_LIMITED = ("disk", "in", "out", "cpu")
-
-CAPS: Mapping[str, str] = {
-    "max-moves": "max_moves",
-    "max-bytes": "max_bytes",
-    "max-cross-rack-bytes": "max_cross_rack_bytes",
-}
-"""Caps on the plan as a whole, with their fields in the settings."""
-
-SOFT: Mapping[str, tuple[str, ...]] = {
-    "rack": ("rack",),
-    "capacity": tuple(f"capacity-{name}" for name in _LIMITED),
-    **{f"capacity-{name}": (f"capacity-{name}",) for name in _LIMITED},
-    "host": tuple(f"host-{name}" for name in _LIMITED),
-    **{f"host-{name}": (f"host-{name}",) for name in _LIMITED},
-    "max-replicas": ("max-replicas",),
-    "broker-set": ("broker-set",),
-    "topics-apart": ("topics-apart",),
-    "topics-together": ("topics-together",),
-    "locality-scoped": ("locality-scoped",),
-    **{name: (name,) for name in CAPS},
-}
-"""Hard rules that may be soft, by their names in options."""
-
-BAND = "band-"
-GOALS = (
-    "potential-out",
-    "leader-in",
-    "spread-topics",
-    "spread-topic-leaders",
-    "min-topic-leaders",
-    "even-positions",
-)
-"""Goals besides the bands, by the names of their options."""
-_BANDS = tuple(f"{BAND}{resource}" for resource in RESOURCES)
-
-HARD: Mapping[str, tuple[str, ...]] = {
-    "bands": _BANDS,
-    **{name: (name,) for name in (*_BANDS, *GOALS)},
-}
-"""Goals that may be hard, by their names in options."""
-
-_TOUCH = "says what a plan may touch, which is no goal"
-ALWAYS_HARD: Mapping[str, str] = {
-    "one-per-broker": "is Kafka's own: a broker holds one replica of a partition",
-    "log-dirs": "is Kafka's own: an offline or cordoned log dir takes nothing",
-    "transient-disk": "guards disks while copies are made: leave it out, or cut waves",
-    **dict.fromkeys(
-        (
-            "topics",
-            "exclude-topics",
-            "keep-topics",
-            "keep-leaders",
-            "only-over-threshold",
-            "only-trades",
-            "destination-broker-list",
-            "exclude-brokers-for-replicas",
-            "exclude-brokers-for-leaders",
-        ),
-        _TOUCH,
-    ),
-}
-"""Rules that may not be soft, with the reason."""
+from placement.model.load import WeightArray
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -117,27 +52,3 @@ class Eased:
     parted: BoolArray | None = None
     far: BoolArray | None = None
     movers: BoolArray | None = None
-
-
-def rules_named(names: Iterable[str]) -> frozenset[str]:
-    """
-    Return the rules that option names stand for.
-
-    Examples
-    --------
-    >>> sorted(rules_named(["rack", "capacity-in"]))
-    ['capacity-in', 'rack']
-    """
-    return frozenset(rule for name in names for rule in SOFT.get(name, ()))
-
-
-def goals_named(names: Iterable[str]) -> frozenset[str]:
-    """
-    Return the goals that option names stand for.
-
-    Examples
-    --------
-    >>> sorted(goals_named(["band-in", "leader-in"]))
-    ['band-in', 'leader-in']
-    """
-    return frozenset(goal for name in names for goal in HARD.get(name, ()))

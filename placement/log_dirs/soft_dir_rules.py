@@ -17,12 +17,18 @@ import numpy as np
 from placement.array_types import IntArray
 from placement.core.model.solution import Status
 from placement.draft.draft import Draft, Note, Settings
-from placement.draft.soft_rules import CAPS, Eased, rules_named
+from placement.draft.soft_rules import Eased
 from placement.log_dirs.dir_problem import DISK_RULE, Tables
 from placement.log_dirs.planned_dirs import PlannedDirs
 from placement.model.load import Resource
-from placement.rules.soft_caps import cap_note, soft_note, without_caps
-from placement.rules.soft_notes import used_text
+from placement.rules.registry import rules_named
+from placement.rules.soft_caps import (
+    CAPS,
+    cap_note,
+    soft_note,
+    used_text,
+    without_caps,
+)
 
 MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
 

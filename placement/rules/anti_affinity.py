@@ -1,5 +1,6 @@
 """Topics that share no broker (anti-affinity)."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,11 @@ from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.model.rack_violations import broker_ranges
 from placement.model.targets import rack_limit
+from placement.rules.descriptor import (
+    RuleDescriptor,
+    RuleOption,
+    RuleRequest,
+)
 from placement.rules.hard_levels import hard_capacities
 from placement.rules.pinning import keep_still
 
@@ -330,3 +336,45 @@ def shared_brokers(
     held[replicas.broker_idx[side >= 0], side[side >= 0]] = True
     found: BoolArray = held.sum(axis=1) > 1
     return found
+
+
+def _requested(request: RuleRequest) -> Iterator[TopicsApart]:
+    """Yield a rule for each ``REGEX=REGEX`` text; refuse topics on two sides."""
+    names = request.state.topics.names
+    for text in request.value:
+        sides = text.split("=")
+        matching = [
+            [s for s, side in enumerate(sides) if re.fullmatch(side, name)]
+            for name in names
+        ]
+        for name, found in zip(names, matching, strict=True):
+            if len(found) > 1:
+                twice = " and ".join(sides[s] for s in found)
+                rule = "a topic is on one side"
+                request.refuse(name, rule, f"{twice} match it: narrow one")
+        rows = [found[0] if found else -1 for found in matching]
+        yield TopicsApart(np.array(rows, dtype=np.int32), tuple(sides))
+
+
+def _text(draft: Draft) -> str:
+    rules = (one for one in draft.settings.rules if isinstance(one, TopicsApart))
+    named = ", nor by ".join(" and ".join(rule.names) for rule in rules)
+    return f"no broker shared by {named}"
+
+
+RULES = (
+    RuleDescriptor(
+        name=APART,
+        text=_text,
+        remedy="add brokers, or leave out --topics-apart",
+        may_be_soft=True,
+        rank=41,
+        option=RuleOption(
+            "topic sides",
+            "Topics that share no broker, also of several expressions. Repeatable.",
+            example='["orders.*=payments.*"]',
+        ),
+        make=_requested,
+        fill_rank=20,
+    ),
+)

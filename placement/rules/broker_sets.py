@@ -1,5 +1,6 @@
 """Topics that are restricted to the brokers of one set."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,9 +10,19 @@ import numpy.typing as npt
 from placement.array_types import BoolArray
 from placement.core.model.problem import NO_LIMIT, Movability
 from placement.draft.draft import Draft, Note
+from placement.draft.rule import Rule
 from placement.draft.rule_tables import Eligibility, SoftColumn
 from placement.draft.soft_rules import Eased
 from placement.model.cluster import ClusterState
+from placement.rules.descriptor import (
+    RuleDescriptor,
+    RuleOption,
+    RuleRequest,
+)
+from placement.rules.frozen_partitions import Say
+
+NO_SET = ""
+"""Name of the set of brokers without a set."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +42,15 @@ class BrokerSets:
 
     set_of_topic: npt.NDArray[np.int64]
     name: str = "broker-set"
+
+    def names_of(self, state: ClusterState) -> dict[str, str]:
+        """Return the name of the set of each topic; empty for brokers without one."""
+        names = [*state.brokers.broker_sets, NO_SET]
+        rows = self.set_of_topic.tolist()
+        return {
+            topic: names[row]
+            for topic, row in zip(state.topics.names, rows, strict=True)
+        }
 
     def fill(self, draft: Draft) -> None:
         """Restrict each topic to its set; replicas outside it must move."""
@@ -122,3 +142,65 @@ def home_sets(state: ClusterState) -> npt.NDArray[np.int64]:
     held = np.bincount(keys, minlength=len(state.topics.names) * count)
     chosen: npt.NDArray[np.int64] = held.reshape(-1, count).argmax(axis=1)
     return chosen
+
+
+def _are_kept(request: RuleRequest) -> bool:
+    """
+    Return whether topics are confined to broker sets.
+
+    They are if the option assigns sets. Without it they are if the snapshot has brokers
+    of several sets, where brokers without a set count as one set.
+    """
+    if request.value is not None:
+        return bool(request.value)
+    own = set_of_broker(request.state)
+    return bool((own != own[:1]).any())
+
+
+def _requested(request: RuleRequest) -> Iterator[Rule]:
+    """Yield the rule, with the set of the first matching pattern for each topic."""
+    if not _are_kept(request):
+        return
+    state, sets = request.state, request.value or {}
+    known = state.brokers.broker_sets
+    unknown = [name for name in sets.values() if name not in (*known, NO_SET)]
+    for name in unknown:
+        remedy = f"it has {', '.join(known) or 'none'}"
+        request.refuse(name, "sets must be in the snapshot", remedy)
+    if unknown:
+        return
+    chosen, names = home_sets(state), [*known, NO_SET]
+    for topic, name in enumerate(state.topics.names):
+        for pattern, wanted in sets.items():
+            if re.fullmatch(pattern, name):
+                chosen[topic] = names.index(wanted)
+                break
+    yield BrokerSets(chosen)
+    if not sets:
+        message = (
+            f"brokers stand in sets ({', '.join(known)}): each topic stays on the set "
+            "that holds most of its replicas; --broker-set says otherwise, off that "
+            "sets do not count"
+        )
+        yield Say("broker-sets", message)
+
+
+RULES = (
+    RuleDescriptor(
+        name="broker-set",
+        text="each topic on the brokers of its own set",
+        remedy="add brokers to the set, or give --broker-set",
+        may_be_soft=True,
+        rank=40,
+        option=RuleOption(
+            "topic sets",
+            "Set of brokers for topics that match; others stay on the set "
+            "with most of their replicas; off: ignore sets. Repeatable.",
+            example='["orders.*=gold", ".*=silver"]',
+            saved_as="broker_sets",
+        ),
+        make=_requested,
+        is_always_made=True,
+        fill_rank=10,
+    ),
+)

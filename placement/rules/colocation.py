@@ -12,6 +12,12 @@ from placement.core.model.solution import Shortfall
 from placement.core.presolve.aggregation import Bundle
 from placement.draft.draft import Draft, Note
 from placement.model.cluster import ClusterState
+from placement.rules.descriptor import (
+    RANK,
+    RuleDescriptor,
+    RuleOption,
+    RuleRequest,
+)
 
 TOGETHER = "topics-together"
 
@@ -313,3 +319,44 @@ def is_gathered(state: ClusterState, bundles: Sequence[Bundle]) -> BoolArray:
         if any(one != lists[0] for one in lists):
             found[list(bundle)] = True
     return found
+
+
+def _requested(request: RuleRequest) -> Iterator[TopicsTogether]:
+    """Yield a rule for each expression; refuse topics that cannot be together."""
+    state = request.state
+    count = np.bincount(state.partitions.topic_idx, minlength=len(state.topics))
+    taken: dict[str, str] = {}
+    for text in request.value:
+        rows = request.topics(text)
+        names = [state.topics.names[t] for t in rows]
+        if len({int(count[t]) for t in rows}) > 1:
+            pairs = zip(names, rows, strict=True)
+            counts = ", ".join(f"{name} has {count[t]}" for name, t in pairs)
+            rule = "topics that lie together must have as many partitions each"
+            request.refuse(counts, rule, "add partitions, or leave one out")
+        for name in names:
+            if name in taken:
+                rule = "a topic lies together with those of one pattern"
+                both = f"{taken[name]} and {text} match it"
+                request.refuse(name, rule, f"{both}: join them by |")
+            taken[name] = text
+        yield TopicsTogether(tuple(rows))
+
+
+RULES = (
+    RuleDescriptor(
+        name=TOGETHER,
+        text="topics that belong together on the same brokers",
+        may_be_soft=True,
+        rank=42,
+        option=RuleOption(
+            "topic groups",
+            "Topics whose partitions of the same number have the same "
+            "replica list. Repeatable.",
+            example='["orders|payments"]',
+        ),
+        make=_requested,
+        # Joined topics intersect the brokers that other rules allow for each of them.
+        fill_rank=RANK + 1,
+    ),
+)

@@ -1,7 +1,7 @@
 """Partitions that a plan must not change, with the reasons."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from placement.core.model.problem import Movability
 from placement.draft.draft import Draft, Note
 from placement.model.cluster import LogDirState, Storage
 from placement.model.load import first_true
+from placement.rules.descriptor import RuleDescriptor
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +178,58 @@ def _freeze(draft: Draft, chosen: BoolArray, why: str) -> None:
             have=count,
         )
     )
+
+
+def _holds_the_rest(draft: Draft) -> bool:
+    """Return whether the operation pins replicas that could move without it."""
+    of = draft.state.replicas.partition_idx
+    never = np.equal(draft.movability, Movability.NEVER) & ~draft.is_left_alone[of]
+    is_pinned = bool(never.any()) or draft.old_may_be_low
+    return is_pinned and not draft.settings.frees_the_rest
+
+
+RULES = (
+    RuleDescriptor(
+        name="only-what-must",
+        always_hard="",
+        text="nothing moves but what the operation is about",
+        remedy="give --rebalance",
+        rank=57,
+        lift=lambda settings: replace(settings, frees_the_rest=True),
+        is_active=_holds_the_rest,
+        is_of_brokers=True,
+        left_out="give --rebalance",
+    ),
+    RuleDescriptor(
+        name="exclude-topics",
+        text="excluded topics stay as they are",
+        remedy="let the excluded topics move",
+        rank=57,
+        setting="excluded_topics",
+    ),
+    RuleDescriptor(
+        name="exclude-brokers-for-replicas",
+        text="no replicas for broker {settings.excluded_for_replicas:ids}",
+        remedy="shorten --exclude-brokers-for-replicas",
+        rank=57,
+        setting="excluded_for_replicas",
+        is_of_brokers=True,
+    ),
+    RuleDescriptor(
+        name="exclude-brokers-for-leaders",
+        text="no leaders for broker {settings.excluded_for_leaders:ids}",
+        remedy="shorten --exclude-brokers-for-leaders",
+        rank=57,
+        setting="excluded_for_leaders",
+        is_of_brokers=True,
+    ),
+    RuleDescriptor(
+        name="destination-broker-list",
+        text="replicas for broker {settings.destination_brokers:ids} only",
+        remedy="widen --destination-broker-list",
+        rank=57,
+        setting="destination_brokers",
+        is_of_brokers=True,
+    ),
+    RuleDescriptor(name="topics"),
+)

@@ -1,5 +1,6 @@
 """Goals on loads besides the six resources, as soft columns of the problem."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,11 @@ from placement.draft.draft import Draft
 from placement.draft.rule_tables import SoftColumn
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, UNITS, Resource
+from placement.model.targets import MARGIN
+from placement.rules.descriptor import RuleOption, RuleRequest, goal
 
+MOST_TOPICS = 32
+"""Largest number of topics with a goal: each adds a column to the problem."""
 IN, OUT = RESOURCES.index(Resource.IN), RESOURCES.index(Resource.OUT)
 
 
@@ -195,3 +200,98 @@ class MinTopicLeaders:
                     unit=np.where(leads, max(float(least), 1.0), 0.0),
                 )
             )
+
+
+@dataclass(frozen=True, slots=True)
+class CruiseControlLimits:
+    """
+    Bands and caps as those of Cruise Control's goals.
+
+    * Bands have a lower end also for the old brokers when brokers are added: its goals
+      hold for all brokers alike.
+    * Replicas and leaders are counted against the plain mean, independent of the
+      brokers' capacities, and the ends of their bands are rounded outwards.
+    * A broker may hold as many replicas of a topic as `SpreadTopics` allows, and may
+      lead any number of them.
+    """
+
+    name: str = "cruise-control"
+
+    def fill(self, draft: Draft) -> None:
+        """Set the limits that are not goals of their own."""
+        draft.old_may_be_low = False
+        draft.has_plain_counts = True
+        state = draft.state
+        held = state.partitions.topic_idx[state.replicas.partition_idx]
+        counts = np.bincount(held, minlength=len(state.topics.names))
+        _, upper = SpreadTopics(()).ends(counts / max(int(draft.holds.sum()), 1))
+        draft.most_of_topic = upper.astype(np.int64)
+
+
+def _spread(request: RuleRequest, name: str) -> Iterator[SpreadTopics]:
+    rows = request.topics(request.value)
+    if _are_few(request, len(rows)):
+        least, most = request.options["spread_gap"]
+        yield SpreadTopics(
+            topics=tuple(rows),
+            gap=request.options["spread_band"],
+            least_gap=least,
+            most_gap=most,
+            counts_leaders=name == "spread-topic-leaders",
+            name=name,
+        )
+
+
+def _min_leaders(request: RuleRequest) -> Iterator[MinTopicLeaders]:
+    wanted = {
+        row: number
+        for pattern, number in reversed(request.value)
+        for row in request.topics(pattern)
+    }
+    if wanted and _are_few(request, len(wanted)):
+        yield MinTopicLeaders(tuple(sorted(wanted.items())))
+
+
+def _are_few(request: RuleRequest, count: int) -> bool:
+    if count <= MOST_TOPICS:
+        return True
+    rule = f"may match {MOST_TOPICS} topics: each is a load to be balanced"
+    request.refuse(f"{count} topics", rule, "choose those that matter most")
+    return False
+
+
+def _leader_in(request: RuleRequest) -> Iterator[LeaderIn]:
+    is_preset = request.options["rules"] == "cruise-control"
+    yield LeaderIn(MARGIN if is_preset else 1.0)
+
+
+RULES = (
+    goal(
+        "potential-out",
+        rank=80,
+        option=RuleOption(
+            "switch",
+            "Keep out under its threshold even if a broker leads all its "
+            "replicas; soft.",
+        ),
+        make=lambda _: [PotentialOut()],
+    ),
+    goal(
+        "leader-in",
+        rank=81,
+        option=RuleOption(
+            "switch", "Keep the rate of producers to leaders near its mean; soft."
+        ),
+        make=_leader_in,
+    ),
+    *(
+        goal(
+            name,
+            rank=82,
+            make=lambda request, name=name: _spread(request, name),
+            fill_rank=30,
+        )
+        for name in ("spread-topics", "spread-topic-leaders")
+    ),
+    goal("min-topic-leaders", rank=84, make=_min_leaders, fill_rank=31),
+)

@@ -1,6 +1,6 @@
 """The hard rules of placement as levels of the core's problem."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,12 +13,13 @@ from placement.core.model.problem import (
     Level,
     Limits,
 )
-from placement.draft.draft import Draft
+from placement.draft.draft import Draft, Settings
 from placement.draft.rule_tables import SoftColumn
-from placement.model.cluster import Brokers
+from placement.model.cluster import Brokers, LogDirState
 from placement.model.disk_bytes import fixed_disk_bytes
 from placement.model.load import LEADING, RESOURCES, UNITS, Resource, WeightArray
 from placement.model.targets import TOLERANCE, Targets, rack_limit
+from placement.rules.descriptor import RuleDescriptor, goal, without
 
 CAPACITY_RULES = (
     "capacity-disk",
@@ -245,3 +246,129 @@ def ruled_capacities(draft: Draft) -> WeightArray:
             held = capacity[draft.holds, replicas]
             capacity[draft.holds, replicas] = np.minimum(held, cap)
     return capacity
+
+
+BAND = "band-"
+"""Start of the names of the goals that are bands."""
+LIMITED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
+"""Resources with capacities, in their usual order."""
+LIFTED = (Resource.CPU, Resource.IN, Resource.OUT, Resource.DISK)
+"""The same in the order in which their limits are lifted."""
+
+
+def _capacity_rule(resource: Resource) -> RuleDescriptor:
+    r = RESOURCES.index(resource)
+
+    def text(draft: Draft) -> str:
+        most = draft.settings.capacity_thresholds.get(resource, 1.0)
+        if draft.is_emptied_dir is not None:
+            return f"no log dir over {most:.0%} of its file system"
+        return f"no broker over {most:.0%} of its {resource}"
+
+    def is_active(draft: Draft) -> bool:
+        if draft.is_emptied_dir is not None:
+            return resource in draft.settings.capacity_thresholds
+        return bool((hard_capacities(draft)[:, r] < NO_LIMIT).any())
+
+    return RuleDescriptor(
+        name=f"capacity-{resource}",
+        family="capacity",
+        text=text,
+        remedy=f"raise --capacity-threshold {resource}=… or add {resource}",
+        may_be_soft=True,
+        rank=10 + LIMITED.index(resource),
+        lift_rank=10 + LIFTED.index(resource),
+        lift=without_threshold("capacity_thresholds", resource),
+        is_active=is_active,
+        is_of_brokers=resource is not Resource.DISK,
+    )
+
+
+def without_threshold(
+    setting: str, resource: Resource
+) -> Callable[[Settings], Settings]:
+    """Return the function that lifts the threshold of a resource from settings."""
+
+    def lift(settings: Settings) -> Settings:
+        kept = {r: v for r, v in getattr(settings, setting).items() if r != resource}
+        changes: dict[str, Any] = {setting: kept}
+        return replace(settings, **changes)
+
+    return lift
+
+
+def _has_replica_caps(draft: Draft) -> bool:
+    counted = draft.state.brokers.max_replicas[draft.holds] >= 0
+    return draft.settings.max_replicas is not None or bool(counted.any())
+
+
+def _log_dirs_text(draft: Draft) -> str:
+    if draft.is_emptied_dir is not None:
+        return "nothing new in log dirs that are offline or cordoned"
+    return "nothing new on brokers whose log dirs are offline or cordoned"
+
+
+def _has_closed_dirs(draft: Draft) -> bool:
+    return bool(np.not_equal(draft.state.log_dirs.state, LogDirState.ONLINE).any())
+
+
+RULES = (
+    RuleDescriptor(
+        name="rack",
+        text=lambda draft: (
+            "no two replicas in a rack"
+            if draft.settings.is_rack_strict
+            else "replicas spread over racks as evenly as they allow"
+        ),
+        remedy=lambda settings: (
+            "add racks, or leave out --rack-rule strict"
+            if settings.is_rack_strict
+            else "add brokers in racks that have too few"
+        ),
+        may_be_soft=True,
+        rank=0,
+        lift_rank=55,
+        lift=without("rack"),
+        is_active=lambda draft: (
+            draft.state.num_racks > 1 or draft.settings.is_rack_strict
+        ),
+        is_of_brokers=True,
+        left_out="leave out --rack-rule strict",
+    ),
+    *(_capacity_rule(resource) for resource in LIMITED),
+    RuleDescriptor(
+        name="max-replicas",
+        text="no broker over its max_replicas",
+        remedy="raise max_replicas in the snapshot, or add brokers",
+        may_be_soft=True,
+        rank=30,
+        lift=without("max-replicas"),
+        is_active=_has_replica_caps,
+        is_of_brokers=True,
+    ),
+    RuleDescriptor(
+        name="log-dirs",
+        text=_log_dirs_text,
+        remedy="mend or uncordon the log dirs",
+        always_hard="is Kafka's own: an offline or cordoned log dir takes nothing",
+        rank=56,
+        lift=without("log-dirs"),
+        is_active=_has_closed_dirs,
+    ),
+    RuleDescriptor(
+        name="transient-disk",
+        text="what leaves a disk counts there until all is copied",
+        remedy="leave out --transient-disk, and copy in waves",
+        always_hard="guards disks while copies are made: leave it out, or cut waves",
+        rank=29,
+        setting="is_disk_transient",
+    ),
+    RuleDescriptor(
+        name="one-per-broker",
+        always_hard="is Kafka's own: a broker holds one replica of a partition",
+    ),
+    *(
+        goal(f"{BAND}{resource}", family="bands", rank=70 + r)
+        for r, resource in enumerate(RESOURCES)
+    ),
+)

@@ -11,9 +11,15 @@ from placement.core.model.problem import (
 )
 from placement.draft.draft import Draft
 from placement.model.disk_bytes import fixed_disk_bytes
-from placement.model.load import RESOURCES, WeightArray
+from placement.model.load import RESOURCES, Resource, WeightArray
 from placement.model.targets import TOLERANCE
-from placement.rules.hard_levels import capacity_units
+from placement.rules.descriptor import RuleDescriptor
+from placement.rules.hard_levels import (
+    LIFTED,
+    LIMITED,
+    capacity_units,
+    without_threshold,
+)
 
 
 def host_capacities(draft: Draft) -> WeightArray:
@@ -119,3 +125,27 @@ def on_full_hosts(draft: Draft, load: WeightArray) -> BoolArray:
     over = np.greater(host_loads(draft, load), host_capacities(draft))
     is_full: BoolArray = over.max(axis=1)
     return is_full[draft.state.brokers.host_idx] & draft.holds
+
+
+def _host_rule(resource: Resource) -> RuleDescriptor:
+    r = RESOURCES.index(resource)
+
+    def text(draft: Draft) -> str:
+        most = draft.settings.host_thresholds.get(resource, 1.0)
+        return f"no host over {most:.0%} of its brokers' {resource}"
+
+    return RuleDescriptor(
+        name=f"host-{resource}",
+        family="host",
+        text=text,
+        remedy=f"raise --host-capacity-threshold {resource}=… or add hosts",
+        may_be_soft=True,
+        rank=20 + LIMITED.index(resource),
+        lift_rank=20 + LIFTED.index(resource),
+        lift=without_threshold("host_thresholds", resource),
+        is_active=lambda draft: bool((host_capacities(draft)[:, r] < NO_LIMIT).any()),
+        is_of_brokers=True,
+    )
+
+
+RULES = tuple(_host_rule(resource) for resource in LIMITED)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from placement.draft.draft import Draft
 from placement.model.load import Resource
+from placement.rules.descriptor import RuleOption, goal
 
 COUNTS = (Resource.REPLICAS, Resource.LEADERS)
 EVEN_POSITIONS = "even-positions"
@@ -34,3 +35,16 @@ class EvenPositions:
 def with_counts(resources: tuple[Resource, ...]) -> tuple[Resource, ...]:
     """Return the named resources with replicas and leaders added."""
     return (*resources, *(one for one in COUNTS if one not in resources))
+
+
+RULES = (
+    goal(
+        EVEN_POSITIONS,
+        rank=85,
+        option=RuleOption(
+            "switch",
+            "Brokers are equally often first, second and so on in lists; soft.",
+        ),
+        make=lambda _: [EvenPositions()],
+    ),
+)

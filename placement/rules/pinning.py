@@ -14,6 +14,11 @@ from placement.model.load import (
     first_live_replica,
     preferred_leaders,
 )
+from placement.rules.descriptor import (
+    RuleDescriptor,
+    RuleOption,
+    RuleRequest,
+)
 from placement.rules.hard_levels import hard_capacities
 from placement.rules.hosts import on_full_hosts
 
@@ -172,3 +177,57 @@ def keep_still(draft: Draft, replicas: BoolArray) -> None:
     """Fix the ``(R,)`` chosen replicas that may move and need not."""
     may = np.equal(draft.movability, Movability.MAY)
     draft.movability[replicas & may] = Movability.NEVER
+
+
+def _chosen(request: RuleRequest) -> BoolArray:
+    """Return ``(T,)`` true for the topics that the option names."""
+    chosen = np.zeros(len(request.state.topics.names), dtype=np.bool_)
+    chosen[request.topics(request.value)] = True
+    return chosen
+
+
+RULES = (
+    RuleDescriptor(
+        name="keep-topics",
+        text="replicas of kept topics stay",
+        remedy="let the kept topics move",
+        rank=43,
+        option=RuleOption(
+            "topics",
+            "Topics whose replicas stay; leaders may change.",
+            example='["__.*"]',
+        ),
+        make=lambda request: [KeepTopics(_chosen(request))],
+        fill_rank=0,
+    ),
+    RuleDescriptor(
+        name="keep-leaders",
+        text="leaders of kept topics stay",
+        remedy="let the kept leaders change",
+        rank=44,
+        option=RuleOption(
+            "topics",
+            "Topics whose leaders stay, unless their replica must move; "
+            "followers may move.",
+            example='["payments.*"]',
+        ),
+        make=lambda request: [KeepLeaders(_chosen(request))],
+        fill_rank=0,
+    ),
+    RuleDescriptor(
+        name="only-over-threshold",
+        text="only brokers over a threshold give replicas away",
+        rank=46,
+        option=RuleOption("switch", "Only relieve brokers over a capacity threshold."),
+        make=lambda _: [OnlyOverThreshold()],
+    ),
+    RuleDescriptor(
+        name="only-trades",
+        text="no broker holds more replicas than it did",
+        rank=47,
+        option=RuleOption(
+            "switch", "Only swap replicas: each broker keeps its number of replicas."
+        ),
+        make=lambda _: [OnlyTrades()],
+    ),
+)

@@ -14,6 +14,7 @@ from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import first_true
 from placement.model.rack_violations import rack_broken
 from placement.model.targets import rack_limit
+from placement.rules.descriptor import RuleDescriptor, RuleOption
 from placement.rules.pinning import keep_still
 
 
@@ -166,3 +167,16 @@ def _replicas_per_rack(
     rack = state.brokers.rack_idx[state.replicas.broker_idx[chosen]]
     np.add.at(counts, (state.replicas.partition_idx[chosen], rack), 1)
     return counts
+
+
+RULES = (
+    RuleDescriptor(
+        name="locality-scoped",
+        text="replicas stay in their racks",
+        may_be_soft=True,
+        rank=45,
+        lift_rank=39,
+        option=RuleOption("switch", "Replicas stay in their racks."),
+        make=lambda _: [WithinRack()],
+    ),
+)

@@ -5,11 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 from placement.draft.draft import Draft, Note, Settings
-from placement.draft.soft_rules import CAPS
+from placement.rules.descriptor import RuleDescriptor
 
 MOST_COST = 2**62
 """Upper limit of the cost of all copies together, their price included."""
 CROSSING = "max-cross-rack-bytes"
+CAPS: Mapping[str, str] = {
+    "max-moves": "max_moves",
+    "max-bytes": "max_bytes",
+    CROSSING: "max_cross_rack_bytes",
+}
+"""Caps on the plan as a whole, with their fields in the settings."""
 UNITS: Mapping[str, str] = {
     "max-moves": "copies",
     "max-bytes": "bytes copied",
@@ -61,6 +67,11 @@ def cap_note(name: str, used: int, most: int) -> Note:
     return soft_note(name, text, {}, (float(used), float(most)))
 
 
+def used_text(have: int, need: int, threshold: float) -> str:
+    """Return the used fraction of a capacity of which `need` is usable, as text."""
+    return f"{threshold * have / need:.1%}" if need > 0 else "more than all"
+
+
 def soft_note(
     rule: str, text: str, where: dict[str, str | int], amounts: tuple[float, float]
 ) -> Note:
@@ -73,3 +84,24 @@ def soft_note(
         have=have,
         need=need,
     )
+
+
+def _cap_rule(name: str, text: str) -> RuleDescriptor:
+    return RuleDescriptor(
+        name=name,
+        text=text,
+        remedy=f"raise --{name}",
+        may_be_soft=True,
+        rank=60,
+        setting=CAPS[name],
+        is_of_brokers=name == CROSSING,
+    )
+
+
+RULES = (
+    _cap_rule("max-moves", "at most {settings.max_moves:replicas} copied"),
+    _cap_rule("max-bytes", "at most {settings.max_bytes:bytes} copied"),
+    _cap_rule(
+        CROSSING, "at most {settings.max_cross_rack_bytes:bytes} copied between racks"
+    ),
+)

@@ -1,44 +1,25 @@
 """Optional rules of a plan, made for one cluster from its options."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
-import numpy as np
-
-from placement.array_types import BoolArray
 from placement.draft.rule import Rule
 from placement.model.cluster import ClusterState
-from placement.model.targets import MARGIN
 from placement.rules.broker_sets import BrokerSets
-from placement.rules.cruise_control import CruiseControlLimits
+from placement.rules.descriptor import RuleRequest, is_given
 from placement.rules.frozen_partitions import Say
 from placement.rules.goal_columns import (
-    LeaderIn,
-    PotentialOut,
+    MOST_TOPICS,
+    CruiseControlLimits,
     uneven_topics,
 )
-from placement.rules.list_positions import EvenPositions
-from placement.rules.pinning import (
-    KeepLeaders,
-    KeepTopics,
-    OnlyOverThreshold,
-    OnlyTrades,
-)
-from placement.rules.rack_rules import WithinRack
-from planner.options.broker_sets import (
-    are_sets_kept,
-    kept_as_they_are,
-    look_up_sets,
-    named_sets,
-    sets_of_topics,
-)
-from planner.options.declared.plan_options import PlanOptions
+from placement.rules.registry import REQUESTED
+from planner.options.declared.plan_options import OPTIONS, PlanOptions
 from planner.options.option_reader import OptionReader
 from planner.options.softness import read_hard
-from planner.options.topic_goals import MOST_TOPICS, topic_goals
-from planner.options.topic_groups import apart_rules, together_rules
 
 CRUISE_CONTROL = "cruise-control"
 
@@ -74,68 +55,37 @@ def chosen_rules(reader: OptionReader, options: PlanOptions) -> ChosenRules:
         rules.append(CruiseControlLimits())
         options, notes = _seen_by_cruise_control(options, state)
         rules += notes
-    hard = read_hard(reader, options.hard, options.soft, _goals(options))
-    look_up_sets(reader, options.broker_set or {})
-    apart = apart_rules(reader, options.topics_apart)
-    together = together_rules(reader, options.topics_together)
-    if state is None or reader.problems:
+    values = {name: getattr(options, name) for name in OPTIONS}
+    asked = {
+        rule.name: is_given(values[rule.option_name])
+        for rule in REQUESTED
+        if rule.is_goal
+    }
+    hard = read_hard(reader, options.hard, options.soft, asked)
+    if state is None:
         return ChosenRules(options=options, hard=hard)
-    rules += _pinned(state, options)
-    sets = None
-    if are_sets_kept(state, options.broker_set):
-        sets = BrokerSets(sets_of_topics(state, options.broker_set or {}))
-        rules.append(sets)
-        if not options.broker_set:
-            rules.append(kept_as_they_are(state))
-    rules += apart
-    rules += topic_goals(reader, state, options)
-    rules += _plain_rules(options)
-    # Last, since joined topics intersect what other rules allow each of them.
-    rules += together
+    rules += _requested(reader, state, values)
+    sets = next((rule for rule in rules if isinstance(rule, BrokerSets)), None)
     return ChosenRules(
         options=options,
         rules=tuple(rules),
         hard=hard,
-        set_of_topic=None if sets is None else named_sets(state, sets),
+        set_of_topic=None if sets is None else sets.names_of(state),
     )
 
 
-def _pinned(state: ClusterState, options: PlanOptions) -> Iterator[Rule]:
-    """Yield the rules on topics whose replicas, or whose leaders, stay."""
-    if options.keep_topics is not None:
-        yield KeepTopics(_matching(state, options.keep_topics))
-    if options.keep_leaders is not None:
-        yield KeepLeaders(_matching(state, options.keep_leaders))
-
-
-def _plain_rules(options: PlanOptions) -> Iterator[Rule]:
-    """Yield the rules that take nothing from the cluster."""
-    plain: Sequence[tuple[bool, Callable[[], Rule]]] = (
-        (options.locality_scoped, WithinRack),
-        (options.potential_out, PotentialOut),
-        (options.leader_in, partial(LeaderIn, _margin(options))),
-        (options.even_positions, EvenPositions),
-        (options.only_over_threshold, OnlyOverThreshold),
-        (options.only_trades, OnlyTrades),
-    )
-    yield from (make() for is_wanted, make in plain if is_wanted)
-
-
-def _margin(options: PlanOptions) -> float:
-    """Return the factor on a threshold that gives its band."""
-    return MARGIN if options.rules == CRUISE_CONTROL else 1.0
-
-
-def _goals(options: PlanOptions) -> dict[str, bool]:
-    """Return whether each goal is requested, by name."""
-    return {
-        "potential-out": options.potential_out,
-        "leader-in": options.leader_in,
-        "spread-topics": options.spread_topics is not None,
-        "spread-topic-leaders": options.spread_topic_leaders is not None,
-        "min-topic-leaders": bool(options.min_topic_leaders),
-        "even-positions": options.even_positions,
-    }
+def _requested(
+    reader: OptionReader, state: ClusterState, values: Mapping[str, Any]
+) -> Iterator[Rule]:
+    """Yield the rules that options request; the reader keeps the problems."""
+    for rule in REQUESTED:
+        value = values[rule.option_name]
+        if rule.make is not None and (rule.is_always_made or is_given(value)):
+            flag = OPTIONS[rule.option_name].flag
+            refuse = partial(reader.refuse, flag)
+            yield from rule.make(
+                RuleRequest(state=state, value=value, options=values, refuse=refuse)
+            )
 
 
 def _seen_by_cruise_control(
@@ -189,10 +139,3 @@ def preset_band(options: PlanOptions) -> float | None:
     margin of 0.9.
     """
     return 0.09 if options.rules == CRUISE_CONTROL else None
-
-
-def _matching(state: ClusterState, pattern: str) -> BoolArray:
-    return np.array(
-        [re.fullmatch(pattern, name) is not None for name in state.topics.names],
-        dtype=np.bool_,
-    )

@@ -9,10 +9,10 @@ import numpy as np
 
 from placement.array_types import BoolArray
 from placement.draft.draft import DEFAULT_THRESHOLDS, Settings
-from placement.draft.soft_rules import SOFT
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.model.targets import DEFAULT_BAND
+from placement.rules.registry import SOFT
 from placement.waves.wave_settings import WaveSettings
 from planner.errors import InputProblem
 from planner.options.chosen_rules import ChosenRules, chosen_rules, preset_band

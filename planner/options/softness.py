@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from placement.draft.soft_rules import ALWAYS_HARD, HARD, SOFT, goals_named, rules_named
+from placement.rules.registry import ALWAYS_HARD, HARD, SOFT, goals_named, rules_named
 from planner.options.option_reader import OptionReader
 
 

@@ -20,6 +20,7 @@ from planner.options.declared.types import CopyOrder, Effort, ResourceName
 from planner.options.declared.value_readers import WITH_CAPACITY
 from planner.options.plan_request import read_values
 from support.options_table import PAGE, with_table
+from support.rule_options import MODULE, with_fields
 
 
 @pytest.mark.parametrize(
@@ -158,3 +159,9 @@ def test_every_command_of_plan_can_be_configured():
     from planner.cli.plan.plan_commands import app
 
     assert tuple(each.name for each in app.registered_commands) == COMMANDS
+
+
+def test_the_options_of_rules_are_those_of_their_descriptors():
+    code = MODULE.read_text(encoding="utf-8")
+
+    assert code == with_fields(code), "run python -m support.rule_options"

@@ -10,8 +10,8 @@ from fuzz.left_alone import why_left_alone
 from fuzz.promises import dirs_of, judge_promises, lies_in, wanted_factors
 from fuzz.soft_goals import judge_soft_goals
 from placement.check import Finding, Target, check
-from placement.draft.soft_rules import HARD, goals_named
 from placement.model.cluster import ABSENT, ClusterState
+from placement.rules.registry import HARD, goals_named
 from planner.errors import BadInputError
 from planner.options.cluster_options import read_request
 from planner.options.plan_request import PlanRequest

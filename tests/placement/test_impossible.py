@@ -19,9 +19,7 @@ from placement.operations import (
     SetReplicationFactor,
 )
 from placement.planning.infeasibility.infeasible_rules import (
-    HARD_RULES,
     explain_impossible,
-    is_active,
 )
 from placement.planning.plan import plan
 from placement.rules.anti_affinity import TopicsApart
@@ -41,6 +39,7 @@ from placement.rules.pinning import (
     OnlyTrades,
 )
 from placement.rules.rack_rules import WithinRack
+from placement.rules.registry import LIFTED
 from support.clusters import Dir, clusters, make_state
 from support.operations import lists_after
 
@@ -406,7 +405,7 @@ def test_leadership_that_changes_anywhere_evens_positions():
 
 def test_every_hard_rule_has_a_case():
     named = (case.values[3] for case in CASES)
-    assert set().union(*named) == set(HARD_RULES)
+    assert set().union(*named) == set(LIFTED)
 
 
 NEVER_ALONE = {
@@ -450,7 +449,7 @@ def test_rules_that_keep_replicas_where_they_are_are_no_reason_alone(
 def test_every_other_rule_is_the_reason_alone_somewhere():
     alone = [case.values[3] for case in CASES if len(case.values[3]) == 1]
 
-    assert set().union(*alone) == set(HARD_RULES) - NEVER_ALONE
+    assert set().union(*alone) == set(LIFTED) - NEVER_ALONE
 
 
 def test_a_plan_that_keeps_all_rules_has_no_reason():
@@ -552,13 +551,13 @@ def test_reasons_of_any_cluster(state, operation, wishes):
     assert (why is None) == found.has_met_rules
     if why is None:
         return
-    assert all(is_active(rule, found.draft) for rule in why.rules)
+    assert all(LIFTED[rule].limits(found.draft) for rule in why.rules)
     lifted = wishes
-    for rule in HARD_RULES:
-        if rule not in why.rules and is_active(rule, found.draft):
-            lifted = HARD_RULES[rule](lifted)
+    for rule in LIFTED:
+        if rule not in why.rules and LIFTED[rule].limits(found.draft):
+            lifted = LIFTED[rule].lifted(lifted)
     assert not plan(state, operation, lifted).has_met_rules or not why.is_proven
     for rule, helps in zip(why.rules, why.helps, strict=True):
         if helps:
-            without = HARD_RULES[rule](wishes)
+            without = LIFTED[rule].lifted(wishes)
             assert plan(state, operation, without).has_met_rules

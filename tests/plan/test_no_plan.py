@@ -19,7 +19,6 @@ from placement.model.cluster import BrokerState
 from placement.model.load import Resource, loads_of
 from placement.operations import Fix, Rebalance, RemoveBrokers
 from placement.planning.infeasibility.infeasible_rules import (
-    HARD_RULES,
     _bare_problem,
     explain_impossible,
 )
@@ -254,7 +253,7 @@ def test_every_suggestion_makes_a_plan(drawn):
     given_ = Asked(state=state, operation=operation, settings=wishes)
 
     for remedy in () if infeasible_set is None else infeasible_set.remedies:
-        other = applied(remedy, given_, HARD_RULES)
+        other = applied(remedy, given_)
         again = plan(other.state, other.operation, other.settings)
         assert again.solution.status in MET, remedy
 

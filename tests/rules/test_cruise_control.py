@@ -11,8 +11,11 @@ from placement.model.load import RESOURCES, Resource, loads_of
 from placement.model.targets import find_targets
 from placement.operations import Rebalance
 from placement.planning.plan import draft_shares, make_draft, plan
-from placement.rules.cruise_control import CruiseControlLimits
-from placement.rules.goal_columns import SpreadTopics, uneven_topics
+from placement.rules.goal_columns import (
+    CruiseControlLimits,
+    SpreadTopics,
+    uneven_topics,
+)
 from placement.rules.hard_levels import broker_limits
 from placement.rules.topic_spread import topic_caps
 from placement.synthetic import Size, make_instance

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from placement.core.model.solution import Status
 from placement.draft.draft import Settings
-from placement.draft.soft_rules import HARD, goals_named
 from placement.model.cluster import BrokerState
 from placement.model.load import RESOURCES, Resource
 from placement.operations import Rebalance
 from placement.planning.elastic.hard_goals import missed_goals
 from placement.planning.plan import plan
+from placement.rules.registry import HARD, goals_named
 from planner.cli.plan.plan_options import without_overruled
 from planner.errors import BadInputError
 from planner.options.cluster_options import read_request

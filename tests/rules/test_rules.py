@@ -13,12 +13,12 @@ from placement.check.case.check_settings import HardGoals
 from placement.check.goals.hard_goals import _uneven
 from placement.check.rules.chosen_rules import (
     broker_sets,
-    kept_topics,
     only_trades,
     replica_cap,
     strict_racks,
     within_rack,
 )
+from placement.check.rules.kept_replicas import kept_topics
 from placement.check.rules.move_caps import move_caps
 from placement.core.model.solution import Status
 from placement.draft.draft import Settings, mean_use

@@ -9,12 +9,11 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings
 from placement.draft.draft import DEFAULT_THRESHOLDS, Settings
-from placement.draft.soft_rules import ALWAYS_HARD, SOFT, rules_named
 from placement.model.cluster import BrokerState
 from placement.model.load import Resource
 from placement.operations import Rebalance, RemoveBrokers
-from placement.planning.infeasibility.infeasible_rules import HARD_RULES
 from placement.planning.plan import plan
+from placement.rules.registry import ALWAYS_HARD, LIFTED, SOFT, rules_named
 from planner.errors import BadInputError
 from planner.options.declared.plan_options import RULE_NAMES
 from planner.options.plan_request import PlanRequest
@@ -135,7 +134,7 @@ def test_every_soft_rule_has_a_case():
     named = {case.values[2] for case in CASES}
 
     assert named == set(rules_named(SOFT))
-    assert named <= set(HARD_RULES)
+    assert named <= set(LIFTED)
 
 
 def test_what_is_named_first_gives_way_first():
@@ -242,7 +241,7 @@ def test_soft_rules_of_any_cluster(state, operation, soft):
     )
     lifted = Settings(**wishes)
     for rule in rules_named(soft):
-        lifted = HARD_RULES[rule](lifted)
+        lifted = LIFTED[rule].lifted(lifted)
     without = plan(state, operation, lifted)
     assert found.has_met_rules or not without.has_met_rules
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.draft.soft_rules import CAPS
 from placement.planning.outcome.plan_notes import plan_notes
+from placement.rules.soft_caps import CAPS
 from planner.options.declared.plan_options import RULE_NAMES
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make

@@ -15,7 +15,6 @@ import numpy as np
 from placement.core.model.solution import Shortfall, Status
 from placement.draft.draft import Note, Settings
 from placement.draft.rule_tables import SoftColumn
-from placement.draft.soft_rules import BAND, GOALS
 from placement.leadership.list_positions import uneven_positions
 from placement.model.cluster import ClusterState
 from placement.model.load import (
@@ -31,7 +30,9 @@ from placement.model.load import (
 from placement.model.targets import COUNTS, Targets, find_targets
 from placement.planning.elastic.hard_dir_band import dirs_are_out_of_reach, missed_dirs
 from placement.planning.outcome.result import PlannedPlacement
+from placement.rules.hard_levels import BAND
 from placement.rules.list_positions import EVEN_POSITIONS, with_counts
+from placement.rules.registry import HARD
 
 MOST_LISTED = 20
 """Maximum number of brokers listed for each missed goal."""
@@ -102,7 +103,7 @@ def hard_alone(settings: Settings, found: PlannedPlacement) -> Settings:
         rules=tuple(
             rule
             for rule in settings.rules
-            if rule.name not in GOALS or rule.name in hard
+            if rule.name not in HARD or rule.name in hard
         ),
     )
 
@@ -133,7 +134,7 @@ def _goals_left_out(found: PlannedPlacement, settings: Settings) -> Iterator[Sho
     """Yield a shortfall for each hard goal that a plan was made without."""
     had = {rule.name for rule in found.draft.settings.rules}
     for rule in settings.rules:
-        if rule.name in GOALS and rule.name in settings.hard and rule.name not in had:
+        if rule.name in HARD and rule.name in settings.hard and rule.name not in had:
             message = f"no plan that minds {rule.name} keeps the rules: it is hard"
             yield Shortfall(
                 what="goal", have=0, need=1, level=rule.name, message=message

@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from placement.draft.draft import Note, Settings
-from placement.draft.soft_rules import CAPS, Eased
+from placement.draft.soft_rules import Eased
 from placement.model.cross_rack import crossing_copies
 from placement.planning.outcome.result import PlannedPlacement
-from placement.rules.soft_caps import CROSSING, cap_note, given_up
+from placement.rules.soft_caps import CAPS, CROSSING, cap_note, given_up
 
 Planner = Callable[[Settings], PlannedPlacement]
 MOST_HALVINGS = 8

@@ -28,18 +28,11 @@ import numpy as np
 from placement.array_types import BoolArray
 from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Note, Settings
-from placement.draft.soft_rules import CAPS, Eased, rules_named
+from placement.draft.soft_rules import Eased
 from placement.model.load import RESOURCES, WeightArray
 from placement.planning.elastic.hard_goals import GOALS_LEFT, all_missed, hard_alone
 from placement.planning.elastic.least_caps import Planner, cap_notes, least_caps
-from placement.planning.outcome.result import PlannedPlacement
-from placement.rules.broker_sets import strays_of
-from placement.rules.colocation import TopicsTogether, numbered
-from placement.rules.hard_levels import ruled_capacities
-from placement.rules.hosts import host_loads
-from placement.rules.rack_rules import rack_changes
-from placement.rules.soft_caps import dear_price, with_caps_of, without_caps
-from placement.rules.soft_notes import (
+from placement.planning.elastic.soft_notes import (
     broker_sets,
     fullest_of,
     loads_after,
@@ -48,6 +41,14 @@ from placement.rules.soft_notes import (
     rules_of,
     soft_notes,
 )
+from placement.planning.outcome.result import PlannedPlacement
+from placement.rules.broker_sets import strays_of
+from placement.rules.colocation import TopicsTogether, numbered
+from placement.rules.hard_levels import ruled_capacities
+from placement.rules.hosts import host_loads
+from placement.rules.rack_rules import rack_changes
+from placement.rules.registry import rules_named
+from placement.rules.soft_caps import CAPS, dear_price, with_caps_of, without_caps
 
 LOCALITY = "locality-scoped"
 ANY = 2**31 - 1

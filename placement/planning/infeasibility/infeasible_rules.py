@@ -10,7 +10,7 @@ also by CP-SAT, whose assumptions name a sufficient set of rules
 the reason, and the reason is not called irreducible.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -18,18 +18,12 @@ from functools import partial
 import numpy as np
 
 from placement.core.bounds.infeasibility import is_impossible
-from placement.core.model.problem import (
-    NO_LIMIT,
-    Movability,
-    Problem,
-)
+from placement.core.model.problem import Problem
 from placement.core.model.solution import Status
 from placement.draft.draft import Draft, Settings
-from placement.draft.soft_rules import HARD, goals_named, rules_named
 from placement.log_dirs.dir_plan import are_dirs_impossible
-from placement.log_dirs.dir_problem import DISK_RULE
-from placement.model.cluster import ClusterState, LogDirState
-from placement.model.load import RESOURCES, Resource
+from placement.model.cluster import ClusterState
+from placement.model.load import RESOURCES
 from placement.model.targets import find_targets
 from placement.operations import Operation
 from placement.planning.decode import kept_on_removed
@@ -42,8 +36,7 @@ from placement.planning.infeasibility.rule_assumptions import (
 )
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import draft_shares, make_draft, plan
-from placement.rules.hard_levels import hard_capacities
-from placement.rules.hosts import host_capacities
+from placement.rules.registry import LIFTED, RULES, rules_named
 
 MOST_SOLVED = 3000
 """Maximum number of replicas of a cluster that is planned again without each rule."""
@@ -51,7 +44,6 @@ MOST_EXACT = 200
 """Maximum number of replicas for plans with normal effort, exact models included."""
 
 MET = {Status.OPTIMAL, Status.FEASIBLE}
-Lift = Callable[[Settings], Settings]
 Planner = Callable[[Settings], PlannedPlacement]
 
 
@@ -63,7 +55,7 @@ class InfeasibleSet:
     Parameters
     ----------
     rules
-        Names of conflicting rules; keys of `HARD_RULES`.
+        Names of conflicting rules; keys of `placement.rules.registry.LIFTED`.
     helps
         For each rule, whether a plan was found that keeps all hard rules but this one;
         `None` if that is not known.
@@ -80,109 +72,6 @@ class InfeasibleSet:
     is_proven: bool
     is_irreducible: bool
     remedies: tuple[Remedy, ...] = ()
-
-
-def _without_threshold(resource: Resource) -> Lift:
-    def lift(settings: Settings) -> Settings:
-        kept = {r: v for r, v in settings.capacity_thresholds.items() if r != resource}
-        return replace(settings, capacity_thresholds=kept)
-
-    return lift
-
-
-def _without_host(resource: Resource) -> Lift:
-    def lift(settings: Settings) -> Settings:
-        kept = {r: v for r, v in settings.host_thresholds.items() if r != resource}
-        return replace(settings, host_thresholds=kept)
-
-    return lift
-
-
-def _without(name: str) -> Lift:
-    return lambda settings: replace(settings, lifted=settings.lifted | {name})
-
-
-def _without_rule(name: str) -> Lift:
-    return lambda settings: replace(
-        settings, rules=tuple(rule for rule in settings.rules if rule.name != name)
-    )
-
-
-def _with(**changes: object) -> Lift:
-    return lambda settings: replace(settings, **changes)  # type: ignore[arg-type] # by name
-
-
-def _with_soft(goal: str) -> Lift:
-    return lambda settings: replace(settings, hard=settings.hard - {goal})
-
-
-HARD_RULES: Mapping[str, Lift] = {
-    **{goal: _with_soft(goal) for goal in sorted(goals_named(HARD))},
-    "capacity-cpu": _without_threshold(Resource.CPU),
-    "capacity-in": _without_threshold(Resource.IN),
-    "capacity-out": _without_threshold(Resource.OUT),
-    "capacity-disk": _without_threshold(Resource.DISK),
-    "host-cpu": _without_host(Resource.CPU),
-    "host-in": _without_host(Resource.IN),
-    "host-out": _without_host(Resource.OUT),
-    "host-disk": _without_host(Resource.DISK),
-    "transient-disk": _with(is_disk_transient=False),
-    "max-replicas": _without("max-replicas"),
-    "locality-scoped": _without_rule("locality-scoped"),
-    "broker-set": _without_rule("broker-set"),
-    "topics-apart": _without_rule("topics-apart"),
-    "topics-together": _without_rule("topics-together"),
-    "keep-topics": _without_rule("keep-topics"),
-    "keep-leaders": _without_rule("keep-leaders"),
-    "only-over-threshold": _without_rule("only-over-threshold"),
-    "only-trades": _without_rule("only-trades"),
-    "rack": _without("rack"),
-    "log-dirs": _without("log-dirs"),
-    "only-what-must": _with(frees_the_rest=True),
-    "exclude-topics": _with(excluded_topics=None),
-    "exclude-brokers-for-replicas": _with(excluded_for_replicas=frozenset()),
-    "exclude-brokers-for-leaders": _with(excluded_for_leaders=frozenset()),
-    "destination-broker-list": _with(destination_brokers=None),
-    "max-moves": _with(max_moves=None),
-    "max-bytes": _with(max_bytes=None),
-    "max-cross-rack-bytes": _with(max_cross_rack_bytes=None),
-}
-"""
-Every hard rule that can be lifted, with the function that lifts it from settings.
-
-Rules are lifted in this order. Of several possible reasons, the one with the user's own
-options is therefore reported.
-"""
-
-CHOSEN = {
-    "locality-scoped",
-    "broker-set",
-    "topics-apart",
-    "topics-together",
-    "keep-topics",
-    "keep-leaders",
-    "only-over-threshold",
-    "only-trades",
-}
-"""Rules that hold only on request."""
-
-OF_BROKERS = {
-    "capacity-cpu",
-    "capacity-in",
-    "capacity-out",
-    "host-cpu",
-    "host-in",
-    "host-out",
-    "host-disk",
-    "max-replicas",
-    "rack",
-    "only-what-must",
-    "exclude-brokers-for-replicas",
-    "exclude-brokers-for-leaders",
-    "destination-broker-list",
-    "max-cross-rack-bytes",
-}
-"""Rules without effect if replicas stay on their brokers."""
 
 
 class _Verdict(Enum):
@@ -232,8 +121,8 @@ def explain_impossible(
     filtered = _Filter(found.draft, operation, settings, planned)
     active = [
         name
-        for name in HARD_RULES
-        if name not in given_way and is_active(name, found.draft)
+        for name, rule in LIFTED.items()
+        if name not in given_way and rule.limits(found.draft)
     ]
     is_proven = filtered.verdict(active, active) is _Verdict.IMPOSSIBLE
     if not is_proven and not filtered.is_small:
@@ -262,7 +151,7 @@ def _without_soft(settings: Settings) -> tuple[Settings, frozenset[str]]:
     """Return settings without soft rules, which forbid nothing, and their names."""
     given_way = rules_named(settings.soft)
     for name in given_way:
-        settings = HARD_RULES[name](settings)
+        settings = RULES[name].lifted(settings)
     return replace(settings, soft=()), given_way
 
 
@@ -286,55 +175,7 @@ def _remedies(
         settings, _ = _without_soft(changed.settings)
         return _is_disproved(make_draft(changed.state, changed.operation, settings))
 
-    return find_remedies(asked, found, helping, HARD_RULES, make, is_disproved)
-
-
-def is_active(name: str, draft: Draft) -> bool:
-    """Return whether a hard rule limits anything in this draft."""
-    settings, brokers = draft.settings, draft.state.brokers
-    if draft.is_emptied_dir is not None and name in {DISK_RULE, *OF_BROKERS}:
-        return name == DISK_RULE and Resource.DISK in settings.capacity_thresholds
-    if name in HARD:
-        return name in settings.hard
-    if name in CHOSEN:
-        return any(rule.name == name for rule in settings.rules)
-    if name.startswith("capacity-"):
-        r = RESOURCES.index(Resource(name.removeprefix("capacity-")))
-        return bool((hard_capacities(draft)[:, r] < NO_LIMIT).any())
-    if name.startswith("host-"):
-        r = RESOURCES.index(Resource(name.removeprefix("host-")))
-        return bool((host_capacities(draft)[:, r] < NO_LIMIT).any())
-    tests: Mapping[str, Callable[[], bool]] = {
-        "transient-disk": lambda: settings.is_disk_transient,
-        "max-replicas": lambda: (
-            settings.max_replicas is not None
-            or bool((brokers.max_replicas[draft.holds] >= 0).any())
-        ),
-        "rack": lambda: draft.state.num_racks > 1 or settings.is_rack_strict,
-        "log-dirs": lambda: _has_closed_dirs(draft),
-        "only-what-must": lambda: (
-            not settings.frees_the_rest and _holds_the_rest(draft)
-        ),
-        "exclude-topics": lambda: settings.excluded_topics is not None,
-        "exclude-brokers-for-replicas": lambda: bool(settings.excluded_for_replicas),
-        "exclude-brokers-for-leaders": lambda: bool(settings.excluded_for_leaders),
-        "destination-broker-list": lambda: settings.destination_brokers is not None,
-        "max-moves": lambda: settings.max_moves is not None,
-        "max-bytes": lambda: settings.max_bytes is not None,
-        "max-cross-rack-bytes": lambda: settings.max_cross_rack_bytes is not None,
-    }
-    return tests[name]()
-
-
-def _has_closed_dirs(draft: Draft) -> bool:
-    return bool(np.not_equal(draft.state.log_dirs.state, LogDirState.ONLINE).any())
-
-
-def _holds_the_rest(draft: Draft) -> bool:
-    """Return whether the operation pins replicas that could move without it."""
-    of = draft.state.replicas.partition_idx
-    never = np.equal(draft.movability, Movability.NEVER) & ~draft.is_left_alone[of]
-    return bool(never.any()) or draft.old_may_be_low
+    return find_remedies(asked, found, helping, make, is_disproved)
 
 
 def _bare_problem(draft: Draft) -> Problem:
@@ -423,9 +264,9 @@ class _Filter:
 
     def _judge(self, lifted: frozenset[str]) -> _Verdict:
         settings = self._settings
-        for name in HARD_RULES:
+        for name, rule in LIFTED.items():
             if name in lifted:
-                settings = HARD_RULES[name](settings)
+                settings = rule.lifted(settings)
         draft = make_draft(self._state, self._operation, settings)
         if _is_disproved(draft, exactly=self.is_small):
             return _Verdict.IMPOSSIBLE

@@ -17,7 +17,6 @@ from placement.cluster_changes.hardware_rows import broker_rows
 from placement.core.model.problem import Movability
 from placement.core.model.solution import MET, Shortfall
 from placement.draft.draft import Draft, Settings
-from placement.draft.soft_rules import SOFT
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, UNITS, Resource
 from placement.operations import Operation, RemoveBrokers
@@ -25,12 +24,12 @@ from placement.planning.infeasibility.remedy import (
     CAP_FIELDS,
     CAPACITIES,
     Asked,
-    Lifts,
     Remedy,
     applied,
 )
 from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
+from placement.rules.registry import SOFT
 
 MOST_TRIES = 12
 """Maximum number of plans made to test remedies."""
@@ -50,7 +49,6 @@ def find_remedies(
     asked: Asked,
     found: PlannedPlacement,
     helping: tuple[str, ...],
-    lifts: Lifts,
     make: Maker,
     is_disproved: Callable[[Asked], bool],
 ) -> tuple[Remedy, ...]:
@@ -65,8 +63,6 @@ def find_remedies(
         The best plan without a change.
     helping
         Rules each of which, lifted alone, makes a plan feasible.
-    lifts
-        Functions that lift a rule from settings, by its name.
     make
         Function that makes a plan; it returns `None` if it cannot plan other brokers.
     is_disproved
@@ -78,7 +74,7 @@ def find_remedies(
         for remedy in family:
             if tries == MOST_TRIES or len(chosen) == MOST_SUGGESTED:
                 return tuple(chosen)
-            changed = applied(remedy, asked, lifts)
+            changed = applied(remedy, asked)
             if is_disproved(changed):
                 continue
             made = make(changed.state, changed.operation, changed.settings)

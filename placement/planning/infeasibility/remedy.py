@@ -1,6 +1,6 @@
 """A change of hardware or options, and the request that it applies to."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from placement.draft.draft import Settings
 from placement.model.cluster import ABSENT, BrokerState, ClusterState
 from placement.model.load import Resource
 from placement.operations import Operation, RemoveBrokers
+from placement.rules.registry import RULES
 
 CAPACITIES = {
     Resource.DISK: "disk_bytes",
@@ -71,10 +72,7 @@ class Asked:
     settings: Settings
 
 
-Lifts = Mapping[str, Callable[[Settings], Settings]]
-
-
-def applied(remedy: Remedy, asked: Asked, lifts: Lifts) -> Asked:
+def applied(remedy: Remedy, asked: Asked) -> Asked:
     """Return a request with a remedy applied."""
     state, settings = asked.state, asked.settings
     if remedy.what == "add-brokers":
@@ -93,7 +91,7 @@ def applied(remedy: Remedy, asked: Asked, lifts: Lifts) -> Asked:
         return replace(asked, settings=replace(settings, soft=soft))
     if remedy.what == "raise":
         return replace(asked, settings=_raised(settings, remedy))
-    return replace(asked, settings=lifts[remedy.rule](settings))
+    return replace(asked, settings=RULES[remedy.rule].lifted(settings))
 
 
 def _with_new(state: ClusterState, remedy: Remedy) -> ClusterState:

@@ -263,7 +263,7 @@ def without_overruled(
     soft, hard = (rank.get(sources.get(name, ""), 0) for name in ("soft", "hard"))
     if soft == hard or not given["soft"] or not given["hard"]:
         return given
-    from placement.draft.soft_rules import HARD, SOFT
+    from placement.rules.registry import HARD, SOFT
 
     weak, strong = ("soft", "hard") if hard > soft else ("hard", "soft")
     members = {**SOFT, **HARD}

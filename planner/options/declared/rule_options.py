@@ -1,11 +1,17 @@
-"""Options of optional rules and goals (docs/rules.md)."""
+"""
+Options of optional rules and goals (docs/rules.md).
+
+The fields between markers are written by ``python -m support.rule_options`` from the
+descriptors of the rules in `placement/rules`: a copy, so that the command line starts
+without these modules.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Literal, TypedDict
 
-from planner.options.declared.option import Option, Panel
+from planner.options.declared.option import Option, Panel, Saved
 from planner.options.declared.rule_readers import (
     read_apart,
     read_cpu_weights,
@@ -30,6 +36,8 @@ from planner.options.declared.value_readers import (
     read_patterns,
 )
 
+GIVEN = Saved.GIVEN
+"""Plans that record an option that the first plan.json lacked."""
 _rule = partial(Option, panel=Panel.RULES)
 _topics = partial(Option, panel=Panel.TOPICS, metavar="REGEX", read=read_pattern)
 _balance = partial(Option, panel=Panel.BALANCE)
@@ -69,16 +77,17 @@ class RuleOptions:
             example='{ "us-east-1a" = "a", "us-east-1b" = "b" }',
         ),
     ] = field(default_factory=dict)
+    # Requested rules: start
     broker_set: Annotated[
         dict[str, str] | None,
         _rule(
             help="Set of brokers for topics that match; others stay on the set "
             "with most of their replicas; off: ignore sets. Repeatable.",
+            example='["orders.*=gold", ".*=silver"]',
+            saved_as="broker_sets",
             metavar="REGEX=SET",
             takes=list,
             read=read_sets,
-            example='["orders.*=gold", ".*=silver"]',
-            saved_as="broker_sets",
         ),
     ] = None
     topics_apart: Annotated[
@@ -86,21 +95,21 @@ class RuleOptions:
         _rule(
             help="Topics that share no broker, also of several expressions. "
             "Repeatable.",
+            example='["orders.*=payments.*"]',
             metavar="REGEX=REGEX",
             takes=list,
             read=read_apart,
-            example='["orders.*=payments.*"]',
         ),
     ] = ()
     topics_together: Annotated[
         tuple[str, ...],
         _rule(
-            help="Topics whose partitions of the same number have the same "
-            "replica list. Repeatable.",
+            help="Topics whose partitions of the same number have the same replica"
+            " list. Repeatable.",
+            example='["orders|payments"]',
             metavar="REGEX",
             takes=list,
             read=read_patterns,
-            example='["orders|payments"]',
         ),
     ] = ()
     keep_topics: Annotated[
@@ -127,6 +136,7 @@ class RuleOptions:
         bool,
         _rule(help="Only swap replicas: each broker keeps its number of replicas."),
     ] = False
+    # Requested rules: end
     host_capacity_threshold: Annotated[
         Fractions,
         _fractions(
@@ -152,6 +162,7 @@ class RuleOptions:
             sets="max_replicas",
         ),
     ] = None
+    # Requested goals: start
     potential_out: Annotated[
         bool,
         _goal(
@@ -166,6 +177,7 @@ class RuleOptions:
         bool,
         _goal(help="Brokers are equally often first, second and so on in lists; soft."),
     ] = False
+    # Requested goals: end
     spread_topics: Annotated[
         str | None,
         _goal_pattern(
@@ -259,6 +271,7 @@ class RuleKeywords(TypedDict, total=False):
     rules: Preset
     rack_rule: RackRule
     rack_map: Mapping[str, str]
+    # Requested rules: start
     broker_set: Mapping[str, str] | Literal["off"]
     topics_apart: Sequence[str]
     topics_together: Sequence[str]
@@ -267,12 +280,15 @@ class RuleKeywords(TypedDict, total=False):
     locality_scoped: bool
     only_over_threshold: bool
     only_trades: bool
+    # Requested rules: end
     host_capacity_threshold: Mapping[str, float]
     low_utilization: Mapping[str, float]
     max_replicas_per_broker: int
+    # Requested goals: start
     potential_out: bool
     leader_in: bool
     even_positions: bool
+    # Requested goals: end
     spread_topics: str
     spread_topic_leaders: str
     spread_band: float

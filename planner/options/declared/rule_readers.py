@@ -154,7 +154,7 @@ def read_topic_leaders(
 
 def read_soft(value: Iterable[str], problems: Problems) -> tuple[str, ...]:
     """Return the names of soft rules, in order; goals are soft by default."""
-    from placement.draft.soft_rules import ALWAYS_HARD, HARD, SOFT
+    from placement.rules.registry import ALWAYS_HARD, HARD, SOFT
 
     found = tuple(dict.fromkeys(value))
     remedy = f"one of {', '.join(SOFT)}"

@@ -1,6 +1,6 @@
 """Reasons why no plan keeps every hard rule, in plan.json and as text."""
 
-from collections.abc import Mapping
+from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -8,12 +8,11 @@ import numpy as np
 from placement.core.bounds.overfull_sets import BIN, OPEN
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft, Settings
-from placement.draft.soft_rules import HARD
 from placement.log_dirs.dir_problem import LOG_DIR
 from placement.model.load import RESOURCES, UNITS, Resource
 from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
 from placement.planning.outcome.result import PlannedPlacement
-from placement.rules.anti_affinity import TopicsApart
+from placement.rules.registry import RULES
 from planner.plan.documents.log_dir_document import log_dir_text
 from planner.plan.documents.remedy_text import remedy_document, with_suggestions
 from planner.text.format import BYTE_UNITS, brokers_text, bytes_text, ids_text, plural
@@ -75,97 +74,27 @@ def reason_text(placed: PlannedPlacement, infeasible_set: InfeasibleSet) -> str:
 
 def _rule_text(rule: str, draft: Draft) -> str:
     """Return the text of a hard rule with the limits of this plan."""
-    settings, is_inside = draft.settings, draft.is_emptied_dir is not None
-    if rule.startswith("capacity-"):
-        resource = Resource(rule.removeprefix("capacity-"))
-        most = settings.capacity_thresholds.get(resource, 1.0)
-        if is_inside:
-            return f"no log dir over {most:.0%} of its file system"
-        return f"no broker over {most:.0%} of its {resource}"
-    if rule in HARD:
-        return f"{rule} met in full, which is hard"
-    if rule.startswith("host-"):
-        resource = Resource(rule.removeprefix("host-"))
-        most = settings.host_thresholds.get(resource, 1.0)
-        return f"no host over {most:.0%} of its brokers' {resource}"
-    allowed = _ids(settings.destination_brokers)
-    excluded = _ids(settings.excluded_for_replicas)
-    no_leaders = _ids(settings.excluded_for_leaders)
-    most_bytes = bytes_text(settings.max_bytes or 0, 4)
-    most_crossing = bytes_text(settings.max_cross_rack_bytes or 0, 4)
-    return {
-        "transient-disk": "what leaves a disk counts there until all is copied",
-        "max-replicas": "no broker over its max_replicas",
-        "locality-scoped": "replicas stay in their racks",
-        "broker-set": "each topic on the brokers of its own set",
-        "topics-apart": f"no broker shared by {_topics_apart_text(settings)}",
-        "topics-together": "topics that belong together on the same brokers",
-        "keep-topics": "replicas of kept topics stay",
-        "keep-leaders": "leaders of kept topics stay",
-        "only-over-threshold": "only brokers over a threshold give replicas away",
-        "only-trades": "no broker holds more replicas than it did",
-        "rack": "no two replicas in a rack"
-        if settings.is_rack_strict
-        else "replicas spread over racks as evenly as they allow",
-        "log-dirs": "nothing new in log dirs that are offline or cordoned"
-        if is_inside
-        else "nothing new on brokers whose log dirs are offline or cordoned",
-        "only-what-must": "nothing moves but what the operation is about",
-        "exclude-topics": "excluded topics stay as they are",
-        "exclude-brokers-for-replicas": f"no replicas for broker {excluded}",
-        "exclude-brokers-for-leaders": f"no leaders for broker {no_leaders}",
-        "destination-broker-list": f"replicas for broker {allowed} only",
-        "max-moves": f"at most {plural(settings.max_moves or 0, 'replica')} copied",
-        "max-bytes": f"at most {most_bytes} copied",
-        "max-cross-rack-bytes": f"at most {most_crossing} copied between racks",
-    }[rule]
+    text = RULES[rule].text
+    if callable(text):
+        return text(draft)
+    return _Phrase().format(text, settings=draft.settings)
 
 
-def _topics_apart_text(settings: Settings) -> str:
-    """Return the names of the topic groups that must not share brokers, as text."""
-    rules = (one for one in settings.rules if isinstance(one, TopicsApart))
-    return ", nor by ".join(" and ".join(rule.names) for rule in rules)
+class _Phrase(Formatter):
+    """Formatter of amounts and broker ids in phrases of rules; absent ones are 0."""
 
-
-def _ids(ids: frozenset[int] | None) -> str:
-    return ids_text(sorted(ids or ()))
+    def format_field(self, value: Any, format_spec: str) -> str:  # noqa: ANN401 - any field
+        if format_spec == "bytes":
+            return bytes_text(value or 0, 4)
+        if format_spec == "ids":
+            return ids_text(sorted(value or ()))
+        return plural(value or 0, "replica")
 
 
 def _remedy(rule: str, settings: Settings) -> str:
     """Return the remedy for a rule that no plan keeps."""
-    if rule.startswith("capacity-"):
-        resource = Resource(rule.removeprefix("capacity-"))
-        return f"raise --capacity-threshold {resource}=… or add {resource}"
-    if rule in HARD:
-        return f"leave out --hard {rule}"
-    if rule.startswith("host-"):
-        shared = rule.removeprefix("host-")
-        return f"raise --host-capacity-threshold {shared}=… or add hosts"
-    remedies: Mapping[str, str] = {
-        "transient-disk": "leave out --transient-disk, and copy in waves",
-        "max-replicas": "raise max_replicas in the snapshot, or add brokers",
-        "locality-scoped": "leave out --locality-scoped",
-        "broker-set": "add brokers to the set, or give --broker-set",
-        "topics-apart": "add brokers, or leave out --topics-apart",
-        "topics-together": "leave out --topics-together",
-        "keep-topics": "let the kept topics move",
-        "keep-leaders": "let the kept leaders change",
-        "only-over-threshold": "leave out --only-over-threshold",
-        "only-trades": "leave out --only-trades",
-        "rack": "add racks, or leave out --rack-rule strict"
-        if settings.is_rack_strict
-        else "add brokers in racks that have too few",
-        "log-dirs": "mend or uncordon the log dirs",
-        "only-what-must": "give --rebalance",
-        "exclude-topics": "let the excluded topics move",
-        "exclude-brokers-for-replicas": "shorten --exclude-brokers-for-replicas",
-        "exclude-brokers-for-leaders": "shorten --exclude-brokers-for-leaders",
-        "destination-broker-list": "widen --destination-broker-list",
-        "max-moves": "raise --max-moves",
-        "max-bytes": "raise --max-bytes",
-        "max-cross-rack-bytes": "raise --max-cross-rack-bytes",
-    }
-    return remedies[rule]
+    remedy = RULES[rule].remedy or RULES[rule].omission
+    return remedy(settings) if callable(remedy) else remedy
 
 
 def amount_text(resource: str, value: float, digits: int = 4) -> str:

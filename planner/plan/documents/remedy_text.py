@@ -8,15 +8,8 @@ from placement.model.load import Resource
 from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
 from placement.planning.infeasibility.remedy import Remedy
 from placement.planning.outcome.result import PlannedPlacement
+from placement.rules.registry import RULES
 from planner.text.format import brokers_text, bytes_text
-
-OPTIONS = {
-    "topics-apart": "--topics-apart",
-    "only-what-must": "--rebalance",
-    "rack": "--rack-rule strict",
-    "max-replicas": "--max-replicas",
-}
-"""Options of rules whose option has another name."""
 
 
 def remedy_document(remedy: Remedy) -> dict[str, Any]:
@@ -108,12 +101,7 @@ def _softened(remedy: Remedy) -> str:
 
 
 def _left_out(remedy: Remedy) -> str:
-    rule = remedy.rule
-    if rule == "only-what-must":
-        return "give --rebalance"
-    if rule.startswith(("band-", "leader-in", "potential-out", "spread-", "min-topic")):
-        return f"leave out --hard {rule}"
-    return f"leave out {OPTIONS.get(rule, f'--{rule}')}"
+    return RULES[remedy.rule].omission
 
 
 def joined(texts: Iterable[str]) -> str:

@@ -30,7 +30,17 @@ REQUIRED = frozenset(
 
 def option_fields() -> type[BaseModel]:
     """Return a record of the options that plan.json has under `settings`."""
-    return create_model("OptionFields", __base__=Record, **dict(_options()))
+    fields: dict[str, Any] = {name: _field(one) for name, one in _saved_options()}
+    return create_model("OptionFields", __base__=Record, **fields)
+
+
+def settings_that_may_lack() -> type[BaseModel]:
+    """Return a record of the same options, each of which may be absent."""
+    fields: dict[str, Any] = {}
+    for name, declared in _saved_options():
+        kind, default = _field(declared)
+        fields[name] = kind, _absent(declared) if default is ... else default
+    return create_model("SettingFields", **fields)
 
 
 def wave_fields() -> type[BaseModel]:
@@ -38,10 +48,11 @@ def wave_fields() -> type[BaseModel]:
     return create_model("WaveFields", __base__=Record, **dict(_wave_options()))
 
 
-def _options() -> Iterator[tuple[str, Any]]:
+def _saved_options() -> Iterator[tuple[str, DeclaredOption]]:
+    """Yield the options by their keys."""
     for name, declared in OPTIONS.items():
         if declared.option.saved not in {Saved.IN_WAVES, Saved.NEVER}:
-            yield declared.option.saved_as or name, _field(declared)
+            yield declared.option.saved_as or name, declared
 
 
 def _field(declared: DeclaredOption) -> tuple[Any, Any]:

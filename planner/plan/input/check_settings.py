@@ -1,24 +1,12 @@
 """Optional rules that a plan is checked against, from its settings."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from placement.check import CheckSettings, HardGoals
-from placement.check.case.check_settings import CustomRule
-from placement.check.rules.chosen_rules import (
-    broker_sets,
-    kept_leaders,
-    kept_topics,
-    only_trades,
-    replica_cap,
-    strict_racks,
-    within_rack,
-)
-from placement.check.rules.list_positions import even_positions
-from placement.check.rules.move_caps import move_caps
-from placement.check.rules.topic_groups import topics_apart, topics_together
+from placement.check.rules.chosen_rules import requested_rules
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError
 from planner.options.declared.plan_options import OPTIONS
@@ -32,7 +20,6 @@ WITHOUT_BANDS = {"demote", "new-topic", "add-partitions"}
 """Operations whose bands are not checked; demotion counts leaders by itself."""
 EVERY = frozenset({"disk", "in", "out", "cpu", "replicas", "leaders"})
 COUNTS = ("replicas", "leaders")
-CAPS = ("max_moves", "max_bytes", "max_cross_rack_bytes")
 
 
 def with_chosen_rules(
@@ -66,7 +53,7 @@ def with_chosen_rules(
         settings = replace(settings, excluded_for_leaders=barred)
     return replace(
         settings,
-        custom=(*settings.custom, *_custom_rules(settings, document, state, goal)),
+        custom=(*settings.custom, *requested_rules(settings, document, state, goal)),
         skipped=settings.skipped | frozenset(skipped),
         asks_racks_of_changed=is_local and may_change,
         soft=frozenset(document.get("soft") or ()),
@@ -74,52 +61,6 @@ def with_chosen_rules(
         host_thresholds=document.get("host_capacity_threshold") or {},
         leaves_log_dirs_to_brokers=document.get("with_log_dirs") is False,
     )
-
-
-def _custom_rules(
-    settings: CheckSettings,
-    document: Mapping[str, Any],
-    state: ClusterState,
-    goal: str | None,
-) -> Iterator[CustomRule]:
-    """Yield the optional rules that the settings request."""
-    plain: Mapping[str, Callable[[], CustomRule]] = {
-        "locality_scoped": within_rack,
-        "only_trades": only_trades,
-    }
-    if document.get("rack_rule") == "strict":
-        yield strict_racks()
-    yield from (make() for name, make in plain.items() if document.get(name))
-    caps = {name: document.get(name) for name in CAPS}
-    if any(cap is not None for cap in caps.values()):
-        yield move_caps(**caps)
-    if document.get("max_replicas_per_broker") is not None:
-        yield replica_cap(int(document["max_replicas_per_broker"]))
-    if document.get("even_positions"):
-        no_leaders = settings.excluded_for_leaders
-        is_soft = "even-positions" not in (document.get("hard") or ())
-        yield even_positions(settings.excluded_topics, no_leaders, is_soft=is_soft)
-    if document.get("broker_sets") is not None:
-        sets = document["broker_sets"].items()
-        yield broker_sets({topic: name or None for topic, name in sets})
-    yield from _topic_groups(document, state)
-    if document.get("keep_topics") is not None:
-        kept = _matching(state, document["keep_topics"])
-        yield kept_topics(kept, settings.leaving_brokers)
-    # Demotion changes only the leaders that it concerns.
-    if document.get("keep_leaders") is not None and goal != "demote":
-        led = _matching(state, document["keep_leaders"])
-        yield kept_leaders(led, settings.leaving_brokers)
-
-
-def _topic_groups(
-    document: Mapping[str, Any], state: ClusterState
-) -> Iterator[CustomRule]:
-    """Yield the rules on topics that share no broker, or the same brokers."""
-    for text in document.get("topics_apart") or ():
-        yield topics_apart([_matching(state, side) for side in text.split("=")])
-    for text in document.get("topics_together") or ():
-        yield topics_together(_matching(state, text))
 
 
 def _hard_goals(

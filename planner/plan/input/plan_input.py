@@ -1,16 +1,18 @@
 """PLAN argument of commands: a plan folder, or any reassignment file."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 
 from placement.check import CheckSettings, Target
 from placement.check.case.check_settings import DEFAULT_CAPACITY_THRESHOLDS
 from placement.model.cluster import ClusterState
+from placement.rules.descriptor import is_given
+from placement.rules.registry import REQUESTED
 from planner.errors import BadInputError, InputProblem
 from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
@@ -19,7 +21,10 @@ from planner.kafka_files.reassignment_file import (
     read_plan_file,
     read_reassignment_file,
 )
+from planner.options.declared.option import Problems
+from planner.options.declared.plan_options import OPTIONS
 from planner.options.new_brokers import ids_to_come
+from planner.plan.documents.settings_records import settings_that_may_lack
 from planner.plan.input.check_settings import with_chosen_rules
 
 DOCUMENT_NAME = "plan.json"
@@ -30,52 +35,16 @@ CHANGES_FACTORS = frozenset({"set-replication-factor", "fix"})
 Fraction = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 
 
-class PlanSettings(BaseModel):
-    """The fields of `settings` in plan.json that affect the check."""
+class PlanSettings(settings_that_may_lack()):  # type: ignore[misc] # derived from the options
+    """The fields of `settings` in plan.json, of this release or an older one."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
-    capacity_threshold: dict[str, Fraction] = {}
-    host_capacity_threshold: dict[str, Fraction] = {}
-    soft: list[str] = []
-    hard: list[str] = []
-    topic: list[str] = []
-    topics: str | None = None
+    capacity_threshold: dict[str, Fraction] = Field(default_factory=dict)
+    host_capacity_threshold: dict[str, Fraction] = Field(default_factory=dict)
     exclude_topics: str | list[str] | None = None
-    exclude_brokers_for_replicas: list[int] | None = None
-    exclude_brokers_for_leaders: list[int] | None = None
-    destination_broker_list: list[int] | None = None
-    broker_list: list[int] | None = None
-    band: dict[str, float] = {}
-    resources: list[str] | None = None
-    low_utilization: dict[str, float] = {}
-    spread_topics: str | None = None
-    spread_topic_leaders: str | None = None
-    spread_band: float | None = None
-    spread_gap: str | None = None
-    min_topic_leaders: list[str] = []
-    only_over_threshold: bool = False
-    rebalance: bool = False
-    rules: str | None = None
     broker: int | list[int] | None = None
-    rack_rule: Literal["distribution", "strict", "off"] = "distribution"
-    rack_map: dict[str, str] = {}
-    cpu_weights: dict[str, float] = {}
-    broker_sets: dict[str, str] | None = None
-    topics_apart: list[str] = []
-    topics_together: list[str] = []
-    keep_topics: str | None = None
-    keep_leaders: str | None = None
-    locality_scoped: bool = False
-    even_positions: bool = False
-    only_trades: bool = False
-    max_moves: int | None = None
-    max_bytes: int | None = None
-    max_cross_rack_bytes: int | None = None
-    max_replicas_per_broker: int | None = None
-    new_broker: list[str] | None = None
-    empty: list[str] | None = None
-    with_log_dirs: bool | None = None
+    waves: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,7 +198,9 @@ def _settings_of(
     path: Path, document: Mapping[str, Any], problems: list[InputProblem]
 ) -> PlanSettings:
     try:
-        settings = PlanSettings.model_validate(document.get("settings") or {})
+        settings: PlanSettings = PlanSettings.model_validate(
+            document.get("settings") or {}
+        )
     except ValidationError as error:
         for one in error.errors(include_url=False):
             place = ".".join(map(str, ("settings", *one["loc"])))
@@ -242,7 +213,20 @@ def _settings_of(
             except re.error as error:
                 rule = f"must be a regular expression: {error}"
                 problems.append(_problem(path, f"settings.{name}", rule, "correct it"))
+    for name, rule in _wrong_rules(settings):
+        problems.append(_problem(path, f"settings.{name}", rule, "correct it"))
     return settings
+
+
+def _wrong_rules(settings: PlanSettings) -> Iterator[tuple[str, str]]:
+    """Yield the name of each rule with a wrong value, and what the value must be."""
+    for rule in REQUESTED:
+        value = getattr(settings, rule.option_name, None)
+        if rule.option is not None and is_given(value):
+            declared = OPTIONS[rule.option_name]
+            found = Problems(declared.flag)
+            declared.read(value, found)
+            yield from ((declared.name, one.rule) for one in found.found)
 
 
 def _problem(path: Path, place: str, rule: str, remedy: str) -> InputProblem:
@@ -252,13 +236,8 @@ def _problem(path: Path, place: str, rule: str, remedy: str) -> InputProblem:
 def _patterns(settings: PlanSettings) -> dict[str, list[str]]:
     """Return the regular expressions by the setting that has them."""
     excluded = settings.exclude_topics
-    plain = {
-        "keep_topics": settings.keep_topics,
-        "keep_leaders": settings.keep_leaders,
-        "topics": settings.topics,
-    }
     return {
-        **{name: [] if one is None else [one] for name, one in plain.items()},
+        "topics": [] if settings.topics is None else [settings.topics],
         "exclude_topics": [excluded] if isinstance(excluded, str) else excluded or [],
     }
 

@@ -27,7 +27,7 @@ from placement.rules.colocation import TopicsTogether, parted_rows
 from placement.rules.hard_levels import CAPACITY_RULES, RackSpread, ruled_capacities
 from placement.rules.hosts import host_capacities, host_loads
 from placement.rules.rack_rules import rack_changes
-from placement.rules.soft_caps import soft_note
+from placement.rules.soft_caps import soft_note, used_text
 
 Kind = TypeVar("Kind")
 _HOST = "host-"
@@ -136,11 +136,6 @@ def _host_notes(
         where: dict[str, str | int] = {"broker": first, "resource": str(resource)}
         amounts = have / UNITS[resource], need / UNITS[resource]
         yield soft_note(rule, text, where, amounts)
-
-
-def used_text(have: int, need: int, threshold: float) -> str:
-    """Return the used fraction of a capacity of which `need` is usable, as text."""
-    return f"{threshold * have / need:.1%}" if need > 0 else "more than all"
 
 
 def rack_caps(draft: Draft) -> IntArray:
