@@ -1,12 +1,14 @@
 """Tables that rules pass to the core: eligible brokers, and columns of their own."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
 from placement.array_types import BoolArray, IndexArray, IntArray, RateArray
-from placement.model.load import WeightArray
+from placement.model.cluster import ClusterState
+from placement.model.load import WeightArray, add_to
 
 MOST_CELLS = 20_000_000
 """Maximum number of cells, classes of partitions times brokers, of such a table."""
@@ -49,6 +51,8 @@ class SoftColumn:
         ``(B,)`` unit of distances from the band; 0 for brokers without a band.
     capacity
         ``(B,)`` hard limit of the load; `None` if there is no limit.
+    what
+        The load in words that follow an amount, for messages on the limit.
     """
 
     name: str
@@ -58,6 +62,24 @@ class SoftColumn:
     upper: WeightArray
     unit: RateArray
     capacity: WeightArray | None = None
+    what: str = "of a rule on request"
+
+    def loads(self, state: ClusterState) -> WeightArray:
+        """Return the ``(B,)`` load of each broker."""
+        replicas, leader = state.replicas, state.partitions.leader_idx
+        load = np.zeros(state.num_brokers, dtype=np.int64)
+        add_to(load, replicas.broker_idx, self.weight[replicas.partition_idx])
+        led = leader >= 0
+        add_to(load, leader[led], self.role_weight[led])
+        return load
+
+    def only(self, partitions: BoolArray) -> Self:
+        """Return the same column of the ``(P,)`` chosen partitions alone."""
+        return replace(
+            self,
+            weight=np.where(partitions, self.weight, 0),
+            role_weight=np.where(partitions, self.role_weight, 0),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -49,6 +49,7 @@ from placement.planning.encode import (
     leading_replicas,
     unplaced_load,
 )
+from placement.planning.outcome.column_shortfalls import with_rules_named
 from placement.planning.outcome.plan_notes import plan_notes
 from placement.planning.outcome.prior_violations import without_existing
 from placement.planning.outcome.result import PlannedPlacement
@@ -249,7 +250,8 @@ def _answer(
     spent = solution.seconds["solve"] + time.perf_counter() - began
     solution = replace(solution, seconds={**solution.seconds, "solve": spent})
     listed = as_listed(draft, solution, reassignment)
-    return reassignment, without_existing(draft, problem, listed, reassignment)
+    left = without_existing(draft, problem, listed, reassignment)
+    return reassignment, with_rules_named(draft, left)
 
 
 def _solver(

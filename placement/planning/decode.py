@@ -30,6 +30,7 @@ from placement.model.load import RESOURCES, first_live_replica, first_true, load
 from placement.model.rack_violations import rack_broken
 from placement.model.reassignment import Reassignment, reassign, unchanged
 from placement.planning.encode import decided_copies
+from placement.planning.outcome.column_shortfalls import overfull_columns
 from placement.rules.hard_levels import hard_capacities
 
 MET = frozenset({Status.OPTIMAL, Status.FEASIBLE})
@@ -202,7 +203,7 @@ def _filled_by_decision(
     capacity = hard_capacities(draft)
     over = (load > capacity) & (load > was)
     named = {(short.bin, short.resource) for short in solution.shortfalls}
-    return [
+    filled = [
         Shortfall(
             what="capacity",
             have=int(capacity[b, r]),
@@ -212,8 +213,9 @@ def _filled_by_decision(
             level="broker",
         )
         for b, r in np.argwhere(over)[:MAX_SHORTFALLS].tolist()
-        if (b, str(RESOURCES[r])) not in named
     ]
+    every = (*filled, *overfull_columns(draft, reassignment))
+    return [one for one in every if (one.bin, one.resource) not in named]
 
 
 def _status(status: Status, missing: tuple[Shortfall, ...]) -> Status:

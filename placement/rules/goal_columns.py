@@ -230,7 +230,7 @@ class CruiseControlLimits:
 
 def _spread(request: RuleRequest, name: str) -> Iterator[SpreadTopics]:
     rows = request.topics(request.value)
-    if _are_few(request, len(rows)):
+    if are_few(request, len(rows)):
         least, most = request.options["spread_gap"]
         yield SpreadTopics(
             topics=tuple(rows),
@@ -248,11 +248,12 @@ def _min_leaders(request: RuleRequest) -> Iterator[MinTopicLeaders]:
         for pattern, number in reversed(request.value)
         for row in request.topics(pattern)
     }
-    if wanted and _are_few(request, len(wanted)):
+    if wanted and are_few(request, len(wanted)):
         yield MinTopicLeaders(tuple(sorted(wanted.items())))
 
 
-def _are_few(request: RuleRequest, count: int) -> bool:
+def are_few(request: RuleRequest, count: int) -> bool:
+    """Return whether a request limits few topics; refuse it otherwise."""
     if count <= MOST_TOPICS:
         return True
     rule = f"may match {MOST_TOPICS} topics: each is a load to be balanced"

@@ -1,5 +1,8 @@
 """Why no plan keeps every hard rule: each of them where it forbids one."""
 
+from pathlib import Path
+from runpy import run_path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -350,6 +353,13 @@ CASES = [
         id="too-few-brokers-and-no-option-helps",
     ),
 ]  # fmt: skip
+# And those beside the tests of a rule.
+CASES += [
+    case
+    for path in sorted(Path(__file__).parents[1].glob("rules/test_*.py"))
+    if "\nIMPOSSIBLE = [" in path.read_text(encoding="utf-8")
+    for case in run_path(str(path))["IMPOSSIBLE"]
+]
 # Violations of the cluster before the plan, which the plan does not worsen.
 EXISTING = [
     pytest.param(

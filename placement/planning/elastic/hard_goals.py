@@ -20,8 +20,6 @@ from placement.model.cluster import ClusterState
 from placement.model.load import (
     RESOURCES,
     Resource,
-    WeightArray,
-    add_to,
     broker_loads,
     heaviest_replicas,
     preferred_leaders,
@@ -210,7 +208,7 @@ def _missed_bands(
 def _missed_column(
     found: PlannedPlacement, after: ClusterState, goal: str, column: SoftColumn
 ) -> Iterator[Shortfall]:
-    load = _column_loads(after, column)
+    load = column.loads(after)
     off = np.maximum(load - column.upper, column.lower - load)
     has_goal = column.unit > 0
     for broker in np.nonzero((off > 0) & has_goal)[0][:MOST_LISTED].tolist():
@@ -221,16 +219,6 @@ def _missed_column(
         amounts = int(load[broker]), int(end[broker])
         text = f"{far:.1%} of its share outside this goal{of_topic}"
         yield _shortfall(found, goal, broker, amounts, text)
-
-
-def _column_loads(after: ClusterState, column: SoftColumn) -> WeightArray:
-    """Return the ``(B,)`` load of each broker in the goal's own column."""
-    replicas, leader = after.replicas, after.partitions.leader_idx
-    load = np.zeros(after.num_brokers, dtype=np.int64)
-    add_to(load, replicas.broker_idx, column.weight[replicas.partition_idx])
-    led = leader >= 0
-    add_to(load, leader[led], column.role_weight[led])
-    return load
 
 
 def _shortfall(

@@ -10,6 +10,10 @@ from placement.core.model.solution import Shortfall, Status
 from placement.draft.draft import Draft
 from placement.model.load import RESOURCES, loads_of
 from placement.model.rack_violations import rack_broken
+from placement.planning.outcome.column_shortfalls import (
+    overfull_columns,
+    with_rules_named,
+)
 from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 
@@ -25,7 +29,11 @@ def with_missing(
     """
     solution = placed.solution
     astray = _astray(placed, draft, is_new)
-    over = [*_overfull(placed, is_new), *_crowded(placed, is_new)]
+    over = [
+        *_overfull(placed, is_new),
+        *_crowded(placed, is_new),
+        *overfull_columns(placed.draft, placed.reassignment, is_new),
+    ]
     known = {(one.what, one.group, one.bin) for one in solution.shortfalls}
     missing = [
         one for one in (*astray, *over) if (one.what, one.group, one.bin) not in known
@@ -36,9 +44,8 @@ def with_missing(
     if astray:
         status = Status.INFEASIBLE
     shortfalls = (*solution.shortfalls, *missing)
-    return replace(
-        placed, solution=replace(solution, status=status, shortfalls=shortfalls)
-    )
+    solution = replace(solution, status=status, shortfalls=shortfalls)
+    return replace(placed, solution=with_rules_named(placed.draft, solution))
 
 
 def _astray(

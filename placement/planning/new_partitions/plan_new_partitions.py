@@ -25,6 +25,7 @@ from placement.planning.infeasibility.infeasible_rules import (
     explain_impossible,
 )
 from placement.planning.new_partitions.new_shortfalls import with_missing
+from placement.planning.outcome.column_shortfalls import overfull_columns
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import draft_shares, make_draft, plan
 from placement.rules.hard_levels import hard_capacities
@@ -280,9 +281,9 @@ def _is_over(placed: PlannedPlacement, is_new: BoolArray) -> bool:
     full = np.greater(host_loads(draft, load), hard_host_capacities(draft))
     of_hosts: BoolArray = np.any(full, axis=1)
     over |= of_hosts[after.brokers.host_idx]
-    return bool(
-        over[after.replicas.broker_idx[is_new[after.replicas.partition_idx]]].any()
-    )
+    gets_new = after.replicas.broker_idx[is_new[after.replicas.partition_idx]]
+    full_columns = overfull_columns(draft, placed.reassignment, is_new)
+    return bool(over[gets_new].any()) or any(full_columns)
 
 
 def _bounded_by(

@@ -1,5 +1,6 @@
 """Violations that exist before a plan and that the plan does not make worse."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -119,18 +120,26 @@ def _old_loads(
         return np.zeros(len(shortfalls), dtype=np.bool_)
     was, _ = loads_of(unchanged(lists.before).after())
     on_hosts = host_loads(draft, was)
+    own = {column.name: column.loads(lists.before) for column in draft.columns}
     return np.array(
         [
-            asked and _carried(one, was, on_hosts) >= one.need
+            asked and _carried(one, was, on_hosts, own) >= one.need
             for one, asked in zip(shortfalls, is_asked, strict=True)
         ],
         dtype=np.bool_,
     )
 
 
-def _carried(one: Shortfall, was: WeightArray, on_hosts: WeightArray) -> int:
+def _carried(
+    one: Shortfall,
+    was: WeightArray,
+    on_hosts: WeightArray,
+    own: Mapping[str, WeightArray],
+) -> int:
     """Return the load before the plan at the broker or host of a shortfall, or -1."""
     columns = [str(resource) for resource in RESOURCES]
+    if one.resource in own and one.bin >= 0:
+        return int(own[one.resource][one.bin])
     if one.resource not in columns:
         return -1
     r = columns.index(one.resource)

@@ -23,6 +23,7 @@ from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
 from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.fetch_sources import NO_SOURCE
 from placement.rules.pinning import topics_led_on
+from placement.rules.registry import RULES
 from placement.score import Score, score_placement
 from placement.score.known_loads import has_capacities, known_figures, known_loads
 from planner.plan.documents.cluster_fingerprint import fingerprint
@@ -363,7 +364,10 @@ def _what(shortfall: Shortfall) -> str:
         NO_SOURCE: NO_SOURCE,
         FAILED_LOG_DIR: FAILED_LOG_DIR,
     }
-    return named.get(shortfall.what) or shortfall.resource or f"{shortfall.level}s"
+    own = shortfall.what if shortfall.what in RULES else ""
+    return (
+        named.get(shortfall.what) or own or shortfall.resource or f"{shortfall.level}s"
+    )
 
 
 def _lost(plan: Plan) -> npt.NDArray[np.int64]:
