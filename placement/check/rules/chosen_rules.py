@@ -15,7 +15,13 @@ from placement.check.rules.entries import entries_of
 from placement.check.rules.kept_replicas import kept_leaders, kept_topics
 from placement.check.rules.list_positions import even_positions
 from placement.check.rules.move_caps import move_caps
-from placement.check.rules.topic_groups import topics_apart, topics_together
+from placement.check.rules.topic_groups import (
+    Lists,
+    asked_for,
+    lists_of,
+    topics_apart,
+    topics_together,
+)
 from placement.model.cluster import ClusterState
 
 
@@ -143,6 +149,42 @@ def replica_cap(most: int) -> CustomRule:
     return check
 
 
+def topic_cap(most: Mapping[str, int]) -> CustomRule:
+    """
+    Return the rule that no broker holds more than a number of a topic's replicas.
+
+    A violation is existing if the broker held no fewer before.
+
+    Parameters
+    ----------
+    most
+        Maximum number of replicas on any broker, by topic.
+    """
+
+    def held(lists: Lists) -> Counter[tuple[str, int]]:
+        return Counter(
+            (topic, broker)
+            for (topic, _), brokers in lists.items()
+            if topic in most
+            for broker in brokers
+        )
+
+    def check(before: ClusterState, target: Target) -> Iterator[Finding]:
+        old = lists_of(before)
+        was, now = held(old), held(old | asked_for(before, target))
+        for (topic, broker), count in sorted(now.items()):
+            if count > most[topic]:
+                yield Finding(
+                    rule="max-topic-replicas",
+                    where=Where(topic=topic, broker=broker, resource="replicas"),
+                    message=f"broker {broker}: {count} replicas of {topic} (before: "
+                    f"{was[topic, broker]}), and {most[topic]} are the most",
+                    existing=count <= was[topic, broker],
+                )
+
+    return check
+
+
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Requested:
     """
@@ -198,6 +240,15 @@ def _topics_apart(asked: Requested) -> Iterator[CustomRule]:
         yield topics_apart([asked.topics(side) for side in text.split("=")])
 
 
+def _topic_caps(asked: Requested) -> Iterator[CustomRule]:
+    most: dict[str, int] = {}
+    for text in asked.value:
+        pattern, _, number = text.rpartition("=")
+        for topic in asked.topics(pattern):
+            most.setdefault(topic, int(number))
+    yield topic_cap(most)
+
+
 CHECKS: Mapping[str, Callable[[Requested], Iterable[CustomRule]]] = {
     "rack_rule": lambda asked: [strict_racks()] if asked.value == "strict" else [],
     "locality_scoped": lambda _: [within_rack()],
@@ -216,6 +267,7 @@ CHECKS: Mapping[str, Callable[[Requested], Iterable[CustomRule]]] = {
     ],
     "keep_topics": _kept_topics,
     "keep_leaders": _kept_leaders,
+    "max_topic_replicas": _topic_caps,
 }
 """Functions that return the rules that a setting requests, by its key in plan.json."""
 

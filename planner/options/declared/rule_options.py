@@ -136,6 +136,19 @@ class RuleOptions:
         bool,
         _rule(help="Only swap replicas: each broker keeps its number of replicas."),
     ] = False
+    max_topic_replicas: Annotated[
+        tuple[tuple[str, int], ...],
+        _rule(
+            help="Most replicas of each topic on a broker; 32 topics at most. "
+            "Repeatable.",
+            example='{ "orders.*" = 3 }',
+            metavar="REGEX=N",
+            takes=list,
+            read=read_topic_leaders,
+            save=pair_texts,
+            saved=GIVEN,
+        ),
+    ] = ()
     # Requested rules: end
     host_capacity_threshold: Annotated[
         Fractions,
@@ -280,6 +293,7 @@ class RuleKeywords(TypedDict, total=False):
     locality_scoped: bool
     only_over_threshold: bool
     only_trades: bool
+    max_topic_replicas: Mapping[str, int]
     # Requested rules: end
     host_capacity_threshold: Mapping[str, float]
     low_utilization: Mapping[str, float]
