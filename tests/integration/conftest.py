@@ -1,6 +1,6 @@
 """A real Kafka for the tests marked `kafka`: shared by most, apart for failures."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -48,17 +48,22 @@ def shared_cluster(
 ) -> Iterator[Cluster]:
     """Three brokers on three racks with two log dirs each; tests add topics only."""
     base = tmp_path_factory.mktemp("shared") / "kafka"
-    with Cluster(libs, base, archive=archive) as cluster:
+    with Cluster(libs, base, archive=archive, apart=()) as cluster:
         yield cluster
 
 
 @pytest.fixture
 def new_cluster(libs: Path, archive: Path, tmp_path: Path) -> Iterator[ClusterFactory]:
-    """Start a cluster of the test's own, to be broken or secured."""
+    """
+    Start a cluster of the test's own, to be changed or broken.
+
+    The nodes that the test kills or freezes are named as `apart`.
+    """
     started: list[Cluster] = []
 
-    def start(**options: object) -> Cluster:
-        cluster = Cluster(libs, tmp_path / "kafka", archive=archive, **options)
+    def start(*, apart: Sequence[int] = (), **options: object) -> Cluster:
+        base = tmp_path / "kafka"
+        cluster = Cluster(libs, base, archive=archive, apart=apart, **options)
         started.append(cluster)
         return cluster.start()
 

@@ -22,7 +22,7 @@ ALL = ("--all-topic-partitions",)
 
 @pytest.fixture
 def cluster(new_cluster) -> Cluster:
-    cluster = new_cluster()
+    cluster = new_cluster(apart=(1, 2, 3))
     with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
         admin.create_topics(TOPICS, wait_for_metadata=True)
     return cluster

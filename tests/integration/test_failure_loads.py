@@ -29,7 +29,7 @@ is 100 %.
 
 @pytest.fixture
 def cluster(new_cluster) -> Cluster:
-    cluster = new_cluster()
+    cluster = new_cluster(apart=(LEADER, LOST))
     with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
         topic = {"assignments": {0: [LEADER, FOLLOWER, LOST]}}
         admin.create_topics({"steady": topic}, wait_for_metadata=True)

@@ -180,7 +180,7 @@ def test_printed_text_makes_the_snapshot_of_the_cluster(
 def test_the_states_that_the_samples_show_are_imported_as_they_are_read_live(
     new_cluster, tmp_path
 ):
-    cluster = new_cluster(num_brokers=4)
+    cluster = new_cluster(num_brokers=4, apart=(1,))
     create(cluster, "big", [[1, 2], [2, 1]])
     create(cluster, "safe", [[3, 1, 2], [4, 3, 1]])
     create(cluster, "alone", [[1]])

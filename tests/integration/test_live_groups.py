@@ -280,7 +280,7 @@ def test_a_group_that_is_not_there_is_bad_input(shared_cluster: Cluster) -> None
 
 
 def test_a_group_outlives_its_coordinator(new_cluster: Callable[..., Cluster]) -> None:
-    cluster = new_cluster(num_brokers=2, num_dirs=1)
+    cluster = new_cluster(num_brokers=2, num_dirs=1, apart=(1, 2))
     with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
         topics = {"t": {"num_partitions": 2, "replication_factor": 2}}
         admin.create_topics(topics, wait_for_metadata=True)

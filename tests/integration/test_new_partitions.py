@@ -17,7 +17,7 @@ ROOMY = ("--capacity-threshold", "disk=1", "--format", "json")
 def three(libs, archive, tmp_path_factory):
     """Three brokers on racks of their own."""
     base = tmp_path_factory.mktemp("new") / "kafka"
-    with Cluster(libs, base, archive=archive) as cluster:
+    with Cluster(libs, base, archive=archive, apart=()) as cluster:
         yield cluster
 
 

@@ -268,7 +268,7 @@ def test_a_removed_broker_is_left_with_nothing(new_cluster, tmp_path):
 
 def test_what_a_dead_broker_held_and_crowded_racks_are_mended(new_cluster, tmp_path):
     # Racks r1, r2, r1, r2.
-    cluster = new_cluster(num_brokers=4, num_racks=2)
+    cluster = new_cluster(num_brokers=4, num_racks=2, apart=(4,))
     create(cluster, "t", [[1, 4], [4, 1], [1, 3], [1, 2]])
     cluster.produce("t", num_records=3000, record_bytes=100)
     cluster.kill(4)

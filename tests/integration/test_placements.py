@@ -25,7 +25,7 @@ pytestmark = pytest.mark.kafka
 def three(libs, archive, tmp_path_factory):
     """Brokers 0, 1 and 2 on racks of their own."""
     base = tmp_path_factory.mktemp("three") / "kafka"
-    options = {"num_brokers": 3, "first_broker": 0, "archive": archive}
+    options = {"num_brokers": 3, "first_broker": 0, "archive": archive, "apart": ()}
     with Cluster(libs, base, **options) as cluster:
         yield cluster
 
@@ -55,7 +55,7 @@ def leaders(cluster: Cluster, topic: str) -> list[tuple[int | None, list[int]]]:
 
 
 def test_tp_demo_03(new_cluster: Callable[..., Cluster], tmp_path: Path):
-    cluster = new_cluster(num_brokers=2, num_racks=2, first_broker=0)
+    cluster = new_cluster(num_brokers=2, num_racks=2, first_broker=0, apart=(0,))
     server = ("--bootstrap-server", cluster.bootstrap, "--format", "json")
     take_snapshot(cluster.bootstrap, tmp_path / "empty.json")
     made = run_here(

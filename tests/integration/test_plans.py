@@ -21,7 +21,7 @@ ROOMY = ("--capacity-threshold", "disk=1")
 def pair(libs, archive, tmp_path_factory):
     """Two brokers on two racks."""
     base = tmp_path_factory.mktemp("pair") / "kafka"
-    options = {"num_brokers": 2, "num_racks": 2, "archive": archive}
+    options = {"num_brokers": 2, "num_racks": 2, "archive": archive, "apart": ()}
     with Cluster(libs, base, **options) as cluster:
         yield cluster
 

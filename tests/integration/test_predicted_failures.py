@@ -25,7 +25,7 @@ TOPICS = {
 
 @pytest.fixture
 def cluster(new_cluster) -> Cluster:
-    cluster = new_cluster()
+    cluster = new_cluster(apart=(2, 3))
     with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
         admin.create_topics(TOPICS, wait_for_metadata=True)
     return cluster

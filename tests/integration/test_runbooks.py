@@ -173,7 +173,7 @@ def test_a_wave_is_undone_half_way_with_those_before_it(new_cluster, planned):
 
 
 def test_a_copy_to_a_broker_that_died_waits_for_it_by_name(new_cluster, planned):
-    cluster = new_cluster(num_brokers=4, num_racks=1)
+    cluster = new_cluster(num_brokers=4, num_racks=1, apart=(4,))
     fill(cluster, "big", [[1, 2]], mb=30)
     shell, text = planned(cluster, "replace-broker", "--broker", 2, "--with", 4)
     start_slowly(shell, section(text, "Run"))
@@ -200,7 +200,7 @@ def test_a_copy_to_a_broker_that_died_waits_for_it_by_name(new_cluster, planned)
 def test_a_runbook_of_a_lost_broker_does_without_kafkas_throttle(
     new_cluster, planned, tmp_path
 ):
-    cluster = new_cluster(num_brokers=4, num_racks=1)
+    cluster = new_cluster(num_brokers=4, num_racks=1, apart=(2,))
     fill(cluster, "t", [[1, 2], [2, 3], [3, 1]], mb=3)
     cluster.kill(2)
     wait_until(

@@ -18,7 +18,7 @@ from kafka.admin import (
 )
 
 from integration.kafka.cluster import Cluster
-from integration.planner import Outcome, run_planner
+from integration.planner import Outcome, run_here, run_planner
 
 pytestmark = pytest.mark.kafka
 
@@ -270,7 +270,7 @@ def with_user(cluster: Cluster, folder: Path, user: str, *words: object) -> Outc
     named = {key.replace("_", "."): value for key, value in lines.items()}
     config.write_text("".join(f"{key}={value}\n" for key, value in named.items()))
     where = ("--bootstrap-server", cluster.bootstrap, "--command-config", config)
-    return run_planner(*words, *where)
+    return run_here(*words, *where)
 
 
 @pytest.mark.parametrize("user", ["reader", "viewer"])

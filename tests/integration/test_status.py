@@ -39,7 +39,7 @@ def wait_for_state(cluster: Cluster, broker_id: int, state: str | None) -> None:
 def test_a_broker_that_died_is_named_before_and_after_it_is_unregistered(
     new_cluster,
 ):
-    cluster = new_cluster()
+    cluster = new_cluster(apart=(3,))
     create(cluster, "t", [[1, 2], [2, 3], [3, 1]])
     create(cluster, "alone", [[3], [1]])
 
@@ -72,7 +72,7 @@ def test_a_broker_that_died_is_named_before_and_after_it_is_unregistered(
 def test_partitions_without_a_leader_tell_the_elr_from_those_out_of_sync(
     new_cluster,
 ):
-    cluster = new_cluster()
+    cluster = new_cluster(apart=(2, 3))
     with KafkaAdminClient(bootstrap_servers=cluster.bootstrap) as admin:
         configs = {"min.insync.replicas": "2"}
         named = {"assignments": {0: [2, 3]}, "configs": configs}
@@ -163,7 +163,7 @@ def cancel(cluster: Cluster, found: dict[str, Any], file: Path) -> None:
 
 
 def test_reassignments_that_run_and_that_are_stuck(new_cluster, tmp_path):
-    cluster = new_cluster()
+    cluster = new_cluster(apart=(3,))
     create(cluster, "big", [[1, 2], [2, 1]])
     cluster.produce("big", num_records=6000, record_bytes=10_000)
     plan = write_plan(tmp_path / "plan.json", "big", {0: [3, 2]})

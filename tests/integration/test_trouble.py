@@ -29,7 +29,7 @@ def kinds(document: dict[str, Any], part: str) -> set[str]:
 
 
 def test_a_sole_replica_of_a_killed_broker_is_not_copied(new_cluster, tmp_path):
-    cluster = new_cluster()
+    cluster = new_cluster(apart=(3,))
     create(cluster, "alone", [[3]])
     create(cluster, "t", [[3, 1]])
     cluster.kill(3)

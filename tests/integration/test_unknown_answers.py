@@ -25,7 +25,7 @@ QUICK = ("--timeout", 3)
 def one(libs, archive, tmp_path_factory):
     """One broker, so that every request goes through the lossy connection."""
     base = tmp_path_factory.mktemp("one") / "kafka"
-    with Cluster(libs, base, num_brokers=1, archive=archive) as cluster:
+    with Cluster(libs, base, num_brokers=1, archive=archive, apart=()) as cluster:
         yield cluster
 
 

@@ -115,7 +115,7 @@ def new_topic(cluster: Cluster, snap, *options: object) -> Outcome:
 
 
 def test_a_controller_that_is_down_is_named_at_once(new_cluster, tmp_path):
-    cluster: Cluster = new_cluster(num_brokers=1)
+    cluster: Cluster = new_cluster(num_brokers=1, apart=(CONTROLLER, 1))
     snap = tmp_path / "before.json"
     where = ("--bootstrap-server", cluster.bootstrap, "-o", snap)
     assert run_planner("snapshot", "live", *where, "--sample-seconds", 0).code == 0
@@ -136,7 +136,7 @@ def test_a_controller_that_is_down_is_named_at_once(new_cluster, tmp_path):
 
 
 def test_a_controller_that_is_silent_is_named(new_cluster, tmp_path):
-    cluster: Cluster = new_cluster(num_brokers=1)
+    cluster: Cluster = new_cluster(num_brokers=1, apart=(CONTROLLER, 1))
     cluster.pause(CONTROLLER)
 
     # On a busy machine a broker that is well may take some seconds, too.
@@ -149,7 +149,7 @@ def test_a_controller_that_is_silent_is_named(new_cluster, tmp_path):
 
 
 def test_a_broker_that_is_frozen_is_named(new_cluster, tmp_path):
-    cluster: Cluster = new_cluster(num_brokers=1)
+    cluster: Cluster = new_cluster(num_brokers=1, apart=(1,))
     cluster.pause(1)
 
     outcome = snapshot(cluster.bootstrap, tmp_path, "--timeout", 2)

@@ -1,8 +1,6 @@
-"""`snapshot …` and `schema` as a shell sees them."""
+"""`snapshot …` and `schema`: exit codes, output and files."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +8,8 @@ import pytest
 
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 from planner.snapshot.tables.snapshot_records import TOPIC
+from support.commands import run
 from support.snapshots import small_document
-
-
-def _run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [Path(sys.executable).with_name("kafka-planner"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -24,11 +18,11 @@ def small(tmp_path: Path) -> Path:
     return tmp_path / "small.json"
 
 
-def test_show_as_text(small: Path):
-    done = _run("snapshot", "show", small)
+def test_show_as_text(capsys: pytest.CaptureFixture[str], small: Path):
+    done = run(capsys, "snapshot", "show", small)
 
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines() == [
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines() == [
         "Cluster      small",
         "Taken        unknown",
         "Kafka        unknown",
@@ -49,16 +43,16 @@ def test_show_as_text(small: Path):
     ]
 
 
-def test_show_as_json(small: Path):
+def test_show_as_json(capsys: pytest.CaptureFixture[str], small: Path):
     document = json.loads(small.read_text())
     document["brokers"][2] |= {"state": "dead", "rack": None}
     document["topics"][0]["partitions"][1] |= {"replica_bytes": [210, None]}
     small.write_text(json.dumps(document))
 
-    done = _run("snapshot", "show", small, "--format", "json")
+    done = run(capsys, "snapshot", "show", small, "--format", "json")
 
-    found = json.loads(done.stdout)
-    assert done.returncode == 0
+    found = json.loads(done.out)
+    assert done.code == 0
     assert found["broker_states"] == {"alive": 2, "dead": 1}
     assert found["racks"][-1] == {"rack": None, "brokers": 1, "replicas": 1}
     assert found["health"]["offline_replicas"] == 1
@@ -68,65 +62,69 @@ def test_show_as_json(small: Path):
     assert found["replication_factors"] == {"2": 2}
 
 
-def test_show_of_an_empty_cluster(tmp_path: Path):
+def test_show_of_an_empty_cluster(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     (tmp_path / "s.json").write_text(
         '{"format": "kafka-planner/snapshot", "version": 1}'
     )
 
-    done = _run("snapshot", "show", tmp_path / "s.json")
+    done = run(capsys, "snapshot", "show", tmp_path / "s.json")
 
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.code, done.err) == (0, "")
 
 
 @pytest.mark.parametrize("name", ["s", "s.json", "s.json.gz"])
-def test_convert(name: str, small: Path, tmp_path: Path):
-    done = _run("snapshot", "convert", small, "-o", tmp_path / name)
+def test_convert(
+    capsys: pytest.CaptureFixture[str], name: str, small: Path, tmp_path: Path
+):
+    done = run(capsys, "snapshot", "convert", small, "-o", tmp_path / name)
 
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "3 brokers" in done.stderr
+    assert (done.code, done.out) == (0, "")
+    assert "3 brokers" in done.err
     assert read_snapshot(tmp_path / name).equals(read_snapshot(small))
 
 
-def test_apply(small: Path, tmp_path: Path):
+def test_apply(capsys: pytest.CaptureFixture[str], small: Path, tmp_path: Path):
     entry = {"topic": "orders", "partition": 0, "replicas": [3, 1]}
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps({"version": 1, "partitions": [entry]}))
 
-    done = _run(
-        "snapshot", "apply", plan, small, "-o", tmp_path / "s", "--format", "json"
-    )
+    where = ("-o", tmp_path / "s", "--format", "json")
+    done = run(capsys, "snapshot", "apply", plan, small, *where)
 
-    assert json.loads(done.stdout)["partitions"] == 2
+    assert json.loads(done.out)["partitions"] == 2
     replicas = read_snapshot(tmp_path / "s").partitions.column("replicas")
     assert replicas.to_pylist() == [[3, 1], [2, 3]]
 
 
-def test_anonymize(small: Path, tmp_path: Path):
-    done = _run("snapshot", "anonymize", small, "-o", tmp_path / "a.json", "--quiet")
+def test_anonymize(capsys: pytest.CaptureFixture[str], small: Path, tmp_path: Path):
+    done = run(
+        capsys, "snapshot", "anonymize", small, "-o", tmp_path / "a.json", "--quiet"
+    )
 
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.code, done.out, done.err) == (0, "", "")
     assert "orders" not in (tmp_path / "a.json").read_text()
 
 
-def test_bad_input_is_one_document_and_writes_nothing(tmp_path: Path):
+def test_bad_input_is_one_document_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
     bad = small_document(colour="red", version=2)
     (tmp_path / "bad.json").write_text(json.dumps(bad))
     out = tmp_path / "out.json"
 
-    done = _run(
-        "snapshot", "convert", tmp_path / "bad.json", "-o", out, "--format", "json"
-    )
+    where = ("-o", out, "--format", "json")
+    done = run(capsys, "snapshot", "convert", tmp_path / "bad.json", *where)
 
-    found = json.loads(done.stdout)
-    assert (done.returncode, done.stderr) == (2, "")
+    found = json.loads(done.out)
+    assert (done.code, done.err) == (2, "")
     assert {each["place"] for each in found["problems"]} == {"version", "colour"}
     assert not out.exists()
 
 
-def test_schema_names_every_key():
-    done = _run("schema", "snapshot")
+def test_schema_names_every_key(capsys: pytest.CaptureFixture[str]):
+    done = run(capsys, "schema", "snapshot")
 
-    schema = json.loads(done.stdout)
+    schema = json.loads(done.out)
     assert set(schema["required"]) == {"format", "version"}
     partition = schema["$defs"]["PartitionRecord"]
     assert partition["additionalProperties"] is False
@@ -143,5 +141,7 @@ def test_schema_names_every_key():
         pytest.param(["schema", "list"], 0, id="list"),
     ],
 )
-def test_schema_of_other_names(arguments: list[Any], code: int):
-    assert _run(*arguments).returncode == code
+def test_schema_of_other_names(
+    capsys: pytest.CaptureFixture[str], arguments: list[Any], code: int
+):
+    assert run(capsys, *arguments).code == code

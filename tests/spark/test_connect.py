@@ -66,8 +66,8 @@ found.release()
 """
 
 
-@pytest.fixture
-def server(tmp_path):
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
     """Start a server; return its address."""
     pytest.importorskip("grpc", reason="the client of Spark Connect: pyspark[connect]")
     port = free_port()
@@ -85,7 +85,7 @@ def server(tmp_path):
     main = "org.apache.spark.sql.connect.service.SparkConnectServer"
     submit = [HOME / "bin" / "spark-submit", "--master", "local[2]", "--class", main]
     own = {"SPARK_HOME": str(HOME), "PYSPARK_PYTHON": sys.executable}
-    log = tmp_path / "server.log"
+    log = tmp_path_factory.mktemp("connect") / "server.log"
     with log.open("w") as stream:
         process = subprocess.Popen(
             [*submit, *options, "spark-internal"],

@@ -7,7 +7,7 @@ import numpy as np
 
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.problem import NOWHERE
-from support.oracles import illegal_moves, items_of, naive_value
+from support.oracles import illegal_in, items_of, naive_value
 
 MOST_WAYS = 20_000
 
@@ -37,9 +37,14 @@ def is_enumerable(problem):
 
 def legal(problem, ways=ways):
     """Every arrangement that keeps the hard rules, with its worth by the oracle."""
-    for at in every_arrangement(problem, ways):
-        if illegal_moves(problem, at):
-            continue
+
+    def legal_ways(problem, group):
+        # No group's rules depend on another group: so few are left to be combined.
+        for places, holder in ways(problem, group):
+            if not any(illegal_in(problem, group, places, holder)):
+                yield places, holder
+
+    for at in every_arrangement(problem, legal_ways):
         value = naive_value(problem, at)
         if value.unmet + value.broken_groups + value.over_capacity == 0:
             yield at, value

@@ -1,9 +1,10 @@
 """The core's rules in plain Python, and every arrangement of a small problem."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -39,21 +40,28 @@ def items_of(problem: Problem, group: int) -> range:
 
 def naive_loads(problem: Problem, at: Arrangement) -> list[list[int]]:
     """``N`` rows of ``R`` loads."""
-    total = problem.bins.fixed.tolist()
+    total: list[list[int]] = problem.bins.fixed.tolist()
+    # A list is read much faster than an array, value by value.
+    bin_of, role_of, home = (x.tolist() for x in (at.bin_of, at.role_of, problem.home))
+    weight, role_weight = problem.weight.tolist(), problem.role_weight.tolist()
+    extra = problem.extra.tolist()
     for group in range(problem.num_groups):
         for item in items_of(problem, group):
-            place = int(at.bin_of[item])
+            place = bin_of[item]
             if place == NOWHERE:
                 continue
-            for r in range(problem.num_resources):
-                total[place][r] += int(problem.weight[group, r])
-                if len(problem.extra) and place == problem.home[item]:
-                    total[place][r] += int(problem.extra[item, r])
-        holder = int(at.role_of[group])
-        if holder != NOWHERE and at.bin_of[holder] != NOWHERE:
-            for r in range(problem.num_resources):
-                total[int(at.bin_of[holder])][r] += int(problem.role_weight[group, r])
+            _add(total[place], weight[group])
+            if extra and place == home[item]:
+                _add(total[place], extra[item])
+        holder = role_of[group]
+        if holder != NOWHERE and bin_of[holder] != NOWHERE:
+            _add(total[bin_of[holder]], role_weight[group])
     return total
+
+
+def _add(load: list[int], more: list[int]) -> None:
+    for r, amount in enumerate(more):
+        load[r] += amount
 
 
 def naive_peaks(problem: Problem, at: Arrangement) -> list[list[int]]:
@@ -129,7 +137,7 @@ def naive_value(problem: Problem, at: Arrangement) -> NaiveValue:
     for group in range(problem.num_groups):
         bins = {i: int(at.bin_of[i]) for i in items_of(problem, group)}
         for item, place in bins.items():
-            must = problem.movability[item] == Movability.MUST
+            must = int(problem.movability[item]) == Movability.MUST
             is_home = place == problem.home[item]
             unmet += place == NOWHERE or bool(must and is_home)
             moves += place not in {NOWHERE, int(problem.home[item])}
@@ -163,6 +171,7 @@ def naive_distances(problem: Problem, load: list[list[int]]) -> list[Fraction]:
     return distances
 
 
+@lru_cache(maxsize=64)
 def usable_capacity(problem: Problem) -> Any:
     """``(N, R)`` capacities; the load itself where that is over and nothing can go."""
     capacity = problem.bins.capacity.copy()
@@ -171,13 +180,15 @@ def usable_capacity(problem: Problem) -> Any:
         here = [i for i in range(problem.num_items) if problem.home[i] == b]
         if not any(_may_relieve(problem, item) for item in here):
             capacity[b] = np.maximum(capacity[b], before[b])
+    # The answer is kept: nothing may write into it.
+    capacity.setflags(write=False)
     return capacity
 
 
 def _may_relieve(problem: Problem, item: int) -> bool:
     group = problem.group_of[item]
     hands_on = problem.role_home[group] == item and problem.is_role_movable[group]
-    return bool(hands_on or problem.movability[item] != Movability.NEVER)
+    return bool(hands_on or int(problem.movability[item]) != Movability.NEVER)
 
 
 def _num_over(problem: Problem, at: Arrangement) -> int:
@@ -211,6 +222,7 @@ def node_load(
     ]
 
 
+@lru_cache(maxsize=64)
 def usable_in_nodes(problem: Problem, level: Level) -> list[list[int]]:
     """Capacities of nodes; the load itself where that is over and nothing can go."""
     assert level.limits is not None
@@ -233,13 +245,19 @@ def illegal_moves(problem: Problem, at: Arrangement) -> list[str]:
     return [
         problem_found
         for group in range(problem.num_groups)
-        for problem_found in _illegal_in(problem, at, group)
+        for problem_found in illegal_in(
+            problem,
+            group,
+            [at.bin_of[item] for item in items_of(problem, group)],
+            int(at.role_of[group]),
+        )
     ]
 
 
 def may_go(problem: Problem, item: int, place: int) -> bool:
     """Whether an item may end in a bin, its group's other items apart."""
-    kind, home = problem.movability[item], int(problem.home[item])
+    # As a plain number: an array's value is compared with an enum ten times slower.
+    kind, home = int(problem.movability[item]), int(problem.home[item])
     if place == home:
         return True
     if kind == Movability.NEVER or place == NOWHERE:
@@ -276,15 +294,17 @@ def takes_a_siblings_place(problem: Problem, bins: dict[int, int]) -> bool:
     )
 
 
-def _illegal_in(problem: Problem, at: Arrangement, group: int) -> Iterator[str]:
+def illegal_in(
+    problem: Problem, group: int, places: Iterable[int], holder: int
+) -> Iterator[str]:
+    """What a group does that is not allowed, by the bins of its items."""
     items = items_of(problem, group)
-    bins = {item: int(at.bin_of[item]) for item in items}
+    bins = {item: int(place) for item, place in zip(items, places, strict=True)}
     for item, place in bins.items():
         if not may_go(problem, item, place):
             yield f"item {item} may not go to bin {place}"
     if takes_a_siblings_place(problem, bins):
         yield f"an item of group {group} comes to where another has left"
-    holder = int(at.role_of[group])
     if holder != NOWHERE and holder not in items:
         yield f"the role of group {group} is held by item {holder} of another"
     elif not may_lead(problem, group, holder, bins):
@@ -390,7 +410,7 @@ def _ways(problem: Problem, group: int) -> list[tuple[Any, ...]]:
 
 
 def places_of(problem: Problem, item: int) -> list[int]:
-    must = problem.movability[item] == Movability.MUST
+    must = int(problem.movability[item]) == Movability.MUST
     return [
         b
         for b in range(problem.num_bins)

@@ -4,14 +4,27 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.FileDescriptor;
+import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import kafka.server.KafkaConfig;
+import kafka.server.KafkaRaftServer;
 import org.apache.kafka.common.utils.Exit;
+import org.apache.kafka.common.utils.Time;
 
 /**
- * Runs Kafka's command line tools, one after the other, in one JVM that stays.
+ * Runs Kafka's command line tools and `Nodes`, one after the other, in one JVM that stays.
  *
  * A request is the number of words, then each word: the main class and its arguments. The
  * reply is the exit code, then what was written to stdout and to stderr, each with its
@@ -53,9 +66,14 @@ class Tools {
             }
             replies.writeInt(run(words));
             for (var text : new ByteArrayOutputStream[] {out, err}) {
-                replies.writeInt(text.size());
-                text.writeTo(replies);
-                text.reset();
+                byte[] written;
+                // Nodes of a cluster may log meanwhile.
+                synchronized (text) {
+                    written = text.toByteArray();
+                    text.reset();
+                }
+                replies.writeInt(written.length);
+                replies.write(written);
             }
             replies.flush();
         }
@@ -83,5 +101,68 @@ class Tools {
             }
         }
         return asked == null ? status : asked;
+    }
+}
+
+/**
+ * Nodes of clusters that share this JVM, by their properties files.
+ *
+ * A node in a JVM of its own takes a second of processor time to start, and then runs on
+ * code that is not compiled yet.
+ */
+class Nodes {
+    static final Map<String, KafkaRaftServer> RUNNING = new ConcurrentHashMap<>();
+    static final ExecutorService THREADS = Executors.newCachedThreadPool();
+
+    /** The words: `start`, `stop`, or `leave`, which does not wait; and the files. */
+    public static void main(String[] words) throws Exception {
+        var files = Arrays.asList(words).subList(1, words.length);
+        switch (words[0]) {
+            case "start" -> all(files, Nodes::start);
+            case "stop" -> all(files, Nodes::stop);
+            // The controller is the first: brokers that shut down in order ask it.
+            case "leave" -> THREADS.submit(() -> {
+                all(files.subList(1, files.size()), Nodes::stop);
+                stop(files.get(0));
+                return null;
+            });
+            default -> throw new IllegalArgumentException(words[0]);
+        }
+    }
+
+    interface Step {
+        void run(String file) throws Exception;
+    }
+
+    static void all(List<String> files, Step step) throws Exception {
+        var running = new ArrayList<Future<?>>();
+        for (var file : files) {
+            running.add(THREADS.submit(() -> {
+                step.run(file);
+                return null;
+            }));
+        }
+        for (var one : running) {
+            one.get();
+        }
+    }
+
+    static void start(String file) throws Exception {
+        var settings = new Properties();
+        try (var stream = new FileInputStream(file)) {
+            settings.load(stream);
+        }
+        var server = new KafkaRaftServer(KafkaConfig.fromProps(settings), Time.SYSTEM);
+        RUNNING.put(file, server);
+        // Returns after the controller has unfenced the broker.
+        server.startup();
+    }
+
+    static void stop(String file) {
+        var server = RUNNING.remove(file);
+        if (server != null) {
+            server.shutdown();
+            server.awaitShutdown();
+        }
     }
 }

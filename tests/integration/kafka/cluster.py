@@ -1,8 +1,9 @@
 """
 A real Kafka (KRaft) on loopback: one controller, brokers on racks with log dirs.
 
-Every node is a JVM of its own, so that a broker can be killed while the others go on.
-The controller stands apart (node 100), so that any broker may die.
+A node that a test kills or freezes is a JVM of its own, so that the others go on. The
+rest may share a JVM that stays for all clusters of a run, which starts them in a tenth
+of the time. The controller is a node by itself (100), so that any broker may die.
 """
 
 import base64
@@ -14,12 +15,12 @@ import string
 import subprocess
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 from integration.kafka.jars import java_environment
-from integration.kafka.tools import run_tool
+from integration.kafka.tools import can_stay, run_tool
 
 CONTROLLER = 100
 UNKNOWN = "does not exist as expected"
@@ -36,6 +37,8 @@ JVM = (
     "-XX:-UsePerfData",
     "-Djava.awt.headless=true",
 )
+HOST_HEAP_MB = 1024
+"""Most heap of the JVM that nodes share."""
 TOOLS = "org.apache.kafka.tools"
 
 
@@ -62,6 +65,10 @@ class Cluster:
         Most heap of a node; 256 hold some thousand replicas.
     archive
         AppCDS archive that quickens the start, if there is one.
+    apart
+        Nodes in a process each, which `kill`, `pause` and `bytes_written` need; the
+        others share one, which needs the controller in it if any broker is. `None`:
+        every node. Without Java's compiler all nodes are apart.
     """
 
     def __init__(
@@ -77,6 +84,7 @@ class Cluster:
         controller_config: Mapping[str, str] | None = None,
         heap_mb: int = 256,
         archive: Path | None = None,
+        apart: Collection[int] | None = None,
     ) -> None:
         self.libs = libs
         self.heap_mb = heap_mb
@@ -92,7 +100,15 @@ class Cluster:
         self.controller_port = ports[0]
         self.ports = dict(zip(self.brokers, ports[1:], strict=True))
         self.tool_options: tuple[str, ...] = ()
+        is_shared = apart is not None and can_stay()
+        self._shared = {*self.nodes} - {*(apart or ())} if is_shared else set()
+        self._hosted: set[int] = set()
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
+
+    @property
+    def nodes(self) -> list[int]:
+        """The controller, then the brokers."""
+        return [CONTROLLER, *self.brokers]
 
     @property
     def bootstrap(self) -> str:
@@ -119,10 +135,7 @@ class Cluster:
         shutil.rmtree(self.base, ignore_errors=True)
         self._format()
         try:
-            for node in (CONTROLLER, *self.brokers):
-                self._spawn(node)
-            for node in (CONTROLLER, *self.brokers):
-                self._wait_started(node)
+            self._begin(self.nodes)
         except BaseException:
             self.stop(is_hard=True)
             raise
@@ -130,12 +143,14 @@ class Cluster:
 
     def start_node(self, node: int) -> None:
         """Start one node again and wait until it serves."""
-        self._spawn(node)
-        self._wait_started(node)
+        self._begin([node])
 
     def stop_node(self, node: int) -> None:
         """Shut one node down in order: leaders move away first."""
-        self._end([node], signal.SIGTERM)
+        if node in self._hosted:
+            self._host("stop", [node])
+        else:
+            self._end([node], signal.SIGTERM)
 
     def kill(self, node: int) -> None:
         """End one node at once; the controller fences it some seconds later."""
@@ -169,12 +184,34 @@ class Cluster:
         sign = signal.SIGKILL if is_hard else signal.SIGTERM
         self._end([node for node in self._processes if node != CONTROLLER], sign)
         self._end(list(self._processes), sign)
+        if self._hosted:
+            self._host("leave", [node for node in self.nodes if node in self._hosted])
 
     def __enter__(self) -> Self:
         return self.start()
 
     def __exit__(self, *_: object) -> None:
         self.stop(is_hard=True)
+
+    def _begin(self, nodes: Sequence[int]) -> None:
+        """Start nodes and wait until they serve."""
+        apart = [node for node in nodes if node not in self._shared]
+        for node in apart:
+            self._spawn(node)
+        if shared := [node for node in nodes if node in self._shared]:
+            self._host("start", shared)
+        for node in apart:
+            self._wait_started(node)
+
+    def _host(self, step: str, nodes: Sequence[int]) -> None:
+        """Start or stop nodes in the JVM that they share."""
+        # Before it is known to succeed: what has half started is to be stopped, too.
+        if step == "start":
+            self._hosted |= {*nodes}
+        else:
+            self._hosted -= {*nodes}
+        files = [str(self.home(node) / "server.properties") for node in nodes]
+        self.run("Nodes", step, *files, heap_mb=HOST_HEAP_MB)
 
     def _spawn(self, node: int, *options: str) -> None:
         config = str(self.home(node) / "server.properties")
@@ -219,7 +256,7 @@ class Cluster:
         The tool writes the feature levels, which only the controller needs; a
         broker needs just `meta.properties`, and a JVM for each costs a second.
         """
-        for node in (CONTROLLER, *self.brokers):
+        for node in self.nodes:
             self._write_properties(node)
         config = str(self.home(CONTROLLER) / "server.properties")
         options = ["format", "--cluster-id", self.cluster_id, "--config", config]
@@ -263,18 +300,24 @@ class Cluster:
 
     # -- Kafka's own tools ---------------------------------------------------
 
-    def _java(self, *options: str) -> list[str]:
+    def _java(self, *options: str, heap_mb: int | None = None) -> list[str]:
         # One fixed order of jars: the archive holds only for the very same class path.
         jars = ":".join(str(jar) for jar in sorted(self.libs.glob("*.jar")))
         sharing = []
         if self.archive is not None and self.archive.exists():
             sharing = [f"-XX:SharedArchiveFile={self.archive}", "-Xshare:auto"]
-        heap = f"-Xmx{self.heap_mb}m"
+        heap = f"-Xmx{heap_mb or self.heap_mb}m"
         return ["java", *options, heap, *JVM, *sharing, "-cp", jars]
 
-    def run(self, main: str, *args: str, is_checked: bool = True) -> str:
+    def run(
+        self,
+        main: str,
+        *args: str,
+        is_checked: bool = True,
+        heap_mb: int | None = None,
+    ) -> str:
         """
-        Run a Java main class to its end.
+        Run a Java main class to its end, in a JVM with so much heap.
 
         Returns
         -------
@@ -286,8 +329,9 @@ class Cluster:
         RuntimeError
             If it failed and `is_checked`.
         """
-        quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
-        done = run_tool(tuple(self._java(quiet)), main, args)
+        # What the JVM itself has to say, it says on stdout, among the answers.
+        quiet = ("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Xlog:disable")
+        done = run_tool(tuple(self._java(*quiet, heap_mb=heap_mb)), main, args)
         if is_checked and done.returncode:
             msg = f"{main} {args}: {done.returncode}\n{done.stdout}{done.stderr}"
             raise RuntimeError(msg)

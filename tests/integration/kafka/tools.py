@@ -1,4 +1,4 @@
-"""Kafka's own command line tools, in one JVM for all of a run: see `Tools.java`."""
+"""JVMs that stay for all of a run, with Kafka's tools and nodes: see `Tools.java`."""
 
 import atexit
 import functools
@@ -68,11 +68,16 @@ class Tools:
         self._jvm.stdout.close()
 
 
+def can_stay() -> bool:
+    """Whether a JVM can be kept: it compiles its source when it starts."""
+    return shutil.which("javac") is not None
+
+
 def run_tool(
     java: tuple[str, ...], main: str, args: Sequence[str]
 ) -> subprocess.CompletedProcess[str]:
     """Run a main class by a JVM that stays, or by its own without Java's compiler."""
-    if shutil.which("javac"):
+    if can_stay():
         return _staying(java).run(main, args)
     return subprocess.run(
         [*java, main, *args],
