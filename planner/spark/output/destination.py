@@ -15,6 +15,7 @@ from planner.spark.common.table_times import day_of
 from planner.spark.io.catalog_tables import qualified
 from planner.spark.io.fleet_files import KEY, TIME
 from planner.spark.io.fleet_layout import plain_path
+from planner.spark.output.commit_retries import with_retries
 from planner.spark.output.kept_rows import KeptRows
 from planner.spark.output.merged_rows import merge_rows
 from planner.spark.output.score_tables import (
@@ -206,13 +207,15 @@ class CatalogSchema:
         """
         Merge rows of any table, as `planner.spark.output.merged_rows.merge_rows` does.
 
+        The rows are merged again if another job's commit prevents theirs.
+
         Raises
         ------
         BadInputError
             If the table cannot be written.
         """
         with writing(f"{self._schema}.{contract.name}"):
-            merge_rows(rows, self._schema, contract, replaced)
+            with_retries(lambda: merge_rows(rows, self._schema, contract, replaced))
 
 
 def _replaced(*, replaces: bool, kept: KeptRows | None) -> Column | None:
