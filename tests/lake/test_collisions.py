@@ -1,6 +1,7 @@
 """Jobs that commit to one table at the same time."""
 
 import threading
+from datetime import UTC, datetime
 
 import pytest
 
@@ -98,3 +99,19 @@ def test_two_jobs_that_score_the_same_write_each_row_once(
     for fleet in fleets:
         assert scoring(lake, schema, fleet)().documents == []
     assert commits_of(lake, f"{schema}.scores") == before
+
+
+def test_a_session_sees_what_another_has_committed(lake, schema):
+    from planner.fleet.contracts.fleet_contracts import FLEETS
+    from planner.spark.io.pinned_tables import COMMITS, contents_in
+    from planner.spark.output.destination import CatalogSchema
+
+    found = []
+    for number, session in enumerate((lake, lake.newSession())):
+        columns = "cluster_id string, taken_at timestamp, content string"
+        moment = datetime(2026, 11, 21, tzinfo=UTC)
+        rows = session.createDataFrame([(f"c{number}", moment, "x")], columns)
+        CatalogSchema(session, schema).merge(FLEETS[COMMITS], rows, None)
+        found.append({cluster_id for cluster_id, _ in contents_in(lake, schema)})
+
+    assert found == [{"c0"}, {"c0", "c1"}]

@@ -12,7 +12,7 @@ from planner.fleet.contracts.table_contract import VERSION_COLUMN, TableContract
 from planner.fleet.fleet_places import schema_of
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.table_times import day_of
-from planner.spark.io.catalog_tables import qualified
+from planner.spark.io.catalog_tables import table_now
 from planner.spark.io.fleet_files import KEY, TIME
 from planner.spark.io.fleet_layout import plain_path
 from planner.spark.output.commit_retries import with_retries
@@ -167,11 +167,11 @@ class CatalogSchema:
 
     def read(self, table: str) -> DataFrame | None:
         """Return a table; `None` if it does not exist."""
-        name = qualified(self._schema, table)
         with writing(self._schema):
-            if not self._spark.catalog.tableExists(name):
-                return None
-        rows = self._spark.table(name).drop(VERSION_COLUMN)
+            found = table_now(self._spark, self._schema, table)
+        if found is None:
+            return None
+        rows = found.drop(VERSION_COLUMN)
         is_by_day = RESULTS[table].is_by_day
         return rows.withColumn("date", day_of("taken_at")) if is_by_day else rows
 

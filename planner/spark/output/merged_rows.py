@@ -22,6 +22,7 @@ from planner.spark.io.catalog_tables import (
     create_table,
     format_of,
     qualified,
+    table_now,
     widen_table,
 )
 from planner.spark.io.fleet_tables import conform
@@ -56,7 +57,7 @@ def merge_rows(
     """
     spark, name = rows.sparkSession, qualified(schema, contract.name)
     columns = columns_of(contract)
-    if spark.catalog.tableExists(name):
+    if table_now(spark, schema, contract.name) is not None:
         widen_table(spark, name, columns)
     else:
         create_table(spark, schema, contract, columns)
