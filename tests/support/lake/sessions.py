@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from support.lake.parts import lake_jars
-from support.spark import JVM
+from support.spark import JVM, free_port
 
 INSIDE = "KAFKA_PLANNER_LAKE"
 """Names the folder for the warehouses, in the environment of the process inside."""
@@ -13,6 +13,7 @@ EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension",
     "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
 )
+PORT = "spark.connect.grpc.binding.port"
 UNVERIFIED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 """To verify all classes that are loaded takes a good part of so short a session."""
 
@@ -39,7 +40,7 @@ def lake_conf(warehouse: Path) -> dict[str, str]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": "0",
+        PORT: str(free_port()),
         "spark.driver.memory": "1g",
         "spark.driver.defaultJavaOptions": f"{JVM} {UNVERIFIED}",
     }
