@@ -38,7 +38,7 @@ def table_now(spark: SparkSession, schema: str, table: str) -> DataFrame | None:
     """
     Return a table as it is now; `None` if it does not exist.
 
-    Iceberg's catalog keeps tables as they were first read until nobody has used them
+    Iceberg's catalog keeps tables as they were first read until they were not used
     for some time, 30 s by default, and shows commits of this session alone.
 
     Parameters
