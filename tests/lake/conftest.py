@@ -13,21 +13,11 @@ from typing import Any
 
 import pytest
 
-from support.lake.parts import PYSPARK, lake_jars, missing_prerequisite
+from support.lake.parts import PYSPARK, missing_prerequisite
+from support.lake.sessions import FORMATS, INSIDE, lake_conf
 from support.other_spark import outcomes_on
-from support.spark import JVM
 
-INSIDE = "KAFKA_PLANNER_LAKE"
-"""Names the folder for the warehouses, in the environment of the process inside."""
 IS_INSIDE = INSIDE in os.environ
-FORMATS = {"delta": "spark_catalog", "iceberg": "ice"}
-"""Catalogs by the format of their tables."""
-EXTENSIONS = (
-    "io.delta.sql.DeltaSparkSessionExtension",
-    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-)
-UNVERIFIED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-"""To verify all classes that are loaded takes a good part of so short a session."""
 OUTCOMES = pytest.StashKey[dict[str, str | None]]()
 
 
@@ -75,32 +65,7 @@ def lake():
         return
     from planner.spark.session import start_session
 
-    warehouse = Path(os.environ[INSIDE])
-    catalog = f"spark.sql.catalog.{FORMATS['iceberg']}"
-    session = start_session(
-        master="local[1]",
-        conf={
-            "spark.jars": ",".join(map(str, lake_jars())),
-            "spark.sql.extensions": ",".join(EXTENSIONS),
-            "spark.sql.catalog.spark_catalog": (
-                "org.apache.spark.sql.delta.catalog.DeltaCatalog"
-            ),
-            catalog: "org.apache.iceberg.spark.SparkCatalog",
-            f"{catalog}.type": "hadoop",
-            f"{catalog}.warehouse": str(warehouse / "iceberg"),
-            "spark.sql.warehouse.dir": str(warehouse / "delta"),
-            "spark.databricks.delta.snapshotPartitions": "1",
-            # Nor are statistics of a few rows of use.
-            "spark.databricks.delta.stats.collect": "false",
-            "spark.databricks.delta.writeChecksumFile.enabled": "false",
-            "spark.sql.shuffle.partitions": "1",
-            # Compiling queries takes longer than running them on a few rows.
-            "spark.sql.codegen.wholeStage": "false",
-            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-            "spark.driver.memory": "1g",
-            "spark.driver.defaultJavaOptions": f"{JVM} {UNVERIFIED}",
-        },
-    )
+    session = start_session(master="local[1]", conf=lake_conf(Path(os.environ[INSIDE])))
     yield session
     session.stop()
 

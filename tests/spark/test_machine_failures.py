@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from types import FunctionType
 
 import pytest
@@ -12,6 +13,11 @@ from planner.fleet.append import append
 from planner.fleet.fleet_store import Store
 from planner.spark.common.java_stderr import without_warnings
 from planner.spark.common.machine_failures import machine_failure
+from planner.spark.output.commit_retries import (
+    FIRST_PAUSE_S,
+    MOST_TRIES,
+    with_retries,
+)
 from support.commands import run
 from support.spark import JVM, snapshot
 
@@ -92,6 +98,40 @@ def test_machines_are_named_in_one_line(text, said):
     assert "\n" not in found
     # Not of Spark's code: as a file of Kafka's that tells of it.
     assert machine_failure(failed(RuntimeError(text), "planner")) is None
+
+
+COLLIDED = "ConcurrentAppendException: [DELTA_CONCURRENT_APPEND]"
+
+
+@pytest.mark.parametrize(
+    ("errors", "pauses", "ended"),
+    [
+        pytest.param([], 0, "done", id="none"),
+        pytest.param([COLLIDED, "TABLE_ALREADY_EXISTS"], 2, "done", id="some"),
+        pytest.param(
+            [COLLIDED] * MOST_TRIES, MOST_TRIES - 1, "another job wrote", id="all"
+        ),
+        pytest.param([COLLIDED, "No space left on device"], 1, "a disk", id="other"),
+    ],
+)
+def test_commits_that_collide_are_tried_again(monkeypatch, errors, pauses, ended):
+    left, paused = list(errors), []
+    monkeypatch.setattr(time, "sleep", paused.append)
+
+    def commit():
+        if left:
+            raise failed(RuntimeError(left.pop(0)))
+        return "done"
+
+    try:
+        found = with_retries(commit)
+    except RuntimeError as error:
+        found = machine_failure(error)
+
+    assert found.startswith(ended)
+    assert left == []
+    assert len(paused) == pauses
+    assert all(0 <= each <= FIRST_PAUSE_S * 2**n for n, each in enumerate(paused))
 
 
 def test_programs_that_trip_are_no_machines():

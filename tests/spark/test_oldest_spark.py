@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from support.other_spark import outcomes_on
+from support.other_spark import OLDEST, outcomes_on
 
 pytestmark = pytest.mark.spark
-OLDEST = "4.0.5"
-"""The newest release of the oldest line of Spark."""
 FILES = ("test_scores", "test_trends", "test_plans", "test_scenarios", "test_ingest")
 
 

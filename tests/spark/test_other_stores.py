@@ -13,7 +13,8 @@ from pyarrow import parquet
 
 from planner.fleet.append import append
 from planner.fleet.fleet_store import Store
-from planner.spark.scoring.fleet_scores import scores
+from planner.spark.io.fleet_opening import open_fleet
+from planner.spark.scoring.fleet_scores import score_fleet
 from support.broken_files import cut, spoil
 from support.commands import run
 from support.scores import by_place, differences, in_memory
@@ -129,29 +130,78 @@ def test_a_broken_file_costs_its_own_snapshots_their_rows(
     assert differences(in_memory([good]), by_place(scores.toArrow())) == []
 
 
-def test_integers_of_any_width_are_read(spark, tmp_path, mounted):
+NUMBERS = {
+    "wide": pa.int64(),
+    "decimals": pa.decimal128(22, 2),
+    "floats": pa.float64(),
+    "texts": pa.string(),
+}
+"""Types that stand for integers, and the clusters whose files have them."""
+
+
+def test_numbers_of_any_type_are_read(spark, tmp_path, mounted):
     folder = tmp_path / "fleet"
-    snapshots = [snapshot("wide"), snapshot("as-written")]
+    snapshots = [snapshot(name) for name in (*NUMBERS, "as-written")]
     for each in snapshots:
         append(each, Store(str(folder)))
-    for table in ("brokers", "log_dirs", "partitions"):
-        path = file_of(folder, table, "wide")
-        parquet.write_table(with_wide_integers(parquet.read_table(path)), path)
+    for name, kind in NUMBERS.items():
+        for table in ("brokers", "log_dirs", "partitions"):
+            path = file_of(folder, table, name)
+            parquet.write_table(with_numbers(parquet.read_table(path), kind), path)
 
-    found = scores(spark, f"{mounted}/fleet").toArrow()
+    found, problems = scored(spark, f"{mounted}/fleet")
 
-    assert differences(in_memory(snapshots), by_place(found)) == []
+    assert problems == []
+    assert differences(in_memory(snapshots), found) == []
 
 
-def with_wide_integers(table):
-    """Integers of 64 bits, in lists too."""
-    wide = {
-        pa.int32(): pa.int64(),
-        pa.list_(pa.int32()): pa.list_(pa.int64()),
+def with_numbers(table, kind):
+    """A table with another type in the place of integers, in lists too."""
+    whole = {pa.int32(), pa.int64()}
+    others = dict.fromkeys(whole, kind) | {
+        pa.list_(each): pa.list_(kind) for each in whole
     }
-    kinds = [(field.name, wide.get(field.type, field.type)) for field in table.schema]
+    kinds = [(field.name, others.get(field.type, field.type)) for field in table.schema]
     assert [kind for _, kind in kinds] != table.schema.types
     return table.cast(pa.schema(kinds))
+
+
+def scored(spark, folder):
+    """Scores of a fleet by place, and its problems."""
+    found = score_fleet(open_fleet(spark, folder))
+    try:
+        return by_place(found.scores.toArrow()), found.problems.collect()
+    finally:
+        found.release()
+
+
+def test_columns_that_are_wrong_cost_their_snapshots_alone(spark, tmp_path, mounted):
+    folder = tmp_path / "fleet"
+    good, *others = [snapshot(name) for name in ("good", "text", "list", "broker")]
+    for each in (good, *others):
+        append(each, Store(str(folder)))
+    wrong = {
+        "text": ("partitions", "size_bytes", "5GB"),
+        "list": ("partitions", "replicas", 1),
+        "broker": ("brokers", "id", "one"),
+    }
+    for name, (table, column, value) in wrong.items():
+        path = file_of(folder, table, name)
+        rows = parquet.read_table(path)
+        values = pa.array([value] * len(rows))
+        at = rows.schema.get_field_index(column)
+        parquet.write_table(rows.set_column(at, column, values), path)
+
+    found, problems = scored(spark, f"{mounted}/fleet")
+
+    assert differences(in_memory([good]), found) == []
+    told = {name: [] for name in wrong}
+    for row in problems:
+        told[row["cluster_id"]].append((row["table"], row["value"], row["rule"]))
+    for name, (table, _, value) in wrong.items():
+        tables, values, rules = zip(*told[name], strict=True)
+        assert table in tables
+        assert str(value) in values or "replicas must be array<int>" in rules[0]
 
 
 def test_changes_go_on_where_a_file_is_broken(spark, tmp_path, mounted, capsys):

@@ -14,6 +14,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 CACHE = Path(__file__).parents[2] / ".cache"
+OLDEST = "4.0.5"
+"""The newest release of the oldest line of Spark."""
 
 
 def outcomes_on(

@@ -12,6 +12,14 @@ _EXECUTOR = re.compile(
     r"ExecutorLostFailure \(executor (?P<executor>[^ )]+)[^)]*\)"
     r"(?: Reason: (?P<reason>[^\n]*))?"
 )
+_CONFLICT = (
+    r"DELTA_CONCURRENT_|DELTA_(?:METADATA|PROTOCOL)_CHANGED|Concurrent\w*Exception"
+    r"|(?:Metadata|Protocol)ChangedException|CommitFailedException"
+    r"|Found (?:new )?conflicting"
+)
+"""Errors of Delta Lake and Iceberg at a commit that another job's commit prevents."""
+_CREATED = r"ALREADY_EXISTS|AlreadyExistsException|CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
+"""Errors at the creation of a table, or a column, that another job is creating."""
 _KINDS = (
     (r"Python worker exited unexpectedly", "a Python worker was killed", MORE_MEMORY),
     (r"Python worker (?:failed to connect|timed out)", "a worker is gone", AGAIN),
@@ -22,12 +30,7 @@ _KINDS = (
         "free some of it, or name another with --conf spark.local.dir=…, and run the "
         "command again",
     ),
-    (
-        r"DELTA_CONCURRENT_|Concurrent\w*Exception|CommitFailedException"
-        r"|Found conflicting files",
-        "another job wrote to the same table meanwhile",
-        AGAIN,
-    ),
+    (_CONFLICT, "another job wrote to the same table meanwhile", AGAIN),
     (r"FetchFailed", "an executor was lost with rows that were needed", AGAIN),
     (
         r"(?:stopped|because) SparkContext|SparkContext (?:was|has been) shut ?down"
@@ -66,6 +69,12 @@ def machine_failure(error: BaseException) -> str | None:
     if isinstance(error, ConnectionError):
         return f"Spark's driver is gone; {AGAIN}"
     return None
+
+
+def is_conflict(error: BaseException) -> bool:
+    """Return whether another job's commit to the same table prevented a commit."""
+    found = re.search(f"{_CONFLICT}|{_CREATED}", str(error))
+    return _is_of_spark(error) and found is not None
 
 
 def _is_of_spark(error: BaseException) -> bool:

@@ -19,7 +19,7 @@ from planner.fleet.dumps.dump_receipts import Receipt
 from planner.fleet.dumps.dump_rejects import FOLDER as REJECTS
 from planner.fleet.fleet_store import MemoryFiles, Store
 from planner.spark.common.contract_columns import columns_of
-from planner.spark.io.catalog_tables import qualified
+from planner.spark.io.catalog_tables import table_now
 from planner.spark.io.fleet_layout import micros_of
 from planner.spark.io.pinned_tables import COMMITS, contents_in, is_one_of
 from planner.spark.output.destination import CatalogSchema
@@ -179,11 +179,11 @@ def _rows_of(held: DataFrame, contract: TableContract) -> DataFrame:
 
 
 def _receipts(spark: SparkSession, schema: str) -> dict[str, Receipt]:
-    name = qualified(schema, INGESTED)
-    if not spark.catalog.tableExists(name):
+    table = table_now(spark, schema, INGESTED)
+    if table is None:
         return {}
-    table = spark.table(name).withColumn("micros", F.unix_micros("taken_at"))
-    return {row["dump"]: _receipt(row) for row in table.collect()}
+    rows = table.withColumn("micros", F.unix_micros("taken_at")).collect()
+    return {row["dump"]: _receipt(row) for row in rows}
 
 
 def _receipt(row: Any) -> Receipt:  # noqa: ANN401 - a row

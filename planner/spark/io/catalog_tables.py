@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from pyspark.errors import ParseException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T  # noqa: N812
 
 from planner.fleet.contracts.table_contract import VERSION, TableContract
@@ -32,6 +32,28 @@ def format_of(spark: SparkSession, schema: str) -> str:
     catalog = parts[0] if len(parts) > 1 else default
     kind = spark.conf.get(f"spark.sql.catalog.{catalog}", "")
     return ICEBERG if ICEBERG in str(kind).lower() else DELTA
+
+
+def table_now(spark: SparkSession, schema: str, table: str) -> DataFrame | None:
+    """
+    Return a table as it is now; `None` if it does not exist.
+
+    Iceberg's catalog keeps tables as they were first read until they were not used
+    for some time, 30 s by default, and shows commits of this session alone.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    schema, table
+        Schema of a catalog, and the name of the table in it.
+    """
+    name = qualified(schema, table)
+    if not spark.catalog.tableExists(name):
+        return None
+    if format_of(spark, schema) == ICEBERG:
+        spark.catalog.refreshTable(name)
+    return spark.table(name)
 
 
 def create_table(

@@ -1,9 +1,8 @@
 """Read the fleet tables that commit markers name, from any path that Spark reads."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
@@ -14,6 +13,7 @@ from planner.fleet.arrow_tables import EPOCH
 from planner.fleet.commit_markers import FOLDER, TABLES, Commit, Visible, resolve
 from planner.fleet.fleet_store import Store
 from planner.io.problems import refusal
+from planner.spark.io.file_types import alike, kinds_of, read_kinds, wrong_kinds
 from planner.spark.io.fleet_files import BY_TASKS, KEY, FleetFiles, TableFile, sizes_of
 from planner.spark.io.fleet_tables import SCHEMAS
 
@@ -31,7 +31,7 @@ def read_tables(
     visible: Visible,
     days: Collection[str] | None = None,
     without: Collection[str] = (),
-) -> dict[str, DataFrame]:
+) -> tuple[dict[str, DataFrame], dict[str, str]]:
     """
     Open the tables of a fleet folder from the files that its markers name.
 
@@ -47,35 +47,37 @@ def read_tables(
         Days whose files are read, as ``2026-11-21``; `None`: all.
     without
         Files that cannot be read, by their paths in the folder.
+
+    Returns
+    -------
+    The tables, and the reasons why some files are left out: they have a column of
+    another kind than the other files, as a number for a list.
     """
     root = folder.rstrip("/")
-    schemas = {name: _widest(schema) for name, schema in SCHEMAS.items()}
-    tables = {}
+    tables, odd = {}, dict[str, str]()
     for name in TABLES:
         paths = [
             f"{root}/{file}"
             for file in visible.files(name)
             if (days is None or day_of_file(file) in days) and file not in without
         ]
-        reader = spark.read.schema(schemas[name])
-        table = reader.parquet(*paths) if paths else empty(spark, schemas[name])
-        tables[name] = _without_hidden(spark, table, visible, root)
-    return tables
+        kinds = kinds_of(spark, paths, SCHEMAS[name])
+        wrong = wrong_kinds(kinds, SCHEMAS[name])
+        frames = [
+            _without_hidden(spark, rows, visible, root)
+            for rows in read_kinds(spark, kinds, wrong)
+        ]
+        tables[name] = _together(spark, frames, SCHEMAS[name])
+        odd |= {path.removeprefix(f"{root}/"): why for path, why in wrong.items()}
+    return tables, odd
 
 
-def _widest(kind: T.DataType) -> Any:  # noqa: ANN401 - a type of the same kind
-    """
-    Return the type with integers widened to 64 bits.
-
-    Spark can read narrower integers into a wider type, but not the reverse; tasks cast
-    the result.
-    """
-    if isinstance(kind, T.StructType):
-        fields = [T.StructField(f.name, _widest(f.dataType)) for f in kind.fields]
-        return T.StructType(fields)
-    if isinstance(kind, T.ArrayType):
-        return T.ArrayType(_widest(kind.elementType))
-    return T.LongType() if isinstance(kind, T.IntegerType) else kind
+def _together(
+    spark: SparkSession, frames: Sequence[DataFrame], schema: T.StructType
+) -> DataFrame:
+    if len(frames) > 1:
+        return alike(frames, schema, KEY)
+    return frames[0] if frames else empty(spark, schema)
 
 
 def flaws_of_files(

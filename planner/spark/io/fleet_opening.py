@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812 - Spark's own name for it
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.arrow_tables import EPOCH, header_table, read_header, snapshot_tables
+from planner.fleet.commit_markers import Visible
 from planner.fleet.fleet_places import CATALOG, schema_of
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,
@@ -82,11 +83,39 @@ def open_fleet(
     visible = read_visible(spark, folder.rstrip("/"))
     files = fleet_files(folder, visible, days)
     if files is not None:
-        opened = partial(read_tables, spark, folder, visible, days)
+        opened = partial(_tables_in, spark, folder, visible, days)
         return Fleet.of_files(spark, files, opened)
-    flaws = flaws_of_files(folder, visible, days, broken)
-    tables = read_tables(spark, folder, visible, days, broken)
+    tables, odd = read_tables(spark, folder, visible, days, broken)
+    flaws = flaws_of_files(folder, visible, days, {**broken, **odd})
     return replace(_fleet_of(tables), flaws=flaws)
+
+
+def _tables_in(
+    spark: SparkSession, folder: str, visible: Visible, days: Collection[str] | None
+) -> Mapping[str, DataFrame]:
+    """
+    Return the tables of a folder of this machine, as Spark reads them.
+
+    Raises
+    ------
+    BadInputError
+        If a file has a column of another kind than the other files.
+    """
+    tables, odd = read_tables(spark, folder, visible, days)
+    if odd:
+        problems = [
+            InputProblem(
+                file=f"{folder}/{name}",
+                place="",
+                value="",
+                rule=reason,
+                remedy="write its snapshot anew",
+            )
+            for name, reason in odd.items()
+        ]
+        msg = f"cannot read {folder} as one table"
+        raise BadInputError(msg, problems)
+    return tables
 
 
 def _tables_of(spark: SparkSession, place: str) -> Mapping[str, DataFrame]:

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.commit_markers import TABLES
-from planner.spark.io.catalog_tables import DELTA, ICEBERG, qualified
+from planner.spark.io.catalog_tables import DELTA, ICEBERG, qualified, table_now
 from planner.spark.io.fleet_tables import KEY_TYPES, SCHEMAS
 from planner.spark.io.picked_columns import pick
 
@@ -47,7 +47,7 @@ def pinned_tables(spark: SparkSession, schema: str) -> Mapping[str, DataFrame]:
         If `commits` changes at each of `MOST_TRIES` attempts.
     """
     commits = qualified(schema, COMMITS)
-    if not spark.catalog.tableExists(commits):
+    if table_now(spark, schema, COMMITS) is None:
         return _pinned(spark, schema)
     for _ in range(MOST_TRIES):
         version = version_of(spark, commits)
@@ -75,11 +75,11 @@ def _without(
 
 def contents_in(spark: SparkSession, schema: str) -> dict[Micros, str]:
     """Return the content hash of each listed snapshot; empty without `commits`."""
-    name = qualified(schema, COMMITS)
-    if not spark.catalog.tableExists(name):
+    table = table_now(spark, schema, COMMITS)
+    if table is None:
         return {}
     micros = F.unix_micros("taken_at").alias("micros")
-    rows = spark.table(name).select("cluster_id", micros, "content").collect()
+    rows = table.select("cluster_id", micros, "content").collect()
     return {(row["cluster_id"], row["micros"]): row["content"] for row in rows}
 
 
@@ -114,12 +114,12 @@ def _description(spark: SparkSession, name: str) -> dict[str, str]:
 def _pinned(spark: SparkSession, schema: str) -> dict[str, DataFrame]:
     """Pin the table of brokers last: the rows of a snapshot are written to it first."""
     order = [name for name in TABLES if name != FIRST]
-    return {
-        name: _at_version(spark, qualified(schema, name)) for name in (*order, FIRST)
-    }
+    return {name: _at_version(spark, schema, name) for name in (*order, FIRST)}
 
 
-def _at_version(spark: SparkSession, name: str) -> DataFrame:
+def _at_version(spark: SparkSession, schema: str, table: str) -> DataFrame:
+    name = qualified(schema, table)
+    table_now(spark, schema, table)
     version = version_of(spark, name)
     if version is None:
         return spark.table(name)

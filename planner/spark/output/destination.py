@@ -12,9 +12,10 @@ from planner.fleet.contracts.table_contract import VERSION_COLUMN, TableContract
 from planner.fleet.fleet_places import schema_of
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.table_times import day_of
-from planner.spark.io.catalog_tables import qualified
+from planner.spark.io.catalog_tables import table_now
 from planner.spark.io.fleet_files import KEY, TIME
 from planner.spark.io.fleet_layout import plain_path
+from planner.spark.output.commit_retries import with_retries
 from planner.spark.output.kept_rows import KeptRows
 from planner.spark.output.merged_rows import merge_rows
 from planner.spark.output.score_tables import (
@@ -166,11 +167,11 @@ class CatalogSchema:
 
     def read(self, table: str) -> DataFrame | None:
         """Return a table; `None` if it does not exist."""
-        name = qualified(self._schema, table)
         with writing(self._schema):
-            if not self._spark.catalog.tableExists(name):
-                return None
-        rows = self._spark.table(name).drop(VERSION_COLUMN)
+            found = table_now(self._spark, self._schema, table)
+        if found is None:
+            return None
+        rows = found.drop(VERSION_COLUMN)
         is_by_day = RESULTS[table].is_by_day
         return rows.withColumn("date", day_of("taken_at")) if is_by_day else rows
 
@@ -206,13 +207,15 @@ class CatalogSchema:
         """
         Merge rows of any table, as `planner.spark.output.merged_rows.merge_rows` does.
 
+        The rows are merged again if another job's commit prevents theirs.
+
         Raises
         ------
         BadInputError
             If the table cannot be written.
         """
         with writing(f"{self._schema}.{contract.name}"):
-            merge_rows(rows, self._schema, contract, replaced)
+            with_retries(lambda: merge_rows(rows, self._schema, contract, replaced))
 
 
 def _replaced(*, replaces: bool, kept: KeptRows | None) -> Column | None:

@@ -17,7 +17,14 @@ from pyspark.sql import types as T  # noqa: N812
 from planner.fleet.contracts.table_contract import TableContract
 from planner.spark.common.contract_columns import columns_of, versioned
 from planner.spark.common.table_times import day_of
-from planner.spark.io.catalog_tables import create_table, qualified, widen_table
+from planner.spark.io.catalog_tables import (
+    DELTA,
+    create_table,
+    format_of,
+    qualified,
+    table_now,
+    widen_table,
+)
 from planner.spark.io.fleet_tables import conform
 from planner.spark.scoring.fleet_scores import kept
 
@@ -50,7 +57,7 @@ def merge_rows(
     """
     spark, name = rows.sparkSession, qualified(schema, contract.name)
     columns = columns_of(contract)
-    if spark.catalog.tableExists(name):
+    if table_now(spark, schema, contract.name) is not None:
         widen_table(spark, name, columns)
     else:
         create_table(spark, schema, contract, columns)
@@ -65,7 +72,11 @@ def merge_rows(
         if not span["rows"]:
             return False
         on = _within(name, span, contract) & _same(name, NEW, contract.keys)
-        _merge(staged, name, contract, on, is_insert=not span["has_known"])
+        # Iceberg appends rows of a MERGE that only inserts without looking at what
+        # another job has committed since; Delta Lake looks.
+        is_checked = format_of(spark, schema) == DELTA
+        is_insert = is_checked and not span["has_known"]
+        _merge(staged, name, contract, on, is_insert=is_insert)
     finally:
         staged.unpersist()
     return True

@@ -13,10 +13,15 @@ PYSPARK = "4.1.4"
 
 def lake_jars() -> list[Path]:
     """Return the jars of Delta Lake and Iceberg."""
-    digest = hashlib.sha256(POM.read_bytes()).hexdigest()[:16]
-    maven = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies"]
+    return jars_of(POM)
+
+
+def jars_of(pom: Path) -> list[Path]:
+    """Return the jars that a file of Maven's names, without what they depend on."""
+    digest = hashlib.sha256(pom.read_bytes()).hexdigest()[:16]
+    maven = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
     folder = fetched(
-        CACHE / "lake" / digest,
+        CACHE / pom.parent.name / digest,
         lambda target: [*maven, "-DexcludeTransitive", f"-DoutputDirectory={target}"],
     )
     return sorted(folder.glob("*.jar"))

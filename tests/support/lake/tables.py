@@ -1,5 +1,6 @@
 """Tables of Delta Lake and Iceberg, and their commits."""
 
+from pathlib import Path
 from typing import Any
 
 
@@ -31,3 +32,18 @@ def layout_of(lake: Any, table: str) -> str:
 def comments_of(lake: Any, table: str) -> set[str]:
     """Return the comments of the columns of a table."""
     return {row["comment"] for row in lake.sql(f"DESCRIBE TABLE {table}").collect()}
+
+
+def find_tables(lake: Any, warehouse: Path, schema: str) -> None:
+    """
+    Name the Delta tables that other processes made in a schema.
+
+    Spark's own catalog forgets them with its process; this stands for a metastore.
+    """
+    catalog, _, name = schema.partition(".")
+    if catalog != "spark_catalog":
+        return
+    for log in (warehouse / "delta" / f"{name}.db").glob("*/_delta_log"):
+        table = f"{schema}.{log.parent.name}"
+        if next(log.glob("*.json"), None) and not lake.catalog.tableExists(table):
+            lake.sql(f"CREATE TABLE {table} USING delta LOCATION '{log.parent}'")
