@@ -7,6 +7,7 @@ is forked from a process that has loaded them shares them. Run by Spark as
 """
 
 import gc
+from contextlib import suppress
 from importlib import import_module
 
 from pyspark import daemon
@@ -29,7 +30,9 @@ starts it again in forked processes.
 def preload() -> None:
     """Load the libraries of tasks, and exclude them from garbage collections."""
     for name in LIBRARIES:
-        import_module(name)
+        # The task that needs a missing library reports it.
+        with suppress(ImportError):
+            import_module(name)
     gc.collect()
     gc.freeze()
 
