@@ -13,13 +13,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from placement.array_types import IndexArray, RateArray
+from placement.array_types import IndexArray, OffsetArray, RateArray
 from placement.model.load import RESOURCES
 from placement.score import VIOLATIONS, ClusterScore
 from placement.score.known_loads import (
@@ -88,61 +89,118 @@ Columns = Mapping[str, Any]
 def score_table(scored: Iterable[Scored]) -> ArrowTable:
     """Return the scores of snapshots at all levels, in the columns of `SCHEMA`."""
     tables = [
-        level_rows(each.score, each.cluster_id, taken_at_time(each.taken_at), level)
+        level_rows([(_named(each), each.score)], level)
         for each in scored
         for level in LEVELS
     ]
     return pa.concat_tables([SCHEMA.empty_table(), *tables], promote_options="default")
 
 
-def level_rows(
-    score: ClusterScore, cluster_id: str | None, taken_at: datetime | None, level: str
-) -> ArrowTable:
-    """Return one level of one score, in the columns of `SCHEMA` that apply to it."""
+class Named(NamedTuple):
+    """Snapshot of some rows: cluster id and time."""
+
+    cluster_id: str | None
+    taken_at: datetime | None
+
+
+def level_rows(scores: Sequence[tuple[Named, ClusterScore]], level: str) -> ArrowTable:
+    """
+    Return one level of some scores, in the columns of `SCHEMA` that apply to it.
+
+    Rows are ordered by score, resource, and part of the level.
+    """
     maker = MAKERS[level]
-    known = maker.known(score)
-    by_resource = [maker.of_resource(score, known, r) for r in range(len(RESOURCES))]
-    shared = {**maker.of_all(score)}
-    count = len(next(iter(shared.values())))
-    shared["complete"] = np.full(count, score.is_complete)
-    return _rows(shared, by_resource, cluster_id, taken_at, level)
+    blocks = []
+    for name, score in scores:
+        known = maker.known(score)
+        by_resource = [maker.of_resource(score, known, r) for r in range(_WIDTH)]
+        shared = {**maker.of_all(score)}
+        count = len(next(iter(shared.values())))
+        shared["complete"] = np.full(count, score.is_complete)
+        blocks.append(_Block(name, count, shared, by_resource))
+    return _rows(blocks, level)
 
 
 def topic_rows(
     names: ArrowArray,
     topics: TopicLevel,
-    cluster_id: str | None,
-    taken_at: datetime | None,
+    first: OffsetArray,
+    snapshots: Sequence[Named],
 ) -> ArrowTable:
-    """Return the rows of topics, in the columns of `SCHEMA` that apply to them."""
-    by_resource = [_topic_figures(topics, r) for r in range(len(RESOURCES))]
+    """
+    Return the rows of topics, in the columns of `SCHEMA` that apply to them.
+
+    Parameters
+    ----------
+    names, topics
+        Topics of the snapshots, one snapshot after the other.
+    first
+        ``(S + 1,)`` first topic of each snapshot.
+    snapshots
+        The snapshots.
+    """
     shared = _topic_columns(names, topics)
-    return _rows(shared, by_resource, cluster_id, taken_at, "topic")
+    by_resource = [_topic_figures(topics, r) for r in range(_WIDTH)]
+    return _rows(
+        [
+            _Block(
+                snapshot,
+                high - low,
+                {name: values[low:high] for name, values in shared.items()},
+                [
+                    {name: values[low:high] for name, values in of.items()}
+                    for of in by_resource
+                ],
+            )
+            for snapshot, (low, high) in zip(
+                snapshots, pairwise(first.tolist()), strict=True
+            )
+        ],
+        "topic",
+    )
 
 
-def _rows(
-    shared: Columns,
-    by_resource: Sequence[Columns],
-    cluster_id: str | None,
-    taken_at: datetime | None,
-    level: str,
-) -> ArrowTable:
-    """Return the rows of all resources, one resource after the other."""
-    count = len(next(iter(shared.values())))
-    fixed = {"cluster_id": cluster_id, "taken_at": taken_at, "level": level}
+class _Block(NamedTuple):
+    """
+    Columns of one level of one snapshot, `length` rows for each resource.
+
+    `shared` has the columns that are alike for all resources.
+    """
+
+    snapshot: Named
+    length: int
+    shared: Columns
+    by_resource: Sequence[Columns]
+
+
+def _rows(blocks: Sequence[_Block], level: str) -> ArrowTable:
+    """Return the rows of blocks, those of one resource after the other in each."""
+    counts = [block.length for block in blocks]
+    of = np.repeat(np.arange(len(blocks)), np.multiply(counts, _WIDTH))
+    resources = np.concatenate([np.repeat(np.arange(_WIDTH), n) for n in counts])
+    fixed = {
+        "cluster_id": ([block.snapshot.cluster_id for block in blocks], of),
+        "taken_at": ([block.snapshot.taken_at for block in blocks], of),
+        "level": ([level], np.zeros_like(of)),
+        "resource": (_RESOURCES, resources),
+    }
     arrays = {}
     for name, kind in _TYPES.items():
         if name in fixed:
-            arrays[name] = pa.repeat(pa.scalar(fixed[name], kind), count * _WIDTH)
-        elif name == "resource":
-            arrays[name] = pa.array(np.repeat(_RESOURCES, count), kind)
-        elif name in shared:
-            arrays[name] = pa.concat_arrays([pa.array(shared[name], kind)] * _WIDTH)
-        elif name in by_resource[0]:
-            each = np.concatenate([of[name] for of in by_resource])
+            values, rows = fixed[name]
+            arrays[name] = pa.array(values, kind).take(pa.array(rows))
+        elif name in blocks[0].shared:
+            pieces = [pa.array(block.shared[name], kind) for block in blocks]
+            arrays[name] = pa.concat_arrays([p for p in pieces for _ in range(_WIDTH)])
+        elif name in blocks[0].by_resource[0]:
+            each = [of[name] for block in blocks for of in block.by_resource]
             # NaN marks unknown values, which are null in the table.
-            arrays[name] = pa.array(each, kind, from_pandas=True)
+            arrays[name] = pa.array(np.concatenate(each), kind, from_pandas=True)
     return pa.table(arrays)
+
+
+def _named(scored: Scored) -> Named:
+    return Named(scored.cluster_id, taken_at_time(scored.taken_at))
 
 
 def taken_at_time(taken_at: str | None) -> datetime | None:

@@ -58,6 +58,8 @@ LOCAL_DEFAULTS: Mapping[str, str] = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+    # Workers share the libraries that this daemon loads before it forks them.
+    "spark.python.daemon.module": "planner.spark.worker_daemon",
     # With so few tasks, planning again after each stage gains nothing.
     "spark.sql.adaptive.enabled": "false",
     # Otherwise each file of a fleet is listed in a task of its own, in 0.01 s.

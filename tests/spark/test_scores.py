@@ -182,7 +182,7 @@ def test_no_row_of_a_replica_leaves_the_task_that_read_it(spark, monkeypatch):
     whole = skewed_snapshot()
     fleet = fleet_of_snapshots(spark, [whole])
 
-    table = partial_sums(spark, fleet, grounds_of(fleet), nobody_judges).toArrow()
+    table = partial_sums(spark, fleet, grounds_of(fleet), nobody_judges).rows.toArrow()
 
     parcels = Unpacked(("skewed", 0), table)
     state = whole.to_state()

@@ -1,6 +1,7 @@
 """The session that Spark jobs run in."""
 
 import os
+import subprocess
 import sys
 
 import pyarrow as pa
@@ -50,6 +51,48 @@ def test_tasks_keep_the_memory_they_had(spark):
     assert int(found["MALLOC_MMAP_THRESHOLD_"]) == 32 * 2**20
     assert int(found["MALLOC_TRIM_THRESHOLD_"]) == 256 * 2**20
     assert found["MIMALLOC_PURGE_DELAY"] == "-1"
+
+
+@pytest.mark.spark
+def test_workers_are_forked_with_their_libraries_loaded(spark):
+    def tell(batches):
+        import os as worker
+        from pathlib import Path
+
+        import pyarrow as pa
+
+        yield from batches
+        daemon = Path(f"/proc/{worker.getppid()}/cmdline").read_text()
+        yield pa.record_batch({"daemon": [daemon]})
+
+    rows = spark.createDataFrame([("",)], "daemon string")
+
+    found = {row.daemon for row in rows.mapInArrow(tell, rows.schema).collect()}
+    assert all("planner.spark.worker_daemon" in daemon for daemon in found - {""})
+    assert len(found) > 1
+
+
+def test_libraries_that_workers_share_start_no_threads_but_those_of_jemalloc():
+    code = (
+        "from pathlib import Path\n"
+        "from planner.spark.worker_daemon import LIBRARIES, preload\n"
+        "import sys\n"
+        "preload()\n"
+        "assert {*LIBRARIES} <= {*sys.modules}\n"
+        "for comm in Path('/proc/self/task').glob('*/comm'):\n"
+        "    print(comm.read_text().strip())\n"
+    )
+    env = os.environ | {"OMP_NUM_THREADS": "1"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert {name[:8] for name in done.stdout.split()[1:]} <= {"jemalloc"}
 
 
 @pytest.mark.spark

@@ -4,6 +4,7 @@ import pickle
 from collections import Counter
 from dataclasses import fields
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -19,7 +20,6 @@ from planner.spark.scoring.broadcast.topic_settings import min_isr_of, said_of
 from planner.spark.scoring.map_side.row_sums import Adding
 from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
 from planner.spark.scoring.reduce_side.reduce_snapshots import (
-    COMPLETE,
     REFUSED,
     WARNED,
     judging,
@@ -27,7 +27,13 @@ from planner.spark.scoring.reduce_side.reduce_snapshots import (
     telling,
 )
 from planner.spark.scoring.reduce_side.snapshot_problems import twice_numbered
-from planner.spark.scoring.shuffle.shuffle_rows import buckets_of, packed, seeds, sent
+from planner.spark.scoring.shuffle.shuffle_rows import (
+    COMPLETE,
+    buckets_of,
+    packed,
+    seeds,
+    sent,
+)
 from planner.spark.scoring.sums.partial_sums import FOUND, NUMBERS, READ, WRONG, sums_of
 from planner.spark.scoring.sums.place_sums import PlaceSums
 from support.scores import by_place, differences, in_memory
@@ -174,17 +180,17 @@ def test_many_places_have_rows_of_those_in_use_alone(monkeypatch):
 @pytest.mark.slow
 def test_compiled_sums_are_those_of_plain_python():
     tables = snapshot_tables(skewed_snapshot(), name="c")
-    ground = grounds_in_memory(tables).of(key_of(tables))
+    ground = grounds_in_memory(tables).of((key_of(tables),))
     rows = tables["partitions"].select(list(READ))
 
-    said = said_of(tables["topics"])
+    said, first_row = [said_of(tables["topics"])], np.array([0, len(rows)])
 
-    of_compiled, of_plain = PlaceSums(ground.state), PlaceSums(ground.state)
+    of_compiled, of_plain = PlaceSums(ground), PlaceSums(ground)
 
-    compiled = sums_of(rows, ground, said, of_compiled, is_compiled=True)
+    (compiled,) = sums_of(rows, first_row, ground, said, of_compiled, is_compiled=True)
 
-    plain = sums_of(rows, ground, said, of_plain)
-    assert of_compiled.table().equals(of_plain.table())
+    (plain,) = sums_of(rows, first_row, ground, said, of_plain)
+    assert of_compiled.tables()[0].equals(of_plain.tables()[0])
     for field in fields(plain):
         assert getattr(compiled, field.name).equals(getattr(plain, field.name))
 

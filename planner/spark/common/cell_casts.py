@@ -164,6 +164,27 @@ def without_codes(rows: ArrowTable) -> ArrowTable:
     return rows
 
 
+def one_chunk(tables: Sequence[ArrowTable]) -> ArrowTable:
+    """Concatenate rows in one chunk; columns of nulls are created anew, not copied."""
+    if len(tables) == 1:
+        return tables[0].combine_chunks()
+    if any(table.schema != tables[0].schema for table in tables):
+        # Texts of one file are dictionary-encoded, those of another are not.
+        tables = [without_codes(table) for table in tables]
+    names = tables[0].column_names
+    empty = [
+        name
+        for name in names
+        if all(table.column(name).null_count == len(table) for table in tables)
+    ]
+    full = [table.drop_columns(empty) for table in tables]
+    rows = pa.concat_tables(full).unify_dictionaries().combine_chunks()
+    for name in empty:
+        kind = tables[0].schema.field(name).type
+        rows = rows.append_column(name, nulls(len(rows), kind))
+    return rows
+
+
 def _decoded(array: ArrowArray) -> ArrowArray:
     if not pa.types.is_list(array.type):
         return array.dictionary_decode()

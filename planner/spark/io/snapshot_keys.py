@@ -13,6 +13,13 @@ Key = tuple[str | None, int]
 """Key of a snapshot: cluster id, and time in microseconds since 1970."""
 NO_TIME = -(2**62)
 """Time in the key of rows without a time."""
+MANY: Key = (None, NO_TIME + 1)
+"""Key of shuffle rows that concern several snapshots; no snapshot has it."""
+
+
+def order_of(key: Key) -> tuple[str, int]:
+    """Return a value that sorts keys; a missing cluster id sorts as an empty one."""
+    return key[0] or "", key[1]
 
 
 def micros_of(rows: ArrowTable) -> npt.NDArray[np.int64]:

@@ -17,7 +17,6 @@ from planner.spark.scoring.broadcast.broadcast_tables import Grounds, grounds_of
 from planner.spark.scoring.map_side.map_partitions import contents_of, partial_sums
 from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
 from planner.spark.scoring.reduce_side.reduce_snapshots import (
-    COMPLETE,
     HEAT,
     REFUSED,
     WARNED,
@@ -27,6 +26,7 @@ from planner.spark.scoring.reduce_side.reduce_snapshots import (
     telling,
     whole_judge,
 )
+from planner.spark.scoring.shuffle.shuffle_rows import COMPLETE
 from planner.spark.scoring.shuffle.shuffle_rows import SCHEMA as PARCELS
 
 TASK_ROWS, TASK_SNAPSHOTS = 2_000_000, 10
@@ -147,7 +147,9 @@ def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
         grounds = grounds.with_partitions(contents.rows)
     judge = whole_judge(grounds, settings)
     partial = partial_sums(spark, tables, grounds, judge, contents)
-    together = brought_together(partial, _tasks(spark, grounds))
+    if partial.are_judged:
+        return FleetScores(judged=partial.rows)
+    together = brought_together(partial.rows, _tasks(spark, grounds))
     judged = together.mapInArrow(judging(grounds, settings), _as_spark(PARCELS))
     return FleetScores(judged=judged)
 

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
+from placement.array_types import BoolArray
 from planner.errors import UnreadableFileError
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.problem_rows import Row
@@ -32,7 +33,8 @@ from planner.spark.scoring.broadcast.broadcast_columns import (
 from planner.spark.scoring.broadcast.topic_settings import saying
 from planner.spark.scoring.shuffle.shuffle_rows import Buckets, buckets_for
 from planner.spark.scoring.shuffle.stacked_tables import part_of, tagged, union_of
-from planner.spark.scoring.sums.partial_sums import Ground
+from planner.spark.scoring.sums.snapshot_grounds import Ground
+from planner.spark.scoring.sums.sum_arrays import Ints
 
 Flaw = dict[str, str]
 """Problem of a file, in the columns of `planner.spark.common.problem_rows.FOUND`."""
@@ -96,32 +98,56 @@ class Grounds:
         """Return the rows of one table that belong to a snapshot, as they were read."""
         return self.tables[name].slice(*self.rows[name].get(key, (0, 0)))
 
-    def of(self, key: Key) -> Ground:
-        """Return the data of one snapshot, with each broker once."""
-        is_small = self.rows["brokers"].get(key, (0, 0))[1] <= SMALL_BROKERS
-        return self._of_small(key) if is_small else self._of_large(key)
+    def num_brokers(self, key: Key) -> int:
+        """Return the number of brokers of a snapshot."""
+        return self.rows["brokers"].get(key, (0, 0))[1]
+
+    def of(self, keys: tuple[Key, ...]) -> Ground:
+        """Return the data of one or more snapshots, with each broker once."""
+        if len(keys) > 1:
+            return self._of_many(keys)
+        is_small = self.num_brokers(keys[0]) <= SMALL_BROKERS
+        return self._of_small(keys) if is_small else self._of_large(keys)
 
     @cached_property
-    def _of_large(self) -> Callable[[Key], Ground]:
+    def _of_large(self) -> Callable[[tuple[Key, ...]], Ground]:
         return lru_cache(GROUNDS_KEPT)(self._make)
 
     @cached_property
-    def _of_small(self) -> Callable[[Key], Ground]:
+    def _of_small(self) -> Callable[[tuple[Key, ...]], Ground]:
         return lru_cache(SMALL_KEPT)(self._make)
 
-    def _make(self, key: Key) -> Ground:
-        said = self.part("clusters", key).column("min_isr").drop_null().to_pylist()
-        dirs = self.part("log_dirs", key)
+    @cached_property
+    def _of_many(self) -> Callable[[tuple[Key, ...]], Ground]:
+        return lru_cache(1)(self._make)
+
+    def _make(self, keys: tuple[Key, ...]) -> Ground:
+        clusters = [self.part("clusters", key).column("min_isr") for key in keys]
+        said = [column.drop_null().to_pylist() for column in clusters]
+        brokers, first_broker = self._together("brokers", keys)
+        dirs, first_dir = self._together("log_dirs", keys)
         return Ground(
-            min_isr=said[0] if said else 1,
-            brokers=_once(self.part("brokers", key)),
-            log_dirs=dirs.filter(pc.is_valid(dirs.column("path"))),
+            min_isr=[each[0] if each else 1 for each in said],
+            brokers=brokers,
+            log_dirs=dirs,
+            first_broker=first_broker,
+            first_dir=first_dir,
         )
+
+    def _together(self, name: str, keys: Sequence[Key]) -> tuple[ArrowTable, Ints]:
+        """Return the usable rows of snapshots, and the first row of each."""
+        spans = [self.rows[name].get(key, (0, 0)) for key in keys]
+        lengths = np.array([length for _, length in spans])
+        parts = [self.tables[name].slice(*span) for span in spans]
+        table = pa.concat_tables(parts).combine_chunks()
+        of = np.repeat(np.arange(len(keys)), lengths)
+        is_used = _USABLE[name](table, of)
+        first = np.searchsorted(of[is_used], np.arange(len(keys) + 1))
+        return table.filter(pa.array(is_used)), first
 
     def buckets(self, key: Key) -> Buckets:
         """Return the buckets of a snapshot's topics."""
-        brokers = self.rows["brokers"].get(key, (0, 0))[1]
-        return buckets_for(brokers, self.partitions.get(key, 0))
+        return buckets_for(self.num_brokers(key), self.partitions.get(key, 0))
 
     def with_partitions(self, rows: int) -> Self:
         """Return the data with `rows` partitions, taken to be equally many of each."""
@@ -146,13 +172,25 @@ def _handed(name: str, packed: bytes) -> Grounds:
     return _HERE[name]
 
 
-def _once(brokers: ArrowTable) -> ArrowTable:
-    """Return each broker once; duplicates are reported elsewhere."""
-    known = brokers.filter(pc.is_valid(brokers.column("id")))
-    ids = known.column("id").to_numpy()
-    is_first = np.ones(len(known), dtype=np.bool_)
-    is_first[1:] = ids[1:] != ids[:-1]
-    return known.filter(pa.array(is_first))
+def _is_first(brokers: ArrowTable, of: Ints) -> BoolArray:
+    """Return whether a broker has an id for the first time; others are reported."""
+    column = brokers.column("id")
+    known = np.flatnonzero(column.is_valid().to_numpy())
+    ids, of = column.drop_null().to_numpy(), of[known]
+    is_new = np.ones(len(known), dtype=np.bool_)
+    is_new[1:] = (ids[1:] != ids[:-1]) | (of[1:] != of[:-1])
+    is_first = np.zeros(len(brokers), dtype=np.bool_)
+    is_first[known[is_new]] = True
+    return is_first
+
+
+def _has_path(log_dirs: ArrowTable, _: Ints) -> BoolArray:
+    has_path: BoolArray = log_dirs.column("path").is_valid().to_numpy()
+    return has_path
+
+
+_USABLE = {"brokers": _is_first, "log_dirs": _has_path}
+"""Functions that return which rows of a table scores can use."""
 
 
 def grounds_of(fleet: Fleet) -> Grounds:

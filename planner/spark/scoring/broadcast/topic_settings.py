@@ -5,7 +5,7 @@ They are looked up in the tasks that sum partitions, so that no process holds th
 settings of all topics of a fleet.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Self
 
@@ -160,9 +160,16 @@ class SaidInFiles:
         self._heard: dict[Key, ArrowTable] = {}
         self._of = lru_cache(SNAPSHOTS_KEPT)(self._read)
 
-    def hear(self, key: Key, topics: ArrowTable) -> None:
-        """Cache the settings of all topics of a snapshot, which were already read."""
-        self._heard[key] = said_of(topics)
+    def hear(self, topics: ArrowTable, keys: Collection[Key]) -> None:
+        """
+        Cache the settings of topics that were already read.
+
+        `keys` are the snapshots whose topics are all among those of `topics`.
+        """
+        self._heard = dict.fromkeys(keys, SAID.empty_table()) | self._heard
+        for key, said in by_key(_said_with(topics, KEY)):
+            if key in keys:
+                self._heard[key] = said.select(SAID.names)
 
     def __call__(self, key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
         """Return the settings of all topics of a snapshot that have any."""
@@ -188,11 +195,18 @@ class SaidInFiles:
 
 def said_of(topics: ArrowTable) -> ArrowTable:
     """Return the settings of topics that have any: the columns of `SAID`."""
+    return _said_with(topics, ())
+
+
+def _said_with(topics: ArrowTable, names: Sequence[str]) -> ArrowTable:
+    """Return the settings of topics that have any, and more columns of the topics."""
     shared = pc.equal(topics.column("storage"), "shared")
     is_shared = pc.fill_null(shared, fill_value=False)
     min_isr = pa.array(min_isr_of(topics.column("configs")), pa.int32())
     columns = [topics.column("topic"), is_shared, min_isr]
     table = pa.Table.from_arrays(columns, schema=SAID)
+    for name in names:
+        table = table.append_column(name, topics.column(name))
     return table.filter(pc.or_(is_shared, min_isr.is_valid())).combine_chunks()
 
 

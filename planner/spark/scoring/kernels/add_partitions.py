@@ -54,13 +54,14 @@ def _add(
 ) -> None:
     """Add a partition, number `q` of its block, to all sums except those by place."""
     t = rows.topic[p]
+    snapshot = ground.snapshot[t]
     low = rows.start[p]
     size = rows.start[p + 1] - low
     sums.counts[t, NUM_PARTITIONS] += 1
     sums.counts[t, NUM_LISTED] += size
     follow_numbers(rows, sums, p, t)
     find_brokers(rows, ground, scratch, low, size)
-    scratch.is_sound[q] = is_sound(rows, sums, scratch, p, t, size)
+    scratch.is_sound[q] = is_sound(rows, sums, scratch, p, t, snapshot, size)
     if not scratch.is_sound[q]:
         sums.suspects[p] = True
     else:
@@ -71,7 +72,7 @@ def _add(
         disk = spread(rows, ground, scratch, q, t, low, at, size, leader)
         if is_odd(rows, scratch, p, q, leader, in_sync):
             sums.suspects[p] = True
-        total_up(sums, scratch, q, t, size, disk, leader)
+        total_up(sums, scratch, q, t, snapshot, size, disk, leader)
 
 
 @functools.cache

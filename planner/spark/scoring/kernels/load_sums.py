@@ -63,7 +63,7 @@ def weigh(
     counts[t, NUM_KNOWS_IN] += np.isfinite(inbound)
     counts[t, NUM_KNOWS_OUT] += np.isfinite(served)
     counts[t, NUM_KNOWS_CPU] += np.isfinite(both)
-    firsts = sums.firsts
+    firsts = sums.firsts[ground.snapshot[t]]
     firsts[factor, 0] += each[q, DISK]
     firsts[factor, 1] += each[q, IN]
     firsts[factor, 2] += each[q, CPU]
@@ -111,7 +111,14 @@ def spread(
 
 
 def total_up(
-    sums: Table, scratch: Table, q: int, t: int, size: int, disk: int, leader: int
+    sums: Table,
+    scratch: Table,
+    q: int,
+    t: int,
+    snapshot: int,
+    size: int,
+    disk: int,
+    leader: int,
 ) -> None:
     """
     Add the load of a whole partition to its topic.
@@ -134,7 +141,7 @@ def total_up(
         if is_led:
             load += scratch.extra[q, r]
             whole += scratch.extra[q, r]
-        sums.whole[r] += whole
+        sums.whole[snapshot, r] += whole
         sums.total[t, r] += load
         if is_first:
             sums.origin[t, r] = load

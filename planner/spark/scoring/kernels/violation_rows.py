@@ -47,7 +47,13 @@ def find_brokers(
 
 
 def is_sound(
-    rows: Table, sums: Table, scratch: Table, p: int, t: int, size: int
+    rows: Table,
+    sums: Table,
+    scratch: Table,
+    p: int,
+    t: int,
+    snapshot: int,
+    size: int,
 ) -> bool:
     """
     Return whether a partition can be scored; count its faults.
@@ -71,7 +77,7 @@ def is_sound(
         is_sound = False
     for k in range(size):
         if scratch.broker[k] < 0:
-            sums.strangers[0] += 1
+            sums.strangers[snapshot] += 1
             is_sound = False
     return is_sound
 
@@ -172,7 +178,7 @@ def judge(
         if is_off:
             counts[t, NUM_OFFLINE] += 1
     listed = _target_size(rows, ground, scratch, p, low, size)
-    if _breaks_racks(ground, scratch, size, listed):
+    if _breaks_racks(ground, scratch, ground.snapshot[t], size, listed):
         counts[t, NUM_RACK] += 1
     if leader == ABSENT:
         counts[t, NUM_LEADERLESS] += 1
@@ -210,13 +216,15 @@ def _target_size(
     return listed
 
 
-def _breaks_racks(ground: Table, scratch: Table, size: int, listed: int) -> bool:
+def _breaks_racks(
+    ground: Table, scratch: Table, snapshot: int, size: int, listed: int
+) -> bool:
     """Return whether the target list violates the rack rule."""
     fullest = _fullest(ground, scratch, size)
-    if fullest > ground.rack_limit[listed]:
+    if fullest > ground.rack_limit[snapshot, listed]:
         return True
     # With one replica per rack, no rack holds two more than another.
-    return bool(fullest > 1 and _is_uneven(ground, scratch, size, fullest))
+    return bool(fullest > 1 and _is_uneven(ground, scratch, snapshot, size, fullest))
 
 
 def _fullest(ground: Table, scratch: Table, size: int) -> int:
@@ -233,7 +241,9 @@ def _fullest(ground: Table, scratch: Table, size: int) -> int:
     return fullest
 
 
-def _is_uneven(ground: Table, scratch: Table, size: int, fullest: int) -> bool:
+def _is_uneven(
+    ground: Table, scratch: Table, snapshot: int, size: int, fullest: int
+) -> bool:
     """
     Return whether a rack with room holds two or more replicas less than the fullest.
 
@@ -243,7 +253,7 @@ def _is_uneven(ground: Table, scratch: Table, size: int, fullest: int) -> bool:
     for k in range(size):
         held[ground.rack[scratch.broker[k]]] += scratch.counts[k]
     is_uneven = False
-    for rack in range(len(held)):
+    for rack in range(ground.first_rack[snapshot], ground.first_rack[snapshot + 1]):
         if held[rack] < ground.in_rack[rack] and fullest - held[rack] > 1:
             is_uneven = True
             break

@@ -7,12 +7,15 @@ snapshots are scored on the reduce side, after their sums have been shuffled.
 
 import pickle
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
+import pyarrow as pa
+
 from planner.errors import UnreadableFileError
-from planner.snapshot.tables.snapshot_columns import TOPICS
+from planner.snapshot.tables.snapshot_columns import TOPICS, ArrowTable
 from planner.spark.common.problem_rows import found_table
 from planner.spark.common.python_workers import settle
 from planner.spark.common.task_packing import pack
@@ -26,7 +29,12 @@ from planner.spark.io.fleet_files import (
 from planner.spark.io.snapshot_keys import Key, by_key
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds, flaws_of
 from planner.spark.scoring.broadcast.topic_settings import SaidInFiles
-from planner.spark.scoring.map_side.row_sums import CHUNK_ROWS, Adding, listed
+from planner.spark.scoring.map_side.row_sums import (
+    CHUNK_ROWS,
+    TOPICS_KEPT,
+    Adding,
+    listed,
+)
 from planner.spark.scoring.shuffle.shuffle_rows import (
     Batches,
     Parcel,
@@ -54,8 +62,8 @@ Piece = tuple[str, int, int | None]
 A row group: its table, the index of its file in the table, its number; `None`: all of
 the file.
 """
-Judge = Callable[[Key, Sequence[Parcel]], Parcels]
-"""Function from all shuffle rows of a snapshot to its scores or problems."""
+Judge = Callable[[Mapping[Key, Sequence[Parcel]]], Parcels]
+"""Function from all shuffle rows of snapshots to their scores or problems."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,36 +223,70 @@ def _judged(task: ReadTask, parcels: Iterable[Parcel], judge: Judge) -> Parcels:
             kept[parcel[0]].append(parcel)
         else:
             yield parcel
-    for key, own in kept.items():
-        yield from judge(key, [*seeds([key]), *own])
+    yield from judge({key: [*seeds([key]), *own] for key, own in kept.items()})
 
 
 def _of_task(task: ReadTask, grounds: Grounds) -> Parcels:
+    """Sum the partitions of a task; its topics come first."""
     said = SaidInFiles(task.topics)
-    adding = Adding(grounds, said)
+    topics, adding = Listing(grounds, said), Adding(grounds, said)
     for table, file, group in task.pieces:
+        if table != "topics":
+            yield from topics.end()
         try:
-            yield from _of_piece(table, file, group, adding, grounds, said)
+            yield from _of_piece(table, file, group, adding, topics)
         except UnreadableFileError as error:
             yield from _unreadable(table, file, str(error))
+    yield from topics.end()
     yield from adding.end()
 
 
+class Listing:
+    """
+    Topics of a task that are waiting to be listed together.
+
+    Parameters
+    ----------
+    grounds
+        Brokers of the snapshots.
+    said
+        Receives the settings of topics.
+    """
+
+    def __init__(self, grounds: Grounds, said: SaidInFiles) -> None:
+        self._grounds = grounds
+        self._said = said
+        self._waiting: dict[pa.Schema, list[ArrowTable]] = {}
+        self._whole: set[Key] = set()
+        self._rows = 0
+
+    def take(self, topics: ArrowTable, whole: Key | None) -> Parcels:
+        """Add topics; `whole` is their snapshot if they are all of its topics."""
+        self._waiting.setdefault(topics.schema, []).append(topics)
+        self._whole |= {whole} if whole is not None else set()
+        self._rows += len(topics)
+        if self._rows >= TOPICS_KEPT:
+            yield from self.end()
+
+    def end(self) -> Parcels:
+        """List the topics that wait."""
+        hears = partial(self._said.hear, keys=frozenset(self._whole))
+        for tables in self._waiting.values():
+            together = pa.concat_tables(tables).combine_chunks()
+            yield from listed(together, self._grounds, hears)
+        self._waiting, self._whole, self._rows = {}, set(), 0
+
+
 def _of_piece(
-    table: str,
-    file: TableFile,
-    group: int | None,
-    adding: Adding,
-    grounds: Grounds,
-    said: SaidInFiles,
+    table: str, file: TableFile, group: int | None, adding: Adding, topics: Listing
 ) -> Parcels:
     file = file.alone
     coded = _CODED if table == "partitions" else ()
     # A small file has all topic settings of its snapshot.
-    hears = said.hear if group is None and file.key is not None else None
+    whole = file.key if group is None else None
     for rows in read_batches(file, group, _WANTED[table], coded, CHUNK_ROWS):
         if table == "topics":
-            yield from listed(keyed(rows, file), grounds, hears)
+            yield from topics.take(keyed(rows, file), whole)
         elif file.key is not None:
             yield from adding.take(file.key, rows)
         else:

@@ -7,7 +7,9 @@ hands over whole files if a table is a plain scan of Parquet, else rows as Arrow
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -46,13 +48,30 @@ from planner.spark.scoring.shuffle.shuffle_rows import (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class PartialSums:
+    """
+    Partial sums of a fleet.
+
+    Parameters
+    ----------
+    rows
+        The columns of `planner.spark.scoring.shuffle.shuffle_rows.SCHEMA`.
+    are_judged
+        Whether tasks have scored all snapshots, so that nothing needs to be shuffled.
+    """
+
+    rows: DataFrame
+    are_judged: bool
+
+
 def partial_sums(
     spark: SparkSession,
     fleet: Fleet,
     grounds: Grounds,
     judge: Judge,
     contents: FileContents | None = None,
-) -> DataFrame:
+) -> PartialSums:
     """
     Sum partitions, task by task.
 
@@ -69,11 +88,6 @@ def partial_sums(
     contents
         Result of `contents_of`.
 
-    Returns
-    -------
-    DataFrame
-        Partial sums: the columns of
-        `planner.spark.scoring.shuffle.shuffle_rows.SCHEMA`.
     """
     from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -84,11 +98,16 @@ def partial_sums(
         topics = fleet.topics.select(*KEY, *TOPICS.schema.names)
         named = topics.mapInArrow(_lister(grounds), schema)
         nothing = spark.range(0, 1, 1, 1)
-        return rows.union(named).union(nothing.mapInArrow(_seeder(grounds), schema))
+        seeded = nothing.mapInArrow(_seeder(grounds), schema)
+        return PartialSums(rows=rows.union(named).union(seeded), are_judged=False)
     tasks = read_tasks(fleet.files, cores_of(spark))
     # A row for each task, and nothing to shuffle.
     numbers = spark.range(0, len(tasks), 1, len(tasks))
-    return numbers.mapInArrow(reader(grounds, tasks, judge), schema)
+    whole = frozenset(chain.from_iterable(task.whole for task in tasks))
+    return PartialSums(
+        rows=numbers.mapInArrow(reader(grounds, tasks, judge), schema),
+        are_judged=whole.issuperset(grounds.keys),
+    )
 
 
 def contents_of(fleet: Fleet, grounds: Grounds) -> FileContents | None:

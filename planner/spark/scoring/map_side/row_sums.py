@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from planner.snapshot.checks.broker_checks import TOPIC_CHECKS
 from planner.snapshot.checks.record_checks import findings
 from planner.snapshot.tables.snapshot_columns import PARTITIONS, TOPICS, ArrowTable
 from planner.snapshot.tables.table_facts import Facts
-from planner.spark.common.cell_casts import cast_cells, nulls, without_codes
-from planner.spark.common.problem_rows import found_table, rows_of_findings
-from planner.spark.io.snapshot_keys import Key, by_key
+from planner.spark.common.cell_casts import Cells, cast_cells, one_chunk
+from planner.spark.common.problem_rows import Row, found_table, rows_of_findings
+from planner.spark.io.snapshot_keys import Key, by_key, order_of
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.broadcast.topic_settings import Said
 from planner.spark.scoring.shuffle.shuffle_rows import LISTED, Parcels, packed
@@ -30,8 +31,8 @@ _KEPT = {
 }
 """Kinds of shuffle rows besides places, and the attribute of `Sums` for each."""
 _COLUMNS = tuple(column for column in PARTITIONS.columns if column.name in READ)
-Hears = Callable[[Key, ArrowTable], None]
-"""Receives the topics of a snapshot, cast to the schema of snapshots."""
+Hears = Callable[[ArrowTable], None]
+"""Receives topics with the columns `KEY`, cast to the schema of snapshots."""
 
 
 def listed(topics: ArrowTable, grounds: Grounds, hears: Hears | None = None) -> Parcels:
@@ -45,41 +46,50 @@ def listed(topics: ArrowTable, grounds: Grounds, hears: Hears | None = None) -> 
     grounds
         Brokers of the snapshots.
     hears
-        Receives the topics of each snapshot.
+        Receives the topics.
     """
-    for key, rows in by_key(topics):
-        cast, found = cast_cells(rows, TOPICS.columns, "topics")
-        if hears is not None:
-            hears(key, cast)
-        tables = {"topics": cast}
-        checked = findings(Facts({}, (), tables), TOPIC_CHECKS)
-        found += rows_of_findings(checked, tables)
-        if found:
-            yield from packed(key, "found", found_table(found))
-        names = cast.column("topic").drop_null()
+    cast, found = _checked(topics)
+    if found:
+        # Rare: each snapshot is checked by itself.
+        for key, rows in by_key(topics):
+            _, own = _checked(rows)
+            yield from packed(key, "found", found_table(own))
+    if hears is not None:
+        hears(cast)
+    for key, rows in by_key(cast):
+        names = rows.column("topic").drop_null()
         table = pa.Table.from_arrays([names], schema=LISTED)
         yield from packed(key, "listed", table, buckets=grounds.buckets(key))
 
 
-def _together(tables: Sequence[ArrowTable]) -> ArrowTable:
-    """Return rows in one chunk; columns of nulls are created anew instead of copied."""
-    if len(tables) == 1:
-        return tables[0].combine_chunks()
-    if any(table.schema != tables[0].schema for table in tables):
-        # Texts of one file are dictionary-encoded, those of another are not.
-        tables = [without_codes(table) for table in tables]
-    names = tables[0].column_names
-    empty = [
-        name
-        for name in names
-        if all(table.column(name).null_count == len(table) for table in tables)
-    ]
-    full = [table.drop_columns(empty) for table in tables]
-    rows = pa.concat_tables(full).unify_dictionaries().combine_chunks()
-    for name in empty:
-        kind = tables[0].schema.field(name).type
-        rows = rows.append_column(name, nulls(len(rows), kind))
-    return rows
+def _checked(topics: ArrowTable) -> tuple[ArrowTable, list[Row]]:
+    """Return topics in the types of snapshots, and their problems."""
+    cast, found = cast_cells(topics, TOPICS.columns, "topics")
+    tables = {"topics": cast}
+    checked = findings(Facts({}, (), tables), TOPIC_CHECKS)
+    return cast, [*found, *rows_of_findings(checked, tables)]
+
+
+def _cast(pieces: Sequence[ArrowTable]) -> Cells:
+    """Return rows in the types of snapshots in one chunk, and their problems."""
+    order: dict[pa.Schema, list[int]] = {}
+    for n, piece in enumerate(pieces):
+        order.setdefault(piece.schema, []).append(n)
+    cast: dict[int, ArrowTable] = {}
+    found: list[Row] = []
+    for alike in order.values():
+        rows = one_chunk([pieces[n] for n in alike])
+        whole, own = cast_cells(rows, _COLUMNS, "partitions", keeps_codes=True)
+        found += own
+        if len(order) == 1:
+            return whole, found
+        ends = np.cumsum([len(pieces[n]) for n in alike]).tolist()
+        for n, end in zip(alike, ends, strict=True):
+            cast[n] = whole.slice(end - len(pieces[n]), len(pieces[n]))
+    # Absent columns were added at the end; pieces of some files have their key besides.
+    common = set.intersection(*(set(each.column_names) for each in cast.values()))
+    names = [name for name in cast[0].column_names if name in common]
+    return one_chunk([cast[n].select(names) for n in range(len(pieces))]), found
 
 
 class Adding:
@@ -103,14 +113,11 @@ class Adding:
         self._waiting: dict[Key, list[ArrowTable]] = {}
         self._rows = self._topics = 0
         self._kept: dict[Key, list[tuple[ArrowTable, ...]]] = {}
-        self._places: dict[Key, PlaceSums] = {}
+        self._places: dict[tuple[Key, ...], PlaceSums] = {}
 
     def take(self, key: Key, table: ArrowTable) -> Parcels:
-        """Add rows of a snapshot, in any types; yield the cells that cannot be cast."""
-        cast, found = cast_cells(table, _COLUMNS, "partitions", keeps_codes=True)
-        if found:
-            yield from packed(key, "found", found_table(found))
-        self._waiting.setdefault(key, []).append(cast)
+        """Add rows of a snapshot, in any types."""
+        self._waiting.setdefault(key, []).append(table)
         self._rows += len(table)
         if 2 * self._rows >= CHUNK_ROWS:
             yield from self._add()
@@ -121,26 +128,45 @@ class Adding:
         yield from self._send()
 
     def _send(self) -> Parcels:
+        for keys, places in self._places.items():
+            for key, table in zip(keys, places.tables(), strict=True):
+                yield from packed(key, "place", table)
         for key, parts in self._kept.items():
-            yield from packed(key, "place", self._places[key].table())
             buckets = self._grounds.buckets(key)
             for kind, tables in zip(_KEPT, zip(*parts, strict=True), strict=True):
                 yield from packed(key, kind, pa.concat_tables(tables), buckets=buckets)
         self._kept, self._places, self._topics = {}, {}, 0
 
     def _add(self) -> Parcels:
+        """Sum the waiting rows of all snapshots in one pass."""
+        if not self._waiting:
+            return
         is_compiled = self._rows >= WORTH_COMPILING
-        for key, tables in self._waiting.items():
-            rows = _together(tables)
-            ground = self._grounds.of(key)
-            places = self._places.setdefault(key, PlaceSums(ground.state))
-            said, flaws = self._said(key, rows)
+        keys = tuple(sorted(self._waiting, key=order_of))
+        pieces = [piece for key in keys for piece in self._waiting[key]]
+        owners = [key for key in keys for _ in self._waiting[key]]
+        rows, found = _cast(pieces)
+        if found:
+            # Rare: each piece is cast by itself.
+            for key, piece in zip(owners, pieces, strict=True):
+                yield from packed(key, "found", found_table(_cast([piece])[1]))
+        lengths = [sum(map(len, self._waiting[key])) for key in keys]
+        first_row = np.append(0, np.cumsum(lengths))
+        settings = []
+        for key, low, length in zip(keys, first_row.tolist(), lengths, strict=False):
+            said, flaws = self._said(key, rows.slice(low, length))
+            settings.append(said)
             if len(flaws):
                 yield from packed(key, "found", flaws)
-            sums = sums_of(rows, ground, said, places, is_compiled=is_compiled)
-            kept = tuple(getattr(sums, name) for name in _KEPT.values())
+        ground = self._grounds.of(keys)
+        places = self._places.setdefault(keys, PlaceSums(ground))
+        sums = sums_of(
+            rows, first_row, ground, settings, places, is_compiled=is_compiled
+        )
+        for key, own in zip(keys, sums, strict=True):
+            kept = tuple(getattr(own, name) for name in _KEPT.values())
             self._kept.setdefault(key, []).append(kept)
-            self._topics += len(sums.topics)
+            self._topics += len(own.topics)
         self._waiting, self._rows = {}, 0
         if self._topics >= TOPICS_KEPT:
             yield from self._send()

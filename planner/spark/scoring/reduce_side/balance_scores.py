@@ -6,10 +6,10 @@ snapshot in memory; their rows grow with brokers, log dirs and topics, not with
 replicas.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any
+from datetime import timedelta
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -37,16 +37,16 @@ from placement.score.level_loads import (
     rack_level,
 )
 from placement.score.placement_score import Measured, Score, score_of, threshold_limits
-from planner.score.score_tables import LEVELS, SCHEMA, level_rows, topic_rows
+from planner.fleet.arrow_tables import EPOCH
+from planner.score.score_tables import LEVELS, SCHEMA, Named, level_rows, topic_rows
 from planner.snapshot.tables.snapshot_columns import ArrowTable
-from planner.spark.io.fleet_files import TIME
 from planner.spark.io.snapshot_keys import Key
-from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.kernels.tally import COUNTED, FIRSTS
 from planner.spark.scoring.shuffle.shuffle_rows import Unpacked
-from planner.spark.scoring.sums.partial_sums import WRONG, Ground, bare_state
+from planner.spark.scoring.sums.partial_sums import WRONG
 from planner.spark.scoring.sums.place_sums import places_once
 from planner.spark.scoring.sums.replica_lists import place_keys
+from planner.spark.scoring.sums.snapshot_grounds import Ground, bare_state
 from planner.spark.scoring.sums.sum_arrays import HEAVIEST, LOADS
 from planner.spark.scoring.sums.topic_sums import BROKEN_AS, TopicSums
 
@@ -77,9 +77,28 @@ class ScoreSettings:
         return cls(bands={}, thresholds={})
 
 
-def scores_of_places(
-    parcels: Unpacked, grounds: Grounds, settings: ScoreSettings
-) -> tuple[dict[str, ArrowTable], Heat] | None:
+class Placed(NamedTuple):
+    """
+    Score of a snapshot at all levels except topics.
+
+    Parameters
+    ----------
+    score
+        The score, without the figures that only partitions provide.
+    totals
+        Counts of the partitions, over all topics.
+    heat
+        Heat of the brokers.
+    """
+
+    score: ClusterScore
+    totals: Mapping[str, int]
+    heat: Heat
+
+
+def score_of_places(
+    parcels: Unpacked, ground: Ground, settings: ScoreSettings
+) -> Placed | None:
     """
     Score a snapshot at all levels except topics.
 
@@ -87,35 +106,48 @@ def scores_of_places(
     ----------
     parcels
         Shuffle rows of the snapshot.
-    grounds
-        Broadcast data of brokers and log dirs.
+    ground
+        Brokers and log dirs of the snapshot.
     settings
         Bands and thresholds.
 
     Returns
     -------
-    The rows of each level, in its columns of `planner.score.score_tables.SCHEMA`, and
-    the heat of the brokers; `None` if another task has the sums by place.
+    The score; `None` if another task has the sums by place.
     """
     totals = _totals(parcels.table("count"))
     # The task that has the topic of a problem reports it.
     if not parcels.has_first or any(totals[name] for name in WRONG):
         return None
-    score, heat = _placed(parcels, grounds.of(parcels.key), totals, settings)
-    cluster_id, taken_at = _named(parcels.key)
-    rows = {name: level_rows(score, cluster_id, taken_at, name) for name in PLACED}
-    return rows | {"cluster": _with_totals(rows["cluster"], totals)}, heat
+    score, heat = _placed(parcels, ground, totals, settings)
+    return Placed(score, totals, heat)
 
 
-def scores_of_topics(parcels: Unpacked) -> ArrowTable:
-    """Return the rows of the topics of a snapshot that are in this task."""
-    topics = TopicSums(parcels.table("topic"), parcels.table("listed"))
-    return topic_rows(topics.names, topics.level(), *_named(parcels.key))
+def placed_rows(scores: Sequence[tuple[Key, Placed]]) -> dict[str, ArrowTable]:
+    """
+    Return the rows of scores by level, except those of topics.
+
+    They are in the columns of `planner.score.score_tables.SCHEMA` that apply to each
+    level.
+    """
+    named = [(_named(key), placed.score) for key, placed in scores]
+    rows = {name: level_rows(named, name) for name in PLACED}
+    totals = [placed.totals for _, placed in scores]
+    return rows | {"cluster": _with_totals(rows["cluster"], totals)}
 
 
-def _named(key: Key) -> tuple[str | None, datetime]:
-    taken_at: datetime = pa.scalar(key[1], pa.int64()).cast(TIME).as_py()
-    return key[0], taken_at
+def scores_of_topics(each: Sequence[Unpacked]) -> ArrowTable:
+    """Return the rows of the topics of snapshots that are in this task."""
+    topics = TopicSums(
+        [parcels.table("topic") for parcels in each],
+        [parcels.table("listed") for parcels in each],
+    )
+    names = [_named(parcels.key) for parcels in each]
+    return topic_rows(topics.names, topics.level(), topics.first, names)
+
+
+def _named(key: Key) -> Named:
+    return Named(key[0], EPOCH + timedelta(microseconds=key[1]))
 
 
 def _placed(
@@ -315,12 +347,13 @@ def _rack_most(state: ClusterState, sums: _Sums, members: Members) -> Any:  # no
     return most
 
 
-def _with_totals(table: ArrowTable, totals: Mapping[str, int]) -> ArrowTable:
-    """Set the figures that only partitions provide on the rows of the cluster."""
+def _with_totals(table: ArrowTable, totals: Sequence[Mapping[str, int]]) -> ArrowTable:
+    """Set the figures that only partitions provide on the rows of clusters."""
+    width = len(LOADS)
     values = {
-        "partitions": [int(totals["partitions"])] * len(LOADS),
-        "replicas": [int(totals["replicas"])] * len(LOADS),
-        "known_fraction": _known_fractions(totals),
+        "partitions": [int(of["partitions"]) for of in totals for _ in range(width)],
+        "replicas": [int(of["replicas"]) for of in totals for _ in range(width)],
+        "known_fraction": [known for of in totals for known in _known_fractions(of)],
     }
     for name, value in values.items():
         at = table.schema.get_field_index(name)

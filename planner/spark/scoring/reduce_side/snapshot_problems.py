@@ -45,7 +45,8 @@ from planner.spark.io.fleet_files import TIME
 from planner.spark.io.snapshot_keys import NO_TIME, Key
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.shuffle.shuffle_rows import Unpacked
-from planner.spark.scoring.sums.partial_sums import NO_NAME, TOTALS
+from planner.spark.scoring.sums.kernel_inputs import NO_NAME
+from planner.spark.scoring.sums.partial_sums import TOTALS
 from planner.spark.scoring.sums.replica_lists import place_keys
 from planner.spark.scoring.sums.sum_arrays import LOADS
 

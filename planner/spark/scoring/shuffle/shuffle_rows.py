@@ -6,7 +6,7 @@ pack and unpack, value by value, than to compute. Each shuffle row (parcel) ther
 has an Arrow batch in a binary column.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -34,6 +34,8 @@ a row of `SCHEMA`.
 Parcels = Iterator[Parcel]
 LISTED = pa.schema([("topic", pa.string())])
 """Topics of the table of topics, duplicates included."""
+COMPLETE = "complete"
+"""Column of scored rows: whether no task warns of their snapshot."""
 SEED = "seed"
 """Kind of an empty row for each snapshot, so that none is missed."""
 KINDS: Mapping[str, Any] = MappingProxyType(
@@ -221,6 +223,8 @@ class Unpacked:
     ----------
     has_first
         Whether the task has the first bucket, with everything that belongs to no topic.
+    is_complete
+        Whether no task warns of the snapshot; true if the rows do not tell.
     kinds
         Kind of each parcel.
     """
@@ -228,6 +232,9 @@ class Unpacked:
     def __init__(self, key: Key, rows: ArrowTable) -> None:
         self.key = key
         self.has_first = 0 in rows.column("bucket").to_pylist()
+        self.is_complete = COMPLETE not in rows.column_names or bool(
+            rows.column(COMPLETE)[0].as_py()
+        )
         self.kinds: list[str] = rows.column("kind").to_pylist()
         self._sums = rows.column("sums")
         self._tables: dict[str, ArrowTable] = {}
@@ -235,17 +242,18 @@ class Unpacked:
     def table(self, kind: str) -> ArrowTable:
         """Return the parcels of a kind as one table, unpacked on first use."""
         if kind not in self._tables:
-            self._tables[kind] = _together(KINDS[kind], self._of(kind))
+            self._tables[kind] = _together(KINDS[kind], self.of([kind]))
         return self._tables[kind]
 
     def as_sent(self, kind: str) -> Parcels:
         """Yield the parcels of a kind unchanged."""
-        for sums in self._of(kind):
+        for sums in self.of([kind]):
             yield self.key, 0, 0.0, kind, sums.to_pybytes()
 
-    def _of(self, kind: str) -> Iterator[pa.Buffer]:
+    def of(self, kinds: Collection[str]) -> Iterator[pa.Buffer]:
+        """Yield the contents of the parcels of some kinds."""
         for row, of_row in enumerate(self.kinds):
-            if of_row == kind:
+            if of_row in kinds:
                 yield self._sums[row].as_buffer()
 
 

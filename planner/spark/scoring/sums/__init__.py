@@ -1,5 +1,5 @@
 """
-Partial sums of the partitions of one snapshot: by place, by topic, by problem.
+Partial sums of the partitions of snapshots: by place, by topic, by problem.
 
 Imports `scoring.kernels` and `common`; nothing of Spark.
 """

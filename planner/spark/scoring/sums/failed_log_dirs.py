@@ -30,13 +30,15 @@ from planner.snapshot.tables.snapshot_columns import (
     ArrowTable,
 )
 from planner.snapshot.tables.table_rows import Rows, as_array
-from planner.spark.common.cell_casts import without_codes
+from planner.spark.common.cell_casts import one_chunk, without_codes
 from planner.spark.scoring.sums.replica_lists import (
     BrokerRows,
     filled,
     numbers_of,
     rows_of,
 )
+from planner.spark.scoring.sums.snapshot_grounds import Ground
+from planner.spark.scoring.sums.sum_arrays import Ints
 
 _WRITTEN = ("leader", "isr", "log_dirs")
 """Columns that failed replicas change."""
@@ -62,7 +64,7 @@ class FailedReplicas:
 
 
 def mark_failed(
-    rows: ArrowTable, listed: Rows, brokers: BrokerRows, state: ClusterState
+    rows: ArrowTable, first_row: Ints, listed: Rows, ground: Ground
 ) -> FailedReplicas:
     """
     Find failed replicas as `to_state` does for a whole snapshot.
@@ -70,12 +72,50 @@ def mark_failed(
     Parameters
     ----------
     rows
-        Partitions, in the types of snapshots.
-    listed, brokers
-        Replicas of the partitions, and rows of brokers by id.
-    state
-        Brokers and log dirs of the snapshot, without partitions.
+        Partitions, in the types of snapshots, one snapshot after the other.
+    first_row
+        ``(S + 1,)`` first row of each snapshot.
+    listed
+        Replicas of the partitions.
+    ground
+        Brokers and log dirs of the snapshots.
     """
+    snapshots = _with_failures(rows, first_row, ground)
+    if not len(snapshots):
+        return FailedReplicas(rows, np.zeros(0, dtype=np.bool_))
+    # Rare: each snapshot is marked by itself.
+    is_failed = np.zeros(len(listed.values), dtype=np.bool_)
+    pieces, done = [], 0
+    for n in snapshots.tolist():
+        low, high = first_row[n : n + 2].tolist()
+        own, alone = rows.slice(low, high - low), ground.alone(n)
+        marked = _marked(
+            own, rows_of(own.column("replicas")), alone.broker_rows, alone.state
+        )
+        if len(marked.is_failed):
+            is_failed[listed.start[low] : listed.start[high]] = marked.is_failed
+        pieces += [rows.slice(done, low - done), marked.rows]
+        done = high
+    together = one_chunk([*pieces, rows.slice(done)])
+    return FailedReplicas(together, is_failed if is_failed.any() else is_failed[:0])
+
+
+def _with_failures(rows: ArrowTable, first_row: Ints, ground: Ground) -> Ints:
+    """Return the snapshots that may have failed replicas."""
+    may_fail = np.zeros(len(ground), dtype=np.bool_)
+    dirs = ground.state.log_dirs
+    is_lost = np.equal(dirs.state, LogDirState.OFFLINE)
+    may_fail[ground.snapshot_of[dirs.broker_idx[is_lost]]] = True
+    told = rows.column("offline_replicas")
+    if told.null_count < len(told):
+        may_fail |= np.diff(rows_of(told).start[first_row]) > 0
+    return np.flatnonzero(may_fail)
+
+
+def _marked(
+    rows: ArrowTable, listed: Rows, brokers: BrokerRows, state: ClusterState
+) -> FailedReplicas:
+    """Find the failed replicas of one snapshot."""
     at = _concerned(rows, listed, brokers, state)
     if not len(at):
         return FailedReplicas(rows, np.zeros(0, dtype=np.bool_))
@@ -98,7 +138,8 @@ def _concerned(
     nothing = np.zeros(0, dtype=np.int64)
     if not is_lost.any() and not len(told.values):
         return nothing
-    broker = brokers.rows(numbers_of(listed.values, ABSENT))
+    ids = numbers_of(listed.values, ABSENT)
+    broker = brokers.rows(ids, np.array([0, len(ids)]))
     has_lost = np.zeros(state.num_brokers + 1, dtype=np.bool_)
     has_lost[state.log_dirs.broker_idx[is_lost]] = True
     may_fail = sum_rows(has_lost[broker], listed.start) > 0

@@ -1,41 +1,39 @@
 """
-Sums of some partitions of one snapshot, by place, by factor and by topic.
+Sums of some partitions of snapshots, by place, by factor and by topic.
 
 The size of the sums grows with brokers, log dirs and topics. This module needs no
 Spark.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from placement.model.cluster import UNKNOWN, ClusterState, LogDirState
-from placement.model.targets import rack_limit
 from planner.snapshot.checks.broker_checks import total_of
-from planner.snapshot.tables.snapshot_columns import BROKERS, LOG_DIRS, ArrowTable
-from planner.snapshot.tables.table_rows import Rows, as_array
-from planner.spark.common.problem_rows import FOUND, found_table
+from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.snapshot.tables.table_rows import as_array
+from planner.spark.common.problem_rows import FOUND, Row, found_table
 from planner.spark.scoring.kernels.add_partitions import add_partitions, compiled
-from planner.spark.scoring.kernels.tally import COUNTED, FIRSTS, NOBODY_SAYS
-from planner.spark.scoring.sums.failed_log_dirs import FailedReplicas, mark_failed
-from planner.spark.scoring.sums.place_sums import PlaceSums
-from planner.spark.scoring.sums.replica_lists import (
-    BrokerRows,
-    Spots,
-    aligned,
-    filled,
-    numbers_of,
-    rows_of,
+from planner.spark.scoring.kernels.tally import COUNTED, FIRSTS
+from planner.spark.scoring.sums.failed_log_dirs import mark_failed
+from planner.spark.scoring.sums.kernel_inputs import (
+    BrokerLists,
+    RowTopics,
+    ground_arrays,
+    row_arrays,
+    topics_of,
 )
+from planner.spark.scoring.sums.place_sums import PlaceSums
+from planner.spark.scoring.sums.replica_lists import Spots, numbers_of, rows_of
+from planner.spark.scoring.sums.snapshot_grounds import Ground
 from planner.spark.scoring.sums.sum_arrays import (
     LOADS,
-    GroundArrays,
     Ints,
     RowArrays,
     SumArrays,
@@ -43,7 +41,7 @@ from planner.spark.scoring.sums.sum_arrays import (
     scratch_of,
     uniform,
 )
-from planner.spark.scoring.sums.suspect_partitions import broken, strangers
+from planner.spark.scoring.sums.suspect_partitions import suspects_of
 
 READ = (
     "topic",
@@ -67,8 +65,6 @@ READ = (
     "follower_cpu_cores",
 )
 """Columns of partitions that scores use, or that are checked."""
-NO_NAME = "\0"
-"""Topic of partitions without a topic; no topic has this name."""
 TOTALS = ("size_bytes", "replica_bytes", "remote_bytes")
 """Columns whose bytes, summed over all replicas, must fit 64 bits."""
 _INT, _FLOAT, _TEXT = pa.int64(), pa.float64(), pa.string()
@@ -108,54 +104,6 @@ WORTH_COMPILING = 2_000
 """Number of partitions from which on the compiled kernel pays off."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Ground:
-    """
-    Data of a snapshot that its partitions depend on.
-
-    Parameters
-    ----------
-    min_isr
-        Default min ISR of the cluster.
-    brokers, log_dirs
-        Tables of the snapshot; columns may be absent. Each broker occurs once.
-    """
-
-    min_isr: int
-    brokers: ArrowTable
-    log_dirs: ArrowTable
-
-    @cached_property
-    def state(self) -> ClusterState:
-        """Cluster of the brokers and log dirs, without partitions."""
-        return bare_state(self.brokers, self.log_dirs)
-
-    @cached_property
-    def broker_rows(self) -> BrokerRows:
-        """Rows of the brokers by id."""
-        return BrokerRows(self.state.brokers.ids)
-
-    @cached_property
-    def in_rack(self) -> Ints:
-        """``(K,)`` number of live brokers in each rack."""
-        brokers = self.state.brokers
-        racks = brokers.rack_idx[brokers.is_live]
-        return np.bincount(racks, minlength=self.state.num_racks).astype(np.int64)
-
-
-def bare_state(brokers: ArrowTable, log_dirs: ArrowTable) -> ClusterState:
-    """Return a cluster without partitions; log dirs of unknown brokers are left out."""
-    from planner.snapshot.to_state import brokers_state_of
-
-    owned = pc.is_in(log_dirs.column("broker_id"), as_array(brokers.column("id")))
-    dirs = filled(log_dirs.filter(owned), LOG_DIRS.schema)
-    order = [("broker_id", "ascending"), ("path", "ascending")]
-    return brokers_state_of(
-        filled(brokers, BROKERS.schema).sort_by("id").combine_chunks(),
-        dirs.sort_by(order).combine_chunks(),
-    )
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sums:
     """
@@ -176,27 +124,36 @@ class Sums:
 
 def sums_of(
     rows: ArrowTable,
+    first_row: Ints,
     ground: Ground,
-    said: ArrowTable,
+    said: Sequence[ArrowTable],
     places: PlaceSums,
     *,
     is_compiled: bool = False,
-) -> Sums:
+) -> list[Sums]:
     """
-    Sum some partitions of one snapshot.
+    Sum some partitions of ``S`` snapshots.
 
     Parameters
     ----------
     rows
-        The columns `READ`, in the types of snapshots; texts may be dictionaries.
+        The columns `READ`, in the types of snapshots, one snapshot after the other;
+        texts may be dictionaries.
+    first_row
+        ``(S + 1,)`` first row of each snapshot.
     ground
-        Brokers, log dirs and min ISR of the snapshot.
+        Brokers, log dirs and min ISR of the snapshots.
     said
-        Settings of at least the topics of the rows: `topic`, `is_shared`, `min_isr`.
+        Per snapshot, settings of at least the topics of its rows: `topic`, `is_shared`,
+        `min_isr`.
     places
         Sums by place, which are added to.
     is_compiled
         Whether the compiled kernel is used; the sums are the same.
+
+    Returns
+    -------
+    The sums of each snapshot.
 
     Notes
     -----
@@ -204,152 +161,108 @@ def sums_of(
     marks partitions that may violate a rule; only these are checked as those of files
     are.
     """
-    names, topic_idx = _topics_of(rows)
+    topics = topics_of(rows, first_row)
     listed = rows_of(rows.column("replicas"))
-    marked = mark_failed(rows, listed, ground.broker_rows, ground.state)
-    spots = Spots(marked.rows, listed, ground.broker_rows, ground.state, places.paths)
-    arrays = _row_arrays(marked, topic_idx, listed, spots, ground.broker_rows)
+    marked = mark_failed(rows, first_row, listed, ground)
+    lists = BrokerLists(first_row, ground.broker_rows)
+    spots = Spots(
+        marked.rows, listed, partial(lists.rows, listed), ground.state, places.paths
+    )
+    arrays = row_arrays(marked, topics.of_rows, listed, spots, lists)
     longest = int(listed.lengths.max(initial=0))
-    sums = empty_sums(len(names), len(rows), longest, *places.arrays(spots))
+    sums = empty_sums(
+        len(ground), len(topics.names), len(rows), longest, *places.arrays(spots)
+    )
     add = compiled() if is_compiled else add_partitions
     # Sums that overflow are rejected later, by the sums in floats.
     with np.errstate(over="ignore", invalid="ignore"):
         add(
             uniform(arrays),
-            uniform(_ground_arrays(ground, said, names, spots, longest)),
+            uniform(ground_arrays(ground, said, topics, spots, longest)),
             sums,
             scratch_of(len(listed.values), longest, ground.state.num_racks),
         )
-    found = [*strangers(listed, ground.broker_rows, sums), *broken(rows, sums)]
-    return Sums(
-        factors=_factor_table(sums),
-        counts=_count_table(sums, _totals(rows, listed)),
-        topics=_topic_table(names, sums),
-        numbers=_number_table(names, sums, arrays),
-        found=found_table(found) if found else FOUND.empty_table(),
+    return _by_snapshot(
+        topics,
+        {
+            "topics": _topic_table(topics.names, sums),
+            "numbers": _number_table(topics.names, sums, arrays),
+        },
+        _factor_table(sums),
+        _count_table(sums, topics, rows, first_row),
+        suspects_of(rows, first_row, ground, sums),
     )
 
 
-def _topics_of(rows: ArrowTable) -> tuple[ArrowTable, Ints]:
-    """Return the names of the topics, and the row of each partition's topic."""
-    column = as_array(rows.column("topic"))
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    unnamed = pa.array([NO_NAME], _TEXT)
-    texts = pa.concat_arrays([column.dictionary.cast(_TEXT), unnamed])
-    codes = numbers_of(column.indices, len(texts) - 1)
-    is_used = np.zeros(len(texts), dtype=np.bool_)
-    is_used[codes] = True
-    names = texts.filter(pa.array(is_used))
-    place: Ints = np.cumsum(is_used, dtype=np.int32) - 1
-    return names, np.take(place, codes)
+def _by_snapshot(
+    topics: RowTopics,
+    tables: Mapping[str, ArrowTable],
+    factors: tuple[ArrowTable, Ints],
+    counts: ArrowTable,
+    found: Mapping[int, Sequence[Row]],
+) -> list[Sums]:
+    """Cut tables by snapshot: those by topic, those by factor, and the counts."""
+    by_topic, by_factor = pairwise(topics.first.tolist()), pairwise(factors[1].tolist())
+    return [
+        Sums(
+            factors=factors[0].slice(least, most - least),
+            counts=counts.slice(n, 1),
+            found=found_table(found[n]) if n in found else FOUND.empty_table(),
+            **{name: each.slice(low, high - low) for name, each in tables.items()},
+        )
+        for n, ((low, high), (least, most)) in enumerate(
+            zip(by_topic, by_factor, strict=True)
+        )
+    ]
 
 
-def _row_arrays(
-    marked: FailedReplicas,
-    topic_idx: Ints,
-    listed: Rows,
-    spots: Spots,
-    brokers: BrokerRows,
-) -> RowArrays:
-    rows = marked.rows
-    members = ("isr", "adding_replicas", "removing_replicas")
-    isr, adding, removing = (rows_of(rows.column(name)) for name in members)
-    own, is_unlike = aligned(rows.column("replica_bytes"), listed)
-    replicas, in_sync, added, removed = (
-        brokers.numbers(numbers_of(each.values, UNKNOWN))
-        for each in (listed, isr, adding, removing)
+def _factor_table(sums: SumArrays) -> tuple[ArrowTable, Ints]:
+    """Return the sums by snapshot and factor, and the first row of each snapshot."""
+    snapshot, factor = np.nonzero(sums.firsts.any(axis=2))
+    used = sums.firsts[snapshot, factor]
+    columns = [factor, *(used[:, n] for n in range(len(FIRSTS)))]
+    arrays = [pa.array(each) for each in columns]
+    first = np.searchsorted(snapshot, np.arange(len(sums.firsts) + 1))
+    return pa.Table.from_arrays(arrays, schema=FACTORS), first
+
+
+def _count_table(
+    sums: SumArrays, topics: RowTopics, rows: ArrowTable, first_row: Ints
+) -> ArrowTable:
+    """Return the counts over all topics of each snapshot."""
+    running = np.zeros((len(topics.names) + 1, len(COUNTED)), dtype=np.int64)
+    np.cumsum(sums.counts, axis=0, out=running[1:])
+    counts = running[topics.first[1:]] - running[topics.first[:-1]]
+    summed = rows.select(["replicas", *TOTALS])
+    totals = np.array(
+        [
+            _totals(summed.slice(low, high - low))
+            for low, high in pairwise(first_row.tolist())
+        ]
     )
-    return RowArrays(
-        topic=topic_idx,
-        number=numbers_of(rows.column("partition"), UNKNOWN),
-        is_named=rows.column("topic").is_valid().to_numpy(),
-        is_unlike=is_unlike | spots.is_unlike,
-        start=listed.start,
-        replicas=replicas,
-        path=spots.path,
-        future=spots.future,
-        own=own,
-        leader=_leaders(rows.column("leader"), brokers),
-        isr_start=isr.start,
-        isr=in_sync,
-        tells_isr=~isr.is_absent,
-        adding_start=adding.start,
-        adding=added,
-        failed=marked.is_failed,
-        removing_start=removing.start,
-        removing=removed,
-        size=numbers_of(rows.column("size_bytes"), UNKNOWN),
-        inbound=numbers_of(rows.column("in_bytes_per_s"), np.nan),
-        outbound=numbers_of(rows.column("out_bytes_per_s"), np.nan),
-        leader_cpu=numbers_of(rows.column("leader_cpu_cores"), np.nan),
-        follower_cpu=numbers_of(rows.column("follower_cpu_cores"), np.nan),
-        has_future=len(spots.future) > 0,
-        has_own=len(own) > 0,
-        has_adding=len(added) > 0,
-        has_failed=len(marked.is_failed) > 0,
-        has_removing=len(removed) > 0,
-    )
+    columns = [*counts.T, *sums.whole.T, *totals.T]
+    return pa.Table.from_arrays([*map(pa.array, columns)], schema=COUNTS)
 
 
-def _leaders(column: ArrowTable, brokers: BrokerRows) -> Ints:
-    leaders = brokers.numbers(numbers_of(column, UNKNOWN))
-    if column.null_count:
-        leaders = np.where(column.is_null().to_numpy(), NOBODY_SAYS, leaders)
-    return leaders
-
-
-def _ground_arrays(
-    ground: Ground, said: ArrowTable, names: ArrowTable, spots: Spots, longest: int
-) -> GroundArrays:
-    at = pc.index_in(names, value_set=as_array(said.column("topic")))
-    is_shared = pc.fill_null(said.column("is_shared").take(at), fill_value=False)
-    min_isr = said.column("min_isr").take(at).fill_null(ground.min_isr)
-    brokers = ground.state.brokers
-    is_offline = ground.state.log_dirs.state == LogDirState.OFFLINE
-    return GroundArrays(
-        row_of=ground.broker_rows.row_of,
-        is_live=brokers.is_live,
-        rack=brokers.rack_idx,
-        in_rack=ground.in_rack,
-        rack_limit=rack_limit(np.arange(longest + 1), ground.in_rack),
-        is_shared=is_shared.to_numpy(),
-        min_isr=min_isr.to_numpy(),
-        is_offline=spots.flags(is_offline),
-        has_offline=bool(is_offline.any()),
-        stride=spots.stride,
-    )
-
-
-def _factor_table(sums: SumArrays) -> ArrowTable:
-    used = np.nonzero(sums.firsts.any(axis=1))[0]
-    columns = [used, *(sums.firsts[used, n] for n in range(len(FIRSTS)))]
-    return pa.Table.from_arrays([pa.array(each) for each in columns], schema=FACTORS)
-
-
-def _totals(rows: ArrowTable, listed: Rows) -> list[float]:
+def _totals(rows: ArrowTable) -> list[float]:
     """Return the sums of `TOTALS` in floats, which do not overflow."""
     own = as_array(rows.column("replica_bytes"))
     return [
-        _total_size(rows.column("size_bytes"), listed.lengths),
+        _total_size(rows),
         total_of(own.flatten()) if own.null_count < len(own) else 0.0,
         total_of(rows.column("remote_bytes")),
     ]
 
 
-def _total_size(column: ArrowTable, lengths: Ints) -> float:
+def _total_size(rows: ArrowTable) -> float:
+    column = rows.column("size_bytes")
     if column.null_count == len(column):
         return 0.0
-    size = numbers_of(column, 0)
+    size, lengths = numbers_of(column, 0), rows_of(rows.column("replicas")).lengths
     first = int(lengths[0])
     if (lengths == first).all():
         return first * float(size.sum(dtype=np.float64))
     return float(size.astype(np.float64) @ lengths)
-
-
-def _count_table(sums: SumArrays, totals: Sequence[float]) -> ArrowTable:
-    columns = [*sums.counts.sum(axis=0), *sums.whole, *totals]
-    return pa.Table.from_arrays([pa.array([each]) for each in columns], schema=COUNTS)
 
 
 def _topic_table(names: ArrowTable, sums: SumArrays) -> ArrowTable:

@@ -1,19 +1,20 @@
 """
-Sums of the partitions of one snapshot by place: broker and log dir of a replica.
+Sums of the partitions of snapshots by place: broker and log dir of a replica.
 
 A task sums chunk by chunk. While the number of brokers times log dirs is small, places
 have the same rows in every chunk, and no tables are merged at the end.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
-from placement.model.cluster import ClusterState
 from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
 from planner.spark.scoring.kernels.tally import HELD, LED
 from planner.spark.scoring.sums.replica_lists import Spots, place_keys
+from planner.spark.scoring.sums.snapshot_grounds import Ground
 from planner.spark.scoring.sums.sum_arrays import HEAVIEST, LOADS, Ints, empty_places
 
 PLACES = pa.schema(
@@ -25,6 +26,7 @@ PLACES = pa.schema(
     ]
 )
 """`copied`: bytes of replicas in other places that are being copied to this place."""
+NO_PLACES = PLACES.empty_table()
 
 
 class PlaceSums:
@@ -33,8 +35,8 @@ class PlaceSums:
 
     Parameters
     ----------
-    state
-        Brokers and log dirs of the snapshot.
+    ground
+        Brokers and log dirs of the snapshots.
 
     Attributes
     ----------
@@ -42,11 +44,11 @@ class PlaceSums:
         Paths of the log dirs met so far; later chunks number these first.
     """
 
-    def __init__(self, state: ClusterState) -> None:
-        self._state = state
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
         self._spots: Spots | None = None
         self._held, self._led = empty_places(0)
-        self._parts: list[ArrowTable] = []
+        self._parts: list[list[ArrowTable]] = [[] for _ in range(len(ground))]
         self.paths: ArrowArray = pa.array([], pa.string())
 
     def arrays(self, spots: Spots) -> tuple[Ints, Ints]:
@@ -69,24 +71,33 @@ class PlaceSums:
             now[:, -1] = was[:, -1]
         self._held, self._led = held, led
 
-    def table(self) -> ArrowTable:
-        """Return the sums in the columns of `PLACES`, each place once."""
+    def tables(self) -> list[ArrowTable]:
+        """Return the sums of each snapshot in the columns of `PLACES`."""
         self._finish()
-        parts = self._parts or [PLACES.empty_table()]
-        return parts[0] if len(parts) == 1 else places_once(parts)
+        return [
+            parts[0] if len(parts) == 1 else places_once(parts or [NO_PLACES])
+            for parts in self._parts
+        ]
 
     def _finish(self) -> None:
         if self._spots is not None:
-            self._parts.append(self._of_spots(self._spots))
+            found = self._of_spots(self._spots)
+            for parts, table in zip(self._parts, found, strict=True):
+                parts.append(table)
         self._spots = None
 
-    def _of_spots(self, spots: Spots) -> ArrowTable:
+    def _of_spots(self, spots: Spots) -> Iterator[ArrowTable]:
+        """Yield the places in use of each snapshot."""
         named = dict(zip(HELD, self._held.T, strict=True))
         named |= dict(zip(LED, self._led.T, strict=True))
         used = np.nonzero((named["replicas"] > 0) | (named["targets"] > 0))[0]
-        brokers, paths = spots.names(used, self._state.brokers.ids)
+        rows, paths = spots.names(used)
         columns = [pa.array(named[name][used]) for name in PLACES.names[2:]]
-        return pa.Table.from_arrays([brokers, paths, *columns], schema=PLACES)
+        ids = pa.array(self._ground.ids[rows], pa.int32())
+        table = pa.Table.from_arrays([ids, paths, *columns], schema=PLACES)
+        first = np.searchsorted(rows, self._ground.first_broker)
+        for low, high in pairwise(first.tolist()):
+            yield table.slice(low, high - low)
 
 
 def places_once(parts: Sequence[ArrowTable]) -> ArrowTable:

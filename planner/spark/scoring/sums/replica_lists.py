@@ -1,5 +1,6 @@
 """Lists of partitions as arrays of rows: brokers by id, places by log dir."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,14 @@ MOST_PLACES = 1 << 22
 
 class BrokerRows:
     """
-    Rows of brokers by id.
+    Rows of brokers by id and snapshot.
 
     Parameters
     ----------
     ids
-        ``(B,)`` ids of the brokers, ascending.
+        ``(B,)`` ids of the brokers, ascending in each snapshot.
+    first
+        ``(S + 1,)`` first broker of each snapshot.
 
     Attributes
     ----------
@@ -33,33 +36,42 @@ class BrokerRows:
         Row of each number that `numbers` returns, `ABSENT` if there is none.
     """
 
-    def __init__(self, ids: npt.NDArray[np.int32]) -> None:
+    def __init__(self, ids: npt.NDArray[np.int32], first: Ints) -> None:
         count = len(ids)
-        self._ids = ids
-        self._is_sparse = bool(count) and int(ids[-1]) > max(8 * count, 1 << 16)
-        if self._is_sparse:
+        self._keys = _keys_of(ids, first)
+        most = max(8 * count, 1 << 16)
+        self._is_dense = len(first) == 2 and not (count and int(ids[-1]) > most)
+        if not self._is_dense:
             self.row_of: Ints = np.arange(count, dtype=np.int32)
             return
         self.row_of = np.full(int(ids[-1]) + 1 if count else 0, ABSENT, dtype=np.int32)
         self.row_of[ids] = np.arange(count)
 
-    def numbers(self, ids: Any) -> Ints:  # noqa: ANN401 - (N,) ids
+    def numbers(self, ids: Any, first: Ints) -> Ints:  # noqa: ANN401 - (N,) ids
         """
-        Return numbers for ids: the ids, or rows if the ids are sparse.
+        Return numbers for ids: the ids, or rows if ids are sparse or of many snapshots.
 
-        An id without a broker gets `STRANGER`, which is no row.
+        An id without a broker gets `STRANGER`, which is no row. `first` has the first
+        id of each snapshot.
         """
-        if not self._is_sparse:
+        if self._is_dense:
             return np.asarray(ids)
-        rows, known = self.rows(ids), np.asarray(ids)
+        rows, known = self.rows(ids, first), np.asarray(ids)
         return np.where((rows == ABSENT) & (known >= 0), STRANGER, rows)
 
-    def rows(self, ids: Any) -> Ints:  # noqa: ANN401 - (N,) ids
+    def rows(self, ids: Any, first: Ints) -> Ints:  # noqa: ANN401 - (N,) ids
         """Return the rows of brokers, `ABSENT` for unknown ids."""
-        if not len(self._ids):
+        if not len(self._keys):
             return np.full(len(ids), ABSENT, dtype=np.int32)
-        at = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-        return np.where(self._ids[at] == ids, at, ABSENT).astype(np.int32)
+        keys = _keys_of(ids, first)
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[at] == keys, at, ABSENT).astype(np.int32)
+
+
+def _keys_of(ids: Any, first: Ints) -> Ints:  # noqa: ANN401 - (N,) ids
+    """Return ``(N,)`` keys of brokers, ascending by snapshot and id."""
+    keys: Ints = (snapshot_of_rows(first) << 32) + np.asarray(ids)
+    return keys
 
 
 def filled(table: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401 - an Arrow schema
@@ -71,6 +83,18 @@ def filled(table: ArrowTable, schema: Any) -> ArrowTable:  # noqa: ANN401 - an A
         for field in schema
     ]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def snapshot_of_rows(first: Ints) -> Ints:
+    """Return ``(N,)`` the index of the snapshot of each row, from their first rows."""
+    return np.repeat(np.arange(len(first) - 1), np.diff(first))
+
+
+def with_columns(table: ArrowTable, columns: Mapping[str, ArrowArray]) -> ArrowTable:
+    """Return a table with some of its columns replaced."""
+    for name, values in columns.items():
+        table = table.set_column(table.schema.get_field_index(name), name, values)
+    return table
 
 
 def rows_of(column: ArrowArray) -> Rows:
@@ -136,8 +160,9 @@ class Spots:
     ----------
     rows
         Partitions.
-    listed, brokers
-        Replicas of the partitions, and rows of brokers by id.
+    listed, broker
+        Replicas of the partitions, and a function that returns the rows of their
+        brokers.
     state
         Brokers and log dirs of the cluster.
     known
@@ -163,7 +188,7 @@ class Spots:
         self,
         rows: ArrowTable,
         listed: Rows,
-        brokers: BrokerRows,
+        broker: Callable[[], Ints],
         state: ClusterState,
         known: ArrowArray,
     ) -> None:
@@ -180,7 +205,7 @@ class Spots:
         self.count = state.num_brokers * self._width
         self._keys: Ints | None = None
         if self.count > MOST_PLACES:
-            self._compress(brokers.rows(numbers_of(listed.values, UNKNOWN)))
+            self._compress(broker())
 
     def _compress(self, broker: Ints) -> None:
         """Assign numbers to the places in use alone."""
@@ -216,11 +241,11 @@ class Spots:
         flags[keys] = True
         return flags
 
-    def names(self, used: Ints, ids: Any) -> tuple[ArrowArray, ArrowArray]:  # noqa: ANN401 - (B,) ids
-        """Return the broker ids and log dirs of places."""
+    def names(self, used: Ints) -> tuple[Ints, ArrowArray]:
+        """Return the rows of the brokers and the log dirs of places."""
         keys = used if self._keys is None else self._keys[used]
         paths = self._paths.take(pa.array(keys % self._width))
-        return pa.array(ids[keys // self._width], pa.int32()), paths
+        return keys // self._width, paths
 
 
 class _Coded:

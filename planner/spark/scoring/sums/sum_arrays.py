@@ -33,6 +33,7 @@ _SMALL = {
     "removing",
     "row_of",
     "rack",
+    "snapshot",
 }
 """Arrays of 32 bits: arrays that are read only once should be small."""
 _KINDS = {"b": np.bool_, "i": np.int64, "f": np.float64}
@@ -80,13 +81,17 @@ class GroundArrays(NamedTuple):
     Columns of brokers, racks, topics, places and factors that partitions depend on.
 
     The place of a replica is the row of its broker times `stride`, plus its path.
+    `snapshot` has the index of the snapshot of each topic, `first_rack` the first rack
+    of each snapshot, and `rack_limit` a row per snapshot.
     """
 
     row_of: Any
     is_live: Any
     rack: Any
     in_rack: Any
+    first_rack: Any
     rack_limit: Any
+    snapshot: Any
     is_shared: Any
     min_isr: Any
     is_offline: Any
@@ -96,7 +101,7 @@ class GroundArrays(NamedTuple):
 
 class SumArrays(NamedTuple):
     """
-    Sums and counts by topic, by place and by factor.
+    Sums and counts by topic, by place, by snapshot, and by snapshot and factor.
 
     `suspects` has a flag per partition: whether the partition may violate a rule.
     """
@@ -167,7 +172,7 @@ def empty_places(count: int) -> tuple[Ints, Ints]:
 
 
 def empty_sums(
-    topics: int, partitions: int, longest: int, held: Ints, led: Ints
+    snapshots: int, topics: int, partitions: int, longest: int, held: Ints, led: Ints
 ) -> SumArrays:
     """
     Return zeros for `partitions` partitions of at most `longest` replicas each.
@@ -190,11 +195,11 @@ def empty_sums(
         least=zeros(topics, width),
         origin=zeros(topics, width),
         square=np.zeros((topics, width)),
-        whole=np.zeros(width),
+        whole=np.zeros((snapshots, width)),
         held=held,
         led=led,
-        firsts=zeros(longest + 1, len(FIRSTS)),
-        strangers=np.zeros(1, dtype=np.int64),
+        firsts=np.zeros((snapshots, longest + 1, len(FIRSTS)), dtype=np.int64),
+        strangers=np.zeros(snapshots, dtype=np.int64),
         suspects=np.zeros(partitions, dtype=np.bool_),
     )
 

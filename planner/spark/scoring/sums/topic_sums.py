@@ -1,5 +1,6 @@
-"""Figures of the topics of one snapshot, from the partial sums of their partitions."""
+"""Figures of the topics of snapshots, from the partial sums of their partitions."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,18 +28,39 @@ class TopicSums:
     Parameters
     ----------
     parts
-        Rows of `planner.spark.scoring.sums.partial_sums.TOPICS`; a topic may have
-        several rows.
+        Per snapshot, rows of `planner.spark.scoring.sums.partial_sums.TOPICS`; a topic
+        may have several rows.
     listed
-        `topic`: names in the table of topics, including topics without partitions.
+        Per snapshot, `topic`: names in the table of topics, including topics without
+        partitions.
+
+    Attributes
+    ----------
+    names
+        ``(T,)`` names of the topics, sorted by snapshot and name.
+    first
+        ``(S + 1,)`` first topic of each snapshot.
     """
 
-    def __init__(self, parts: ArrowTable, listed: ArrowTable) -> None:
-        chunks = [*parts.column("topic").chunks, *listed.column("topic").chunks]
-        names = pa.chunked_array(chunks, pa.string()).unique()
-        self.names = names.take(pc.array_sort_indices(names))
-        self._parts = parts
-        self._row = pc.index_in(parts.column("topic"), value_set=self.names).to_numpy()
+    def __init__(
+        self, parts: Sequence[ArrowTable], listed: Sequence[ArrowTable]
+    ) -> None:
+        tables = [*parts, *listed]
+        column = pa.chunked_array(
+            [chunk for table in tables for chunk in table.column("topic").chunks],
+            pa.string(),
+        )
+        texts = column.unique()
+        texts = texts.take(pc.array_sort_indices(texts))
+        code = pc.index_in(column, value_set=texts).to_numpy().astype(np.int64)
+        of = np.tile(np.arange(len(parts)), 2).repeat([len(table) for table in tables])
+        keys, row = np.unique(of * len(texts) + code, return_inverse=True)
+        self.names = texts.take(pa.array(keys % max(len(texts), 1)))
+        self.first = np.searchsorted(
+            keys // max(len(texts), 1), np.arange(len(parts) + 1)
+        )
+        self._parts = pa.concat_tables(parts).combine_chunks()
+        self._row = row[: len(self._parts)]
         self.counted = {name: self._summed(name) for name in COUNTED}
 
     def _summed(self, name: str) -> Any:  # noqa: ANN401 - (T,) ints or floats
