@@ -48,7 +48,7 @@ def test_the_settings_that_an_option_sets_have_its_default(name):
 
 
 def test_the_keywords_of_python_are_the_options_of_every_operation():
-    shared = {name for name, each in OPTIONS.items() if not each.option.operations}
+    shared = {name for name, each in OPTIONS.items() if not each.operations}
     named = {RENAMED.get(name, name) for name in planner.PlanOptions.__annotations__}
 
     assert named == shared
@@ -154,7 +154,7 @@ def test_the_command_line_starts_without_large_libraries():
 
 
 def test_every_command_of_plan_can_be_configured():
-    from planner.cli.plan.declared_options import COMMANDS
+    from placement.operations.descriptor import OPERATIONS
     from planner.cli.plan.plan_commands import app
 
-    assert tuple(each.name for each in app.registered_commands) == COMMANDS
+    assert tuple(each.name for each in app.registered_commands) == tuple(OPERATIONS)

@@ -12,10 +12,10 @@ from fuzz.soft_goals import judge_soft_goals
 from placement.check import Finding, Target, check
 from placement.draft.soft_rules import HARD, goals_named
 from placement.model.cluster import ABSENT, ClusterState
+from placement.operations.descriptor import OPERATIONS
 from planner.errors import BadInputError
 from planner.options.cluster_options import read_request
 from planner.options.plan_request import PlanRequest
-from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.run.make_plan import Planned, make, rules_of
 
 MET = {"optimal", "feasible", "nothing-to-do"}
@@ -45,7 +45,7 @@ def judge(case: Drawn) -> str:
     AssertionError
         With what is wrong.
     """
-    if case.request.goal in {NEW_TOPIC, ADD_PARTITIONS}:
+    if OPERATIONS[case.request.goal].creates_partitions:
         return judge_new(case)
     try:
         made = make(case.state, case.request)

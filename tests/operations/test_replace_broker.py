@@ -9,7 +9,7 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import Resource
-from placement.operations import ReplaceBroker
+from placement.operations.replace_broker import ReplaceBroker
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.pinning import OnlyTrades
 from placement.rules.rack_rules import WithinRack

@@ -11,7 +11,7 @@ from placement.draft.draft import Settings
 from placement.draft.soft_rules import HARD, goals_named
 from placement.model.cluster import BrokerState
 from placement.model.load import RESOURCES, Resource
-from placement.operations import Rebalance
+from placement.operations.rebalance import Rebalance
 from placement.planning.elastic.hard_goals import missed_goals
 from placement.planning.plan import plan
 from planner.cli.plan.plan_options import without_overruled

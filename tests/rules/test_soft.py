@@ -12,7 +12,8 @@ from placement.draft.draft import DEFAULT_THRESHOLDS, Settings
 from placement.draft.soft_rules import ALWAYS_HARD, SOFT, rules_named
 from placement.model.cluster import BrokerState
 from placement.model.load import Resource
-from placement.operations import Rebalance, RemoveBrokers
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.infeasibility.infeasible_rules import HARD_RULES
 from placement.planning.plan import plan
 from planner.errors import BadInputError

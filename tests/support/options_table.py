@@ -36,7 +36,7 @@ def _row(declared: DeclaredOption) -> str:
     value = option.metavar or "\\|".join(declared.words)
     shown = f"{declared.flag} {value}".strip().replace("|", "\\|").replace("\\\\", "\\")
     words = option.help.replace("|", "\\|")
-    return f"| `{shown}` | {', '.join(option.operations)} | {words} |"
+    return f"| `{shown}` | {', '.join(declared.operations)} | {words} |"
 
 
 def with_table(page: str) -> str:

@@ -20,7 +20,8 @@ from placement.draft.draft import Draft, Settings
 from placement.draft.soft_rules import SOFT
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, UNITS, Resource
-from placement.operations import Operation, RemoveBrokers
+from placement.operations.operation import Operation
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.infeasibility.remedy import (
     CAP_FIELDS,
     CAPACITIES,

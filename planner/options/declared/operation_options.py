@@ -36,7 +36,6 @@ class OperationOptions:
             takes=list,
             read=read_broker_lists,
             example="[3]",
-            operations=("replace-broker",),
         ),
     ] = ()
     with_broker: Annotated[
@@ -44,11 +43,11 @@ class OperationOptions:
         _own(
             help="Broker that replaces it.",
             flag="--with",
+            must_be_live=True,
             metavar="ID",
             takes=list,
             read=read_broker_lists,
             example="[9]",
-            operations=("replace-broker",),
         ),
     ] = ()
     log_dirs: Annotated[
@@ -59,7 +58,6 @@ class OperationOptions:
             takes=list,
             read=read_log_dirs,
             example='["4:/data/d1"]',
-            operations=("demote",),
             save=dir_texts,
         ),
     ] = ()
@@ -69,7 +67,6 @@ class OperationOptions:
             help="Replicas of each partition.",
             metavar="N",
             example="3",
-            operations=("set-replication-factor", "new-topic"),
         ),
     ] = None
     replication_factors: Annotated[
@@ -80,7 +77,6 @@ class OperationOptions:
             takes=Path,
             read=read_factor_file,
             example='"factors.toml"',
-            operations=("set-replication-factor",),
             save=by_factor,
         ),
     ] = None
@@ -92,7 +88,6 @@ class OperationOptions:
             takes=list,
             read=read_defects,
             example='["offline", "racks"]',
-            operations=("fix",),
             save=sorted_if_any,
         ),
     ] = ()
@@ -104,7 +99,6 @@ class OperationOptions:
             takes=str,
             read=read_brokers,
             example='"3"',
-            operations=("fix",),
             save=sorted_ids,
         ),
     ] = None
@@ -115,7 +109,6 @@ class OperationOptions:
             metavar="id=N,rack=R,like=M",
             takes=list,
             example='["id=7,rack=c,like=3"]',
-            operations=("add-brokers", "replace-broker"),
             panel=Panel.OPERATION,
             saved=Saved.GIVEN,
             save=texts_if_any,
