@@ -23,6 +23,7 @@ from planner.api.plans import (
     add_brokers,
     leaders,
     log_dirs,
+    plan_operation,
     rebalance,
     remove_brokers,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "log_dirs",
     "lose",
     "new_topic",
+    "plan_operation",
     "play_scenarios",
     "propose_assignment",
     "read_snapshot",
