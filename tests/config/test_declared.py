@@ -19,7 +19,6 @@ from planner.options.declared.plan_options import OPTIONS, PlanOptions
 from planner.options.declared.types import CopyOrder, Effort, ResourceName
 from planner.options.declared.value_readers import WITH_CAPACITY
 from planner.options.plan_request import read_values
-from support.options_table import PAGE, with_table
 
 
 @pytest.mark.parametrize(
@@ -133,12 +132,6 @@ def test_whole_numbers_are_fractions_too():
 def test_an_option_that_does_not_exist_is_refused():
     with pytest.raises(TypeError, match="bnad"):
         read_values({"bnad": 1})
-
-
-def test_the_page_lists_every_option():
-    page = PAGE.read_text(encoding="utf-8")
-
-    assert page == with_table(page), "run python -m support.options_table"
 
 
 def test_the_command_line_starts_without_large_libraries():
