@@ -43,7 +43,7 @@ def check_operation(
     if check is not None:
         check(reader, options)
     for name in described.options:
-        _check_brokers(reader, OPTIONS[name], getattr(options, name))
+        _check_brokers(reader, OPTIONS[name], getattr(options, name) or ())
 
 
 def _check_brokers(

@@ -74,9 +74,10 @@ def own_options(
 def _some_named(draw: Any, goal: str, state: ClusterState) -> dict[str, Any]:
     """Draw as many brokers as an option of the operation takes."""
     counts = {name: OPTIONS[name].option.count for name in OPERATIONS[goal].options}
-    busy, ids = with_load(state, goal), state.brokers.ids.tolist()
+    first = draw(st.sampled_from(with_load(state, goal)))
+    others = [b for b in state.brokers.ids.tolist() if b != first]
     return {
-        name: words({draw(st.sampled_from(busy)), *draw(st.permutations(ids))[1:count]})
+        name: words({first, *draw(st.permutations(others))[: count - 1]})
         for name, count in counts.items()
         if count is not None
     }

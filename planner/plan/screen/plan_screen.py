@@ -15,6 +15,7 @@ from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.operations.descriptor import describe
 from placement.score import Score
+from planner.options.declared.plan_options import OPTIONS
 from planner.plan.documents.infeasibility import reason_text
 from planner.plan.documents.plan_document import (
     Plan,
@@ -268,6 +269,8 @@ def _subject_text(plan: Plan, name: str) -> str:
     given = plan.settings[name]
     if not isinstance(given, list):
         return "" if given is None else str(given)
+    if OPTIONS[name].option.count is not None:
+        return " and ".join(map(str, given))
     are_ids = all(isinstance(one, int) for one in given)
     return ids_text(given) if are_ids else ", ".join(given)
 
