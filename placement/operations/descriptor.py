@@ -182,6 +182,24 @@ _DESCRIPTORS = (
         """,
     ),
     OperationDescriptor(
+        name="swap",
+        class_path="swap.Swap",
+        panel="Change brokers",
+        moves="only the replicas of the two brokers, each to the other; all or none",
+        options=("brokers", *_COPIES),
+        subject=("brokers",),
+        is_minimal=True,
+        help="""
+        Exchange the roles of two brokers.
+
+        Each gets the replicas of the other, in the same positions; lists with both
+        exchange their positions. If a rule or a capacity stands in the way of one of
+        them, nothing moves, and what stands in the way is listed: exit code 4.
+
+        Example: kafka-planner plan swap prod.json --brokers 3,7 -o plan
+        """,
+    ),
+    OperationDescriptor(
         name="demote",
         class_path="demote.Demote",
         panel="Change brokers",

@@ -50,6 +50,19 @@ class OperationOptions:
             example="[9]",
         ),
     ] = ()
+    brokers: Annotated[
+        tuple[BrokerId, ...] | None,
+        _own(
+            help="The two brokers that trade places: 3,7.",
+            metavar="IDS",
+            takes=str,
+            read=read_brokers,
+            count=2,
+            must_be_live=True,
+            example='"3,7"',
+            save=sorted_ids,
+        ),
+    ] = None
     log_dirs: Annotated[
         tuple[tuple[BrokerId, str], ...],
         _own(
