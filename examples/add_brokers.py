@@ -12,7 +12,7 @@ import numpy as np
 
 from placement.draft.draft import Settings
 from placement.model.load import Resource
-from placement.operations import AddBrokers
+from placement.operations.add_brokers import AddBrokers
 from placement.planning.plan import plan
 from planner.snapshot.snapshot_document import Snapshot
 

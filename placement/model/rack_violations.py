@@ -95,7 +95,9 @@ class Crowding:
         if not is_even:
             return cls(excess, np.zeros_like(excess))
         most = held.max(axis=1, initial=0)
-        least = np.where(used < in_rack, held, most[:, None]).min(axis=1, initial=0)
+        # Without any free broker there is nothing to be uneven with.
+        held = np.column_stack([np.where(used < in_rack, held, most[:, None]), most])
+        least = held.min(axis=1)
         return cls(excess, np.maximum(most - least - 1, 0))
 
     @property

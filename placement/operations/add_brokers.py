@@ -20,7 +20,6 @@ class AddBrokers:
     """
 
     broker_ids: tuple[int, ...] = ()
-    goal: str = "add-brokers"
 
     def fill(self, draft: Draft) -> None:
         """Restrict copies to the new brokers."""

@@ -40,7 +40,6 @@ class Demote:
 
     broker_ids: tuple[int, ...] = ()
     log_dirs: tuple[tuple[int, str], ...] = ()
-    goal: str = "demote"
 
     def fill(self, draft: Draft) -> None:
         """Decide the order of every list that names a demoted replica."""

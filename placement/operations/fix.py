@@ -56,7 +56,6 @@ class Fix:
 
     only: frozenset[Defect] = frozenset(Defect)
     lost: frozenset[int] = frozenset()
-    goal: str = "fix"
 
     def fill(self, draft: Draft) -> None:
         """Mark the replicas with defects as those that must move."""

@@ -27,7 +27,6 @@ class Leaders:
     """
 
     orders_followers: bool = False
-    goal: str = "leaders"
 
     def fill(self, draft: Draft) -> None:
         """Keep every replica on its broker, and balance the load of leaders."""

@@ -21,7 +21,6 @@ class LogDirs:
     """
 
     to_empty: tuple[int, ...] = ()
-    goal: str = "log-dirs"
 
     def fill(self, draft: Draft) -> None:
         """Allow replicas to leave their log dir for another one of the same broker."""

@@ -29,7 +29,6 @@ class NewPartitions:
 
     is_new: BoolArray
     is_fixed: bool = False
-    goal: str = "new-topic"
 
     def fill(self, draft: Draft) -> None:
         """Allow new replicas on any broker at no cost, as they hold no bytes yet."""

@@ -8,11 +8,6 @@ from placement.draft.draft import Draft
 class Operation(Protocol):
     """A kind of plan: the movable replicas, and decisions made before the search."""
 
-    @property
-    def goal(self) -> str:
-        """Name of the operation on the command line."""
-        ...
-
     def fill(self, draft: Draft) -> None:
         """Mark the brokers that leave or are filled, and the replicas that may move."""
         ...

@@ -14,8 +14,6 @@ from placement.operations.steps.evacuate import evacuate
 class Rebalance:
     """Allow every replica that is not excluded to move, and evacuate dead brokers."""
 
-    goal: str = "rebalance"
-
     def fill(self, draft: Draft) -> None:
         """Evacuate dead brokers; leave all other replicas free to move."""
         draft.repairs_racks = draft.repairs_capacity = True

@@ -22,7 +22,6 @@ class RemoveBrokers:
     """
 
     broker_ids: tuple[int, ...]
-    goal: str = "remove-brokers"
 
     def fill(self, draft: Draft) -> None:
         """Mark every replica on the leaving brokers as one that must move."""

@@ -33,7 +33,6 @@ class ReplaceBroker:
     """
 
     pairs: tuple[tuple[int, int], ...]
-    goal: str = "replace-broker"
 
     def fill(self, draft: Draft) -> None:
         """Decide the new broker of every replica on the old brokers."""

@@ -38,7 +38,6 @@ class SetReplicationFactor:
 
     factors: Mapping[str, int]
     notes: tuple[Note, ...] = field(default=())
-    goal: str = "set-replication-factor"
 
     def fill(self, draft: Draft) -> None:
         """Decide the copies to drop; the search finds brokers for the copies to add."""

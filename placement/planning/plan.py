@@ -27,7 +27,7 @@ from placement.model.load import (
 )
 from placement.model.reassignment import Reassignment
 from placement.model.targets import Members, Shares, find_targets, share_out
-from placement.operations import Operation
+from placement.operations.operation import Operation
 from placement.planning.band_fixpoint import settle
 from placement.planning.elastic.hard_goals import all_missed, harden
 from placement.planning.elastic.soft_goals import soften

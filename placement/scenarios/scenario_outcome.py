@@ -19,7 +19,9 @@ from placement.demand.broker_demand import (
 from placement.draft.draft import Settings
 from placement.model.cluster import ABSENT, UNKNOWN
 from placement.model.load import weigh
-from placement.operations import Operation, Rebalance, RemoveBrokers
+from placement.operations.operation import Operation
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
 from placement.scenarios.scenario_figures import Assumptions, Figures, figures_of

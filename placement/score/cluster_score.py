@@ -16,7 +16,7 @@ from placement.model.load import (
     preferred_leaders,
 )
 from placement.model.targets import COUNTS, Members, Targets, find_targets, share_out
-from placement.operations import Rebalance
+from placement.operations.rebalance import Rebalance
 from placement.rules.fetch_sources import NeedSource
 from placement.rules.frozen_partitions import (
     LeaveUnsettled,

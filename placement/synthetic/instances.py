@@ -27,7 +27,10 @@ from placement.model.columns import (
     Topics,
 )
 from placement.model.load import RESOURCES
-from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
+from placement.operations.add_brokers import AddBrokers
+from placement.operations.operation import Operation
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.plan import plan
 from placement.synthetic.cluster_sizes import Size
 from placement.synthetic.drawn_partitions import (

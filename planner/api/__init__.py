@@ -29,6 +29,7 @@ from planner.api.plans import (
     add_brokers,
     leaders,
     log_dirs,
+    plan_operation,
     rebalance,
     remove_brokers,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "log_dirs",
     "lose",
     "new_topic",
+    "plan_operation",
     "play_scenarios",
     "preview_plan",
     "propose_assignment",

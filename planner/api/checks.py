@@ -9,6 +9,7 @@ import numpy as np
 
 from placement.check import CheckSettings, CustomRule, Finding, check, is_ok
 from placement.model.cluster import ClusterState
+from placement.operations.descriptor import describe
 from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
 from planner.apply.choices import read_choices
@@ -23,7 +24,7 @@ from planner.plan.input.plan_input import (
     check_settings,
     read_plan,
 )
-from planner.plan.run.check_new_partitions import GOALS, check_new_plan
+from planner.plan.run.check_new_partitions import check_new_plan
 from planner.plan.waves.wave_files import wave_lists
 from planner.snapshot import Snapshot
 from planner.snapshot.actions.apply_plan import apply_plan as apply
@@ -104,7 +105,7 @@ def check_plan(
         )
         return replace(settings, custom=(*settings.custom, *rules))
 
-    if given.goal in GOALS and len(given.reassignment):
+    if describe(given.goal).creates_partitions and len(given.reassignment):
         return CheckResult(check_new_plan(given, state, all_rules))
     return CheckResult(check(state, given.target, all_rules(state)))
 

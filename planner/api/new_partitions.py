@@ -199,7 +199,7 @@ def _make(
     topic: str,
     **own: Any,  # noqa: ANN401 - of any type
 ) -> NewPartitionsResult:
-    request = request_of(goal, {**options, "topic": [topic]}, **own)
+    request = request_of(goal, {**options, **own, "topic": [topic]})
     with named_as_arguments():
         planned = make_new(
             snapshot.to_state(),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Unpack
 
-from planner.api.plans import PlanOptions, plan_of
+from planner.api.plans import PlanOptions, plan_operation
 from planner.api.result import PlanResult
 from planner.snapshot import Snapshot
 
@@ -43,10 +43,10 @@ def replace_broker(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_of(
+    return plan_operation(
         snapshot,
         "replace-broker",
-        options,
+        **options,
         broker=tuple(replacements),
         with_broker=tuple(replacements.values()),
         new_broker=tuple(new_brokers),
@@ -81,8 +81,8 @@ def demote(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_of(
-        snapshot, "demote", options, broker_ids=broker_ids, log_dirs=tuple(log_dirs)
+    return plan_operation(
+        snapshot, "demote", **options, broker_list=broker_ids, log_dirs=tuple(log_dirs)
     )
 
 
@@ -122,10 +122,10 @@ def set_replication_factor(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_of(
+    return plan_operation(
         snapshot,
         "set-replication-factor",
-        options,
+        **options,
         replication_factor=factor,
         replication_factors=factors_file,
         rebalance=rebalance,
@@ -168,10 +168,10 @@ def fix(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_of(
+    return plan_operation(
         snapshot,
         "fix",
-        options,
+        **options,
         only=tuple(only),
         lost=lost,
         rebalance=rebalance,

@@ -1,8 +1,9 @@
 """Plans from Python: a function per operation, with the options of the command."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
+from placement.operations.descriptor import OPERATIONS
 from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
 from planner.api.rules import RuleOptions
@@ -63,7 +64,7 @@ def rebalance(
     >>> planner.rebalance(snapshot, band=0.5, resources=["replicas"]).status
     'feasible'
     """
-    return plan_of(snapshot, "rebalance", options, with_log_dirs=with_log_dirs)
+    return plan_operation(snapshot, "rebalance", **options, with_log_dirs=with_log_dirs)
 
 
 def add_brokers(
@@ -100,11 +101,11 @@ def add_brokers(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_of(
+    return plan_operation(
         snapshot,
         "add-brokers",
-        options,
-        broker_ids=broker_ids,
+        **options,
+        broker_list=broker_ids,
         rebalance=rebalance,
         new_broker=tuple(new_brokers),
         with_log_dirs=with_log_dirs,
@@ -142,11 +143,11 @@ def remove_brokers(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_of(
+    return plan_operation(
         snapshot,
         "remove-brokers",
-        options,
-        broker_ids=broker_ids,
+        **options,
+        broker_list=broker_ids,
         rebalance=rebalance,
         with_log_dirs=with_log_dirs,
     )
@@ -176,7 +177,9 @@ def leaders(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_of(snapshot, "leaders", options, order_followers=order_followers)
+    return plan_operation(
+        snapshot, "leaders", **options, order_followers=order_followers
+    )
 
 
 def log_dirs(
@@ -199,19 +202,46 @@ def log_dirs(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_of(snapshot, "log-dirs", options, empty=tuple(empty))
+    return plan_operation(snapshot, "log-dirs", **options, empty=tuple(empty))
 
 
-def plan_of(
+def plan_operation(
     snapshot: Snapshot,
-    goal: str,
-    options: PlanOptions,
-    *,
-    broker_ids: Iterable[int] | None = None,
-    **own: Any,  # noqa: ANN401 - of any type
+    operation: str,
+    **options: Any,  # noqa: ANN401 - of any type
 ) -> PlanResult:
-    """Plan with the request and the function of the command."""
-    request = request_of(goal, options, broker_list=broker_ids, **own)
+    """
+    Plan an operation by its name, with the request and the function of the command.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    operation
+        Name of the operation on the command line, such as ``fix``.
+    options
+        See `PlanOptions`; and the options of the operation by the names of the command
+        line, with underscores.
+
+    Raises
+    ------
+    ValueError
+        If there is no such operation.
+    BadInputError
+        If options are wrong for this cluster; has every problem.
+
+    Examples
+    --------
+    >>> import planner
+    >>> from planner.demo import SNAPSHOT_FILE
+    >>> snapshot = planner.read_snapshot(SNAPSHOT_FILE)
+    >>> planner.plan_operation(snapshot, "demote", broker_list=[4]).counts["replicas"]
+    0
+    """
+    if operation not in OPERATIONS:
+        msg = f"no operation {operation!r}; known: {', '.join(OPERATIONS)}"
+        raise ValueError(msg)
+    request = request_of(operation, options)
     with named_as_arguments():
         planned = make(
             snapshot.to_state(),
@@ -222,27 +252,28 @@ def plan_of(
     return PlanResult(planned)
 
 
-def request_of(
-    goal: str,
-    options: PlanOptions,
-    **own: Any,  # noqa: ANN401 - of any type
-) -> PlanRequest:
+def request_of(operation: str, options: Mapping[str, Any]) -> PlanRequest:
     """
     Return the request that the command makes from the same options.
 
     Parameters
     ----------
-    goal
+    operation
         Name of the operation.
     options
-        Options of every plan, by their names in Python.
-    own
-        Options of the operation, by their declared names.
+        Options of every plan by their names in Python, and those of the operation by
+        their declared names.
+
+    Raises
+    ------
+    TypeError
+        If the operation has no option of such a name.
     """
-    unknown = sorted(set(options) - set(PlanOptions.__annotations__))
+    own = OPERATIONS[operation].options
+    unknown = sorted(set(options) - set(PlanOptions.__annotations__) - set(own))
     if unknown:
         known = ", ".join(PlanOptions.__annotations__)
         msg = f"unexpected option {unknown[0]!r}; known: {known}"
         raise TypeError(msg)
     given = {RENAMED.get(name, name): value for name, value in options.items()}
-    return PlanRequest(goal, **given, **own)
+    return PlanRequest(operation, **given)

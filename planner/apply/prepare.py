@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.model.cluster import UNKNOWN, ClusterState, LogDirState
+from placement.operations.descriptor import describe
 from planner.apply.admission import Caps, Disk
 from planner.apply.changes import Change, ChangeReader
 from planner.apply.choices import Choices
@@ -26,7 +27,6 @@ from planner.errors import BadInputError
 from planner.io.problems import problem
 from planner.plan.input.plan_input import DOCUMENT_NAME, PlanInput
 from planner.plan.input.wave_input import WavesInput, read_waves
-from planner.plan.run.check_new_partitions import GOALS
 from planner.snapshot import Snapshot
 from planner.status.throttles_in_force import throttles_in
 from planner.verify.partition_status import Status
@@ -235,7 +235,7 @@ def _refuse_new_partitions(plan: PlanInput) -> None:
     BadInputError
         If it does.
     """
-    if plan.goal in GOALS:
+    if describe(plan.goal).creates_partitions:
         file, place = str(plan.path / DOCUMENT_NAME), "goal"
         rule = "must be an operation on partitions that exist"
         remedy = f"kafka-planner plan {plan.goal} … --apply --yes creates them"

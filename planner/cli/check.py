@@ -71,13 +71,14 @@ def check(
     """
     from placement.check import check as check_target
     from placement.check import is_ok
+    from placement.operations.descriptor import describe
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.options.declared.value_readers import read_capacity_thresholds
     from planner.options.overrides import seen_as
     from planner.plan.documents.prior_violations import remedy_of
     from planner.plan.input.plan_input import check_settings, read_plan
     from planner.plan.input.wave_input import read_waves
-    from planner.plan.run.check_new_partitions import GOALS, check_new_plan
+    from planner.plan.run.check_new_partitions import check_new_plan
 
     inputs = Gatherer()
     thresholds = inputs.read(lambda: read_capacity_thresholds(capacity_threshold or ()))
@@ -94,7 +95,7 @@ def check(
         capacity_thresholds=thresholds or {},
         allow_replication_factor_change=allow_replication_factor_change,
     )
-    if given.goal in GOALS and len(given.reassignment):
+    if describe(given.goal).creates_partitions and len(given.reassignment):
         findings = check_new_plan(given, before, rules)
     else:
         findings = check_target(before, given.target, rules(before))

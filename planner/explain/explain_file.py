@@ -9,7 +9,7 @@ from placement.draft.draft import Settings
 from placement.explain.planned_moves import explain_reassignment
 from placement.model.cluster import ClusterState
 from placement.model.reassignment import Reassignment
-from placement.operations import Rebalance
+from placement.operations.rebalance import Rebalance
 from placement.planning.plan import draft_shares, make_draft
 from planner.errors import BadInputError, InputProblem
 from planner.kafka_files.reassignment_file import ReassignmentFile

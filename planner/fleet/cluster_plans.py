@@ -203,14 +203,15 @@ def check_requests(requests: Iterable[NamedRequest]) -> None:
     BadInputError
         With every option that is invalid for any cluster.
     """
+    from placement.operations.descriptor import OPERATIONS
     from planner.options.cluster_options import check_request
-    from planner.plan.run.make_plan import OPERATIONS
 
+    known = [name for name, each in OPERATIONS.items() if not each.creates_partitions]
     problems: list[InputProblem] = []
     for named in requests:
         goal = named.request.goal
-        if goal not in OPERATIONS:
-            rule = f"must be one of {', '.join(OPERATIONS)}"
+        if goal not in known:
+            rule = f"must be one of {', '.join(known)}"
             problems += _refusal(named.name, [("goal", goal, rule)]).problems
         try:
             # Brokers and topics can be checked only against a cluster.

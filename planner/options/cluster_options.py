@@ -20,7 +20,7 @@ from planner.options.declared.option import Saved
 from planner.options.declared.plan_options import OPTIONS, PlanOptions
 from planner.options.declared.value_readers import read_brokers
 from planner.options.new_brokers import NewBroker, read_new_brokers, with_new_brokers
-from planner.options.operation_checks import check_operation
+from planner.options.operations import check_operation
 from planner.options.option_reader import OptionReader
 from planner.options.plan_request import PlanRequest
 from planner.options.settings_document import options_document

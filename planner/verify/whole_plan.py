@@ -1,9 +1,9 @@
 """Verification of a plan folder with its waves, or of a reassignment file."""
 
+from placement.operations.descriptor import describe
 from planner.kafka_commands import ANY_SERVER
 from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import read_waves
-from planner.plan.run.check_new_partitions import GOALS
 from planner.snapshot import Snapshot
 from planner.status.throttles_in_force import throttles_in
 from planner.verify.plan_files import files_of
@@ -37,7 +37,7 @@ def verify_read(
         rollback=plan.before,
         throttles=throttles_in(snapshot),
         waves=() if waves is None else waves.waves,
-        creates=plan.goal in GOALS,
+        creates=describe(plan.goal).creates_partitions,
         files=files_of(plan, waves),
         connection=connection,
     )

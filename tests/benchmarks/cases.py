@@ -22,7 +22,7 @@ from benchmarks.sizing_cases import (
 from placement.draft.draft import Settings
 from placement.model.cluster import ClusterState
 from placement.model.load import Resource
-from placement.operations import Leaders
+from placement.operations.leaders import Leaders
 from placement.planning.plan import plan
 from placement.score import score_cluster
 from placement.synthetic import Size, make_instance

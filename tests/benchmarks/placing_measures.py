@@ -18,14 +18,17 @@ from placement.core.search.preload import search_compiled
 from placement.draft.draft import Settings
 from placement.model.load import RESOURCES, broker_loads, weigh
 from placement.model.targets import Targets
-from placement.operations import Leaders, Operation, RemoveBrokers
+from placement.operations.leaders import Leaders
+from placement.operations.operation import Operation
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
 from placement.synthetic import SIZES, Size, make_instance
 from planner.options.cluster_options import read_request
+from planner.options.operations import make_operation
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_document import make_plan
-from planner.plan.run.make_plan import OPERATIONS, check_plan
+from planner.plan.run.make_plan import check_plan
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 
 WARM_UP = Size(12, 3, 20_000, 64)
@@ -156,7 +159,7 @@ def _read(folder: Path) -> Any:
 def measure_plan(name: str, seed: int, state: Any, request: PlanRequest) -> Placed:
     """Plan, measure, and only then check and weigh the plan."""
     wishes = read_request(request, state)
-    operation = OPERATIONS[request.goal](state, wishes)
+    operation = make_operation(request.goal, state, wishes.options, wishes.settings)
     began, used = time.perf_counter(), cpu_s()
     placed = plan(state, operation, wishes.settings)
     wall, cpu = time.perf_counter() - began, cpu_s() - used

@@ -8,7 +8,7 @@ from placement.check.case.plan_case import look_up
 from placement.check.rules.log_dir_capacity import log_dir_loads
 from placement.draft.draft import Settings
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState, Storage
-from placement.operations import Rebalance
+from placement.operations.rebalance import Rebalance
 from placement.planning.plan import plan
 from planner.plan.documents.plan_document import make_plan
 from planner.plan.folder.plan_folder import target_lists

@@ -5,7 +5,10 @@ from hypothesis import strategies as st
 
 from placement.check import CheckSettings, Finding, Target, check
 from placement.model.cluster import ClusterState
-from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
+from placement.operations.add_brokers import AddBrokers
+from placement.operations.operation import Operation
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.plan import plan
 from support.clusters import clusters
 

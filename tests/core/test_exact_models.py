@@ -10,7 +10,8 @@ from placement.core.model.search_budget import NORMAL, QUICK
 from placement.core.solve import solve
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState
-from placement.operations import AddBrokers, Rebalance
+from placement.operations.add_brokers import AddBrokers
+from placement.operations.rebalance import Rebalance
 from placement.planning.encode import build_problem
 from placement.planning.plan import plan
 from planner.snapshot import Snapshot

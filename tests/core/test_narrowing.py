@@ -11,7 +11,7 @@ from placement.core.model.problem import Problem
 from placement.core.model.search_budget import NORMAL, QUICK, Effort
 from placement.core.search.minimax import Narrower
 from placement.draft.draft import Settings
-from placement.operations import Rebalance
+from placement.operations.rebalance import Rebalance
 from placement.planning.plan import plan
 from placement.synthetic import Size, make_instance
 from support.oracles import everything, illegal_moves, naive_value

@@ -25,7 +25,7 @@ from placement.core.verify.role_claims import (
 from placement.draft.draft import Settings, start_draft
 from placement.model.load import Resource
 from placement.model.targets import Members, find_targets, share_out
-from placement.operations import Leaders
+from placement.operations.leaders import Leaders
 from placement.planning.encode import build_problem
 from placement.rules.frozen_partitions import LeaveUnsettled
 from placement.synthetic import SIZES, make_instance

@@ -20,7 +20,7 @@ from placement.core.search.kernels import access, layout, relocate, role_swaps, 
 from placement.core.search.kernels.state import arrangement_of
 from placement.draft.draft import Settings
 from placement.model.load import RESOURCES
-from placement.operations import Rebalance
+from placement.operations.rebalance import Rebalance
 from placement.planning.plan import plan
 from placement.synthetic import SIZES, make_instance
 

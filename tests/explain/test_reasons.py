@@ -13,12 +13,10 @@ from placement.explain.move_table import list_moves
 from placement.explain.planned_moves import explain_planned, explain_reassignment
 from placement.model.cluster import BrokerState, LogDirState
 from placement.model.load import RESOURCES, UNIT_ROW
-from placement.operations import (
-    AddBrokers,
-    Rebalance,
-    RemoveBrokers,
-    SetReplicationFactor,
-)
+from placement.operations.add_brokers import AddBrokers
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
+from placement.operations.set_replication_factor import SetReplicationFactor
 from placement.planning.plan import draft_shares, loads_of, make_draft, plan
 from placement.rules.broker_sets import BrokerSets
 from planner.explain.explain_file import explain_file

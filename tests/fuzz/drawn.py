@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from fuzz.grown import grown
 from fuzz.options import broker_list, emptied_dirs, own_options, shared_options
 from placement.model.cluster import ABSENT, ClusterState
-from placement.operations import Defect
+from placement.operations.descriptor import OPERATIONS
+from placement.operations.fix import Defect
 from planner.options.declared.plan_options import OPTIONS
 from planner.options.plan_request import PlanRequest
-from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
-from planner.plan.run.make_plan import OPERATIONS
 from support.clusters import clusters
 
 SOFT = (
@@ -60,11 +59,6 @@ SETS = (
 """Of brokers that are in sets; else topics may go to those in none alone."""
 NO_SETS = ((), (), ("off",), (".*=",))
 NO_RULES = st.just({})
-NAME_LOG_DIRS = {
-    "rebalance", "add-brokers", "remove-brokers", "replace-broker", "fix",
-    "set-replication-factor",
-}  # fmt: skip
-"""Operations that may choose the log dirs of copies as well."""
 WILD = 12
 """One cluster in so many has values that are drawn one by one, whatever comes out."""
 BROKEN = {
@@ -76,7 +70,7 @@ BROKEN = {
 """Trouble that `fix` mends."""
 
 
-GOALS = (*OPERATIONS, NEW_TOPIC, ADD_PARTITIONS)
+GOALS = tuple(OPERATIONS)
 """Whatever can be planned."""
 RATES = st.sampled_from([None, None, "20", "60", "200"])
 """What a new topic is expected to carry."""
@@ -114,7 +108,7 @@ def drawn(draw, goals: tuple[str, ...] = GOALS, effort: str = "quick") -> Drawn:
             "broker_set": draw(st.sampled_from(SETS if has_sets else NO_SETS)),
             "hard": (*rules["hard"], *_hard_goal(draw, rules)),
         }
-    if goal in {NEW_TOPIC, ADD_PARTITIONS}:
+    if OPERATIONS[goal].creates_partitions:
         return _new(draw, goal, state, rules, effort)
     own = own_options(draw, goal, state, defect)
     is_cut = draw(st.booleans())
@@ -134,7 +128,8 @@ def drawn(draw, goals: tuple[str, ...] = GOALS, effort: str = "quick") -> Drawn:
         waves=is_cut,
         max_moves_in=caps[0],
         max_moves_out=caps[1],
-        with_log_dirs=goal in NAME_LOG_DIRS and _names_dirs(draw, state),
+        with_log_dirs="with_log_dirs" in OPERATIONS[goal].options
+        and _names_dirs(draw, state),
         order_followers=goal == "leaders" and draw(st.booleans()),
         empty=emptied_dirs(draw, state) if goal == "log-dirs" else (),
         **own,
@@ -168,7 +163,7 @@ def _new(
 ) -> Drawn:
     """Draw a topic that does not exist yet, or more partitions of one that does."""
     names = state.topics.names
-    is_more = goal == ADD_PARTITIONS and names
+    is_more = not OPERATIONS[goal].creates_topic and names
     topic = draw(st.sampled_from(names)) if is_more else "t9"
     shared = {
         **shared_options(draw, goal, state),
@@ -181,7 +176,7 @@ def _new(
     by_hand = None
     if draw(st.integers(0, 4)) == 4:
         by_hand = _by_hand(draw, state, topic, count, factor)
-    is_whole = by_hand is not None and goal == NEW_TOPIC
+    is_whole = by_hand is not None and OPERATIONS[goal].creates_topic
     request = PlanRequest(
         goal=goal,
         effort=effort,

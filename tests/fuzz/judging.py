@@ -1,5 +1,6 @@
 """What any plan must keep, whatever it was wished for."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -11,11 +12,11 @@ from fuzz.promises import dirs_of, judge_promises, lies_in, wanted_factors
 from fuzz.soft_goals import judge_soft_goals
 from placement.check import Finding, Target, check
 from placement.model.cluster import ABSENT, ClusterState
+from placement.operations.descriptor import OPERATIONS
 from placement.rules.registry import HARD, goals_named
 from planner.errors import BadInputError
 from planner.options.cluster_options import read_request
 from planner.options.plan_request import PlanRequest
-from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
 from planner.plan.run.make_plan import Planned, make, rules_of
 
 MET = {"optimal", "feasible", "nothing-to-do"}
@@ -45,7 +46,7 @@ def judge(case: Drawn) -> str:
     AssertionError
         With what is wrong.
     """
-    if case.request.goal in {NEW_TOPIC, ADD_PARTITIONS}:
+    if OPERATIONS[case.request.goal].creates_partitions:
         return judge_new(case)
     try:
         made = make(case.state, case.request)
@@ -68,6 +69,7 @@ def judge(case: Drawn) -> str:
     judge_emptied(case, made)
     judge_demoted_dirs(case, made)
     judge_emptied_dirs(case, made)
+    judge_exchanged(case, made)
     judge_factors(case, made)
     if status in MET:
         judge_soft_goals(case, made)
@@ -187,6 +189,25 @@ def judge_emptied_dirs(case: Drawn, made: Planned) -> None:
     assert not kept or is_short(made), f"{emptied} keep {kept}"
 
 
+def judge_exchanged(case: Drawn, made: Planned) -> None:
+    """Two brokers are exchanged in every list that may change, or in none."""
+    options = case.request.options
+    pair = options.brokers
+    if not pair or options.even_positions:
+        return
+    other = dict(zip(pair, reversed(pair), strict=True))
+    state, changed, kept = made.plan.state, [], []
+    for p, row, _ in lists_after(made):
+        before, topic = state.brokers_of(p), state.partitions.topic_idx[p]
+        is_kept = re.fullmatch(options.keep_topics or "", state.topics.names[topic])
+        if set(before) & set(pair) and not is_kept:
+            assert row in (before, [other.get(b, b) for b in before]), (before, row)
+            (kept if row == before else changed).append(p)
+    left = [p for p in kept if why_left_alone(case, state, p, set()) is None]
+    assert not (changed and left), f"{changed} are exchanged, and {left} are not"
+    assert changed or not left or is_short(made), f"{left} are not exchanged"
+
+
 def judge_factors(case: Drawn, made: Planned) -> None:
     """Every topic has the factor that is wished for, and the others keep theirs."""
     state = made.plan.state
@@ -220,6 +241,9 @@ def judge_again(case: Drawn, made: Planned) -> None:
     """
     request = case.request
     options = request.options
+    if options.brokers:
+        # Planned again, an exchange is taken back.
+        return
     caps = (options.max_moves, options.max_bytes, options.max_cross_rack_bytes)
     if any(cap is not None for cap in caps):
         return

@@ -7,7 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from placement.model.cluster import BrokerState, ClusterState, LogDirState
-from placement.operations import Defect
+from placement.operations.descriptor import OPERATIONS
+from placement.operations.fix import Defect
+from planner.options.declared.plan_options import OPTIONS
 
 FOLDER = tempfile.TemporaryDirectory(prefix="fuzz-")
 """Files of replication factors; their names say what is in them."""
@@ -66,7 +68,19 @@ def own_options(
     if goal == "fix":
         is_alone = draw(st.booleans())
         return {"only": (defect,) if is_alone and defect else ()}
-    return {}
+    return _some_named(draw, goal, state)
+
+
+def _some_named(draw: Any, goal: str, state: ClusterState) -> dict[str, Any]:
+    """Draw as many brokers as an option of the operation takes."""
+    counts = {name: OPTIONS[name].option.count for name in OPERATIONS[goal].options}
+    first = draw(st.sampled_from(with_load(state, goal)))
+    others = [b for b in state.brokers.ids.tolist() if b != first]
+    return {
+        name: words({first, *draw(st.permutations(others))[: count - 1]})
+        for name, count in counts.items()
+        if count is not None
+    }
 
 
 def emptied_dirs(draw: Any, state: ClusterState) -> tuple[str, ...]:

@@ -130,7 +130,7 @@ class SoftGoals:
         ]
         wrong = self.wrong(self.new) if changed else set()
         for p in changed[:MOST_UNDONE]:
-            if self._must_leave(p):
+            if self.case.request.options.brokers or self._must_leave(p):
                 continue
             lists = [*self.new]
             lists[p] = self.old[p]

@@ -32,7 +32,8 @@ from fuzz.judging import (
 from fuzz.run import PROCESSES, ROUND, solves_counted
 from placement.core.model.search_budget import EFFORTS, NORMAL, QUICK
 from placement.core.search import compilation
-from placement.operations import AddBrokers, RemoveBrokers
+from placement.operations.add_brokers import AddBrokers
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.synthetic import FAMILIES, Instance, Size, make_instance
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make

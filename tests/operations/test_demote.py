@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState
-from placement.operations import Demote
+from placement.operations.demote import Demote
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_document import elections, make_plan
 from planner.plan.run.make_plan import make

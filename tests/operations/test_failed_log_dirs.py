@@ -8,7 +8,7 @@ import pytest
 
 from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from placement.model.reassignment import unchanged
-from placement.operations import Fix
+from placement.operations.fix import Fix
 from planner.plan.documents.plan_figures import survive
 from planner.snapshot import Snapshot, read_snapshot
 from support.clusters import Dir, make_state

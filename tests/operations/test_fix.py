@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState, LogDirState
-from placement.operations import Defect, Fix
-from placement.operations.fix import usual_factors
+from placement.operations.fix import Defect, Fix, usual_factors
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.plan import plan
 from placement.rules.pinning import KeepTopics

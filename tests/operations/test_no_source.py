@@ -11,15 +11,13 @@ from placement.check import Target, check
 from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState, LogDirState
-from placement.operations import (
-    Demote,
-    Fix,
-    Leaders,
-    Rebalance,
-    RemoveBrokers,
-    ReplaceBroker,
-    SetReplicationFactor,
-)
+from placement.operations.demote import Demote
+from placement.operations.fix import Fix
+from placement.operations.leaders import Leaders
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
+from placement.operations.replace_broker import ReplaceBroker
+from placement.operations.set_replication_factor import SetReplicationFactor
 from placement.planning.plan import plan
 from planner.snapshot import Snapshot, read_snapshot
 from support.clusters import Dir, make_state

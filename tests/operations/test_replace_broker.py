@@ -9,7 +9,7 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import Resource
-from placement.operations import ReplaceBroker
+from placement.operations.replace_broker import ReplaceBroker
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.pinning import OnlyTrades
 from placement.rules.rack_rules import WithinRack
@@ -53,6 +53,17 @@ def test_a_replica_that_would_crowd_a_rack_stays_and_is_named():
     (lacking,) = found.solution.shortfalls
     assert (lacking.group, lacking.what, lacking.level) == (0, "spread", "rack")
     assert found.solution.status is Status.INFEASIBLE
+
+
+def test_a_replica_that_would_leave_a_rack_empty_stays_and_is_named():
+    # Rack a would hold none of four replicas, and racks b and c two each.
+    state = make_state([[3, 1, 2, 4]], racks="abcabc", ids=range(6))
+
+    found = plan_checked(state, ReplaceBroker(((3, 5),)))
+
+    assert lists_after(found) == [[3, 1, 2, 4]]
+    (lacking,) = found.solution.shortfalls
+    assert (lacking.group, lacking.what, lacking.level) == (0, "spread", "rack")
 
 
 def test_two_replicas_may_change_racks_together():

@@ -11,7 +11,7 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, Resource, loads_of
-from placement.operations import SetReplicationFactor
+from placement.operations.set_replication_factor import SetReplicationFactor
 from placement.planning.plan import plan
 from placement.rules.pinning import OnlyTrades
 from placement.rules.rack_rules import WithinRack

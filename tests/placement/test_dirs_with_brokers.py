@@ -15,7 +15,7 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import ABSENT
 from placement.model.load import Resource
-from placement.operations import RemoveBrokers
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.plan import plan
 from planner.options.plan_request import PlanRequest

@@ -6,7 +6,8 @@ import pytest
 from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.load import Resource
-from placement.operations import AddBrokers, Rebalance
+from placement.operations.add_brokers import AddBrokers
+from placement.operations.rebalance import Rebalance
 from support.clusters import make_state
 from support.operations import lists_after, plan_checked
 

@@ -12,15 +12,13 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import LogDirState, Storage
 from placement.model.load import Resource
-from placement.operations import (
-    AddBrokers,
-    Demote,
-    Fix,
-    Leaders,
-    Rebalance,
-    RemoveBrokers,
-    SetReplicationFactor,
-)
+from placement.operations.add_brokers import AddBrokers
+from placement.operations.demote import Demote
+from placement.operations.fix import Fix
+from placement.operations.leaders import Leaders
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
+from placement.operations.set_replication_factor import SetReplicationFactor
 from placement.planning.infeasibility.infeasible_rules import (
     explain_impossible,
 )

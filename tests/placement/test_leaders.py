@@ -12,7 +12,7 @@ from placement.check import CheckSettings, Target, check, is_ok
 from placement.draft.draft import Settings
 from placement.leadership.follower_order import choose_successors
 from placement.model.load import Resource, first_live_replica
-from placement.operations import Leaders
+from placement.operations.leaders import Leaders
 from placement.planning.plan import plan
 from placement.rules.broker_sets import BrokerSets
 from support.clusters import clusters, make_state

@@ -10,7 +10,7 @@ from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Settings, start_draft
 from placement.model.load import RESOURCES, broker_loads, heaviest_replicas
 from placement.model.targets import Members, find_targets, share_out
-from placement.operations import Rebalance
+from placement.operations.rebalance import Rebalance
 from placement.planning.encode import build_problem, leading_replicas
 from placement.planning.plan import RULES, plan
 from placement.score import score_cluster

@@ -13,14 +13,12 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import ABSENT, UNKNOWN, BrokerState, LogDirState
 from placement.model.load import Resource
-from placement.operations import (
-    Fix,
-    LogDirs,
-    Rebalance,
-    RemoveBrokers,
-    ReplaceBroker,
-    SetReplicationFactor,
-)
+from placement.operations.fix import Fix
+from placement.operations.log_dirs import LogDirs
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
+from placement.operations.replace_broker import ReplaceBroker
+from placement.operations.set_replication_factor import SetReplicationFactor
 from placement.planning.plan import plan
 from planner.plan.documents.infeasibility import shortfall_text
 from support.clusters import Dir, clusters, make_state

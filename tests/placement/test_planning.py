@@ -15,7 +15,10 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState, ClusterState, Storage
 from placement.model.load import Resource, loads_of
-from placement.operations import AddBrokers, Operation, Rebalance, RemoveBrokers
+from placement.operations.add_brokers import AddBrokers
+from placement.operations.operation import Operation
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
 from planner.demo import SNAPSHOT_FILE

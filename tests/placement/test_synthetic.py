@@ -7,7 +7,9 @@ import pytest
 
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import broker_loads, weigh
-from placement.operations import AddBrokers, Rebalance, RemoveBrokers
+from placement.operations.add_brokers import AddBrokers
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.placers.classic_placer import arrange_by_rack, place_classic
 from placement.placers.usable_brokers import PlacerBrokers
 from placement.synthetic import (

@@ -8,7 +8,7 @@ import pytest
 
 from placement.draft.draft import Settings
 from placement.model.load import RESOURCES, Resource
-from placement.operations import RemoveBrokers
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.plan import plan
 from placement.synthetic import SIZES, make_instance
 from planner.options.plan_request import PlanRequest

@@ -4,7 +4,9 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import ClusterState
 from placement.model.load import Resource
-from placement.operations import AddBrokers, Rebalance, RemoveBrokers
+from placement.operations.add_brokers import AddBrokers
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
 from support.clusters import make_state

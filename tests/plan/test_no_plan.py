@@ -17,7 +17,9 @@ from placement.core.model.solution import MET, Shortfall, Status
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState
 from placement.model.load import Resource, loads_of
-from placement.operations import Fix, Rebalance, RemoveBrokers
+from placement.operations.fix import Fix
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.infeasibility.infeasible_rules import (
     _bare_problem,
     explain_impossible,

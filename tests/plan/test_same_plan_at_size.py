@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from placement.operations import RemoveBrokers
+from placement.operations.descriptor import name_of
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.synthetic import SIZES, make_instance
 from planner.snapshot import Snapshot, write_snapshot
 from planner.text.format import ids_text
@@ -53,7 +54,7 @@ def shuffle_rows(folder: Path) -> None:
 def test_a_plan_depends_on_the_cluster_alone(family: str, size: str, tmp_path: Path):
     instance = make_instance(family, SIZES[size], seed=11, band=0.05)
     operation = instance.operation
-    goal = [operation.goal]
+    goal = [name_of(operation)]
     if isinstance(operation, RemoveBrokers):
         goal += ["--broker-list", ids_text(sorted(operation.broker_ids))]
     snapshot = tmp_path / "snapshot"

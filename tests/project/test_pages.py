@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from placement.operations.descriptor import OPERATIONS
 from planner.demo import SNAPSHOT_FILE
 from support.commands import run
+from support.operation_pages import LISTS, PAGES, with_list
+from support.options_table import PAGE, with_table
 
 DOCS = Path(__file__).parents[2] / "docs"
 QUESTIONS = DOCS / "questions.md"
-OPERATIONS = (
-    "rebalance", "add-brokers", "remove-brokers", "replace-broker", "demote", "fix",
-    "set-replication-factor",
-)  # fmt: skip
+WITHOUT_SCREENS = {"leaders", "log-dirs", *PAGES}
+SCREENS = [name for name in OPERATIONS if name not in WITHOUT_SCREENS]
 BLOCK = re.compile(
     r"^```sh\n(?P<commands>.*?)^```\n(?:\n^```\n(?P<shown>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
@@ -55,7 +56,7 @@ def test_there_is_an_answer_to_every_question():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["questions", "apply", *OPERATIONS])
+@pytest.mark.parametrize("name", ["questions", "apply", *SCREENS])
 def test_a_page_shows_what_is_printed(name, folder, capsys):
     page = DOCS / f"{name}.md"
     text = page.read_text(encoding="utf-8")
@@ -91,14 +92,35 @@ def test_the_page_of_tables_shows_their_contracts():
     assert printed == text
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", SCREENS)
 def test_a_page_of_an_operation_shows_a_screen_of_it(name):
     text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
 
     shown = [block for block in BLOCK.finditer(text) if block["shown"]]
 
     assert any(f"plan {name} " in block["commands"] for block in shown)
-    assert f"planner.{name.replace('-', '_')}(" in text
+    by_name = f'planner.plan_operation(snapshot, "{name}"'
+    assert by_name in text or f"planner.{name.replace('-', '_')}(" in text
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_every_operation_is_in_a_list(name):
+    page = DOCS.parent / name
+    text = page.read_text(encoding="utf-8")
+    printed = with_list(name, text)
+    if os.environ.get("PLANNER_WRITE_PAGES"):
+        page.write_text(printed, encoding="utf-8")
+
+    assert printed == text
+
+
+def test_the_options_are_in_the_table_of_the_page():
+    text = PAGE.read_text(encoding="utf-8")
+    printed = with_table(text)
+    if os.environ.get("PLANNER_WRITE_PAGES"):
+        PAGE.write_text(printed, encoding="utf-8")
+
+    assert printed == text
 
 
 def answer_to(capsys: pytest.CaptureFixture[str], command: str) -> str:

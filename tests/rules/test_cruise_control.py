@@ -9,7 +9,7 @@ from benchmarks import cruise_control
 from placement.draft.draft import Settings
 from placement.model.load import RESOURCES, Resource, loads_of
 from placement.model.targets import find_targets
-from placement.operations import Rebalance
+from placement.operations.rebalance import Rebalance
 from placement.planning.plan import draft_shares, make_draft, plan
 from placement.rules.goal_columns import (
     CruiseControlLimits,

@@ -10,7 +10,7 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import BrokerState
 from placement.model.load import RESOURCES, Resource
-from placement.operations import Rebalance
+from placement.operations.rebalance import Rebalance
 from placement.planning.elastic.hard_goals import missed_goals
 from placement.planning.plan import plan
 from placement.rules.registry import HARD, goals_named

@@ -15,7 +15,10 @@ from placement.model.load import (
     preferred_leaders,
     weigh,
 )
-from placement.operations import Leaders, Rebalance, RemoveBrokers, ReplaceBroker
+from placement.operations.leaders import Leaders
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
+from placement.operations.replace_broker import ReplaceBroker
 from placement.planning.plan import make_draft, plan
 from placement.rules.hosts import host_capacities
 from placement.rules.pinning import OnlyOverThreshold

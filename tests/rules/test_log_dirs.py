@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from placement.draft.draft import Settings
 from placement.model.cluster import LogDirState
 from placement.model.load import Resource
-from placement.operations import LogDirs
+from placement.operations.log_dirs import LogDirs
 from placement.planning.elastic.hard_dir_band import missed_dirs
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.plan import plan

@@ -12,7 +12,8 @@ from placement.check import CheckSettings, Target, check
 from placement.check.rules.list_positions import even_positions
 from placement.draft.draft import Settings
 from placement.leadership.list_positions import spread_positions, uneven_positions
-from placement.operations import Leaders, Rebalance
+from placement.operations.leaders import Leaders
+from placement.operations.rebalance import Rebalance
 from placement.planning.plan import make_draft, plan
 from placement.rules.list_positions import EvenPositions
 from planner.options.plan_request import PlanRequest

@@ -24,7 +24,8 @@ from placement.core.model.solution import Status
 from placement.draft.draft import Settings, mean_use
 from placement.draft.rule_tables import Eligibility, class_tables
 from placement.model.load import RESOURCES, Resource, broker_loads, disk_loads, weigh
-from placement.operations import Rebalance, RemoveBrokers
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.plan import plan
 from placement.rules.broker_sets import BrokerSets, home_sets

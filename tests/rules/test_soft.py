@@ -11,7 +11,8 @@ from placement.check import CheckSettings
 from placement.draft.draft import DEFAULT_THRESHOLDS, Settings
 from placement.model.cluster import BrokerState
 from placement.model.load import Resource
-from placement.operations import Rebalance, RemoveBrokers
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.plan import plan
 from placement.rules.registry import ALWAYS_HARD, LIFTED, SOFT, rules_named
 from planner.errors import BadInputError

@@ -9,7 +9,7 @@ import numpy as np
 from placement.check import CheckSettings, Finding, Target, check
 from placement.draft.draft import Settings
 from placement.model.cluster import ClusterState
-from placement.operations import Operation
+from placement.operations.operation import Operation
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
 

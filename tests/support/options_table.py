@@ -1,7 +1,7 @@
 """
 Table of docs/config.md from the declared options.
 
-``python -m support.options_table`` writes it, from the root of the repository.
+``PLANNER_WRITE_PAGES=1 pytest tests/project/test_pages.py`` writes it.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def _row(declared: DeclaredOption) -> str:
     value = option.metavar or "\\|".join(declared.words)
     shown = f"{declared.flag} {value}".strip().replace("|", "\\|").replace("\\\\", "\\")
     words = option.help.replace("|", "\\|")
-    return f"| `{shown}` | {', '.join(option.operations)} | {words} |"
+    return f"| `{shown}` | {', '.join(declared.operations)} | {words} |"
 
 
 def with_table(page: str) -> str:
@@ -44,7 +44,3 @@ def with_table(page: str) -> str:
     head, _, rest = page.partition(MARKERS[0])
     _, _, tail = rest.partition(MARKERS[1])
     return f"{head}{MARKERS[0]}\n\n{options_table()}\n\n{MARKERS[1]}{tail}"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -200,15 +200,15 @@ class Requested:
         Limits and exclusions of the plan.
     hard
         Names of the goals that are hard.
-    operation
-        Name of the operation, if it is known.
+    is_demotion
+        Whether the plan takes leaders off brokers, and changes no others.
     """
 
     value: Any
     state: ClusterState
     settings: CheckSettings
     hard: frozenset[str]
-    operation: str | None
+    is_demotion: bool
 
     def topics(self, pattern: str) -> frozenset[str]:
         """Return the topics whose whole name matches a regular expression."""
@@ -222,7 +222,7 @@ def _kept_topics(asked: Requested) -> Iterator[CustomRule]:
 
 def _kept_leaders(asked: Requested) -> Iterator[CustomRule]:
     # Demotion changes only the leaders that it concerns.
-    if asked.operation != "demote":
+    if not asked.is_demotion:
         yield kept_leaders(asked.topics(asked.value), asked.settings.leaving_brokers)
 
 
@@ -276,7 +276,8 @@ def requested_rules(
     settings: CheckSettings,
     document: Mapping[str, Any],
     state: ClusterState,
-    operation: str | None,
+    *,
+    is_demotion: bool,
 ) -> Iterator[CustomRule]:
     """
     Yield the rules that the settings of a plan request.
@@ -289,8 +290,8 @@ def requested_rules(
         `settings` of plan.json.
     state
         The cluster before the plan.
-    operation
-        Name of the operation, if it is known.
+    is_demotion
+        As in `Requested`.
     """
     hard = frozenset(document.get("hard") or ())
     for key, rules_of in CHECKS.items():
@@ -302,6 +303,6 @@ def requested_rules(
                     state=state,
                     settings=settings,
                     hard=hard,
-                    operation=operation,
+                    is_demotion=is_demotion,
                 )
             )

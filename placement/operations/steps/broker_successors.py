@@ -131,6 +131,18 @@ class Replacing:
         new = int(self.new_of[old])
         rows = np.nonzero(np.equal(self.broker_of, old))[0]
         rows = rows[~is_excluded(self.draft)[self.partition_idx[rows]]]
+        brought = self.load[new] + self._weights(rows)
+        fits = (brought <= self._most(new)).all(axis=1)
+        found = self.obstacles(rows, new)
+        for i, row in enumerate(rows.tolist()):
+            if found[i] is None and fits[i]:
+                found[i] = self._lacking(row, "stays: caps allow no more copies")
+            elif found[i] is None:
+                found[i] = self._over(row, new, brought[i])
+        return [one for one in found if one is not None]
+
+    def obstacles(self, rows: RowArray, new: int) -> list[Shortfall | None]:
+        """Return what keeps each replica off a broker, capacities and caps aside."""
         new_id = int(self.draft.state.brokers.ids[new])
         rack = self.draft.state.brokers.racks[self._rack(new)]
         of = self.partition_idx[rows]
@@ -150,9 +162,7 @@ class Replacing:
         ]
         crowds = ~self._keeps_racks(rows, new)
         too_many = f"would have too many replicas in rack {rack} on broker {new_id}"
-        brought = self.load[new] + self._weights(rows)
-        fits = (brought <= self._most(new)).all(axis=1)
-        found = []
+        found: list[Shortfall | None] = []
         for i, row in enumerate(rows.tolist()):
             words = next((text for applies, text in why if applies[i]), None)
             if words is not None:
@@ -160,10 +170,8 @@ class Replacing:
             elif crowds[i]:
                 lacking = self._lacking(row, too_many)
                 found.append(replace(lacking, what="spread", level="rack"))
-            elif fits[i]:
-                found.append(self._lacking(row, "stays: caps allow no more copies"))
             else:
-                found.append(self._over(row, new, brought[i]))
+                found.append(None)
         return found
 
     def _lacking(self, row: int, why: str) -> Shortfall:

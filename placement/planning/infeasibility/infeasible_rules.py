@@ -25,7 +25,7 @@ from placement.log_dirs.dir_plan import are_dirs_impossible
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES
 from placement.model.targets import find_targets
-from placement.operations import Operation
+from placement.operations.operation import Operation
 from placement.planning.decode import kept_on_removed
 from placement.planning.encode import build_problem
 from placement.planning.infeasibility.remedies import find_remedies

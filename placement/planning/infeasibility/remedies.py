@@ -19,7 +19,8 @@ from placement.core.model.solution import MET, Shortfall
 from placement.draft.draft import Draft, Settings
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, UNITS, Resource
-from placement.operations import Operation, RemoveBrokers
+from placement.operations.operation import Operation
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.infeasibility.remedy import (
     CAP_FIELDS,
     CAPACITIES,

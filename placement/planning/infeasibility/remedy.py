@@ -15,7 +15,8 @@ from placement.cluster_changes.hardware_rows import (
 from placement.draft.draft import Settings
 from placement.model.cluster import ABSENT, BrokerState, ClusterState
 from placement.model.load import Resource
-from placement.operations import Operation, RemoveBrokers
+from placement.operations.operation import Operation
+from placement.operations.remove_brokers import RemoveBrokers
 from placement.rules.registry import RULES
 
 CAPACITIES = {

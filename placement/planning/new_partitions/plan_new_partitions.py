@@ -163,21 +163,19 @@ def _grown(variant: Variant, topic: str, first: int) -> Grown:
     return Grown(variant=variant, is_new=is_new)
 
 
-def place_new(goal: str, grown: Grown, settings: Settings) -> PlannedPlacement:
+def place_new(grown: Grown, settings: Settings) -> PlannedPlacement:
     """
     Place the new partitions by load, capacity and racks.
 
     Parameters
     ----------
-    goal
-        ``new-topic`` or ``add-partitions``.
     grown
         The cluster with the new partitions on placeholder brokers.
     settings
         Settings of the plan.
     """
     settings = _for_new(grown, settings)
-    operation = NewPartitions(grown.is_new, goal=goal)
+    operation = NewPartitions(grown.is_new)
     grown, is_free = _with_partners(make_draft(grown.state, operation, settings), grown)
     draft = make_draft(grown.state, operation, settings)
     state, weights = draft.state, draft.weights
@@ -223,14 +221,14 @@ def _placing(rules: Sequence[Rule]) -> Iterator[Rule]:
 
 
 def explain_new(
-    goal: str, grown: Grown, settings: Settings, found: PlannedPlacement
+    grown: Grown, settings: Settings, found: PlannedPlacement
 ) -> InfeasibleSet | None:
     """
     Find the reason why new partitions have no place that keeps every hard rule.
 
     Parameters
     ----------
-    goal, grown, settings
+    grown, settings
         Arguments of `place_new`.
     found
         Result of `place_new`.
@@ -239,10 +237,10 @@ def explain_new(
     -------
     The reason, or `None` if all rules are kept.
     """
-    operation = NewPartitions(grown.is_new, goal=goal)
+    operation = NewPartitions(grown.is_new)
 
     def placed(settings: Settings) -> PlannedPlacement:
-        return place_new(goal, grown, settings)
+        return place_new(grown, settings)
 
     return explain_impossible(operation, _for_new(grown, settings), found, placed)
 
@@ -318,15 +316,13 @@ def lying_by_hand(grown: Grown, lists: Sequence[Sequence[int]]) -> ClusterState:
 
 
 def place_by_hand(
-    goal: str, grown: Grown, lists: Sequence[Sequence[int]], settings: Settings
+    grown: Grown, lists: Sequence[Sequence[int]], settings: Settings
 ) -> PlannedPlacement:
     """
     Place the new partitions in the given lists.
 
     Parameters
     ----------
-    goal
-        ``new-topic`` or ``add-partitions``.
     grown
         The cluster with the new partitions on placeholder brokers.
     lists
@@ -334,7 +330,7 @@ def place_by_hand(
     settings
         Settings of the plan.
     """
-    operation = NewPartitions(grown.is_new, is_fixed=True, goal=goal)
+    operation = NewPartitions(grown.is_new, is_fixed=True)
     # The given lists keep their order.
     rules = tuple(one for one in settings.rules if not isinstance(one, EvenPositions))
     settings = replace(settings, rules=rules)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from functools import cache
 
+from placement.operations.descriptor import OPERATIONS
 from planner.cli.plan.declared_options import (
-    COMMANDS,
     RULES,
     SHARED,
     TRADE_OFF,
@@ -31,7 +31,7 @@ _TRADE_OFF = ConfigOption(
 @cache
 def plan_operations() -> Mapping[str, Mapping[str, ConfigOption]]:
     """Return the options of each operation by the names of both."""
-    return {name: _options_of(name) for name in COMMANDS}
+    return {name: _options_of(name) for name in OPERATIONS}
 
 
 def _options_of(operation: str) -> dict[str, ConfigOption]:

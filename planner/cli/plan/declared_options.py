@@ -36,7 +36,7 @@ def own_names(operation: str) -> list[str]:
     return [
         name
         for name, each in OPTIONS.items()
-        if each.option.operations and each.is_of(operation)
+        if each.operations and each.is_of(operation)
     ]
 
 
@@ -97,12 +97,6 @@ def _flags(declared: DeclaredOption) -> str:
     return declared.flag
 
 
-COMMANDS = (
-    *("rebalance", "add-brokers", "remove-brokers", "leaders", "replace-broker"),
-    *("demote", "set-replication-factor", "fix", "new-topic", "add-partitions"),
-    "log-dirs",
-)
-"""Names of the commands of `plan`, in their order."""
 TRADE_OFF = "Also show the distance from the bands by bytes; plans a dozen times."
 """Help of `--trade-off`, which no plan keeps."""
 RULES = tuple(name for name in OPTIONS if name in RULE_NAMES)
@@ -110,7 +104,7 @@ RULES = tuple(name for name in OPTIONS if name in RULE_NAMES)
 SHARED = tuple(
     name
     for name, each in OPTIONS.items()
-    if not each.option.operations and name not in RULE_NAMES
+    if not each.operations and name not in RULE_NAMES
 )
 """Names of the other options of every operation."""
 rule_options = gatherer_of(RULES)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from placement.operations.descriptor import OperationDescriptor
 from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
@@ -47,57 +48,27 @@ Yes = Annotated[
 ]
 
 
-@with_plan_options("new-topic")
-def new_topic(
-    snapshot: SnapshotArgument,
-    *,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
-    validate_only: ValidateOnly = False,
-    apply: Apply = False,
-    yes: Yes = False,
-    options: CommandOptions,
-) -> None:
-    """
-    Place a new topic by load, capacity and racks.
+def add_new_command(app: typer.Typer, described: OperationDescriptor) -> None:
+    """Add the command of an operation that places new partitions."""
 
-    --topic is its name. Nothing else moves. Writes the replica assignment for
-    kafka-topics --create, or creates the topic with --apply --yes.
+    def command(
+        snapshot: SnapshotArgument,
+        *,
+        bootstrap_server: BootstrapServer = None,
+        command_config: CommandConfig = None,
+        resolve: Resolve = None,
+        timeout: Timeout = 30.0,
+        validate_only: ValidateOnly = False,
+        apply: Apply = False,
+        yes: Yes = False,
+        options: CommandOptions,
+    ) -> None:
+        given = dict(locals())
+        _run(described.name, snapshot, options, given)
 
-    Example: kafka-planner plan new-topic prod.json --topic orders --partitions 24
-    --replication-factor 3 --in-bytes-per-s 20MB/s -o plan
-    """
-    given = dict(locals())
-    _run("new-topic", snapshot, options, given)
-
-
-@with_plan_options("add-partitions")
-def add_partitions(
-    snapshot: SnapshotArgument,
-    *,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
-    validate_only: ValidateOnly = False,
-    apply: Apply = False,
-    yes: Yes = False,
-    options: CommandOptions,
-) -> None:
-    """
-    Place additional partitions of a topic.
-
-    --topic is its name, --partitions its number of partitions afterwards. Existing
-    partitions stay, but keys may map to others. A new partition is assumed to carry the
-    mean of the existing ones, unless options give its load.
-
-    Example: kafka-planner plan add-partitions prod.json --topic orders --partitions 48
-    -o plan
-    """
-    given = dict(locals())
-    _run("add-partitions", snapshot, options, given)
+    name, panel = described.name, described.panel
+    decorated = app.command(name, rich_help_panel=panel, help=described.help)
+    decorated(with_plan_options(name)(command))
 
 
 def _run(
@@ -313,9 +284,3 @@ def _verdict(planned: "PlannedNew") -> str:
         return f"by separate code: {len(RULE_NAMES)} rules: ok"
     found = plural(len(caused), "finding")
     return f"by separate code: not ok, {found}; first: {caused[0].message}"
-
-
-def add_to(plan_app: typer.Typer) -> None:
-    """Add the commands to those of `plan`."""
-    plan_app.command("new-topic", rich_help_panel="Change topics")(new_topic)
-    plan_app.command("add-partitions", rich_help_panel="Change topics")(add_partitions)

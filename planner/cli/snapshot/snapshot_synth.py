@@ -19,7 +19,7 @@ from planner.cli.common.output import print_json, print_words
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from placement.operations import Operation
+    from placement.operations.operation import Operation
     from placement.synthetic import Instance, Size
 
 
@@ -172,10 +172,11 @@ def _document(
 
 def _command(operation: "Operation", output: "Path", band: float) -> list[str]:
     """Return the words of the command that plans the operation of the family."""
-    from placement.operations import RemoveBrokers
+    from placement.operations.descriptor import name_of
+    from placement.operations.remove_brokers import RemoveBrokers
     from planner.text.format import ids_text
 
-    words = ["kafka-planner", "plan", operation.goal, str(output)]
+    words = ["kafka-planner", "plan", name_of(operation), str(output)]
     if isinstance(operation, RemoveBrokers):
         words += ["--broker-list", ids_text(list(operation.broker_ids))]
     return [*words, "--band", f"{band:g}"]

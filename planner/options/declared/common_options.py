@@ -25,18 +25,6 @@ from planner.options.declared.value_readers import (
     read_size,
 )
 
-NAME_LOG_DIRS = (
-    "rebalance",
-    "add-brokers",
-    "remove-brokers",
-    "replace-broker",
-    "set-replication-factor",
-    "fix",
-)
-"""Operations that may choose the log dir of each copy."""
-MOVE_THE_REST = NAME_LOG_DIRS[1:]
-"""Operations that may also make moves that they do not require."""
-
 _balance = partial(Option, panel=Panel.BALANCE)
 _brokers = partial(
     Option,
@@ -95,7 +83,6 @@ class CommonOptions:
             panel=Panel.OPERATION,
             help="Broker ids: 1,2,5-9.",
             example="[4, 5]",
-            operations=("add-brokers", "remove-brokers", "demote"),
         ),
     ] = None
     destination_broker_list: Annotated[
@@ -115,7 +102,6 @@ class CommonOptions:
         _operation(
             help="Also reorder lists whose leader stays, to keep leaders even "
             "after the loss of a broker or a rack.",
-            operations=("leaders",),
             saved=Saved.OWN,
         ),
     ] = False
@@ -127,7 +113,6 @@ class CommonOptions:
             metavar="BROKER:PATH",
             takes=list,
             example='["3:/data/d1"]',
-            operations=("log-dirs",),
             saved=Saved.OWN,
             save=sorted_texts,
         ),
@@ -139,7 +124,6 @@ class CommonOptions:
             "receiving brokers; by default only where the broker's choice "
             "would overfill one.",
             example="true",
-            operations=NAME_LOG_DIRS,
             sets="names_log_dirs",
             saved=Saved.GIVEN,
         ),
@@ -203,7 +187,6 @@ class CommonOptions:
         bool,
         _operation(
             help="Also balance the other replicas.",
-            operations=MOVE_THE_REST,
             sets="frees_the_rest",
         ),
     ] = False

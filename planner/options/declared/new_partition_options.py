@@ -8,9 +8,7 @@ from planner.options.declared.operation_readers import read_topic_configs
 from planner.options.declared.option import Option, Panel, Saved
 from planner.options.declared.value_readers import read_rate, read_size
 
-BOTH = ("new-topic", "add-partitions")
-
-_new = partial(Option, panel=Panel.OPERATION, saved=Saved.NEVER, operations=BOTH)
+_new = partial(Option, panel=Panel.OPERATION, saved=Saved.NEVER)
 _rate = partial(_new, metavar="RATE", takes=str, read=read_rate)
 
 
@@ -51,7 +49,6 @@ class NewPartitionOptions:
             takes=list,
             read=read_topic_configs,
             example='{ "min.insync.replicas" = "2" }',
-            operations=("new-topic",),
             panel=Panel.OPERATION,
             saved=Saved.NEVER,
         ),

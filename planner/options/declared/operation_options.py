@@ -36,7 +36,6 @@ class OperationOptions:
             takes=list,
             read=read_broker_lists,
             example="[3]",
-            operations=("replace-broker",),
         ),
     ] = ()
     with_broker: Annotated[
@@ -44,13 +43,26 @@ class OperationOptions:
         _own(
             help="Broker that replaces it.",
             flag="--with",
+            must_be_live=True,
             metavar="ID",
             takes=list,
             read=read_broker_lists,
             example="[9]",
-            operations=("replace-broker",),
         ),
     ] = ()
+    brokers: Annotated[
+        tuple[BrokerId, ...] | None,
+        _own(
+            help="The two brokers that trade places: 3,7.",
+            metavar="IDS",
+            takes=str,
+            read=read_brokers,
+            count=2,
+            must_be_live=True,
+            example='"3,7"',
+            save=sorted_ids,
+        ),
+    ] = None
     log_dirs: Annotated[
         tuple[tuple[BrokerId, str], ...],
         _own(
@@ -59,7 +71,6 @@ class OperationOptions:
             takes=list,
             read=read_log_dirs,
             example='["4:/data/d1"]',
-            operations=("demote",),
             save=dir_texts,
         ),
     ] = ()
@@ -69,7 +80,6 @@ class OperationOptions:
             help="Replicas of each partition.",
             metavar="N",
             example="3",
-            operations=("set-replication-factor", "new-topic"),
         ),
     ] = None
     replication_factors: Annotated[
@@ -80,7 +90,6 @@ class OperationOptions:
             takes=Path,
             read=read_factor_file,
             example='"factors.toml"',
-            operations=("set-replication-factor",),
             save=by_factor,
         ),
     ] = None
@@ -92,7 +101,6 @@ class OperationOptions:
             takes=list,
             read=read_defects,
             example='["offline", "racks"]',
-            operations=("fix",),
             save=sorted_if_any,
         ),
     ] = ()
@@ -104,7 +112,6 @@ class OperationOptions:
             takes=str,
             read=read_brokers,
             example='"3"',
-            operations=("fix",),
             save=sorted_ids,
         ),
     ] = None
@@ -115,7 +122,6 @@ class OperationOptions:
             metavar="id=N,rack=R,like=M",
             takes=list,
             example='["id=7,rack=c,like=3"]',
-            operations=("add-brokers", "replace-broker"),
             panel=Panel.OPERATION,
             saved=Saved.GIVEN,
             save=texts_if_any,

@@ -62,7 +62,7 @@ def read_factor_file(
 
 def read_defects(value: Iterable[str], problems: Problems) -> tuple[str, ...]:
     """Return the named defects."""
-    from placement.operations import Defect
+    from placement.operations.fix import Defect
 
     words = [word.strip() for text in value for word in str(text).split(",")]
     known = ", ".join(Defect)

@@ -14,6 +14,7 @@ from typing import (
     get_type_hints,
 )
 
+from placement.operations.descriptor import OPERATIONS
 from planner.errors import InputProblem
 
 UNCHANGED = object()
@@ -91,10 +92,12 @@ class Option:
         Name on the command line; `None`: the name of the field with dashes.
     at_least
         Smallest number accepted.
+    count
+        Number of different brokers that an operation with the option must be given.
+    must_be_live
+        Whether brokers that it names must be live.
     example
         Value for `planner.toml`; empty: the default.
-    operations
-        Names of the operations that have the option; empty: all.
     panel
         Title of its group in help and docs.
     sets
@@ -114,8 +117,9 @@ class Option:
     read: Reader | None = None
     flag: str | None = None
     at_least: int | None = None
+    count: int | None = None
+    must_be_live: bool = False
     example: str = ""
-    operations: tuple[str, ...] = ()
     panel: Panel
     sets: str | None = None
     saved: Saved = Saved.ALWAYS
@@ -159,9 +163,16 @@ class DeclaredOption:
         """The words of an option that takes one of few; else empty."""
         return get_args(self.type) if get_origin(self.type) is Literal else ()
 
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """Names of the operations that have the option; empty: all."""
+        return tuple(
+            name for name, each in OPERATIONS.items() if self.name in each.options
+        )
+
     def is_of(self, operation: str) -> bool:
         """Return whether an operation has the option."""
-        return not self.option.operations or operation in self.option.operations
+        return not self.operations or operation in self.operations
 
     def read(self, value: object, problems: Problems) -> Any:  # noqa: ANN401 - any type
         """Return a value of the type of the field; record what is wrong."""

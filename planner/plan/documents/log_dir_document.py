@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,14 @@ import numpy as np
 
 from placement.core.model.solution import Shortfall
 from placement.log_dirs.planned_dirs import PlannedDirs
-from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, LogDirState
+from placement.model.cluster import UNKNOWN, ClusterState, LogDirState
 from placement.planning.outcome.result import PlannedPlacement
-from planner.errors import BadInputError, InputProblem
 from planner.io.problems import refusal
-from planner.options.declared.broker_lists import parse_broker_list
 from planner.text.document_numbers import rounded
 from planner.text.format import bytes_text
 
 COLUMNS = ("topic", "partition", "broker", "from", "to", "bytes")
 TABLE_NAME = "log-dirs.csv"
-BROKER = "{broker}"
 
 
 def counted(placed: PlannedPlacement) -> dict[str, int]:
@@ -110,60 +106,6 @@ def read_moves_inside(folder: Path) -> tuple[int, int]:
         msg = f"{path} cannot be read"
         raise refusal(msg, str(path), rule, "make the plan again") from error
     return len(sizes), sum(sizes)
-
-
-def read_dirs(
-    option: str, given: tuple[str, ...], state: ClusterState
-) -> tuple[int, ...]:
-    """
-    Parse log dirs by broker and path: ``3:/data/d1``, ``1-4:/logs/kafka-log{broker}``.
-
-    Raises
-    ------
-    BadInputError
-        With every text that is malformed, or names a log dir that no broker has.
-    """
-    owners = state.brokers.ids[state.log_dirs.broker_idx].tolist()
-    row_of = {
-        key: d for d, key in enumerate(zip(owners, state.log_dirs.paths, strict=True))
-    }
-    rows: list[int] = []
-    problems: list[InputProblem] = []
-    for text in given:
-        for found in _read(text, row_of):
-            if isinstance(found, int):
-                rows.append(found)
-            else:
-                rule, remedy = found
-                problems.append(InputProblem.of_option(option, text, rule, remedy))
-    if problems:
-        msg = "bad options"
-        raise BadInputError(msg, problems)
-    return tuple(sorted(set(rows)))
-
-
-def _read(
-    text: str, row_of: dict[tuple[int, str], int]
-) -> Iterator[int | tuple[str, str]]:
-    """Yield the row of each named log dir, or the rule it violates and a remedy."""
-    listed, colon, path = text.partition(":")
-    remedy = "write BROKER:PATH, such as 3:/data/d1"
-    if not colon or not path.startswith("/"):
-        yield "a log dir must be named by its broker and its absolute path", remedy
-        return
-    try:
-        ids = parse_broker_list(listed)
-    except ValueError as error:
-        yield str(error), remedy
-        return
-    for broker in ids:
-        name = path.replace(BROKER, str(broker))
-        row = row_of.get((broker, name), ABSENT)
-        if row != ABSENT:
-            yield row
-            continue
-        there = ", ".join(p for b, p in row_of if b == broker) or "none that are known"
-        yield f"broker {broker} has no log dir {name}", f"its log dirs: {there}"
 
 
 def log_dir_place(state: ClusterState, shortfall: Shortfall) -> dict[str, Any]:

@@ -8,16 +8,15 @@ from typing import Any
 from placement.check import CheckSettings, HardGoals
 from placement.check.rules.chosen_rules import requested_rules
 from placement.model.cluster import ClusterState
+from placement.operations.descriptor import describe
 from planner.errors import BadInputError
 from planner.options.declared.plan_options import OPTIONS
 from planner.options.declared.rule_readers import gap_of
+from planner.options.log_dir_names import read_dirs
 from planner.options.new_brokers import ids_to_come
-from planner.plan.documents.log_dir_document import read_dirs
 
-NOT_BALANCED = {"leaders": frozenset({"disk", "in", "cpu", "replicas"})}
-"""Resources that an operation cannot balance."""
-WITHOUT_BANDS = {"demote", "new-topic", "add-partitions"}
-"""Operations whose bands are not checked; demotion counts leaders by itself."""
+NOT_ORDERED = frozenset({"disk", "in", "cpu", "replicas"})
+"""Resources that the order of lists alone cannot balance."""
 EVERY = frozenset({"disk", "in", "out", "cpu", "replicas", "leaders"})
 COUNTS = ("replicas", "leaders")
 
@@ -47,13 +46,15 @@ def with_chosen_rules(
     may_change = "locality-scoped" in (document.get("soft") or ())
     is_off |= is_local and not may_change
     skipped = {"rack"} if is_off else set()
-    if goal == "demote":
-        demoted = frozenset(document.get("broker_list") or ())
+    if (named := describe(goal).demotes) is not None:
+        demoted = frozenset(document.get(named) or ())
         barred = settings.excluded_for_leaders | demoted
         settings = replace(settings, excluded_for_leaders=barred)
+    is_demotion = describe(goal).demotes is not None
+    requested = requested_rules(settings, document, state, is_demotion=is_demotion)
     return replace(
         settings,
-        custom=(*settings.custom, *requested_rules(settings, document, state, goal)),
+        custom=(*settings.custom, *requested),
         skipped=settings.skipped | frozenset(skipped),
         asks_racks_of_changed=is_local and may_change,
         soft=frozenset(document.get("soft") or ()),
@@ -68,7 +69,8 @@ def _hard_goals(
 ) -> HardGoals | None:
     """Return the hard goals, with their parameters from the settings."""
     names = frozenset(document.get("hard") or ())
-    if goal in WITHOUT_BANDS:
+    described = describe(goal)
+    if not described.holds_bands:
         names = frozenset(name for name in names if not name.startswith("band-"))
     if not names:
         return None
@@ -85,12 +87,12 @@ def _hard_goals(
         not_balanced=_not_balanced(document, goal),
         low_utilization=document.get("low_utilization") or {},
         spreads_racks=document.get("rack_rule") != "off",
-        old_may_be_low=goal == "add-brokers"
+        old_may_be_low=described.fills_new
         and not document.get("rebalance")
         and not is_cruise_control,
         is_cruise_control=is_cruise_control,
         filled=_filled(document),
-        is_order_only=goal == "leaders",
+        is_order_only=described.is_order_only,
         set_of_topic=document.get("broker_sets"),
         spread_topics=_matching(state, document.get("spread_topics")),
         spread_topic_leaders=_matching(state, document.get("spread_topic_leaders")),
@@ -98,7 +100,7 @@ def _hard_goals(
         spread_gap=gap_of(document.get("spread_gap") or "")
         or OPTIONS["spread_gap"].default,
         topic_leaders=_topic_leaders(state, document.get("min_topic_leaders") or ()),
-        is_inside=goal == "log-dirs",
+        is_inside=described.is_inside,
         emptied=frozenset(_emptied(document, state)),
     )
 
@@ -127,8 +129,8 @@ def _filled(document: Mapping[str, Any]) -> frozenset[int]:
 def _not_balanced(document: Mapping[str, Any], goal: str | None) -> frozenset[str]:
     if document.get("only_over_threshold"):
         return EVERY
-    traded = {"replicas"} if document.get("only_trades") else set()
-    return NOT_BALANCED.get(goal or "", frozenset()) | traded
+    traded = frozenset({"replicas"} if document.get("only_trades") else ())
+    return traded | (NOT_ORDERED if describe(goal).is_order_only else frozenset())
 
 
 def _matching(state: ClusterState, pattern: str | None) -> frozenset[str]:

@@ -11,6 +11,7 @@ from pydantic import ConfigDict, Field, ValidationError
 from placement.check import CheckSettings, Target
 from placement.check.case.check_settings import DEFAULT_CAPACITY_THRESHOLDS
 from placement.model.cluster import ClusterState
+from placement.operations.descriptor import describe
 from placement.rules.descriptor import is_given
 from placement.rules.registry import REQUESTED
 from planner.errors import BadInputError, InputProblem
@@ -30,8 +31,6 @@ from planner.plan.input.check_settings import with_chosen_rules
 DOCUMENT_NAME = "plan.json"
 ROLLBACK_NAME = "rollback.json"
 FORMAT = "kafka-planner/plan"
-CHANGES_FACTORS = frozenset({"set-replication-factor", "fix"})
-"""Operations that may change replication factors."""
 Fraction = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 
 
@@ -272,7 +271,7 @@ def check_settings(
     settings = CheckSettings(
         capacity_thresholds={**thresholds, **capacity_thresholds},
         allow_replication_factor_change=allow_replication_factor_change
-        or plan.goal in CHANGES_FACTORS,
+        or describe(plan.goal).changes_factors,
         excluded_for_replicas=_excluded_for_replicas(own, state),
         excluded_for_leaders=frozenset(own.exclude_brokers_for_leaders or ()),
         excluded_topics=_excluded_topics(own, state),
@@ -310,12 +309,9 @@ def _matching(patterns: list[str], names: frozenset[str]) -> frozenset[str]:
 
 
 def _leaving(plan: PlanInput) -> frozenset[int]:
-    if plan.goal == "remove-brokers":
-        return frozenset(plan.settings.broker_list or ())
-    if plan.goal == "replace-broker" and plan.settings.broker is not None:
-        named = plan.settings.broker
-        return frozenset([named] if isinstance(named, int) else named)
-    return frozenset()
+    emptied = describe(plan.goal).empties
+    named = getattr(plan.settings, emptied) if emptied else None
+    return frozenset([named] if isinstance(named, int) else named or ())
 
 
 def _topic_ids(plan: PlanInput) -> dict[str, str]:

@@ -10,6 +10,7 @@ import numpy as np
 from placement.array_types import BoolArray, BytesArray, IntArray, RateArray
 from placement.check import CheckSettings, Finding, Where, check
 from placement.model.cluster import UNKNOWN, ClusterState
+from placement.operations.descriptor import describe
 from placement.planning.new_partitions.plan_new_partitions import (
     Expected,
     Grown,
@@ -21,8 +22,6 @@ from planner.kafka_files.reassignment_columns import listing
 from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.input.plan_input import PlanInput, to_target
 
-NEW_TOPIC, ADD_PARTITIONS = "new-topic", "add-partitions"
-GOALS = (NEW_TOPIC, ADD_PARTITIONS)
 LOADS = frozenset({"capacity", "max-replicas"})
 
 
@@ -188,7 +187,7 @@ def _grown(plan: PlanInput, state: ClusterState) -> Grown:
     expected = _expected(settings if isinstance(settings, Mapping) else {})
     lists = plan.reassignment
     topic, factor = lists.topics[0], len(lists.replicas[0])
-    if plan.goal == NEW_TOPIC:
+    if describe(plan.goal).creates_topic:
         return with_new_topic(state, topic, len(lists), factor, expected)
     count = _count(state, topic) + len(lists)
     return with_more_partitions(state, topic, count, expected)

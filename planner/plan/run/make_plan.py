@@ -11,44 +11,27 @@ from placement.core.model.gap_report import listening
 from placement.core.model.search_budget import EFFORTS
 from placement.core.search.compilation import needs_compiling
 from placement.draft.draft import Settings
-from placement.model.cluster import ABSENT, BrokerState, ClusterState
-from placement.model.load import Resource
-from placement.operations import (
-    AddBrokers,
-    Defect,
-    Demote,
-    Fix,
-    Leaders,
-    LogDirs,
-    Operation,
-    Rebalance,
-    RemoveBrokers,
-    ReplaceBroker,
-    SetReplicationFactor,
-)
-from placement.operations.leaders import LED
+from placement.model.cluster import ClusterState
+from placement.operations.descriptor import describe
+from placement.operations.operation import Operation
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
-from planner.errors import BadInputError, InputProblem
 from planner.options.cluster_options import ResolvedOptions, read_request
-from planner.options.declared.replication_factors import topic_factors
 from planner.options.new_brokers import arrival_notes
+from planner.options.operations import make_operation
 from planner.options.overrides import seen_as
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.infeasibility import with_remedies
-from planner.plan.documents.log_dir_document import read_dirs
 from planner.plan.documents.plan_document import Plan, make_plan
 from planner.plan.folder.plan_folder import target_lists
 from planner.plan.input.check_settings import with_chosen_rules
-from planner.plan.input.plan_input import CHANGES_FACTORS
 from planner.plan.run.outcome_notes import with_outcome_notes
 from planner.plan.waves.wave_files import check_planned, plan_waves
 from planner.progress import stage
 from planner.text.format import bytes_text, percent_text
 from planner.topic_resources import NO_RESOURCES, TopicResource
 
-_NOTHING = "nothing"
 CHECKED_AT_ONCE = 100_000
 """Number of replicas up to which a plan is checked without a thread."""
 
@@ -114,7 +97,9 @@ def make(
     given = request.options
     state = seen_as(state, given.rack_map, given.cpu_weight)
     resolved = read_request(request, state)
-    operation = OPERATIONS[request.goal](resolved.state, resolved)
+    operation = make_operation(
+        request.goal, resolved.state, resolved.options, resolved.settings
+    )
     has_rounds = EFFORTS[resolved.settings.effort].more_rounds > 0
     is_first = needs_compiling(len(resolved.state.replicas), has_rounds=has_rounds)
     once = ", the search compiled once for all" if is_first else ""
@@ -199,7 +184,7 @@ def rules_of(plan: Plan, resolved: ResolvedOptions) -> CheckSettings:
         excluded_for_leaders=settings.excluded_for_leaders,
         excluded_topics=_excluded_names(state, resolved),
         leaving_brokers=frozenset(leaving),
-        allow_replication_factor_change=plan.goal in CHANGES_FACTORS,
+        allow_replication_factor_change=describe(plan.goal).changes_factors,
     )
     return with_chosen_rules(rules, resolved.document, state, plan.goal)
 
@@ -209,141 +194,3 @@ def _excluded_names(state: ClusterState, resolved: ResolvedOptions) -> frozenset
     if excluded is None:
         return frozenset()
     return frozenset(state.topics.names[t] for t in np.nonzero(excluded)[0])
-
-
-def _rebalance(state: ClusterState, resolved: ResolvedOptions) -> Operation:
-    return Rebalance()
-
-
-def _add_brokers(state: ClusterState, resolved: ResolvedOptions) -> Operation:
-    is_new = np.equal(state.brokers.state, BrokerState.NEW)
-    if resolved.options.broker_list is None:
-        if not is_new.any():
-            rule = "one broker of the snapshot must be new, or be named"
-            raise _broker_list_error(_NOTHING, rule, _brokers_to_fill(state))
-        return AddBrokers()
-    rows = state.brokers.rows_of(resolved.options.broker_list)
-    off = [
-        broker_id
-        for broker_id, row in zip(resolved.options.broker_list, rows, strict=True)
-        if row == ABSENT or not state.brokers.is_live[row]
-    ]
-    if off:
-        value = ",".join(map(str, off))
-        rule = "brokers to be filled must be live"
-        raise _broker_list_error(value, rule, "start them, or leave them out")
-    to_come = (arrival.broker_id for arrival in resolved.arrivals)
-    return AddBrokers(tuple(dict.fromkeys((*resolved.options.broker_list, *to_come))))
-
-
-def _brokers_to_fill(state: ClusterState) -> str:
-    """Return the remedy: the empty brokers of the snapshot, or a new one."""
-    brokers = state.brokers
-    held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
-    empty = brokers.ids[brokers.is_live & (held == 0)].tolist()
-    if empty:
-        return f"name the empty ones: --broker-list {','.join(map(str, empty))}"
-    coming = int(brokers.ids.max(initial=0)) + 1
-    return f"no broker is empty; describe one to come: --new-broker id={coming}"
-
-
-def _remove_brokers(state: ClusterState, resolved: ResolvedOptions) -> Operation:
-    if not resolved.options.broker_list:
-        rule = "brokers to be removed must be named"
-        raise _broker_list_error(_NOTHING, rule, "name them: 4,5")
-    return RemoveBrokers(resolved.options.broker_list)
-
-
-def _leaders(state: ClusterState, resolved: ResolvedOptions) -> Operation:
-    others = sorted(set(resolved.settings.resources or ()) - set(LED))
-    if others:
-        problem = InputProblem(
-            file="command line",
-            place="--resources",
-            value=",".join(others),
-            rule=f"the order of replicas decides {', '.join(LED)} alone",
-            remedy="leave the others out, or plan rebalance",
-        )
-        msg = "bad options"
-        raise BadInputError(msg, [problem])
-    return Leaders(orders_followers=resolved.options.order_followers)
-
-
-def _replace_broker(state: ClusterState, resolved: ResolvedOptions) -> Operation:
-    options = resolved.options
-    return ReplaceBroker(tuple(zip(options.broker, options.with_broker, strict=True)))
-
-
-def _demote(state: ClusterState, resolved: ResolvedOptions) -> Operation:
-    if not resolved.options.broker_list and not resolved.options.log_dirs:
-        rule = "brokers or log dirs to be demoted must be named"
-        raise _broker_list_error(_NOTHING, rule, "name them: 4, or --log-dirs 4:/d1")
-    return Demote(resolved.options.broker_list or (), resolved.options.log_dirs)
-
-
-def _set_replication_factor(
-    state: ClusterState, resolved: ResolvedOptions
-) -> Operation:
-    factors, notes = topic_factors(
-        state,
-        resolved.options.replication_factors or (),
-        resolved.options.replication_factor,
-        is_excluded=resolved.settings.excluded_topics,
-        named=resolved.options.topic,
-    )
-    return SetReplicationFactor(factors, notes)
-
-
-def _log_dirs(state: ClusterState, resolved: ResolvedOptions) -> Operation:
-    others = sorted(set(resolved.settings.resources or ()) - {Resource.DISK})
-    refused = [("--resources", ",".join(others), "log dirs share out disk alone")] * (
-        len(others) > 0
-    )
-    problems = [
-        InputProblem(
-            file="command line",
-            place=place,
-            value=value,
-            rule=rule,
-            remedy="leave it out",
-        )
-        for place, value, rule in refused
-    ]
-    rows: tuple[int, ...] = ()
-    try:
-        rows = read_dirs("--empty", resolved.options.empty, state)
-    except BadInputError as error:
-        problems += error.problems
-    if problems:
-        msg = "bad options"
-        raise BadInputError(msg, problems)
-    return LogDirs(rows)
-
-
-def _fix(state: ClusterState, resolved: ResolvedOptions) -> Operation:
-    only, lost = resolved.options.only, resolved.options.lost
-    return Fix(frozenset(map(Defect, only)) or frozenset(Defect), frozenset(lost or ()))
-
-
-def _broker_list_error(value: str, rule: str, remedy: str) -> BadInputError:
-    problem = InputProblem(
-        file="command line",
-        place="--broker-list",
-        value=value,
-        rule=rule,
-        remedy=remedy,
-    )
-    return BadInputError("bad options", [problem])
-
-
-OPERATIONS: Mapping[str, Callable[[ClusterState, ResolvedOptions], Operation]] = {
-    "rebalance": _rebalance,
-    "add-brokers": _add_brokers,
-    "remove-brokers": _remove_brokers,
-    "leaders": _leaders,
-    "replace-broker": _replace_broker,
-    "demote": _demote,
-    "fix": _fix,
-    "set-replication-factor": _set_replication_factor,
-    "log-dirs": _log_dirs,
-}

@@ -15,6 +15,7 @@ from placement.errors import (
 )
 from placement.model.cluster import UNKNOWN, ClusterState
 from placement.model.copies import INTERNAL
+from placement.operations.descriptor import describe
 from placement.placers.manual_placement import (
     ManualAssignment,
     check_added_partitions,
@@ -37,7 +38,6 @@ from planner.options.declared.topic_configs import (
 )
 from planner.options.option_reader import OptionReader
 from planner.options.plan_request import PlanRequest
-from planner.plan.run.check_new_partitions import ADD_PARTITIONS, NEW_TOPIC
 
 MOST_NAME = 249
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
@@ -64,12 +64,12 @@ class Asked:
         cluster_configs: Mapping[str, str],
     ) -> None:
         self.state, self.request = state, request.options
-        self.goal, self.cluster_configs = request.goal, cluster_configs
+        self.cluster_configs = cluster_configs
         self.reader = OptionReader(state)
+        self.is_new_topic = describe(request.goal).creates_topic
         self.topic = self._topic()
         self.current = self._current()
         self.first = len(self.current)
-        self.is_new_topic = self.goal == NEW_TOPIC
         self.brokers = PlacerBrokers.of(state, np.arange(state.num_brokers))
         self.expected = self._expected()
         self.lists = self._by_hand()
@@ -121,7 +121,7 @@ class Asked:
             return ""
         topic = named[0]
         exists = topic in self.state.topics.names
-        if self.goal == ADD_PARTITIONS:
+        if not self.is_new_topic:
             if not exists:
                 error = AdminOperationError(
                     f"Topic '{topic}' does not exist as expected"

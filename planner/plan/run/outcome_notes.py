@@ -7,6 +7,7 @@ import numpy as np
 
 from placement.draft.draft import Note, Settings
 from placement.model.load import RESOURCES, Resource, loads_of
+from placement.operations.descriptor import describe
 from placement.operations.leaders import USUAL, Leaders
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
@@ -20,8 +21,6 @@ from planner.plan.documents.topic_patches import (
 from planner.plan.run.mixed_factor_notes import factor_notes
 from planner.text.format import plural
 
-MINIMAL = ("fix", "replace-broker")
-"""Operations that change no other leaders."""
 MOST_REPLICAS = 100_000
 """Largest number of replicas for which a plan of leaders is computed for comparison."""
 
@@ -44,7 +43,8 @@ def _leaders_notes(plan: Plan) -> Iterator[Note]:
     """Yield a note if `plan leaders` would bring brokers into their bands."""
     placed, settings = plan.placed, plan.placed.draft.settings
     columns = [RESOURCES.index(r) for r in USUAL if r in placed.balanced]
-    if plan.goal not in MINIMAL or settings.frees_the_rest or not columns:
+    is_minimal = describe(plan.goal).is_minimal
+    if not is_minimal or settings.frees_the_rest or not columns:
         return
     if placed.is_nothing or not counted_out(plan)[:, columns].any():
         return

@@ -166,11 +166,11 @@ def make_new(
     stage("placing new partitions")
     infeasible_set = None
     if asked.lists is None:
-        placed = place_new(goal, grown, settings)
-        infeasible_set = explain_new(goal, grown, settings, placed)
+        placed = place_new(grown, settings)
+        infeasible_set = explain_new(grown, settings, placed)
         placed = with_remedies(placed, infeasible_set)
     else:
-        placed = place_by_hand(goal, grown, asked.lists, settings)
+        placed = place_by_hand(grown, asked.lists, settings)
     # What came of the options stands last, in one group.
     resolved.document.pop("replication_factor", None)
     document = resolved.document | asked.document

@@ -13,7 +13,9 @@ from placement.core.model.solution import CLOSED, Bounded
 from placement.draft.draft import Note
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, Resource
+from placement.operations.descriptor import describe
 from placement.score import Score
+from planner.options.declared.plan_options import OPTIONS
 from planner.plan.documents.infeasibility import reason_text
 from planner.plan.documents.plan_document import (
     Plan,
@@ -202,9 +204,8 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     yield from log_dir_lines(plan)
     ordered = _ordered(plan)
     if ordered:
-        why = (
-            "to spread who leads next" if plan.goal == "leaders" else "followers alone"
-        )
+        orders_all = describe(plan.goal).is_order_only
+        why = "to spread who leads next" if orders_all else "followers alone"
         yield from labelled(" order", f"{plural(ordered, 'other list')}, {why}")
     dropped = plan.placed.reassignment.is_dropped
     if dropped.any():
@@ -254,24 +255,24 @@ def _lacking_lines(plan: Plan) -> Iterator[str]:
 
 
 def _whom(plan: Plan) -> str:
-    draft, settings = plan.placed.draft, plan.settings
-    if plan.goal == "replace-broker":
-        olds, news = ids_text(settings["broker"]), ids_text(settings["with_broker"])
-        return f" {olds} by {news}"
-    if plan.goal == "set-replication-factor":
-        factor = settings["replication_factor"]
-        return "" if factor is None else f" {factor}"
-    if plan.goal == "fix":
-        return f" {', '.join(settings['only'])}" if settings["only"] else ""
-    if plan.goal == "demote":
-        named = settings["broker_list"]
-        words = [ids_text(named)] if named else []
-        return " " + ", ".join([*words, *(settings["log_dirs"] or ())])
-    chosen = {"add-brokers": draft.is_new, "remove-brokers": draft.leaves}
-    brokers = chosen.get(plan.goal)
-    if brokers is None or not brokers.any():
-        return ""
-    return f" {ids_text(plan.state.brokers.ids[brokers].tolist())}"
+    """Return what the operation is about, by settings or masks of brokers."""
+    described = describe(plan.goal)
+    texts = [_subject_text(plan, name) for name in described.subject]
+    named = described.joint.join(filter(None, texts))
+    return f" {named}" if named else ""
+
+
+def _subject_text(plan: Plan, name: str) -> str:
+    """Return a setting, or the brokers of a mask of the draft, as text."""
+    if name not in plan.settings:
+        return ids_text(plan.state.brokers.ids[getattr(plan.placed.draft, name)])
+    given = plan.settings[name]
+    if not isinstance(given, list):
+        return "" if given is None else str(given)
+    if OPTIONS[name].option.count is not None:
+        return " and ".join(map(str, given))
+    are_ids = all(isinstance(one, int) for one in given)
+    return ids_text(given) if are_ids else ", ".join(given)
 
 
 def _copies_text(plan: Plan) -> str:
