@@ -103,10 +103,11 @@ def improve(
 
         if not is_stalled:
             found, spent = nearer(problem, found, (work * DISTANCE, left), nodes)
-        share = min(work * COST, MOST_COST)
-        found, extra = cheaper_as_near(problem, found, (share, left))
         known = 0
-        spent = max(spent, work * (1 - PROOF))
+        if found.value.is_outside:
+            share = min(work * COST, MOST_COST)
+            found, extra = cheaper_as_near(problem, found, (share, left))
+            spent = max(spent, work * (1 - PROOF))
     cheaper = _Cheaper(problem, found, known, (work - spent, left, closed), nodes)
     return replace(cheaper.improved(), spent=work + extra - cheaper.work)
 
