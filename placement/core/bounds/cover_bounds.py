@@ -31,7 +31,7 @@ from placement.core.model.arrangement import (
     sum_into,
     sum_rows_into,
 )
-from placement.core.model.objective import usable_capacity
+from placement.core.model.objective import distances, usable_capacity
 from placement.core.model.problem import NO_LIMIT, Movability, Problem
 from placement.core.model.solution import Proof
 
@@ -84,6 +84,26 @@ def reached_bands(problem: Problem, at: Arrangement) -> Bands:
         np.where(has_band, np.where(outside, lower, bins.lower), 0),
         np.where(load <= capacity, np.minimum(most, capacity), most),
     )
+
+
+def furthest_bands(problem: Problem, at: Arrangement) -> Bands:
+    """
+    Return bands widened everywhere by the largest distance that an arrangement reached.
+
+    Loads within them are no further outside the bands than the furthest one. They
+    include the bands that each bin reached.
+    """
+    bins, reached = problem.bins, reached_bands(problem, at)
+    has_band = bins.target > 0
+    more = float(distances(problem, loads(problem, at)).max(initial=0.0))
+    beyond = np.ceil(more * bins.target).astype(np.int64)
+    lower = np.where(has_band, np.maximum(bins.lower - beyond, 0), 0)
+    has_end = has_band & (bins.upper < NO_LIMIT)
+    upper = np.where(has_end, np.minimum(bins.upper, NO_LIMIT) + beyond, NO_LIMIT)
+    capacity = usable_capacity(problem)
+    keeps = loads(problem, at) <= capacity
+    upper = np.where(keeps, np.minimum(upper, capacity), upper)
+    return Bands(np.minimum(lower, reached.lower), np.maximum(upper, reached.upper))
 
 
 def cost_bound(

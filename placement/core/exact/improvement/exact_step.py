@@ -1,7 +1,8 @@
 """Use of CP-SAT: where a gap remains, and as far as the budget allows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import NamedTuple
 
 from placement.core.bounds.cover_bounds import reached_bands
@@ -59,7 +60,7 @@ class _Found(NamedTuple):
     is_relaxed: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass
 class ExactStep:
     """
     Exact models of one problem, with their limits.
@@ -81,6 +82,8 @@ class ExactStep:
     seed: int
     deadline: Deadline
     work: ExactWork
+    _stalled_at: float = field(default=inf, init=False)
+    """Distance outside the bands that CP-SAT did not reduce."""
 
     def asked(self, answer: Answer) -> Answer:
         """Return the answer improved by CP-SAT, where the budget allows it."""
@@ -167,6 +170,7 @@ class ExactStep:
         from placement.core.exact.solver_names import cp_sat
 
         size = min(max(self._cells / SMALL_CELLS, 1.0), TIMES_LARGER)
+        before = evaluate(self.problem, at).deviation
         found = improve(
             self.problem,
             at,
@@ -175,7 +179,10 @@ class ExactStep:
             left=self.deadline.left,
             closed=self.effort.closed,
             nodes=self._nodes,
+            is_stalled=before >= self._stalled_at,
         )
+        if found.value.deviation >= before and self.effort.closed:
+            self._stalled_at = before
         self.work.bands -= found.spent
         # Record whether the solve ended at the deadline.
         self.deadline.is_over()
@@ -197,7 +204,7 @@ class ExactStep:
         at, _ = improve_by_neighbourhoods(
             self.problem,
             answer.at,
-            enough=answer.cost,
+            enough=0 if answer.value.is_outside else answer.cost,
             work=self.effort.part_work,
             seed=self.seed,
             is_over=self.deadline.is_over,

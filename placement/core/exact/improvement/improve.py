@@ -34,6 +34,14 @@ if TYPE_CHECKING:
         NodeSolutions,
     )
 
+DISTANCE = 0.5
+"""Share of the work for the distance outside the bands (0-1)."""
+COST = 0.6
+"""Further work for the cost at the distances reached, as a share of all work (0-1)."""
+MOST_COST = 10.0
+"""Upper limit of that work, in deterministic seconds."""
+PROOF = 0.25
+"""Share of the work for the cost within the distance that each load reached (0-1)."""
 FIRST = 0.9
 """Share of the remaining work for one solve that others follow (0-1)."""
 SEARCH = 0.4
@@ -57,6 +65,7 @@ def improve(
     left: Left = no_deadline,
     closed: float = 0.0,
     nodes: Sequence[NodeBins] | None = None,
+    is_stalled: bool = False,
 ) -> Improved:
     """
     Improve an answer that keeps the hard rules.
@@ -77,21 +86,30 @@ def improve(
         Relative gap at which an answer counts as optimal.
     nodes
         Separable nodes of the problem; `None`: they are determined here.
+    is_stalled
+        Whether to keep the distance outside the bands, which was reduced before.
     """
     before = home_arrangement(problem)
     # An answer over the soft caps on collections may stay over them.
     spread_from = at if crowds(problem, before, at) else before
     found = Improved(at=at, value=evaluate(problem, at), spread_from=spread_from)
     nodes = separable_nodes(problem) if nodes is None else nodes
+    spent = extra = 0.0
     if found.value.is_outside:
-        from placement.core.exact.improvement.band_distance import nearer
+        from placement.core.exact.improvement.band_distance import (
+            cheaper_as_near,
+            nearer,
+        )
 
-        found, spent = nearer(problem, found, (work / 2, left), nodes)
-        known, left_over = 0, work - spent
-    else:
-        left_over = work
-    cheaper = _Cheaper(problem, found, known, (left_over, left, closed), nodes)
-    return replace(cheaper.improved(), spent=work - cheaper.work)
+        if not is_stalled:
+            found, spent = nearer(problem, found, (work * DISTANCE, left), nodes)
+        known = 0
+        if found.value.is_outside:
+            share = min(work * COST, MOST_COST)
+            found, extra = cheaper_as_near(problem, found, (share, left))
+            spent = max(spent, work * (1 - PROOF))
+    cheaper = _Cheaper(problem, found, known, (work - spent, left, closed), nodes)
+    return replace(cheaper.improved(), spent=work + extra - cheaper.work)
 
 
 class _Cheaper:

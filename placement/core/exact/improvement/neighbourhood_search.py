@@ -13,18 +13,28 @@ routing problems, CP 1998. https://doi.org/10.1007/3-540-49481-2_30
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from placement.array_types import IntArray
-from placement.core.bounds.cover_bounds import Bands, reached_bands
+from placement.core.bounds.cover_bounds import Bands, furthest_bands, reached_bands
 from placement.core.exact.cp_sat.bands_model import BandsModel
+from placement.core.exact.cp_sat.distances_model import DistancesModel
 from placement.core.exact.cp_sat.spread_rows import keep_spread
 from placement.core.exact.milp.spread_check import crowds, is_free_to_spread
 from placement.core.exact.milp.subproblem import Part
 from placement.core.model.arrangement import Arrangement, loads, settled
-from placement.core.model.objective import Value, evaluate, misplaced_roles, refills
+from placement.core.model.objective import (
+    distances,
+    evaluate,
+    misplaced_roles,
+    refills,
+)
 from placement.core.model.problem import NOWHERE, Movability, Problem
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import LinearExprT
 
 MOST_BINS = 6
 """Largest number of bins of one sub-problem."""
@@ -42,13 +52,17 @@ def improve_by_neighbourhoods(
     problem: Problem,
     at: Arrangement,
     *,
-    enough: int,
+    enough: int = 0,
     work: float,
     seed: int = 1,
     is_over: Callable[[], bool] = lambda: False,
-) -> tuple[Arrangement, Value]:
+    is_for_distance: bool = False,
+) -> tuple[Arrangement, float]:
     """
-    Lower the cost of an answer within the bands that it reaches.
+    Lower the cost of an answer within its bands, or at the distances that it reaches.
+
+    Outside the bands, neither the largest distance nor the sum of all may grow; single
+    loads may come further outside.
 
     Parameters
     ----------
@@ -64,19 +78,40 @@ def improve_by_neighbourhoods(
         Seed of the random numbers.
     is_over
         Function that returns whether to end now.
+    is_for_distance
+        Whether to lower the sum of all distances outside the bands instead.
+
+    Returns
+    -------
+    at
+        Best arrangement.
+    spent
+        Work done, in deterministic seconds.
     """
     rng = np.random.default_rng(seed)
-    bands, value = reached_bands(problem, at), evaluate(problem, at)
+    bands, value = _kept_bands(problem, at), evaluate(problem, at)
     turn = idle = 0
-    while work > 0 and idle < STALLED and value.cost > enough and not is_over():
+    spent = 0.0
+    while spent < work and idle < STALLED and value.cost > enough and not is_over():
         bins = _bins(problem, turn, rng)
         groups = _groups(problem, at, bins, rng)
         turn, idle = turn + 1, idle + 1
-        found, spent = _solved(problem, at, (bins, groups), bands)
-        work -= spent + OVERHEAD
+        if len(bins) < 2 or not len(groups):
+            spent += OVERHEAD
+            continue
+        part = Part.of(problem, at, bins, groups)
+        found, used = _solved(part, bands, is_for_distance=is_for_distance)
+        spent += used + OVERHEAD
         if found is not None and (worth := evaluate(problem, found)) < value:
             at, value, idle = found, worth, 0
-    return at, value
+            bands = _kept_bands(problem, at) if value.is_outside else bands
+    return at, spent
+
+
+def _kept_bands(problem: Problem, at: Arrangement) -> Bands:
+    """Return the bands of an answer, widened as far as its furthest load is outside."""
+    bands = reached_bands if evaluate(problem, at).is_in_band else furthest_bands
+    return bands(problem, at)
 
 
 def _bins(problem: Problem, turn: int, rng: np.random.Generator) -> IntArray:
@@ -109,20 +144,15 @@ def _groups(
 
 
 def _solved(
-    problem: Problem,
-    at: Arrangement,
-    chosen: tuple[IntArray, IntArray],
-    bands: Bands,
+    part: Part, bands: Bands, *, is_for_distance: bool
 ) -> tuple[Arrangement | None, float]:
     """Solve one sub-problem; return the whole arrangement, and the work done."""
-    bins, groups = chosen
-    if len(bins) < 2 or not len(groups):
-        return None, 0.0
-    part = Part.of(problem, at, bins, groups)
-    model = BandsModel(part.problem, Bands(bands.lower[bins], bands.upper[bins]))
+    problem, at, bins = part.whole, part.at, part.bins
+    own = Bands(bands.lower[bins], bands.upper[bins])
+    model, objective = _model(part, own, is_for_distance=is_for_distance)
     keep_spread(model, problem, at, part)
     model.suggest(_own(part))
-    found = model.least(model.moves_cost(), PART_WORK, None).at
+    found = model.least(objective, PART_WORK, None).at
     if found is None:
         return None, model.spent
     whole = settled(problem, part.whole_with(found))
@@ -133,6 +163,19 @@ def _solved(
     if is_out or is_wrong or crowds(problem, at, whole):
         return None, model.spent
     return whole, model.spent
+
+
+def _model(
+    part: Part, bands: Bands, *, is_for_distance: bool
+) -> tuple[BandsModel, "LinearExprT"]:
+    """Return the model of a part, in which no sum of distances grows, and its goal."""
+    off = distances(part.whole, loads(part.whole, part.at))
+    if not off.any():
+        model = BandsModel(part.problem, bands)
+        return model, model.moves_cost()
+    apart = DistancesModel(part.problem, float(off.max()), bands)
+    apart.limit_total(float(off[part.bins].sum()))
+    return apart, apart.total if is_for_distance else apart.moves_cost()
 
 
 def _own(part: Part) -> Arrangement:

@@ -3,21 +3,17 @@ Minimisation of every level of the objective by CP-SAT, if bands are out of reac
 
 With :math:`d_{br}` the distance of a load outside its band, the levels are: largest
 :math:`d_{br}`, their sum, cost with the number of moves, role changes. The optimum of
-each level is a constraint of the next. Other methods leave the sum to the search, and
-minimise the cost for the distance that each bin has reached.
+each level is a constraint of the next. Other budgets minimise the largest distance, and
+the cost at the largest distance and the sum that they have reached
+(`core.exact.improvement.band_distance`).
 """
 
 from collections.abc import Callable
-from fractions import Fraction
-from math import ceil, floor, lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-from ortools.sat.python import cp_model
-
 from placement.core.exact.answer import Answer, Said, proven_answer
-from placement.core.exact.cp_sat.bands_model import BandsModel, Outcome
-from placement.core.exact.cp_sat.hard_rules_model import BITS
+from placement.core.exact.cp_sat.bands_model import Outcome
+from placement.core.exact.cp_sat.distances_model import DistancesModel
 from placement.core.exact.cp_sat.spread_rows import keep_spread
 from placement.core.exact.improvement.improved_answer import Improved, better
 from placement.core.exact.solver_names import cp_sat
@@ -25,17 +21,12 @@ from placement.core.exact.time_limits import Left
 from placement.core.exact.work_limit import ExactWork
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.deadline import Deadline
-from placement.core.model.objective import Value, evaluate
-from placement.core.model.problem import NO_LIMIT, Problem
+from placement.core.model.objective import evaluate
+from placement.core.model.problem import Problem
 from placement.core.model.search_budget import Effort
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import LinearExprT
-
-MOST_DENOMINATOR = 10_000
-"""Largest denominator of an exact target; with larger ones distances are rounded."""
-SAME = 1e-12
-"""Relative error of a target as a fraction."""
 
 
 def in_every_level(
@@ -136,7 +127,7 @@ class _ByLevels:
         self._problem, self._left, self._work = problem, left, work
         value = evaluate(problem, at)
         self._found = Improved(at=at, value=value, spread_from=at)
-        self.model = DistancesModel(problem, value)
+        self.model = DistancesModel(problem, value.deviation)
         if len(problem.collection_cap):
             keep_spread(self.model, problem, at)
 
@@ -180,71 +171,3 @@ class _ByLevels:
         if outcome.is_best:
             model.keep(objective)
         return outcome
-
-
-class DistancesModel(BandsModel):
-    """
-    Model of the hard rules, with the distance of every load outside its band.
-
-    Parameters
-    ----------
-    problem
-        Problem to model; `fits_bands` must hold.
-    known
-        Value of an answer, whose largest distance limits all distances.
-
-    Attributes
-    ----------
-    scale
-        Number of parts that a target is divided into.
-    peak, total
-        Largest distance and sum of all distances, in these parts.
-    """
-
-    def __init__(self, problem: Problem, known: Value) -> None:
-        super().__init__(problem, None)
-        self.scale = _scale(problem, known.deviation)
-        most = ceil(known.deviation * self.scale) + 1
-        self.peak = self.model.new_int_var(0, most, "")
-        off = [
-            self._distance(b, r, most)
-            for b, r in np.argwhere(problem.bins.target > 0).tolist()
-        ]
-        self.total = cp_model.LinearExpr.sum(off)
-
-    def _distance(self, b: int, r: int, most: int) -> cp_model.IntVar:
-        """Return the distance of a load; rounding never overestimates it."""
-        bins = self.problem.bins
-        part = self.scale / _fraction(float(bins.target[b, r]))
-        terms, weights = self._load_terms(b, r)
-        fixed = int(bins.fixed[b, r])
-        off = self.model.new_int_var(0, most, "")
-        if bins.upper[b, r] < NO_LIMIT:
-            down = [floor(weight * part) for weight in weights]
-            upper = ceil((int(bins.upper[b, r]) - fixed) * part)
-            self.model.add(cp_model.LinearExpr.weighted_sum(terms, down) - upper <= off)
-        lower = floor((int(bins.lower[b, r]) - fixed) * part)
-        if lower > 0:
-            up = [ceil(weight * part) for weight in weights]
-            self.model.add(lower - cp_model.LinearExpr.weighted_sum(terms, up) <= off)
-        self.model.add(off <= self.peak)
-        return off
-
-
-def _fraction(target: float) -> Fraction:
-    """Return a target as a fraction, with a small denominator if possible."""
-    short = Fraction(target).limit_denominator(MOST_DENOMINATOR)
-    is_same = abs(float(short) - target) <= SAME * target
-    return short if is_same else Fraction(target)
-
-
-def _scale(problem: Problem, deviation: float) -> int:
-    """Return the number of parts of a target, with integral distances if possible."""
-    targets = problem.bins.target
-    fractions = [_fraction(t) for t in np.unique(targets[targets > 0]).tolist()]
-    heaviest = problem.weight.max(axis=0) + problem.role_weight.max(axis=0)
-    least = np.where(targets > 0, targets, np.inf).min(axis=0)
-    longest = max(deviation, float((heaviest / least).max()), 1.0)
-    most = int(2.0**BITS / longest)
-    whole = lcm(*(target.numerator for target in fractions))
-    return whole if whole <= most else max(most, 1)

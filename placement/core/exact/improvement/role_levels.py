@@ -9,11 +9,8 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from placement.array_types import FloatArray, IntArray
-from placement.core.exact.improvement.objective_levels import (
-    DistancesModel,
-    Levels,
-    by_levels,
-)
+from placement.core.exact.cp_sat.distances_model import DistancesModel
+from placement.core.exact.improvement.objective_levels import Levels, by_levels
 from placement.core.exact.time_limits import Left
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.problem import Problem
