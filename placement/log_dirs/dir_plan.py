@@ -18,14 +18,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from placement.array_types import FloatArray, IndexArray, IntArray
+from placement.array_types import FloatArray, IntArray
 from placement.core.bounds.infeasibility import is_impossible
+from placement.core.exact.work_limit import ExactWork
 from placement.core.model.deadline import Deadline
 from placement.core.model.search_budget import Effort
 from placement.core.model.solution import Bounded, Proof, Shortfall, Solution, Status
-from placement.core.solve import prove, solve
-from placement.core.solve_hard_rules import solve_bare
-from placement.draft.draft import Draft
+from placement.draft.draft import Draft, Settings
 from placement.log_dirs.dir_problem import (
     LOG_DIR,
     Lying,
@@ -37,14 +36,12 @@ from placement.log_dirs.dir_problem import (
 )
 from placement.log_dirs.kept_replicas import kept_in
 from placement.log_dirs.planned_dirs import PlannedDirs
+from placement.log_dirs.settled_dirs import DirSearch
 from placement.log_dirs.soft_dir_rules import soften_dirs
 from placement.model.cluster import ABSENT
 from placement.model.reassignment import Reassignment
-from placement.model.targets import Targets
 
 Column = TypeVar("Column", IntArray, FloatArray)
-MAX_BAND_ROUNDS = 4
-"""Maximum number of rounds in which bands are recomputed after heavy replicas moved."""
 MOST_LISTED = 20
 """Maximum number of brokers listed in the proof of a plan."""
 
@@ -107,11 +104,42 @@ def _plan(
 def _plan_once(
     table: Tables, now: Tables, effort: Effort, deadline: Deadline
 ) -> PlannedDirs:
-    found = _Found(table)
-    for broker in table.worst_first():
-        if not deadline.is_over() or table.must_move[broker]:
-            found.add(broker, _plan_broker(table, broker, found, effort, deadline))
+    found, work = _Found(table), ExactWork.of(effort)
+    caps = _caps_of(table.draft.settings)
+    for brokers in _together(table, deadline, is_capped=bool(caps)):
+        search = DirSearch(
+            table=table,
+            rows=np.concatenate([table.rows_of(broker) for broker in brokers]),
+            items=np.concatenate([table.items[broker] for broker in brokers]),
+            caps=caps,
+            effort=effort,
+            deadline=deadline,
+            work=work,
+        )
+        found.add(brokers, search)
     return found.conclude(now)
+
+
+def _caps_of(settings: Settings) -> dict[str, Any]:
+    """Return the caps on moves and bytes, as fields of a problem."""
+    caps = {"max_moves": settings.max_moves, "max_cost": settings.max_bytes}
+    return {name: int(cap) for name, cap in caps.items() if cap is not None}
+
+
+def _together(
+    table: Tables, deadline: Deadline, *, is_capped: bool
+) -> Iterator[list[int]]:
+    """Yield the brokers to solve at once: all if they share a cap, else one by one."""
+    brokers = table.worst_first()
+    if is_capped:
+        if deadline.is_over():
+            brokers = [broker for broker in brokers if table.must_move[broker]]
+        brokers.sort()
+        yield from [brokers] if brokers else []
+        return
+    for broker in brokers:
+        if not deadline.is_over() or table.must_move[broker]:
+            yield [broker]
 
 
 def are_dirs_impossible(draft: Draft) -> bool:
@@ -140,110 +168,59 @@ def are_dirs_impossible(draft: Draft) -> bool:
     )
 
 
-def _plan_broker(
-    table: Tables, broker: int, found: "_Found", effort: Effort, deadline: Deadline
-) -> tuple[IntArray, IntArray, Solution]:
-    """Solve one broker; return its items, its log dirs and the solution."""
-    rows, items = table.rows_of(broker), table.items[broker]
-    targets, best = table.targets, None
-    for _ in range(MAX_BAND_ROUNDS):
-        problem = table.problem(items, rows, targets, found.caps_left(broker))
-        solution = solve(
-            problem, effort=effort, seed=table.draft.settings.seed, deadline=deadline
-        )
-        if best is None or _worth(solution) < _worth(best):
-            best = solution
-        place = table.home.copy()
-        place[items] = _rows_at(rows, solution.best.bin_of)
-        again = table.targets_at(place)
-        if _same_bands(targets, again, rows) or deadline.is_over():
-            break
-        targets = again
-    assert best is not None  # noqa: S101 - there is at least one round
-    if not _is_met(best) and not deadline.is_over():
-        problem = table.problem(items, rows, targets, found.caps_left(broker))
-        seed = table.draft.settings.seed
-        packed = solve_bare(problem, effort=effort, seed=seed, deadline=deadline)
-        if _is_met(packed):
-            best = prove(problem, packed.best, effort=effort)
-    return items, rows, best
-
-
-def _worth(solution: Solution) -> tuple[int, float, float]:
-    proven = solution.certificate
-    return 0 if _is_met(solution) else 1, proven.deviation.value, proven.cost.value
-
-
-def _is_met(solution: Solution) -> bool:
-    return solution.status in {Status.OPTIMAL, Status.FEASIBLE}
-
-
-def _same_bands(aimed: Targets, reached: Targets, rows: IntArray) -> bool:
-    return bool(
-        np.allclose(aimed.lower[rows], reached.lower[rows], rtol=1e-9)
-        and np.allclose(aimed.upper[rows], reached.upper[rows], rtol=1e-9)
-    )
-
-
-def _rows_at(rows: IntArray, bin_of: IndexArray) -> IntArray:
-    """Return the log dirs of bins; `ABSENT` for items without a bin."""
-    return np.where(bin_of < 0, ABSENT, rows[bin_of])
-
-
 class _Found:
-    """Solutions of the brokers solved so far."""
+    """
+    Solutions of the brokers solved so far.
+
+    Parameters
+    ----------
+    table
+        Data of all brokers.
+
+    Attributes
+    ----------
+    solved
+        Solutions of one broker each, or of several brokers that share a cap.
+    alone
+        Solution of each broker, with bounds of its own.
+    """
 
     def __init__(self, table: Tables) -> None:
         self.table = table
         self.place: IntArray = table.home.copy()
-        self.solutions: dict[int, Solution] = {}
+        self.solved: list[Solution] = []
+        self.alone: dict[int, Solution] = {}
         self.shortfalls: list[Shortfall] = []
-        self.capped: dict[str, Shortfall] = {}
 
-    def caps_left(self, broker: int) -> dict[str, Any]:
-        """Return what other brokers and their necessary moves leave of the caps."""
-        table, settings = self.table, self.table.draft.settings
-        values = [one.certificate for one in self.solutions.values()]
-        # Optional moves in one broker must not use the caps for necessary moves in
-        # another.
-        on = table.state.replicas.broker_idx
-        waits = table.must & ~np.isin(on, [broker, *self.solutions])
-        spent = {
-            "max_moves": (
-                settings.max_moves,
-                sum(v.moves.value for v in values) + int(waits.sum()),
-            ),
-            "max_cost": (
-                settings.max_bytes,
-                sum(v.cost.value for v in values) + int(table.cost[waits].sum()),
-            ),
-        }
-        return {
-            name: max(int(cap - used), 0)
-            for name, (cap, used) in spent.items()
-            if cap is not None
-        }
-
-    def add(self, broker: int, answer: tuple[IntArray, IntArray, Solution]) -> None:
-        """Store the solution of one broker."""
-        items, rows, solution = answer
-        self.solutions[broker] = solution
-        self.place[items] = _rows_at(rows, solution.best.bin_of)
-        for shortfall in solution.shortfalls:
-            if shortfall.what in {"moves", "cost"}:
-                self.capped.setdefault(shortfall.what, shortfall)
-                continue
-            item = shortfall.item if shortfall.item >= 0 else shortfall.group
-            self.shortfalls.append(
-                replace(
-                    shortfall,
-                    item=int(items[item]) if item >= 0 else -1,
-                    group=-1,
-                    node=broker,
-                    level=LOG_DIR,
-                    bin=int(rows[shortfall.bin]) if shortfall.bin >= 0 else -1,
-                )
+    def add(self, brokers: Sequence[int], search: DirSearch) -> None:
+        """Solve some brokers, and store their solution."""
+        solution = search.settled()
+        self.solved.append(solution)
+        items = search.items
+        self.place[items] = search.place_of(solution.best.bin_of)[items]
+        for broker in brokers:
+            is_whole = len(brokers) == 1
+            self.alone[broker] = (
+                solution if is_whole else search.proven_alone(broker, solution)
             )
+        self.shortfalls += [
+            self._in_rows(shortfall, search) for shortfall in solution.shortfalls
+        ]
+
+    def _in_rows(self, shortfall: Shortfall, search: DirSearch) -> Shortfall:
+        """Return a shortfall with rows of replicas, log dirs and brokers."""
+        if shortfall.what in {"moves", "cost"}:
+            return shortfall
+        item = shortfall.item if shortfall.item >= 0 else shortfall.group
+        row = int(search.items[item]) if item >= 0 else -1
+        log_dir = int(search.rows[shortfall.bin]) if shortfall.bin >= 0 else -1
+        place = log_dir if log_dir >= 0 else int(search.rows[0])
+        node = int(self.table.dirs.broker_idx[place])
+        if row >= 0:
+            node = int(self.table.state.replicas.broker_idx[row])
+        return replace(
+            shortfall, item=row, group=-1, node=node, level=LOG_DIR, bin=log_dir
+        )
 
     def conclude(self, now: Tables) -> PlannedDirs:
         """Return all solutions as one, with the present log dirs."""
@@ -253,7 +230,7 @@ class _Found:
         outside = targets.outside(disk_alone(after))[:, 0]
         moved = self.place != table.home
         kept = list(kept_in(table, self.place))
-        spent = [one.seconds for one in self.solutions.values()]
+        spent = [one.seconds for one in self.solved]
         return PlannedDirs(
             log_dir_idx=np.where(moved, self.place, ABSENT).astype(np.int32),
             before=now.load,
@@ -264,7 +241,7 @@ class _Found:
             cost=self._cost(int(table.cost[moved].sum())),
             deviation=self._deviation(float(outside.max(initial=0.0))),
             status=self._status(kept),
-            shortfalls=(*self.shortfalls, *kept, *self._caps()),
+            shortfalls=(*self.shortfalls, *kept),
             is_homeless=table.is_coming & np.equal(self.place, ABSENT),
             seconds={
                 name: sum(each.get(name, 0.0) for each in spent)
@@ -272,18 +249,8 @@ class _Found:
             },
         )
 
-    def _caps(self) -> Iterator[Shortfall]:
-        """Yield a shortfall for each cap that was too low, for the whole plan."""
-        settings = self.table.draft.settings
-        most = {"moves": settings.max_moves, "cost": settings.max_bytes}
-        for what, shortfall in self.capped.items():
-            have = most[what]
-            if have is not None:
-                missing = shortfall.need - shortfall.have
-                yield replace(shortfall, have=have, need=have + missing)
-
     def _status(self, kept: Sequence[Shortfall]) -> Status:
-        found = {one.status for one in self.solutions.values()}
+        found = {one.status for one in self.solved}
         found |= {
             Status.INFEASIBLE if one.is_proven else Status.PARTIAL for one in kept
         }
@@ -297,9 +264,9 @@ class _Found:
         ids = self.table.state.brokers.ids
         bounds = {
             int(ids[broker]): one.certificate.cost
-            for broker, one in sorted(self.solutions.items())
+            for broker, one in sorted(self.alone.items())
         }
-        least = int(sum(bounded.lower_bound for bounded in bounds.values()))
+        least = sum(bounded.lower_bound for bounded in bounds.values())
         listed = [
             {
                 "broker": broker,
@@ -313,11 +280,25 @@ class _Found:
         if least and listed:
             witness = {"each": listed[:MOST_LISTED], "num_brokers": len(listed)}
             proof = Proof(kind="cover", witness=witness)
-        return Bounded(value=value, lower_bound=min(value, least), proof=proof)
+        found = Bounded(value=value, lower_bound=min(value, int(least)), proof=proof)
+        costs = [one.certificate.cost for one in self.solved]
+        return found.with_solver(int(sum(map(_known, costs))), _solver_of(costs))
 
     def _deviation(self, value: float) -> Bounded:
-        found = [one.certificate.deviation for one in self.solutions.values()]
-        best = max(found, key=lambda one: one.lower_bound, default=None)
-        if best is None or best.lower_bound <= 0:
-            return Bounded(value=value, lower_bound=0.0)
-        return Bounded(value=value, lower_bound=min(value, best.lower_bound))
+        alone = [one.certificate.deviation for one in self.alone.values()]
+        least = max((one.lower_bound for one in alone), default=0.0)
+        found = Bounded(value=value, lower_bound=min(value, max(least, 0.0)))
+        whole = [one.certificate.deviation for one in self.solved]
+        return found.with_solver(
+            max(map(_known, whole), default=0.0), _solver_of(whole)
+        )
+
+
+def _known(bounded: Bounded) -> float:
+    """Return the larger one of the proven bound and that of a solver."""
+    return max(bounded.lower_bound, bounded.solver_bound or 0.0)
+
+
+def _solver_of(bounds: Sequence[Bounded]) -> str | None:
+    """Return the solver that states some of the bounds, if any."""
+    return next((one.solver for one in bounds if one.solver is not None), None)

@@ -265,8 +265,21 @@ class Tables:
         targets: Targets,
         caps: dict[str, Any],
     ) -> Problem:
-        """Return the core's problem of one broker: replicas on log dirs."""
+        """
+        Return the core's problem of some brokers: replicas on log dirs.
+
+        Parameters
+        ----------
+        items, rows
+            Replicas and log dirs of the brokers.
+        targets
+            Targets and bands of all log dirs.
+        caps
+            Caps on moves and on their cost, as fields of the problem.
+        """
         count, width = len(items), len(rows)
+        brokers, owner = np.unique(self.dirs.broker_idx[rows], return_inverse=True)
+        on = np.searchsorted(brokers, self.state.replicas.broker_idx[items])
         place_of = np.full(len(self.dirs), NOWHERE, dtype=np.int32)
         place_of[rows] = np.arange(width)
         size = self.size[items][:, None]
@@ -274,7 +287,7 @@ class Tables:
         return Problem(
             resources=(str(Resource.DISK),),
             group_start=np.arange(count + 1, dtype=np.int64),
-            group_class=np.zeros(count, dtype=np.int32),
+            group_class=on.astype(np.int32),
             weight=size,
             role_weight=np.zeros((count, 1), dtype=np.int64),
             cost=self.cost[items],
@@ -288,9 +301,9 @@ class Tables:
             may_receive=self.is_member[rows],
             may_hold_role=np.zeros(width, dtype=np.bool_),
             must_release_role=np.zeros(width, dtype=np.bool_),
-            bin_class=np.zeros(width, dtype=np.int32),
-            is_eligible=np.ones((1, 1), dtype=np.bool_),
-            levels=(self._level(rows, targets),),
+            bin_class=owner.reshape(-1).astype(np.int32),
+            is_eligible=np.eye(len(brokers), dtype=np.bool_),
+            levels=(self._level(rows, count, targets),),
             is_transient=np.array([settings.is_disk_transient]),
             price_per_move=self._price(),
             **caps,
@@ -302,7 +315,7 @@ class Tables:
             return settings.price_per_move_bytes
         return int(self.size.sum()) // max(len(self.size), 1)
 
-    def _level(self, rows: IntArray, targets: Targets) -> Level:
+    def _level(self, rows: IntArray, num_items: int, targets: Targets) -> Level:
         eased = self.draft.settings.eased
         has_band = self.is_member[rows] & (targets.target[rows, 0] > 0)
         # There are no bands while the relaxation of soft rules is measured.
@@ -329,6 +342,8 @@ class Tables:
             name=LOG_DIR,
             node_of_bin=np.arange(len(rows), dtype=np.int32),
             num_nodes=len(rows),
+            # Any group of one item keeps this cap; exact models need one.
+            group_cap=np.ones(num_items, dtype=np.int32),
             limits=limits,
         )
 

@@ -87,7 +87,7 @@ def settle(
         targets = find_targets(shares, load, heaviest, incoming)
         solver = _solver(draft, hasty, deadline, work, log_dirs=log_dirs)
         found = _solve(draft, shares, targets, balanced, solver)
-        is_same = _same_bands(targets, found.targets)
+        is_same = have_same_bands(targets, found.targets)
         is_out = found.solution.certificate.deviation.value > NEAR
         is_asked = is_same and is_out and hasty != effort and not _is_impossible(found)
         if is_asked and not deadline.is_over():
@@ -95,9 +95,11 @@ def settle(
             hasty = effort
             solver = _solver(draft, effort, deadline, work, found.solution.best)
             found = _solve(draft, shares, targets, balanced, solver)
-            is_same = _same_bands(targets, found.targets)
+            is_same = have_same_bands(targets, found.targets)
         spent = _added(spent, found)
-        if best is None or _outside(found) < _outside(best):
+        # Of equal answers, one that has the bands it was aimed at has a proof.
+        rank = (*_outside(found), not is_same)
+        if best is None or rank < (*_outside(best), not is_settled):
             best, is_settled, is_proven = found, is_same, hasty.leaves == effort.leaves
         # Other bands do not give a log dir more room.
         is_short = log_dirs is not None and not found.has_met_rules
@@ -155,7 +157,9 @@ def _by_bands_reached(
     if solver is None or not reached:
         return replace(best, solution=solution, seconds=none)
     found = _solve(best.draft, best.shares, best.targets, best.balanced, solver)
-    if _same_bands(best.targets, found.targets) and _outside(found) < _outside(best):
+    if have_same_bands(best.targets, found.targets) and _outside(found) < _outside(
+        best
+    ):
         return found
     proven = found.solution.certificate.deviation
     least = min(proven.lower_bound, reached)
@@ -310,6 +314,7 @@ def _outside(found: PlannedPlacement) -> tuple[float, ...]:
         0 if found.has_met_rules else 1,
         *_excess(found),
         round(float(outside.max(initial=0.0)), 9),
+        round(float(outside.sum()), 7),
         float(found.solution.certificate.cost.value),
     )
 
@@ -328,7 +333,7 @@ def _excess(found: PlannedPlacement) -> tuple[float, float]:
     return round(float(over.max(initial=0.0)), 12), round(float(over.sum()), 10)
 
 
-def _same_bands(aimed: Targets, reached: Targets) -> bool:
+def have_same_bands(aimed: Targets, reached: Targets) -> bool:
     """Return whether two sets of bands are equal, targets as well as both ends."""
     counts = (aimed.target > 0) | (reached.target > 0)
     return all(

@@ -10,7 +10,12 @@ from placement.core.model.arrangement import home_arrangement
 from placement.core.model.deadline import Deadline
 from placement.core.model.objective import evaluate
 from placement.core.model.problem import Problem
+from placement.core.model.search_budget import EXACT
 from placement.core.model.solution import Status
+from placement.core.search import compilation, kernel_runner
+from placement.core.search.compilation import COMPILING_S, Compiling
+from placement.core.search.kernels import stages
+from placement.core.search.local_search import Searcher
 from placement.core.solve import solve
 from support.oracles import illegal_moves
 from support.problems import make_problem, problems
@@ -72,3 +77,40 @@ def test_no_deadline_is_never_over():
     assert not deadline.is_set
     assert not deadline.is_over()
     assert not deadline.has_cut
+
+
+@pytest.mark.parametrize(
+    ("left", "is_compiled"),
+    [
+        pytest.param(None, True, id="no-deadline"),
+        pytest.param(10 * COMPILING_S, True, id="time-enough"),
+        pytest.param(10.0, False, id="ten-seconds"),
+    ],
+)
+def test_nothing_is_compiled_shortly_before_a_deadline(
+    monkeypatch: pytest.MonkeyPatch, left: float | None, is_compiled: bool
+):
+    monkeypatch.setattr(compilation, "is_at_hand", lambda _stages: False)
+    monkeypatch.setattr(compilation, "is_running", lambda _stages: False)
+    search = Compiling(900, EXACT, is_priced=False, is_on=False)
+
+    assert search.begins(is_long=True, rounds=10_000, left=left) == is_compiled
+
+
+def test_rounds_that_are_not_compiled_look_at_the_clock_often(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    made = []
+
+    def counted(searcher, entry, *arguments):
+        made.append((entry, arguments))
+        return 0
+
+    monkeypatch.setattr(kernel_runner.KernelRunner, "_call", counted)
+    problem = make_problem([[0]] * 3, num_bins=2)
+    searcher = Searcher(problem, EXACT, 1, ticking(3))
+
+    searcher._in_turns(stages.shake, ([],), 10_000, 64, 0)
+
+    rounds = [arguments[1] for _, arguments in made]
+    assert rounds == [kernel_runner.PLAIN_ROUNDS_AT_ONCE] * 2

@@ -102,7 +102,7 @@ def test_what_fits_no_log_dir_at_all_is_proven_to_have_no_plan():
     assert placed.solution.status is Status.INFEASIBLE
     lacks = placed.solution.shortfalls
     assert {(lack.what, lack.level) for lack in lacks} == {
-        ("bins", "log dir"), ("pieces", "log dir"),
+        ("bins", "log dir"), ("room", "log dir"),
     }  # fmt: skip
     wishes = Settings(names_log_dirs=True, capacity_thresholds=WHOLE)
     why = explain_impossible(FIRST, wishes, placed)

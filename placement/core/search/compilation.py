@@ -26,6 +26,8 @@ Number of uncompiled steps of a process that take as long as loading kernels.
 
 After so many steps for small clusters, more such clusters are likely to follow.
 """
+COMPILING_S = 90.0
+"""Seconds to a deadline below which no kernel is compiled, with time for its use."""
 MANY_ROUNDS = 1000
 """Number of ruin rounds from which kernels are compiled if necessary."""
 STAGES = (
@@ -96,16 +98,22 @@ class Compiling:
             or (not self._is_small and is_running(self._stages))
         )
 
-    def begins(self, *, is_long: bool, rounds: int = 0) -> bool:
+    def begins(
+        self, *, is_long: bool, rounds: int = 0, left: float | None = None
+    ) -> bool:
         """
         Return whether the search switches to compiled kernels now.
 
         `is_long`: whether the next stage takes longer than loading the kernels.
-        `rounds`: maximum number of ruin rounds that follow.
+        `rounds`: maximum number of ruin rounds that follow. `left`: seconds to the
+        deadline; `None`: no deadline.
         """
         if self.is_on:
             return False
         is_worth_it = is_long and max(rounds, self._rounds) >= MANY_ROUNDS
+        if is_worth_it and left is not None and left < COMPILING_S:
+            # The compiler does not look at the deadline.
+            is_worth_it = is_at_hand(self._stages)
         is_late = self._is_late(is_long=is_long)
         self.is_on = is_worth_it or (is_late and is_at_hand(self._stages))
         return self.is_on

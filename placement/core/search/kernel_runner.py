@@ -37,6 +37,8 @@ MOST_REPACKED = 8
 """Largest number of runs of a stage whose lists must be laid out again."""
 STEPS_AT_ONCE = 1000
 """Number of steps between two checks of the deadline, if there is one."""
+PLAIN_ROUNDS_AT_ONCE = 64
+"""The same for rounds of ruin that are not compiled, each about 10 ms."""
 KEPT = (NOISE, MINDS_SPREAD)
 """Scalars of a search that are kept when lists are laid out again."""
 
@@ -137,7 +139,8 @@ class KernelRunner:
         `is_long`: whether the next stage takes longer than loading the kernels.
         `rounds`: maximum number of ruin rounds that follow.
         """
-        if self._compiling.begins(is_long=is_long, rounds=rounds):
+        left = self._deadline.left()
+        if self._compiling.begins(is_long=is_long, rounds=rounds, left=left):
             memory = self._laid_out
             assert memory is not None  # noqa: S101 - made before any stage
             memory.ints[:], memory.floats[:] = self._now
@@ -176,11 +179,13 @@ class KernelRunner:
         """Run a stage of `limit` steps, in blocks if there is a deadline."""
         if not self._deadline.is_set:
             return self._call(entry, *before, limit, *more)
+        is_plain_ruin = entry is stages.shake and not self._compiling.is_on
+        at_once = PLAIN_ROUNDS_AT_ONCE if is_plain_ruin else STEPS_AT_ONCE
         done = 0
-        for start in range(0, limit, STEPS_AT_ONCE):
+        for start in range(0, limit, at_once):
             if self._deadline.is_over():
                 break
-            turn = min(STEPS_AT_ONCE, limit - start)
+            turn = min(at_once, limit - start)
             made = self._call(entry, *before, turn, *more)
             done += made
             # Ruin makes all its rounds; balancing may end before its step limit.

@@ -13,6 +13,7 @@ from placement.cluster_changes.partition_changes import (
 )
 from placement.cluster_changes.topic_changes import NewTopic, add_topics
 from placement.cluster_changes.variant import Variant, variant_of
+from placement.core.model.solution import Bounded
 from placement.draft.draft import Draft, Settings
 from placement.draft.rule import Rule
 from placement.model.cluster import UNKNOWN, ClusterState
@@ -20,6 +21,7 @@ from placement.model.load import broker_loads, heaviest_replicas, loads_of
 from placement.model.targets import find_targets
 from placement.operations.new_partitions import NewPartitions, PlacesForNew
 from placement.placers.balanced_placer import Placer
+from placement.planning.band_fixpoint import have_same_bands
 from placement.planning.infeasibility.infeasible_rules import (
     InfeasibleSet,
     explain_impossible,
@@ -287,11 +289,20 @@ def _is_over(placed: PlannedPlacement, is_new: BoolArray) -> bool:
 def _bounded_by(
     chosen: PlannedPlacement, searched: PlannedPlacement
 ) -> PlannedPlacement:
-    """Return a placement with the lower bound of an unrestricted search."""
+    """
+    Return a placement with the lower bound of an unrestricted search.
+
+    The bound holds for the bands of the search, which the heaviest replicas decide. If
+    the placement has other bands, nothing is proven for it.
+    """
     solution, free = chosen.solution, searched.solution
-    bound = free.certificate.deviation
     value = solution.certificate.deviation.value
-    deviation = replace(bound, value=value, lower_bound=min(value, bound.lower_bound))
+    deviation = Bounded(value=value, lower_bound=0.0)
+    if have_same_bands(chosen.targets, searched.targets):
+        bound = free.certificate.deviation
+        least = min(value, bound.lower_bound)
+        deviation = replace(bound, value=value, lower_bound=least)
+        deviation = deviation.with_solver(bound.solver_bound, bound.solver)
     certificate = replace(solution.certificate, deviation=deviation)
     # In the fixed placement, new replicas exist already and cause no shortfall.
     status = solution.status if searched.has_met_rules else free.status

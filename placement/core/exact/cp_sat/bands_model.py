@@ -211,6 +211,10 @@ class BandsModel(RulesModel):
         total = cp_model.LinearExpr.weighted_sum(self._moves, rest)
         return total + over * (self.unit * self.steps)
 
+    def num_moves(self) -> cp_model.LinearExprT:
+        """Return the number of moves."""
+        return cp_model.LinearExpr.sum(self._moves)
+
     def role_changes(self) -> cp_model.LinearExprT:
         """Return the number of groups whose role another item holds in the end."""
         problem, changes = self.problem, []
@@ -253,7 +257,7 @@ class BandsModel(RulesModel):
         below = cp_model.LinearExpr.weighted_sum(self._moves, rest)
         least = known.cost // self.unit - units
         self.model.add(below - known.cost % self.unit <= least * self.unit)
-        self.model.add(cp_model.LinearExpr.sum(self._moves) <= known.moves)
+        self.model.add(self.num_moves() <= known.moves)
 
     def fix_places(self, places: set[Pair]) -> None:
         """Fix the placement variables to pairs of group and bin."""

@@ -96,14 +96,23 @@ class ExactStep:
         return self._with_roles_back(answer)
 
     def in_every_level(self, answer: Answer) -> Answer:
-        """Minimise all levels of a whole problem out of its bands, if work allows."""
-        if self.effort.closed or not self.is_whole or not answer.value.is_outside:
+        """Minimise all levels of a whole problem, if the budget ends with a proof."""
+        value = answer.value
+        if self.effort.closed or not self.is_whole or value.key[0]:
             return answer
-        from placement.core.exact.improvement.objective_levels import in_every_level
+        if value.is_outside:
+            from placement.core.exact.improvement.objective_levels import in_every_level
 
-        return in_every_level(
-            self.problem, answer, self.effort, self.work, self.deadline
-        )
+            return in_every_level(
+                self.problem, answer, self.effort, self.work, self.deadline
+            )
+        if not (value.moves or value.role_changes) or self.deadline.is_over():
+            return answer
+        from placement.core.exact.improvement.last_levels import fewest_changes
+
+        work, left = self.effort.role_work, self.deadline.left
+        at = fewest_changes(self.problem, answer.at, work, left)
+        return answer._replace(at=at, value=evaluate(self.problem, at))
 
     @property
     def is_whole(self) -> bool:

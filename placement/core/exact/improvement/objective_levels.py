@@ -48,7 +48,7 @@ def in_every_level(
     effort, work, deadline
         Work limit of proofs, remaining work of all models of the plan, and deadline.
     """
-    if answer.value.key[0] or deadline.is_over():
+    if deadline.is_over():
         return answer
     levels = by_levels(problem, answer.at, work.bands, deadline.left)
     work.bands -= levels.spent

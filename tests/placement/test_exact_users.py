@@ -1,0 +1,21 @@
+"""Plans of tiny clusters against exact models that share no code with the core."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.exact_cases import CASES
+
+MANY = 25
+"""Examples of each operation; `python -m fuzz.exact` makes as many as one likes."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", CASES)
+def test_nothing_is_better_than_what_is_claimed_to_be_best(kind: str):
+    @settings(max_examples=MANY)
+    @given(st.integers(0, 10**9), st.sampled_from(["normal", "exact"]))
+    def every(number: int, effort: str):
+        CASES[kind](number, effort)
+
+    every()
