@@ -9,7 +9,9 @@ from placement.core.model.problem import NO_LIMIT
 from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.draft.rule_tables import SoftColumn
-from placement.operations import Rebalance, RemoveBrokers, ReplaceBroker
+from placement.operations.rebalance import Rebalance
+from placement.operations.remove_brokers import RemoveBrokers
+from placement.operations.replace_broker import ReplaceBroker
 from placement.planning.plan import plan
 from support.clusters import make_state
 from support.operations import lists_after

@@ -16,7 +16,7 @@ from placement.check import CheckSettings, Target, check
 from placement.check.rules.chosen_rules import topic_cap
 from placement.core.model.solution import MET, Status
 from placement.draft.draft import Settings
-from placement.operations import Rebalance
+from placement.operations.rebalance import Rebalance
 from placement.planning.plan import plan
 from placement.rules.topic_limits import MaxTopicReplicas
 from planner.demo import SNAPSHOT_FILE
