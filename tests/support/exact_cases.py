@@ -15,7 +15,9 @@ from placement.core.model.solution import Bounded, Status
 from placement.draft.draft import Settings
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
-from placement.operations import LogDirs, RemoveBrokers, SetReplicationFactor
+from placement.operations.log_dirs import LogDirs
+from placement.operations.remove_brokers import RemoveBrokers
+from placement.operations.set_replication_factor import SetReplicationFactor
 from placement.planning.new_partitions.plan_new_partitions import (
     Expected,
     place_new,
