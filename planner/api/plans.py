@@ -226,7 +226,8 @@ def plan_operation(
     Raises
     ------
     ValueError
-        If there is no such operation.
+        If there is no such operation, or it creates partitions: these have functions
+        of their own, `planner.new_topic` and `planner.add_partitions`.
     BadInputError
         If options are wrong for this cluster; has every problem.
 
@@ -238,9 +239,10 @@ def plan_operation(
     >>> planner.plan_operation(snapshot, "demote", broker_list=[4]).counts["replicas"]
     0
     """
-    if operation not in OPERATIONS:
-        msg = f"no operation {operation!r}; known: {', '.join(OPERATIONS)}"
-        raise ValueError(msg)
+    known = [one.name for one in OPERATIONS.values() if not one.creates_partitions]
+    if operation not in known:
+        msg = f"no operation {operation!r} on partitions that exist; known: "
+        raise ValueError(msg + ", ".join(known))
     request = request_of(operation, options)
     with named_as_arguments():
         planned = make(

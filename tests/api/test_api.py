@@ -181,6 +181,24 @@ def test_a_plan_says_what_its_document_says(plan):
     assert len(listed) == plan.counts["partitions"]
 
 
+@pytest.mark.parametrize("operation", ["new-topic", "add-partitions", "nope"])
+def test_what_is_no_operation_on_partitions_that_exist_is_refused(snapshot, operation):
+    with pytest.raises(ValueError, match=f"no operation '{operation}'.* rebalance"):
+        planner.plan_operation(snapshot, operation)
+
+
+def test_a_preview_of_a_plan_is_that_of_the_command(snapshot, plan, tmp_path):
+    plan.write(tmp_path / "plan")
+
+    found = planner.preview_plan(tmp_path / "plan", snapshot, throttle="10MB/s")
+
+    assert {blocker.rule for blocker in found.blockers} <= {"needs-waves"}
+    copies = sum(one.stage.num_copies for one in found.walk.stages)
+    assert copies == plan.counts["replicas"]
+    with pytest.raises(BadInputError, match="argument"):
+        planner.preview_plan(tmp_path / "plan", snapshot, throttle="fast")
+
+
 def test_what_cannot_be_met_is_named(snapshot):
     plan = planner.remove_brokers(snapshot, [1, 2, 3, 4])
 
