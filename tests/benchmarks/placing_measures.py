@@ -18,6 +18,7 @@ from placement.core.search.preload import search_compiled
 from placement.draft.draft import Settings
 from placement.model.load import RESOURCES, broker_loads, weigh
 from placement.model.targets import Targets
+from placement.operations.descriptor import name_of
 from placement.operations.leaders import Leaders
 from placement.operations.operation import Operation
 from placement.operations.remove_brokers import RemoveBrokers
@@ -127,7 +128,7 @@ def write_instance(row: Placing, seed: int, folder: Path, size: Size) -> PlanReq
 def _request(operation: Operation, row: Placing) -> PlanRequest:
     ids = operation.broker_ids if isinstance(operation, RemoveBrokers) else ()
     usual = PlanRequest(
-        goal=operation.goal,
+        goal=name_of(operation),
         broker_list=",".join(map(str, ids)) or None,
         band=(str(row.band),),
         effort=row.effort,

@@ -22,6 +22,7 @@ from benchmarks.run import cpu_s, replace_between_markers, where_measured
 from benchmarks.small_best import Best, better, read_best, write_best
 from placement.draft.draft import Settings
 from placement.model.load import RESOURCES
+from placement.operations.descriptor import name_of
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan
 from placement.synthetic import FAMILIES, Size, make_instance
@@ -107,7 +108,7 @@ def planned(
         deviation=float(certificate.deviation.value),
         checked_gap=certificate.cost.gap,
         is_proven=Best.of(certificate, seconds).is_proven,
-        num_findings=_findings(instance.operation.goal, found),
+        num_findings=_findings(name_of(instance.operation), found),
     )
     return small, Best.of(certificate, seconds)
 
