@@ -23,7 +23,7 @@ from support.spark import JVM, snapshot
 
 KILL_EXECUTOR = """
 import os, signal, sys
-if "pyspark.daemon" in sys.orig_argv:
+if "planner.spark.worker_daemon" in sys.orig_argv:
     os.kill(os.getppid(), signal.SIGKILL)
 """
 STARTS = """
