@@ -37,6 +37,9 @@ for place in places:
 @pytest.fixture
 def address(lake):
     """Address of a server of Spark Connect on the session of the tests."""
+    if lake is None:
+        yield ""
+        return
     pytest.importorskip("grpc", reason="the client of Spark Connect: pyspark[connect]")
     service = lake._jvm.org.apache.spark.sql.connect.service.SparkConnectService
     service.start(lake._jsc.sc())

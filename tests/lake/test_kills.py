@@ -78,6 +78,7 @@ class Job:
                 stdout=stream,
                 stderr=stream,
                 start_new_session=True,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
             )
         self.killer = threading.Thread(target=self._kill)
         self.killer.start()
