@@ -38,8 +38,17 @@ def navigation() -> Iterator[str]:
         yield f"      - {page}"
 
 
+def documentation() -> Iterator[str]:
+    """Yield the line of the list of all documentation."""
+    pages = dict.fromkeys(map(page_of, OPERATIONS))
+    links = ", ".join(f"[{page.removesuffix('.md')}]({page})" for page in pages)
+    start = "* [Operations](operations.md): all `plan` commands, and a page for each"
+    yield f"{start}: {links}."
+
+
 LISTS: Mapping[str, tuple[str, Callable[[], Iterator[str]]]] = {
     "docs/operations.md": (r"\| \[`plan ", table_rows),
+    "docs/README.md": (r"\* \[Operations\]", documentation),
     "README.md": (r"\| `kafka-planner plan ", command_rows),
     "mkdocs.yml": (f" +- ({'|'.join(map(page_of, OPERATIONS))})$", navigation),
 }
