@@ -64,7 +64,7 @@ def test_a_new_topic_is_legal_and_moves_nothing(state, count, factor, expected):
     assume(len(usable(state)) >= factor)
     grown = with_new_topic(state, "new", count, factor, expected)
 
-    placed = place_new("new-topic", grown, Settings())
+    placed = place_new(grown, Settings())
 
     lists = new_lists(placed, grown.is_new)
     assert len(lists) == count
@@ -98,7 +98,7 @@ def test_partitions_are_added_behind_those_that_exist(state, more, data):
     assume(len(usable(state)) >= factor)
     grown = with_more_partitions(state, name, len(mine) + more, Expected())
 
-    placed = place_new("add-partitions", grown, Settings())
+    placed = place_new(grown, Settings())
 
     after = placed.reassignment.after()
     numbers = after.partitions.partition[grown.is_new].tolist()
@@ -123,7 +123,7 @@ def test_counts_are_as_even_as_a_fair_share_of_the_topic_allows(held, count, fac
     )
     grown = with_new_topic(state, "new", count, min(factor, brokers), Expected())
 
-    placed = place_new("new-topic", grown, Settings())
+    placed = place_new(grown, Settings())
 
     lists = new_lists(placed, grown.is_new)
     of_topic = Counter(b for row in lists for b in row)
@@ -150,7 +150,7 @@ def test_heavy_partitions_go_where_there_is_room():
     )
     grown = with_new_topic(state, "new", 1, 2, Expected(size_bytes=250))
 
-    placed = place_new("new-topic", grown, Settings())
+    placed = place_new(grown, Settings())
 
     assert sorted(new_lists(placed, grown.is_new)[0]) == [1, 2]
     assert placed.has_met_rules
@@ -160,7 +160,7 @@ def test_what_fits_nowhere_is_said():
     state = make_state({"a": [[0], [1]]}, disk_bytes=1000, size_bytes=700)
     grown = with_new_topic(state, "new", 1, 1, Expected(size_bytes=250))
 
-    placed = place_new("new-topic", grown, Settings())
+    placed = place_new(grown, Settings())
 
     assert not placed.has_met_rules
     assert placed.solution.shortfalls
@@ -178,7 +178,7 @@ def test_racks_are_kept(racks, factor):
     state = make_state({}, racks=racks, ids=range(len(racks)))
     grown = with_new_topic(state, "new", 8, factor, Expected())
 
-    lists = new_lists(place_new("new-topic", grown, Settings()), grown.is_new)
+    lists = new_lists(place_new(grown, Settings()), grown.is_new)
 
     for row in lists:
         held = Counter(racks[b] for b in row)
@@ -190,7 +190,7 @@ def test_demoted_brokers_lead_nothing_and_excluded_ones_get_nothing():
     grown = with_new_topic(state, "new", 6, 2, Expected())
     wishes = Settings(excluded_for_replicas=frozenset({3}))
 
-    lists = new_lists(place_new("new-topic", grown, wishes), grown.is_new)
+    lists = new_lists(place_new(grown, wishes), grown.is_new)
 
     assert all(row[0] != 0 for row in lists)
     assert all(3 not in row for row in lists)
@@ -201,7 +201,7 @@ def test_by_hand_is_where_it_was_said():
     grown = with_new_topic(state, "new", 3, 2, Expected())
     wanted = [[0, 1], [1, 0], [0, 1]]
 
-    placed = place_by_hand("new-topic", grown, wanted, Settings())
+    placed = place_by_hand(grown, wanted, Settings())
 
     assert new_lists(placed, grown.is_new) == wanted
     assert not placed.reassignment.is_changed.any()
@@ -213,7 +213,7 @@ def test_free_space_is_taken_by_what_is_new():
         state, "new", 1, 1, Expected(size_bytes=40, in_bytes_per_s=5.0)
     )
 
-    after = place_new("new-topic", grown, Settings()).reassignment.after()
+    after = place_new(grown, Settings()).reassignment.after()
 
     new = int(np.nonzero(grown.is_new)[0][0])
     assert after.partitions.size_bytes[new] == 40
@@ -272,8 +272,8 @@ REASONS = [
 def test_the_reason_of_new_partitions_is_these_rules(state, asked, wishes, rules):
     grown = with_new_topic(state, "u", *asked, Expected(size_bytes=160))
 
-    placed = place_new("new-topic", grown, wishes)
-    why = explain_new("new-topic", grown, wishes, placed)
+    placed = place_new(grown, wishes)
+    why = explain_new(grown, wishes, placed)
 
     assert placed.solution.status == Status.INFEASIBLE
     assert placed.solution.shortfalls
@@ -286,9 +286,9 @@ def test_new_partitions_that_keep_all_rules_have_no_reason():
     grown = with_new_topic(PAIR, "u", 2, 2, Expected())
     wishes = Settings(max_moves=0)
 
-    placed = place_new("new-topic", grown, wishes)
+    placed = place_new(grown, wishes)
 
-    assert explain_new("new-topic", grown, wishes, placed) is None
+    assert explain_new(grown, wishes, placed) is None
 
 
 def test_a_new_partition_has_a_broker_that_may_lead_wherever_there_is_one():
@@ -298,7 +298,7 @@ def test_a_new_partition_has_a_broker_that_may_lead_wherever_there_is_one():
 
     for factor in (1, 2):
         grown = with_new_topic(state, "u", 3, factor, Expected())
-        placed = place_new("new-topic", grown, wishes)
+        placed = place_new(grown, wishes)
 
         assert placed.has_met_rules
         assert all(row[0] == 2 for row in new_lists(placed, grown.is_new))
@@ -306,7 +306,7 @@ def test_a_new_partition_has_a_broker_that_may_lead_wherever_there_is_one():
 
 def test_the_checker_finds_new_replicas_and_leaders_where_none_may_be():
     grown = with_new_topic(THREE, "u", 1, 2, Expected())
-    placed = place_by_hand("new-topic", grown, [[1, 2]], Settings())
+    placed = place_by_hand(grown, [[1, 2]], Settings())
     rules = CheckSettings(
         excluded_for_replicas=frozenset({2}), excluded_for_leaders=frozenset({1})
     )
@@ -335,7 +335,7 @@ def test_exclusions_hold_for_what_is_new_or_it_is_said(
     name = "excluded_for_leaders" if for_leaders else "excluded_for_replicas"
     grown = with_new_topic(state, "new", count, factor, Expected())
 
-    placed = place_new("new-topic", grown, Settings(**{name: out}))
+    placed = place_new(grown, Settings(**{name: out}))
 
     rules = CheckSettings(**{name: out})
     after = placed.reassignment.after()

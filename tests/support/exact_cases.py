@@ -147,17 +147,16 @@ def new_partitions(number: int, effort: str) -> str:
     state = drawn_cluster(rng, most_partitions=8)
     count, factor = int(rng.integers(1, 6)), int(rng.integers(1, 4))
     if rng.random() < 0.5:
-        goal, more = "add-partitions", state.num_partitions + count
+        more = state.num_partitions + count
         grown = with_more_partitions(state, "t", more, Expected())
     else:
-        goal = "new-topic"
         expected = Expected(
             in_bytes_per_s=float(rng.integers(1, 100)) * count,
             out_bytes_per_s=float(rng.integers(1, 200)) * count,
             size_bytes=int(rng.integers(1, 400)) * count,
         )
         grown = with_new_topic(state, "z", count, factor, expected)
-    placed = place_new(goal, grown, _settings(rng, effort))
+    placed = place_new(grown, _settings(rng, effort))
     after = placed.reassignment.after()
     rows = replica_lists(after)
     lists = [
