@@ -145,14 +145,14 @@ class Consumer:
             self.world.at(at_ms, lambda: self._take(client))
 
     def _set_deadline(self, client: Client) -> None:
-        told_ms = self.world.now_ms
-        self.revoking[client.row] = told_ms
-        at_ms = told_ms + self.world.timers.max_poll_interval_ms
-        self.world.at(at_ms, lambda: self._expire(client, told_ms))
+        since_ms = self.world.now_ms
+        self.revoking[client.row] = since_ms
+        at_ms = since_ms + self.world.timers.max_poll_interval_ms
+        self.world.at(at_ms, lambda: self._expire(client, since_ms))
 
-    def _expire(self, client: Client, told_ms: int) -> None:
+    def _expire(self, client: Client, since_ms: int) -> None:
         """Remove a member that has not revoked its partitions in time."""
-        if self.revoking.get(client.row) == told_ms and client.row in self.book:
+        if self.revoking.get(client.row) == since_ms and client.row in self.book:
             self.world.expel(client, LATE)
             self.remove(client, f"{client.spec.member_id} is put out")
 

@@ -1,5 +1,6 @@
 """
 The draft that rules and operations fill before the core's problem is made.
 
-Settings of a plan and soft rules belong here. Imports `model` and core types.
+Settings of a plan, soft rules and caps on topics belong here. Imports `model` and core
+types.
 """

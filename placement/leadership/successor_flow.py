@@ -144,11 +144,11 @@ def _even_counts(asked: Asked) -> _EvenCounts:
         supplies[asked.num_brokers] = -asked.num_groups
         chosen = choices.solve(arcs, supplies)
         if steps.is_inside(asked.counts(chosen)):
-            return _told_apart(asked, steps, chosen)
+            return _prices_of(asked, steps, chosen)
         width *= 4
 
 
-def _told_apart(asked: Asked, steps: "_Steps", chosen: IntArray) -> _EvenCounts:
+def _prices_of(asked: Asked, steps: "_Steps", chosen: IntArray) -> _EvenCounts:
     """Return the prices of an even choice's successors, and the counts they allow."""
     size = asked.num_brokers
     other = np.ones(len(asked.successor), dtype=np.bool_)

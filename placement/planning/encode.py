@@ -15,6 +15,7 @@ from placement.core.model.problem import (
 )
 from placement.draft.draft import Draft
 from placement.draft.rule_tables import class_tables
+from placement.draft.topic_spread import topic_caps
 from placement.model.cluster import ABSENT
 from placement.model.cross_rack import crossing_copies, source_racks
 from placement.model.load import (
@@ -32,7 +33,6 @@ from placement.rules.hard_levels import (
     with_columns,
 )
 from placement.rules.hosts import host_capacities, host_level
-from placement.rules.topic_spread import topic_caps
 
 
 def build_problem(

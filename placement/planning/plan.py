@@ -44,7 +44,7 @@ from placement.rules.frozen_partitions import (
     SayUnknownRacks,
     UsableLogDirs,
 )
-from placement.rules.prior_rack_violations import RacksAsBefore
+from placement.rules.rack_rules import RacksAsBefore
 
 RULES = (
     NeedSource(),

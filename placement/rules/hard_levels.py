@@ -349,7 +349,7 @@ RULES = (
     RuleDescriptor(
         name="log-dirs",
         text=_log_dirs_text,
-        remedy="mend or uncordon the log dirs",
+        remedy="repair or uncordon the log dirs",
         always_hard="is Kafka's own: an offline or cordoned log dir takes nothing",
         rank=56,
         lift=without("log-dirs"),

@@ -54,7 +54,7 @@ LIFTED = {
 """
 Hard rules that can be lifted, in the order in which they are.
 
-Of several possible reasons, the one with the user's own options is therefore reported.
+If several reasons are possible, the one with the user's own options is reported.
 """
 REQUESTED = tuple(
     sorted(

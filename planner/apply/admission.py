@@ -5,9 +5,10 @@ A copy is admitted as soon as its target, its source and the disk of its target 
 room; there are no barriers. Each partition has at most one step at a time.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from planner.apply.changes import Change, Step
 from planner.verify.state_rows import Brokers, Key
@@ -15,7 +16,7 @@ from planner.verify.state_rows import Brokers, Key
 MOST_PER_REQUEST = 1000
 """Partitions in one request; the controller changes them in one pass."""
 LOOK_AHEAD = 64
-"""Partitions of a target that are tried each time, in their order."""
+"""Steps of a route that are tried each time, in their order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,11 @@ class Caps:
 
 Disk = int | tuple[int, str]
 """All disks of a broker, by its id, or one log dir, by broker id and path."""
+
+
+Route = tuple[int, int]
+"""Broker that receives first, and broker that sends; `NO_BROKER`: none does."""
+NO_BROKER = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,13 @@ class Admitted:
         before, leader = self.before, self.change.leader
         return leader if leader is None or leader in before else before[0]
 
+    @property
+    def route(self) -> Route:
+        """Ends of the first copy of the request."""
+        target = next(iter(_receivers(self.step)), NO_BROKER)
+        source = self.source if self.step.copies else None
+        return target, NO_BROKER if source is None else source
+
 
 class Window:
     """
@@ -91,68 +104,99 @@ class Window:
         self._caps, self._free = caps, free_bytes
         self._in: Counter[int] = Counter()
         self._out: Counter[int] = Counter()
-        self._queues: dict[int, deque[Admitted]] = {}
+        self._rank = {change.key: rank for rank, change in enumerate(changes)}
+        self._waiting: dict[Route, list[tuple[int, Admitted]]] = {}
+        self._routes_of: dict[int | None, set[Route]] = {}
+        self._open: set[Route] = set()
         self.active: dict[Key, Admitted] = {}
         for change in changes:
             self._enqueue(Admitted(change, 0))
 
     def _enqueue(self, one: Admitted) -> None:
-        self._queues.setdefault(_first_target(one.step), deque()).append(one)
+        route = one.route
+        heappush(self._waiting.setdefault(route, []), (self._rank[one.change.key], one))
+        for broker in (one.source, *_receivers(one.step)):
+            self._routes_of.setdefault(broker, set()).add(route)
+        self._open.add(route)
 
     @property
     def is_done(self) -> bool:
         """Whether no step runs or waits."""
-        return not self.active and not any(self._queues.values())
+        return not self.active and not any(self._waiting.values())
 
     def waiting(self) -> Iterator[Admitted]:
         """Yield the steps that wait."""
-        for queue in self._queues.values():
-            yield from queue
+        for steps in self._waiting.values():
+            yield from (one for _, one in steps)
 
     def admit(self, most: int = MOST_PER_REQUEST) -> list[Admitted]:
-        """Return the steps that begin now, at most so many; they count as active."""
-        found: list[Admitted] = []
-        for target in sorted(self._queues):
-            found += self._of_target(target, most - len(found))
-            if len(found) >= most:
-                break
-        return found
+        """
+        Return the steps that begin now, at most so many; they count as active.
 
-    def _of_target(self, target: int, most: int) -> list[Admitted]:
-        queue, found = self._queues[target], list[Admitted]()
-        passed: list[Admitted] = []
+        Only routes where a turn or a disk has become free since the last call are
+        looked at, in the order of their first steps.
+        """
         # If nothing runs, what is not found now never begins: look at all.
-        look_ahead = LOOK_AHEAD if self.active else len(queue)
-        while self._may_receive(target) and queue and len(found) < most:
-            if len(passed) > look_ahead:
-                break
-            one = queue.popleft()
-            if self._fits(one):
-                self._begin(one)
-                found.append(one)
-            else:
-                passed.append(one)
-        queue.extendleft(reversed(passed))
+        is_last = not self.active
+        routes = self._waiting.keys() if is_last else self._open
+        heads = [
+            (self._waiting[route][0][0], route)
+            for route in routes
+            if self._waiting[route] and self._has_turns(route)
+        ]
+        heapify(heads)
+        found: list[Admitted] = []
+        while heads and len(found) < most:
+            _, route = heappop(heads)
+            one = self._first_that_fits(route, is_last=is_last)
+            if one is None:
+                continue
+            self._begin(one)
+            found.append(one)
+            if self._waiting[route]:
+                heappush(heads, (self._waiting[route][0][0], route))
+        self._open = {route for _, route in heads}
         return found
 
-    def _may_receive(self, target: int) -> bool:
-        return target < 0 or self._has_turn(target, self._in, self._caps.max_in)
+    def _first_that_fits(self, route: Route, *, is_last: bool) -> Admitted | None:
+        """Remove and return a step of a route; others may lack room on their disks."""
+        steps, passed = self._waiting[route], list[tuple[int, Admitted]]()
+        found = None
+        while steps and self._has_turns(route) and found is None:
+            if len(passed) == LOOK_AHEAD and not is_last:
+                break
+            rank, one = heappop(steps)
+            if self._fits(one):
+                found = one
+            else:
+                passed.append((rank, one))
+        for entry in passed:
+            heappush(steps, entry)
+        return found
+
+    def _has_turns(self, route: Route) -> bool:
+        """Return whether the ends of a route may take part in another copy."""
+        target, source = route
+        return self._may_send(source) and (
+            target == NO_BROKER or self._may_receive(target)
+        )
+
+    def _may_receive(self, broker: int) -> bool:
+        return self._has_turn(broker, self._in, self._caps.max_in)
+
+    def _may_send(self, broker: int) -> bool:
+        most = self._caps.max_out
+        return broker == NO_BROKER or self._has_turn(broker, self._out, most)
 
     def _fits(self, one: Admitted) -> bool:
-        step, change = one.step, one.change
-        if step.copies and not self._has_turn(
-            one.source, self._out, self._caps.max_out
-        ):
-            return False
-        receives = [*step.copies, *(broker for broker, _ in step.inside)]
-        size = change.copy_bytes or 0
-        return all(
-            self._has_turn(broker, self._in, self._caps.max_in) for broker in receives
-        ) and all(size <= self._free.get(disk, size) for disk in disks_of(step))
+        size = one.change.copy_bytes or 0
+        return (
+            self._may_send(one.route[1])
+            and all(map(self._may_receive, _receivers(one.step)))
+            and all(size <= self._free.get(disk, size) for disk in disks_of(one.step))
+        )
 
-    def _has_turn(self, broker: int | None, used: Counter[int], most: int) -> bool:
-        if broker is None:
-            return True
+    def _has_turn(self, broker: int, used: Counter[int], most: int) -> bool:
         shared = self._caps.max_shared
         both = self._in[broker] + self._out[broker]
         return used[broker] < most and (shared is None or both < shared)
@@ -164,10 +208,10 @@ class Window:
             self._take(disk, one.change.copy_bytes or 0)
 
     def _count(self, one: Admitted, by: int) -> None:
-        for broker in (*one.step.copies, *(b for b, _ in one.step.inside)):
+        for broker in _receivers(one.step):
             self._in[broker] += by
-        if one.source is not None and one.step.copies:
-            self._out[one.source] += by * len(one.step.copies)
+        if (source := one.route[1]) != NO_BROKER:
+            self._out[source] += by * len(one.step.copies)
 
     def _take(self, disk: Disk, size: int) -> None:
         if disk in self._free:
@@ -177,17 +221,19 @@ class Window:
         """End the step of a partition, and enqueue its next one, if any."""
         one = self.active.pop(key)
         self._count(one, -1)
-        for broker in set(one.before) - set(one.step.replicas):
+        dropped = set(one.before) - set(one.step.replicas)
+        for broker in dropped:
             self._take(broker, -(one.change.copy_bytes or 0))
+        for end in {one.source, *_receivers(one.step), *dropped}:
+            self._open |= self._routes_of.get(end, set())
         if one.number + 1 < len(one.change.steps):
             self._enqueue(Admitted(one.change, one.number + 1))
         return one
 
 
-def _first_target(step: Step) -> int:
-    """Return the broker whose queue a step waits in; -1: it copies nothing."""
-    receives = (*step.copies, *(broker for broker, _ in step.inside))
-    return receives[0] if receives else -1
+def _receivers(step: Step) -> tuple[int, ...]:
+    """Return the brokers that a step writes to."""
+    return (*step.copies, *(broker for broker, _ in step.inside))
 
 
 def disks_of(step: Step) -> Iterator[Disk]:

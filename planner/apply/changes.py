@@ -1,6 +1,6 @@
 """Changes that a plan still has to make to each partition of a cluster."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ from placement.model.copies import INTERNAL
 from planner.kafka_files.reassignment_file import LogDirs
 from planner.verify.partition_status import Status
 from planner.verify.state_rows import Brokers, ClusterRows, Entry, Key
+from planner.verify.wave_progress import WaveLists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +51,8 @@ class Change:
         Requests in their order; each adds at most as many replicas as a wave allows.
     leader
         Id of the broker that sends the copies; `None`: there is none.
-    in_sync
-        Brokers with a live replica in sync.
+    has_source
+        Whether a live replica can be copied from.
     copy_bytes
         Bytes of one copy; `None`: unknown.
     is_internal
@@ -62,7 +63,7 @@ class Change:
     before: Brokers
     steps: tuple[Step, ...]
     leader: int | None
-    in_sync: Brokers
+    has_source: bool
     copy_bytes: int | None
     is_internal: bool
 
@@ -83,18 +84,18 @@ class ChangeReader:
 
     Parameters
     ----------
-    state
+    state, rows
         The cluster now.
     waves
-        Lists of each wave of the plan, in order; empty: one step per partition.
+        Lists of each partition in the waves of the plan; without any, a partition has
+        one step.
     """
 
     def __init__(
-        self, state: ClusterState, waves: Sequence[Mapping[Key, Entry]]
+        self, state: ClusterState, rows: ClusterRows, waves: WaveLists
     ) -> None:
-        self.rows = ClusterRows(state)
-        self._state, self._waves = state, waves
-        self._size = _copy_bytes(state)
+        self.rows, self._waves = rows, waves
+        self._size, self._has_source = _copy_bytes(state), state.has_source.tolist()
 
     def changes(
         self, entries: Iterable[Entry], statuses: Iterable[Status]
@@ -118,15 +119,13 @@ class ChangeReader:
             before=self.rows.moving_to(row),
             steps=(),
             leader=leader if leader >= 0 else None,
-            in_sync=tuple(
-                b for b in self.rows.flagged(row, "in_sync") if self.rows.is_live(b)
-            ),
+            has_source=self._has_source[row],
             copy_bytes=self._size[row],
             is_internal=entry.key[0] in INTERNAL,
         )
 
     def _steps(self, entry: Entry, row: int, now: Brokers) -> Iterator[Step]:
-        lists = [wave[entry.key] for wave in self._waves if entry.key in wave]
+        lists = self._waves.entries(entry.key)
         reached = [n for n, one in enumerate(lists) if one.replicas == now]
         # Waves before the last one with the present list are done; that one may still
         # have to move a replica between log dirs.

@@ -1,6 +1,6 @@
 """Choices of an operator for a run."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from planner.apply.preflight import (
@@ -15,7 +15,7 @@ from planner.options.declared.value_readers import read_rate
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
     """
-    What an operator chooses for a run.
+    Choices of an operator for a run.
 
     Parameters
     ----------
@@ -25,14 +25,11 @@ class Choices:
         Whether partitions that are no longer as planned are left out.
     ignore
         Rules of blockers to ignore.
-    missing_rights
-        Rights on a running cluster that the user lacks.
     """
 
     rate_bytes_per_s: int | None = None
     allow_drift: bool = False
     ignore: Collection[str] = ()
-    missing_rights: Sequence[str] = ()
 
 
 def read_choices(

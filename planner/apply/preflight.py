@@ -34,9 +34,9 @@ class Blocker:
     count
         Number of partitions, brokers or throttles that break it.
     message
-        What is wrong, with examples.
+        The problem, with examples.
     remedy
-        What to do.
+        The remedy.
     """
 
     rule: str
@@ -95,7 +95,7 @@ class Preflight:
             )
 
     def _sources(self) -> Iterator[Blocker]:
-        found = [c for c in self.changes if c.num_copies and not c.in_sync]
+        found = [c for c in self.changes if c.num_copies and not c.has_source]
         if found:
             yield Blocker(
                 rule="no-source",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.model.cluster import UNKNOWN, ClusterState, LogDirState
+from placement.model.load import disk_loads, weigh
 from placement.operations.descriptor import describe
 from planner.apply.admission import Caps, Disk
 from planner.apply.changes import Change, ChangeReader
@@ -25,13 +26,18 @@ from planner.apply.preview import Walk, walk
 from planner.apply.stages import Stage, stages_of
 from planner.errors import BadInputError
 from planner.io.problems import problem
-from planner.plan.input.plan_input import DOCUMENT_NAME, PlanInput
+from planner.plan.input.plan_input import (
+    DOCUMENT_NAME,
+    PlanInput,
+    planned_topic_ids,
+)
 from planner.plan.input.wave_input import WavesInput, read_waves
 from planner.snapshot import Snapshot
 from planner.status.throttles_in_force import throttles_in
-from planner.verify.partition_status import Status
+from planner.verify.partition_events import PartitionVerifier
+from planner.verify.partition_status import Before, Status
 from planner.verify.state_rows import ClusterRows, Entry, Key, entries_of
-from planner.verify.whole_plan import verify_read
+from planner.verify.wave_progress import WaveLists
 
 DEFAULT_RATE_BYTES_PER_S = 50_000_000
 _ID_LENGTH = 12
@@ -82,7 +88,12 @@ class Prepared:
         return not self.blockers
 
 
-def prepare(plan: PlanInput, now: Snapshot, choices: Choices) -> Prepared:
+def prepare(
+    plan: PlanInput,
+    now: Snapshot,
+    choices: Choices,
+    missing_rights: Sequence[str] = (),
+) -> Prepared:
     """
     Return the stages of what is left of a plan, and what stops it.
 
@@ -94,6 +105,8 @@ def prepare(plan: PlanInput, now: Snapshot, choices: Choices) -> Prepared:
         The cluster now.
     choices
         Choices of the operator.
+    missing_rights
+        Rights on the running cluster that the user lacks.
 
     Raises
     ------
@@ -102,34 +115,40 @@ def prepare(plan: PlanInput, now: Snapshot, choices: Choices) -> Prepared:
     """
     _refuse_other_cluster(plan, now)
     _refuse_new_partitions(plan)
-    return _Preparation(plan, now, choices).prepared()
+    return _Preparation(plan, now, choices).prepared(missing_rights)
 
 
 class _Preparation:
     def __init__(self, plan: PlanInput, now: Snapshot, choices: Choices) -> None:
         self.plan, self.now, self.choices = plan, now, choices
         self.state = now.to_state()
+        self.rows = ClusterRows(self.state)
         self.waves = read_waves(plan.path) if plan.path.is_dir() else None
+        self.lists = WaveLists(() if self.waves is None else self.waves.waves)
         self.entries = list(entries_of(plan.reassignment))
-        self.drifted = set(_recreated(plan, now))
+        drifted = set(_recreated(plan, now))
         self.statuses = [
-            Status.DIFFERS if entry.key in self.drifted else status
+            Status.DIFFERS if entry.key in drifted else status
             for entry, status in zip(self.entries, self._verified(), strict=True)
         ]
-        self.drifted |= {entry.key for entry in self._of(*_DRIFTED)}
 
-    def _verified(self) -> list[Status]:
-        """Return the status of each entry; without a record, any list may be old."""
-        found = verify_read(self.plan, self.now).statuses
-        if self.plan.rollback is not None:
-            return list(found)
-        known = {*zip(*_names(self.now), strict=True)}
-        return [
-            Status.NOT_STARTED
-            if status is Status.DIFFERS and entry.key in known
-            else status
-            for entry, status in zip(self.entries, found, strict=True)
-        ]
+    def _verified(self) -> Iterator[Status]:
+        """Yield the status of each entry; without a record, any list may be old."""
+        before = {
+            one.key: Before(one.replicas, one.log_dirs)
+            for one in entries_of(self.plan.before)
+        }
+        verifier = PartitionVerifier(
+            rows=self.rows,
+            has_source=self.state.has_source.tolist(),
+            before=before,
+            waves=self.lists,
+        )
+        for entry in self.entries:
+            status = verifier.status(entry)
+            is_there = entry.key in self.rows.row_of
+            is_old = self.plan.rollback is None and status is Status.DIFFERS
+            yield Status.NOT_STARTED if is_old and is_there else status
 
     def _of(self, *statuses: Status) -> list[Entry]:
         """Return the entries with one of some statuses."""
@@ -139,15 +158,16 @@ class _Preparation:
             if status in statuses
         ]
 
-    def prepared(self) -> Prepared:
-        reader = ChangeReader(self.state, _wave_entries(self.waves))
+    def prepared(self, missing_rights: Sequence[str]) -> Prepared:
+        reader = ChangeReader(self.state, self.rows, self.lists)
         changes = list(reader.changes(self.entries, self.statuses))
         stages = stages_of(changes, self._elected(reader))
         usable = _usable_bytes(self.state)
         rate = self.choices.rate_bytes_per_s or _rate_of(self.waves)
         found = walk(stages, _caps(self.waves), usable, rate)
         blockers = [
-            *self._blockers(reader.rows, changes),
+            *rights_blocker(missing_rights),
+            *self._blockers(changes),
             *disk_blocker(found.refused, usable),
         ]
         ignore = {*self.choices.ignore}
@@ -165,19 +185,16 @@ class _Preparation:
             ignored=tuple(b for b in blockers if b.rule in ignore),
         )
 
-    def _blockers(
-        self, rows: ClusterRows, changes: Sequence[Change]
-    ) -> Iterator[Blocker]:
-        is_left_out = self.choices.allow_drift
-        yield from rights_blocker(self.choices.missing_rights)
-        yield from drifted_blocker(sorted(self.drifted), is_left_out=is_left_out)
+    def _blockers(self, changes: Sequence[Change]) -> Iterator[Blocker]:
+        drifted = sorted(entry.key for entry in self._of(*_DRIFTED))
+        yield from drifted_blocker(drifted, is_left_out=self.choices.allow_drift)
         if self.plan.rollback is None and changes:
             yield no_record_blocker(len(changes))
         if self.waves is None:
             yield from several_copies_blocker(changes)
         yield from Preflight(
             state=self.state,
-            rows=rows,
+            rows=self.rows,
             changes=changes,
             throttles=throttles_in(self.now),
             is_under_way=bool(self._of(Status.IN_PROGRESS)),
@@ -191,11 +208,8 @@ class _Preparation:
         sync; any other leader stays until an election.
         """
         for entry in self._of(Status.COMPLETED, Status.NOT_STARTED, Status.IN_PROGRESS):
-            row = reader.rows.row_of.get(entry.key)
-            if row is None:
-                continue
-            leader = reader.rows.leaders[row]
-            if leader in entry.replicas[1:]:
+            row = self.rows.row_of[entry.key]
+            if self.rows.leaders[row] in entry.replicas[1:]:
                 yield reader.unchanged(entry, row)
 
 
@@ -244,15 +258,9 @@ def _refuse_new_partitions(plan: PlanInput) -> None:
         raise BadInputError(msg, [found])
 
 
-def _names(now: Snapshot) -> tuple[list[str], list[int]]:
-    """Return topic and number of each partition."""
-    table = now.partitions
-    return table["topic"].to_pylist(), table["partition"].to_pylist()
-
-
 def _recreated(plan: PlanInput, now: Snapshot) -> Iterator[Key]:
     """Yield the partitions of topics that were deleted and created again."""
-    planned = plan.document.get("topic_ids") or {}
+    planned = planned_topic_ids(plan)
     topics = now.topics
     ids = dict(
         zip(topics["topic"].to_pylist(), topics["topic_id"].to_pylist(), strict=True)
@@ -261,11 +269,6 @@ def _recreated(plan: PlanInput, now: Snapshot) -> Iterator[Key]:
         was, is_now = planned.get(entry.key[0]), ids.get(entry.key[0])
         if was is not None and is_now is not None and was != is_now:
             yield entry.key
-
-
-def _wave_entries(waves: WavesInput | None) -> list[dict[Key, Entry]]:
-    files = () if waves is None else waves.waves
-    return [{entry.key: entry for entry in entries_of(file)} for file in files]
 
 
 def _caps(waves: WavesInput | None) -> Caps:
@@ -283,22 +286,35 @@ def _rate_of(waves: WavesInput | None) -> int:
 
 
 def _usable_bytes(state: ClusterState) -> dict[Disk, int]:
-    """Return the free bytes of serving log dirs, and of brokers that know all."""
+    """
+    Return free bytes of log dirs, and of brokers.
+
+    Those of a broker are the sum of its log dirs; if one is unknown, its capacity less
+    its load.
+    """
     dirs = state.log_dirs
     found: dict[Disk, int] = {}
     unknown = set()
-    serves = np.not_equal(dirs.state, LogDirState.OFFLINE)
-    owners = state.brokers.ids[dirs.broker_idx]
-    rows = zip(owners.tolist(), dirs.paths, dirs.usable_bytes.tolist(), strict=True)
-    for (broker, path, usable), is_serving in zip(rows, serves.tolist(), strict=True):
-        if not is_serving:
-            continue
+    # Offline and cordoned log dirs take no replica.
+    is_open = np.equal(dirs.state, LogDirState.ONLINE)
+    room = np.where(is_open, dirs.usable_bytes, 0).tolist()
+    owners = state.brokers.ids[dirs.broker_idx].tolist()
+    for broker, path, usable in zip(owners, dirs.paths, room, strict=True):
         if usable == UNKNOWN:
             unknown.add(broker)
             continue
         found[broker, path] = usable
         found[broker] = found.get(broker, 0) + usable
-    return {disk: free for disk, free in found.items() if disk not in unknown}
+    known = {disk: free for disk, free in found.items() if disk not in unknown}
+    return _left_of_capacities(state) | known
+
+
+def _left_of_capacities(state: ClusterState) -> dict[Disk, int]:
+    """Return the capacity of each broker less its load, where it is known."""
+    capacity = state.brokers.disk_bytes
+    left = np.maximum(capacity - disk_loads(state, weigh(state)), 0)
+    rows = np.nonzero(np.not_equal(capacity, UNKNOWN))[0]
+    return dict(zip(state.brokers.ids[rows].tolist(), left[rows].tolist(), strict=True))
 
 
 def _plan_id(stages: Sequence[Stage]) -> str:

@@ -1,6 +1,5 @@
 """`apply`: preview of a plan on the cluster as it is now."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -97,13 +96,13 @@ def apply(
     inputs.raise_problems()
     if given is None or choices is None:  # pragma: no cover - raised just above
         return
+    missing: tuple[str, ...] = ()
     if now is None:
         from planner.kafka.read.run_rights import missing_rights
 
-        now = source.read_live()
         with source.open() as client:
-            choices = replace(choices, missing_rights=missing_rights(client))
-    found = prepare(given, now, choices)
+            now, missing = source.read_from(client), missing_rights(client)
+    found = prepare(given, now, choices, missing)
     if output_format is OutputFormat.JSON:
         document = ApplyPreviewRecord.of(found, now=datetime.now(UTC))
         print_json(document.model_dump(mode="json"))

@@ -52,7 +52,7 @@ def _is_saved(declared: DeclaredOption, operation: str | None, value: object) ->
     return {
         Saved.ALWAYS: True,
         Saved.OWN: declared.is_of(operation or ""),
-        Saved.GIVEN: value != declared.default,
+        Saved.GIVEN: bool(value != declared.default),
         Saved.IN_WAVES: False,
         Saved.NEVER: False,
     }[declared.option.saved]

@@ -38,7 +38,11 @@ class WaveLists:
 
     def lists(self, key: Key) -> list[Brokers]:
         """Return the lists of a partition in the waves, in order."""
-        return [entry.replicas for _, entry in self._of.get(key, ())]
+        return [entry.replicas for entry in self.entries(key)]
+
+    def entries(self, key: Key) -> list[Entry]:
+        """Return the entries of a partition in the waves, in order."""
+        return [entry for _, entry in self._of.get(key, ())]
 
     def progress(
         self, rows: ClusterRows, statuses: Mapping[Key, Status]

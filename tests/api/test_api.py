@@ -164,7 +164,7 @@ def test_a_plan_is_the_commands_to_the_byte(make, words, snapshot, tmp_path, cap
     assert contents(tmp_path / "p") == contents(tmp_path / "c")
     names = {path.relative_to(tmp_path / "p").as_posix() for path in written}
     assert names == set(contents(tmp_path / "c"))
-    is_cut = any(wish in words for wish in ("--waves", "--max-moves-in"))
+    is_cut = any(option in words for option in ("--waves", "--max-moves-in"))
     assert ("waves/waves.json" in names) is is_cut
 
 

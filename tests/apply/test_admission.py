@@ -32,7 +32,7 @@ def change(
         before=before,
         steps=tuple(steps),
         leader=before[0],
-        in_sync=before,
+        has_source=True,
         copy_bytes=size,
         is_internal=False,
     )
@@ -84,8 +84,17 @@ def test_caps_hold_at_every_moment_and_every_step_runs_in_its_order(found, caps)
         assert max(comes.values(), default=0) <= caps.max_in
         assert max(goes.values(), default=0) <= caps.max_out
         both = comes + goes
-        assert caps.max_shared is None or max(both.values(), default=0) <= max(
-            caps.max_shared, 1
+        shared = 99 if caps.max_shared is None else caps.max_shared
+        assert max(both.values(), default=0) <= shared
+
+        def may(used: Counter[int], broker: int, most: int) -> bool:
+            return used[broker] < most and both[broker] < shared
+
+        # Nothing waits that could run.
+        assert not any(
+            may(goes, one.source, caps.max_out)
+            and all(may(comes, broker, caps.max_in) for broker in one.step.copies)
+            for one in window.waiting()
         )
 
     ended = carry_out(Window(found, caps, {}), look)

@@ -225,6 +225,33 @@ def test_room_is_that_of_the_log_dir_that_the_plan_names(capsys, tmp_path):
         assert rules(preview(capsys, folder, "--snapshot", now)) == blocked
 
 
+@pytest.mark.parametrize("state", ["offline", "cordoned"])
+def test_a_log_dir_that_takes_no_replica_has_no_room(capsys, tmp_path, state):
+    closed = {"path": "/a", "size_bytes": 4000 * MB, "usable_bytes": 3000 * MB}
+    small = {"path": "/b", "size_bytes": 4000 * MB, "usable_bytes": 9 * MB}
+    dirs = [closed | {"state": state}, small]
+    now = cluster(tmp_path, partition(0, 1, 2), brokers={3: {"log_dirs": dirs}})
+
+    found = preview(capsys, plan(tmp_path, MOVE), "--snapshot", now)
+
+    assert rules(found) == ["disk-full"]
+
+
+def test_without_log_dirs_room_is_what_the_load_leaves_of_the_capacity(
+    capsys, tmp_path
+):
+    known = {3: {"log_dirs": [], "disk_bytes": 15 * MB}}
+    lists = [partition(0, 1, 2), partition(1, 1, 3)]
+    now = cluster(tmp_path, *lists, brokers=known)
+    folder = plan(tmp_path, MOVE, ([1, 3], [1, 3]))
+
+    found = preview(capsys, folder, "--snapshot", now)
+
+    [disk] = [one for one in found["disks"] if one["broker"] == 3]
+    assert (disk["log_dir"], disk["free_bytes"]) == (None, 5 * MB)
+    assert rules(found) == ["disk-full"]
+
+
 def test_drifted_partitions_are_left_out_on_demand(capsys, tmp_path):
     now = cluster(tmp_path, partition(0, 1, 4), partition(1, 1, 2))
     folder = plan(tmp_path, MOVE, MOVE)

@@ -159,10 +159,10 @@ def _read(folder: Path) -> Any:
 
 def measure_plan(name: str, seed: int, state: Any, request: PlanRequest) -> Placed:
     """Plan, measure, and only then check and weigh the plan."""
-    wishes = read_request(request, state)
-    operation = make_operation(request.goal, state, wishes.options, wishes.settings)
+    chosen = read_request(request, state)
+    operation = make_operation(request.goal, state, chosen.options, chosen.settings)
     began, used = time.perf_counter(), cpu_s()
-    placed = plan(state, operation, wishes.settings)
+    placed = plan(state, operation, chosen.settings)
     wall, cpu = time.perf_counter() - began, cpu_s() - used
     peak = status_bytes("VmHWM")
     made = make_plan(request.goal, placed, taken_at=None, settings={})
@@ -183,7 +183,7 @@ def measure_plan(name: str, seed: int, state: Any, request: PlanRequest) -> Plac
         furthest=furthest,
         least_furthest=float(placed.solution.certificate.deviation.lower_bound),
         status=made.status,
-        num_findings=sum(not f.existing for f in check_plan(made, wishes)),
+        num_findings=sum(not f.existing for f in check_plan(made, chosen)),
     )
 
 

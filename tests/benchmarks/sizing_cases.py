@@ -46,15 +46,15 @@ def prepare_sweep(folder: Path, num_replicas: int) -> Any:
 
 
 def run_sweep(given: Any) -> object:
-    snapshot, file, wishes = given
+    snapshot, file, settings = given
     jobs = len(os.sched_getaffinity(0))
-    return what_if(snapshot, file, wishes, jobs=jobs)
+    return what_if(snapshot, file, settings, jobs=jobs)
 
 
 def run_sweep_alone(given: Any) -> object:
     """Play the same on one process."""
-    snapshot, file, wishes = given
-    return what_if(snapshot, file, wishes, jobs=1)
+    snapshot, file, settings = given
+    return what_if(snapshot, file, settings, jobs=1)
 
 
 def prepare_failures(folder: Path, num_replicas: int) -> Any:
@@ -63,8 +63,8 @@ def prepare_failures(folder: Path, num_replicas: int) -> Any:
     chosen = SIZES["L"] if is_large else Size(12, 3, min(num_replicas, 600), 16)
     state = with_log_dirs(make_instance("c", chosen, 1).state, LOG_DIRS)
     snapshot = Snapshot.from_state(state)
-    wishes = read_failures_request(FailuresRequest(), snapshot, state)
-    return snapshot, state, wishes
+    settings = read_failures_request(FailuresRequest(), snapshot, state)
+    return snapshot, state, settings
 
 
 def with_log_dirs(state: ClusterState, count: int) -> ClusterState:
@@ -94,8 +94,8 @@ def run_singles(given: Any) -> object:
 
 
 def run_pairs(given: Any) -> object:
-    _, state, wishes = given
-    weighed = outlook(state, thresholds=wishes.thresholds)
+    _, state, settings = given
+    weighed = outlook(state, thresholds=settings.thresholds)
     return [pair_failures(weighed, kind) for kind in PAIRED]
 
 

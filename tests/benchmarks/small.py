@@ -115,8 +115,8 @@ def planned(
 
 def _findings(goal: str, found: PlannedPlacement) -> int:
     made = make_plan(goal, found, taken_at=None, settings={})
-    wishes = read_request(PlanRequest(goal=goal, band=(str(BAND),)), found.draft.state)
-    return sum(not finding.existing for finding in check_plan(made, wishes))
+    chosen = read_request(PlanRequest(goal=goal, band=(str(BAND),)), found.draft.state)
+    return sum(not finding.existing for finding in check_plan(made, chosen))
 
 
 @dataclass(frozen=True, slots=True)

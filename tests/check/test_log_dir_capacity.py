@@ -167,9 +167,9 @@ def test_a_finding_names_the_log_dir_what_it_holds_and_its_limit():
 @settings(max_examples=15)
 @given(clusters(all_known=True, all_live=True, max_topics=2, max_partitions=3))
 def test_plans_that_name_the_log_dirs_of_copies_overfill_none(state):
-    wishes = Settings(names_log_dirs=True)
+    options = Settings(names_log_dirs=True)
 
-    placed = plan(state, Rebalance(), wishes)
+    placed = plan(state, Rebalance(), options)
 
     made = make_plan("rebalance", placed, taken_at=None, settings={})
     for finding in check(state, target_lists(made).to_target(), CheckSettings()):

@@ -58,8 +58,8 @@ def crowded_problem():
         follower_cpu=[3.0, 3.0, 30.0, 30.0, 10.0, 30.0, 30.0, 10.0],
         size_bytes=[20, 10, 20, 20, 5, 0, 80, 10],
     )  # fmt: skip
-    wishes = Settings(effort="quick", excluded_for_leaders=frozenset({0}))
-    placed = plan(state, AddBrokers(), wishes)
+    settings = Settings(effort="quick", excluded_for_leaders=frozenset({0}))
+    placed = plan(state, AddBrokers(), settings)
     return build_problem(placed.draft, placed.targets, placed.balanced)
 
 

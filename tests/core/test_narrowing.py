@@ -89,11 +89,11 @@ def test_racks_that_keep_bands_out_of_reach_are_met_as_near_as_search_can(
     # Three racks of which one has half the brokers, and all hold each partition once.
     instance = make_instance("e", Size(30, 3, 9_000, 64), 1, 0.05)
     assert isinstance(instance.operation, Rebalance)
-    wishes = Settings(effort=effort)
-    found = plan(instance.state, instance.operation, wishes).solution.certificate
+    options = Settings(effort=effort)
+    found = plan(instance.state, instance.operation, options).solution.certificate
 
     monkeypatch.setattr(Narrower, "narrow", lambda _self, at, value: (at, value))
-    plain = plan(instance.state, instance.operation, wishes).solution.certificate
+    plain = plan(instance.state, instance.operation, options).solution.certificate
 
     assert 0 < found.deviation.value < 0.95 * plain.deviation.value
 

@@ -34,11 +34,11 @@ def lists(*replicas):
     )
 
 
-def explained(state, target, operation, wishes):
+def explained(state, target, operation, options):
     from planner.explain.explain_file import _names, _reassignment
 
     rows = dict(zip(_names(state), range(state.num_partitions), strict=True))
-    draft = make_draft(state, operation, wishes)
+    draft = make_draft(state, operation, options)
     balanced = draft.balanced_resources()
     return explain_reassignment(
         draft, _reassignment(target, state, rows), draft_shares(draft), balanced
@@ -118,9 +118,9 @@ def test_reasons(state, target, operation, wanted):
 def test_a_replica_on_another_set_than_its_topic():
     sets = {0: "gold", 1: "silver"}
     state = make_state([[0], [1]], racks="ab", broker_sets=sets)
-    wishes = Settings(resources=(RESOURCES[4],), rules=(BrokerSets(np.array([1])),))
+    options = Settings(resources=(RESOURCES[4],), rules=(BrokerSets(np.array([1])),))
 
-    _, found = explained(state, lists((1,)), Rebalance(), wishes)
+    _, found = explained(state, lists((1,)), Rebalance(), options)
 
     assert REASONS[found.reason[0]] == Reason.BROKER_SET
 

@@ -459,9 +459,9 @@ def test_a_cluster_without_racks_is_said(capsys, tmp_path: Path):
 def test_drawn_pairs_say_their_error():
     snapshot = Snapshot.from_document(document(SAFE))
     state = snapshot.to_state()
-    wishes = read_failures_request(FailuresRequest(), snapshot, state)
+    settings = read_failures_request(FailuresRequest(), snapshot, state)
 
-    every = compute_all_failures(snapshot, state, wishes, sample=5, most_domains=2)
+    every = compute_all_failures(snapshot, state, settings, sample=5, most_domains=2)
 
     now = datetime(2026, 11, 21, tzinfo=UTC)
     lines = "\n".join(all_failures_screen(every, Path("s.json"), 3, now=now))

@@ -1,4 +1,4 @@
-"""Draw a cluster and a wish for it: any operation, any rules, whole or in waves."""
+"""Draw a cluster and a request for it: any operation, any rules, whole or in waves."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What any plan must keep, whatever it was wished for."""
+"""Promises that every plan keeps, whatever was requested."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -39,7 +39,7 @@ def judge(case: Drawn) -> str:
 
     Returns
     -------
-    The status of the plan; ``refused`` where the wish makes no sense for the cluster.
+    The status of the plan; ``refused`` if the request makes no sense for the cluster.
 
     Raises
     ------
@@ -209,7 +209,7 @@ def judge_exchanged(case: Drawn, made: Planned) -> None:
 
 
 def judge_factors(case: Drawn, made: Planned) -> None:
-    """Every topic has the factor that is wished for, and the others keep theirs."""
+    """Every topic has the factor that is requested, and the others keep theirs."""
     state = made.plan.state
     if case.request.goal != "set-replication-factor":
         return

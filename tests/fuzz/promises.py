@@ -146,7 +146,7 @@ def lies_in(state: ClusterState, p: int, broker: int) -> Dir | None:
 
 
 def wanted_factors(case: Drawn, state: ClusterState) -> dict[str, int]:
-    """Return the factor of each topic that one is wished for."""
+    """Return the requested factor of each topic that has one."""
     options = case.request.options
     told = {name: n for n, name in options.replication_factors or ()}
     if options.replication_factor is not None:

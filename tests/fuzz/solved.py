@@ -78,7 +78,7 @@ def look(cases: int, seed: int) -> Counter[str]:
 
 
 def drawn(seed: int, number: int) -> Drawn:
-    """Draw a cluster of three to five brokers, and a wish for it."""
+    """Draw a cluster of three to five brokers, and a request for it."""
     rng = np.random.default_rng([seed, number])
     racks = 3
     brokers, partitions = int(rng.integers(racks, 6)), int(rng.integers(3, 8))

@@ -85,9 +85,9 @@ def test_an_option_in_the_environment_is_taken(monkeypatch, capsys):
     assert isinstance(run(capsys, "schema", "list").document, dict | list)
 
 
-@pytest.mark.parametrize("wish", ["1", "true", "YES"])
-def test_quiet_in_the_environment_is_taken(wish, monkeypatch, capsys, tmp_path):
-    monkeypatch.setenv("PLANNER_QUIET", wish)
+@pytest.mark.parametrize("switch", ["1", "true", "YES"])
+def test_quiet_in_the_environment_is_taken(switch, monkeypatch, capsys, tmp_path):
+    monkeypatch.setenv("PLANNER_QUIET", switch)
 
     outcome = run(capsys, "demo", "-o", tmp_path / "plan")
 

@@ -120,9 +120,9 @@ def test_nobody_is_made_to_lead_over_a_capacity():
 
 def test_nobody_misses_what_is_left_out_on_purpose():
     state = make_state({"a": [[0]], "b": [[0, 1]]}, racks="ab")
-    wishes = Settings(excluded_topics=np.array([True, False]))
+    chosen_settings = Settings(excluded_topics=np.array([True, False]))
 
-    found = plan_checked(state, Demote((0,)), wishes)
+    found = plan_checked(state, Demote((0,)), chosen_settings)
 
     assert lists_after(found) == [[0], [1, 0]]
     assert found.has_met_rules
@@ -130,9 +130,9 @@ def test_nobody_misses_what_is_left_out_on_purpose():
 
 def test_an_excluded_broker_does_not_lead_instead():
     state = make_state([[0, 1, 2]], racks="abc")
-    wishes = {"excluded_for_leaders": frozenset({1})}
+    chosen_settings = {"excluded_for_leaders": frozenset({1})}
 
-    assert planned(state, Demote((0,)), **wishes) == [[2, 1, 0]]
+    assert planned(state, Demote((0,)), **chosen_settings) == [[2, 1, 0]]
 
 
 @st.composite

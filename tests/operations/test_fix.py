@@ -310,15 +310,15 @@ def test_of_two_copies_one_is_made_where_the_other_finds_no_broker():
 @pytest.mark.parametrize("is_strict", [True, False])
 def test_what_may_not_leave_a_crowded_rack_stays_and_is_told(racks, is_strict):
     state = make_state([[0, 1]], racks=racks, size_bytes=10)
-    wishes = Settings(rules=(WithinRack(),), is_rack_strict=is_strict)
+    chosen = Settings(rules=(WithinRack(),), is_rack_strict=is_strict)
 
-    found = plan(state, RACKS, wishes)
+    found = plan(state, RACKS, chosen)
 
     assert found.is_nothing
     assert found.solution.status is Status.INFEASIBLE
     (short,) = found.solution.shortfalls
     assert (short.what, short.level, short.group) == ("spread", "rack", 0)
-    infeasible_set = explain_impossible(RACKS, wishes, found)
+    infeasible_set = explain_impossible(RACKS, chosen, found)
     assert infeasible_set is not None
     assert set(infeasible_set.rules) == {"rack", "locality-scoped"}
     assert infeasible_set.helps == (True, True)
@@ -327,8 +327,8 @@ def test_what_may_not_leave_a_crowded_rack_stays_and_is_told(racks, is_strict):
 @pytest.mark.parametrize("racks", ["aaab", "aab"])
 def test_a_crowded_rack_is_left_where_staying_in_racks_gives_way(racks):
     state = make_state([[0, 1]], racks=racks, size_bytes=10)
-    wishes = Settings(rules=(WithinRack(),), soft=("locality-scoped",))
+    chosen = Settings(rules=(WithinRack(),), soft=("locality-scoped",))
 
-    found = plan(state, RACKS, wishes)
+    found = plan(state, RACKS, chosen)
 
     assert members(lists_after(found)) == [{0, len(racks) - 1}]

@@ -94,9 +94,9 @@ def test_what_a_host_may_carry_holds_for_a_replacement():
         size_bytes=[30, 50, 20, 40],
         disk_bytes=[1000, 100, 100],
     )
-    wishes = Settings(host_thresholds={Resource.DISK: 0.5})
+    chosen = Settings(host_thresholds={Resource.DISK: 0.5})
 
-    found = plan_checked(state, ReplaceBroker(((0, 1),)), wishes)
+    found = plan_checked(state, ReplaceBroker(((0, 1),)), chosen)
 
     assert lists_after(found) == [[0], [1], [0], [2]]
     first, _ = found.solution.shortfalls
@@ -129,11 +129,11 @@ CHOSEN = [
 ]
 
 
-@pytest.mark.parametrize(("wishes", "after", "is_met"), CHOSEN)
-def test_rules_of_the_users_choice_hold_for_a_replacement(wishes, after, is_met):
+@pytest.mark.parametrize(("chosen", "after", "is_met"), CHOSEN)
+def test_rules_of_the_users_choice_hold_for_a_replacement(chosen, after, is_met):
     state = make_state([[0, 2]], racks="acb", broker_sets={0: "x", 1: "y", 2: "x"})
 
-    found = plan_checked(state, ReplaceBroker(((0, 1),)), Settings(**wishes))
+    found = plan_checked(state, ReplaceBroker(((0, 1),)), Settings(**chosen))
 
     assert lists_after(found) == after
     assert found.has_met_rules == is_met
@@ -141,9 +141,9 @@ def test_rules_of_the_users_choice_hold_for_a_replacement(wishes, after, is_met)
 
 def test_nothing_goes_to_the_rack_of_another_replica_where_all_stay_in_theirs():
     state = make_state([[0, 1]], racks="baca")
-    wishes = Settings(rules=(WithinRack(),), lifted=frozenset({"rack"}))
+    chosen = Settings(rules=(WithinRack(),), lifted=frozenset({"rack"}))
 
-    found = plan_checked(state, ReplaceBroker(((0, 3),)), wishes)
+    found = plan_checked(state, ReplaceBroker(((0, 3),)), chosen)
 
     assert lists_after(found) == [[0, 1]]
     assert found.solution.status is Status.INFEASIBLE
@@ -162,9 +162,9 @@ def test_a_strict_rack_rule_holds_for_a_replacement():
 
 def test_nobody_misses_what_is_left_out_on_purpose():
     state = make_state({"a": [[0]], "b": [[0]]}, racks="ab")
-    wishes = Settings(excluded_topics=np.array([True, False]))
+    chosen = Settings(excluded_topics=np.array([True, False]))
 
-    found = plan_checked(state, ReplaceBroker(((0, 1),)), wishes)
+    found = plan_checked(state, ReplaceBroker(((0, 1),)), chosen)
 
     assert lists_after(found) == [[0], [1]]
     assert found.has_met_rules

@@ -152,9 +152,9 @@ def test_who_may_lead_outlives_who_may_not():
     state = make_state(
         [[0, 1, 2], [0, 2, 1], [1, 0, 2]], racks="abc", size_bytes=[10, 50, 50]
     )
-    wishes = Settings(excluded_for_leaders=frozenset({1, 2}))
+    chosen = Settings(excluded_for_leaders=frozenset({1, 2}))
 
-    found = plan_checked(state, set_to(1), wishes)
+    found = plan_checked(state, set_to(1), chosen)
 
     assert lists_after(found)[:2] == [[0], [0]]
     assert lists_after(found)[2] in ([0], [1])
@@ -177,9 +177,9 @@ def test_the_eligible_leader_outlives_the_rest_where_nobody_is_in_sync():
 
 def test_both_stay_where_one_is_in_sync_and_the_other_leads():
     state = make_state([[0, 1]], racks="ab", isr=[[1]], leaders=[0])
-    wishes = Settings(excluded_for_leaders=frozenset({1}))
+    chosen = Settings(excluded_for_leaders=frozenset({1}))
 
-    found = plan_checked(state, set_to(1), wishes)
+    found = plan_checked(state, set_to(1), chosen)
 
     assert lists_after(found) == [[0, 1]]
     assert not found.has_met_rules
@@ -194,9 +194,9 @@ def test_who_may_lead_comes_first_where_only_another_is_in_sync():
         leaders=[2, 0, 0],
         size_bytes=10,
     )
-    wishes = Settings(excluded_for_leaders=frozenset({2}))
+    chosen = Settings(excluded_for_leaders=frozenset({2}))
 
-    found = plan_checked(state, set_to(1), wishes)
+    found = plan_checked(state, set_to(1), chosen)
 
     assert lists_after(found) == [[1, 2], [0], [0]]
     assert not found.has_met_rules
@@ -445,13 +445,13 @@ def test_the_distance_told_is_that_from_the_targets_told():
         ids=[1, 5, 7, 11],
         leaders=[1, 7, 5, 1, 1, 1],
     )
-    wishes = Settings(
+    chosen = Settings(
         excluded_for_leaders=frozenset({5}),
         excluded_topics=np.array([False, True, True]),
         frees_the_rest=True,
     )
 
-    found = plan_checked(state, SetReplicationFactor({"t0": 4}), wishes)
+    found = plan_checked(state, SetReplicationFactor({"t0": 4}), chosen)
 
     load, _ = loads_of(found.reassignment.after())
     rows = [RESOURCES.index(resource) for resource in found.balanced]

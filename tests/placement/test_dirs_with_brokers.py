@@ -52,9 +52,9 @@ class Case:
         )
 
 
-def planned(state, operation=FIRST, **wishes):
-    wished = {"names_log_dirs": True, "capacity_thresholds": WHOLE} | wishes
-    return plan(state, operation, Settings(**wished))
+def planned(state, operation=FIRST, **chosen_settings):
+    both = {"names_log_dirs": True, "capacity_thresholds": WHOLE} | chosen_settings
+    return plan(state, operation, Settings(**both))
 
 
 def names(placed, p=0):
@@ -104,8 +104,8 @@ def test_what_fits_no_log_dir_at_all_is_proven_to_have_no_plan():
     assert {(lack.what, lack.level) for lack in lacks} == {
         ("bins", "log dir"), ("room", "log dir"),
     }  # fmt: skip
-    wishes = Settings(names_log_dirs=True, capacity_thresholds=WHOLE)
-    why = explain_impossible(FIRST, wishes, placed)
+    chosen_settings = Settings(names_log_dirs=True, capacity_thresholds=WHOLE)
+    why = explain_impossible(FIRST, chosen_settings, placed)
     assert set(why.rules) == {"capacity-disk", "only-what-must"}
     assert (why.is_proven, why.is_irreducible, all(why.helps)) == (True, True, True)
 

@@ -57,9 +57,9 @@ FULL = make_state(
 )  # fmt: skip
 
 
-def infeasible_set(state, operation, wishes):
-    found = plan(state, operation, wishes)
-    return found, explain_impossible(operation, wishes, found)
+def infeasible_set(state, operation, options):
+    found = plan(state, operation, options)
+    return found, explain_impossible(operation, options, found)
 
 
 CASES = [
@@ -378,9 +378,9 @@ EXISTING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("state", "operation", "wishes", "rules"), CASES)
-def test_the_reason_is_these_rules_and_no_other(state, operation, wishes, rules):
-    found, why = infeasible_set(state, operation, wishes)
+@pytest.mark.parametrize(("state", "operation", "options", "rules"), CASES)
+def test_the_reason_is_these_rules_and_no_other(state, operation, options, rules):
+    found, why = infeasible_set(state, operation, options)
 
     assert found.solution.status in {Status.INFEASIBLE, Status.PARTIAL}
     assert set(why.rules) == rules
@@ -390,9 +390,9 @@ def test_the_reason_is_these_rules_and_no_other(state, operation, wishes, rules)
     assert found.solution.shortfalls
 
 
-@pytest.mark.parametrize(("state", "operation", "wishes", "after"), EXISTING)
-def test_an_existing_violation_is_no_reason(state, operation, wishes, after):
-    found, why = infeasible_set(state, operation, wishes)
+@pytest.mark.parametrize(("state", "operation", "options", "after"), EXISTING)
+def test_an_existing_violation_is_no_reason(state, operation, options, after):
+    found, why = infeasible_set(state, operation, options)
 
     assert found.solution.status is Status.OPTIMAL
     assert found.solution.shortfalls == ()
@@ -402,9 +402,9 @@ def test_an_existing_violation_is_no_reason(state, operation, wishes, after):
 
 def test_leadership_that_changes_anywhere_evens_positions():
     state = make_state([[0, 1], [0, 1]], racks="abc")
-    wishes = Settings(rules=(EvenPositions(),), hard=frozenset({"even-positions"}))
+    options = Settings(rules=(EvenPositions(),), hard=frozenset({"even-positions"}))
 
-    found, why = infeasible_set(state, RemoveBrokers((2,)), wishes)
+    found, why = infeasible_set(state, RemoveBrokers((2,)), options)
 
     assert found.solution.status is Status.OPTIMAL
     assert why is None
@@ -444,11 +444,11 @@ def test_rules_that_keep_replicas_where_they_are_are_no_reason_alone(
         "over": (OnlyOverThreshold(),),
         "": (),
     }
-    wishes = Settings(
+    options = Settings(
         rules=rules[kept], is_disk_transient=is_disk_transient, effort="quick"
     )
 
-    _, why = infeasible_set(state, operation, wishes)
+    _, why = infeasible_set(state, operation, options)
 
     if why is not None and why.is_irreducible and why.rules:
         assert set(why.rules) - NEVER_ALONE
@@ -473,12 +473,12 @@ def test_of_what_cannot_be_packed_cp_sat_says_why_and_few_plans_are_made(monkeyp
         disk_bytes=[100, 10, 10],
     )  # fmt: skip
     operation, made = RemoveBrokers((0,)), []
-    wishes = Settings(
+    options = Settings(
         capacity_thresholds={Resource.DISK: 1.0},
         max_moves=4,
         excluded_for_leaders=frozenset({0}),
     )
-    found = plan(state, operation, wishes)
+    found = plan(state, operation, options)
     monkeypatch.setattr(
         "placement.planning.infeasibility.infeasible_rules.find_remedies", lambda *_: ()
     )
@@ -487,7 +487,7 @@ def test_of_what_cannot_be_packed_cp_sat_says_why_and_few_plans_are_made(monkeyp
         made.append(settings)
         return plan(state, operation, settings)
 
-    reason = explain_impossible(operation, wishes, found, planned)
+    reason = explain_impossible(operation, options, found, planned)
 
     assert found.solution.status is Status.INFEASIBLE
     assert (reason.rules, reason.helps) == (("capacity-disk",), (True,))
@@ -529,9 +529,9 @@ def test_of_a_large_cluster_only_what_is_proven_is_a_reason(monkeypatch):
     state = make_state(
         [[0], [0], [1], [1]], racks="ab", size_bytes=[45, 45, 45, 20], disk_bytes=100
     )
-    wishes = Settings(max_moves=5)
+    options = Settings(max_moves=5)
 
-    found, why = infeasible_set(state, Rebalance(), wishes)
+    found, why = infeasible_set(state, Rebalance(), options)
 
     assert found.solution.status == Status.INFEASIBLE
     first = found.solution.shortfalls[0]
@@ -553,19 +553,19 @@ WISHES = st.builds(
 
 @settings(max_examples=30)
 @given(clusters(min_brokers=2), OPERATIONS, WISHES)
-def test_reasons_of_any_cluster(state, operation, wishes):
-    found, why = infeasible_set(state, operation, wishes)
+def test_reasons_of_any_cluster(state, operation, options):
+    found, why = infeasible_set(state, operation, options)
 
     assert (why is None) == found.has_met_rules
     if why is None:
         return
     assert all(LIFTED[rule].limits(found.draft) for rule in why.rules)
-    lifted = wishes
+    lifted = options
     for rule in LIFTED:
         if rule not in why.rules and LIFTED[rule].limits(found.draft):
             lifted = LIFTED[rule].lifted(lifted)
     assert not plan(state, operation, lifted).has_met_rules or not why.is_proven
     for rule, helps in zip(why.rules, why.helps, strict=True):
         if helps:
-            without = LIFTED[rule].lifted(wishes)
+            without = LIFTED[rule].lifted(options)
             assert plan(state, operation, without).has_met_rules

@@ -44,8 +44,8 @@ WISHES = st.sampled_from(
 
 @settings(max_examples=150)
 @given(clusters(reassigning=True), OPERATIONS, WISHES)
-def test_nothing_is_copied_and_the_checker_agrees(state, operation, wishes):
-    placed = plan(state, operation, wishes)
+def test_nothing_is_copied_and_the_checker_agrees(state, operation, options):
+    placed = plan(state, operation, options)
 
     assert not placed.reassignment.is_copied.any()
     after = placed.reassignment.after()
@@ -67,18 +67,18 @@ def test_nothing_is_copied_and_the_checker_agrees(state, operation, wishes):
 
 @settings(max_examples=120)
 @given(clusters(), OPERATIONS, WISHES)
-def test_planning_twice_finds_nothing_more(state, operation, wishes):
-    once = plan(state, operation, wishes)
+def test_planning_twice_finds_nothing_more(state, operation, options):
+    once = plan(state, operation, options)
 
-    again = plan(once.reassignment.after(), operation, wishes)
+    again = plan(once.reassignment.after(), operation, options)
 
     assert not again.reassignment.is_changed.any()
 
 
 @settings(max_examples=100)
 @given(clusters(), WISHES)
-def test_lists_whose_leader_stays_keep_their_order(state, wishes):
-    placed = plan(state, Leaders(), wishes)
+def test_lists_whose_leader_stays_keep_their_order(state, options):
+    placed = plan(state, Leaders(), options)
 
     changed = placed.reassignment.is_changed
     assert (changed == placed.reassignment.is_led_anew).all()

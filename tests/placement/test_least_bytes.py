@@ -77,9 +77,9 @@ def lopsided(draw):
 # Of clusters drawn value by value none is out of its bands and can be brought there.
 @given(lopsided(), st.sampled_from([0.1, 0.3]))
 def test_plans_that_end_in_the_bands_of_now_move_more(state, band):
-    wished = Settings(bands=dict.fromkeys(RESOURCES, band))
-    made = plan(state, Rebalance(), wished)
-    least = score_cluster(state, wished).min_bytes_to_balance
+    chosen = Settings(bands=dict.fromkeys(RESOURCES, band))
+    made = plan(state, Rebalance(), chosen)
+    least = score_cluster(state, chosen).min_bytes_to_balance
     after = made.reassignment.after()
     heaviest = [
         heaviest_replicas(s, made.draft.weights, s.partitions.leader_idx)

@@ -54,9 +54,9 @@ def cases(draw, **kwargs):
 @settings(max_examples=80)
 @given(cases())
 def test_replicas_keep_their_brokers_and_the_checker_agrees(case):
-    state, operation, wishes = case
+    state, operation, options = case
 
-    placed = plan(state, operation, wishes)
+    placed = plan(state, operation, options)
 
     before, after = state, placed.reassignment.after()
     assert (after.replicas.broker_idx == before.replicas.broker_idx).all()
@@ -80,9 +80,9 @@ def test_replicas_keep_their_brokers_and_the_checker_agrees(case):
 @settings(max_examples=80)
 @given(cases())
 def test_emptied_log_dirs_are_empty_or_what_stays_is_named(case):
-    state, operation, wishes = case
+    state, operation, options = case
 
-    placed = plan(state, operation, wishes)
+    placed = plan(state, operation, options)
 
     home = placed.reassignment.after().replicas.log_dir_idx
     stays = np.nonzero(np.isin(home, operation.to_empty) & (home != ABSENT))[0]
@@ -99,10 +99,10 @@ def test_emptied_log_dirs_are_empty_or_what_stays_is_named(case):
 @settings(max_examples=80)
 @given(cases())
 def test_planning_twice_finds_nothing_more(case):
-    state, operation, wishes = case
-    once = plan(state, operation, wishes)
+    state, operation, options = case
+    once = plan(state, operation, options)
 
-    again = plan(once.reassignment.after(), operation, wishes)
+    again = plan(once.reassignment.after(), operation, options)
 
     assert not again.reassignment.is_changed.any()
 
@@ -110,9 +110,9 @@ def test_planning_twice_finds_nothing_more(case):
 @settings(max_examples=80)
 @given(cases())
 def test_nothing_is_pushed_over_the_threshold(case):
-    state, operation, wishes = case
+    state, operation, options = case
 
-    dirs = plan(state, operation, wishes).log_dirs
+    dirs = plan(state, operation, options).log_dirs
 
     size = state.log_dirs.size_bytes
     over = (size != UNKNOWN) & (dirs.after > 0.8 * size * (1 + 1e-9))
@@ -304,9 +304,9 @@ OPERATIONS = st.one_of(
 @settings(max_examples=60)
 @given(clusters(), OPERATIONS, st.sampled_from([0.05, 0.3]))
 def test_copies_get_a_log_dir_that_may_have_them(state, operation, band):
-    wishes = Settings(bands={Resource.DISK: band}, names_log_dirs=True)
+    options = Settings(bands={Resource.DISK: band}, names_log_dirs=True)
 
-    placed = plan(state, operation, wishes)
+    placed = plan(state, operation, options)
 
     reassignment = placed.reassignment
     goes = reassignment.log_dir_idx
@@ -346,13 +346,13 @@ def test_copies_lie_evenly_in_the_log_dirs_of_their_broker(operation):
         log_dirs={b: [Dir("/d1", 200), Dir("/d2", 200)] for b in range(4)},
         dirs=[["/d1"] * len(row) for row in [*rows, [2]]],
     )  # fmt: skip
-    wishes = Settings(
+    options = Settings(
         names_log_dirs=True,
         destination_brokers=frozenset({2}),
         resources=(Resource.DISK,),
     )
 
-    placed = plan(state, operation, wishes)
+    placed = plan(state, operation, options)
 
     reassignment = placed.reassignment
     rows = np.nonzero(reassignment.is_copied)[0]
@@ -368,10 +368,10 @@ def test_copies_lie_evenly_in_the_log_dirs_of_their_broker(operation):
 @settings(max_examples=40)
 @given(clusters(), OPERATIONS)
 def test_planning_twice_with_log_dirs_finds_nothing_more(state, operation):
-    wishes = Settings(names_log_dirs=True)
-    once = plan(state, operation, wishes)
+    options = Settings(names_log_dirs=True)
+    once = plan(state, operation, options)
 
-    again = plan(once.reassignment.after(), operation, wishes)
+    again = plan(once.reassignment.after(), operation, options)
 
     if once.has_met_rules:
         assert not again.reassignment.is_changed.any()

@@ -188,9 +188,9 @@ def test_racks_are_kept(racks, factor):
 def test_demoted_brokers_lead_nothing_and_excluded_ones_get_nothing():
     state = make_state({}, racks="abcd", ids=range(4), states={0: BrokerState.DEMOTED})
     grown = with_new_topic(state, "new", 6, 2, Expected())
-    wishes = Settings(excluded_for_replicas=frozenset({3}))
+    options = Settings(excluded_for_replicas=frozenset({3}))
 
-    lists = new_lists(place_new(grown, wishes), grown.is_new)
+    lists = new_lists(place_new(grown, options), grown.is_new)
 
     assert all(row[0] != 0 for row in lists)
     assert all(3 not in row for row in lists)
@@ -268,12 +268,12 @@ REASONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("state", "asked", "wishes", "rules"), REASONS)
-def test_the_reason_of_new_partitions_is_these_rules(state, asked, wishes, rules):
+@pytest.mark.parametrize(("state", "asked", "options", "rules"), REASONS)
+def test_the_reason_of_new_partitions_is_these_rules(state, asked, options, rules):
     grown = with_new_topic(state, "u", *asked, Expected(size_bytes=160))
 
-    placed = place_new(grown, wishes)
-    why = explain_new(grown, wishes, placed)
+    placed = place_new(grown, options)
+    why = explain_new(grown, options, placed)
 
     assert placed.solution.status == Status.INFEASIBLE
     assert placed.solution.shortfalls
@@ -284,21 +284,21 @@ def test_the_reason_of_new_partitions_is_these_rules(state, asked, wishes, rules
 
 def test_new_partitions_that_keep_all_rules_have_no_reason():
     grown = with_new_topic(PAIR, "u", 2, 2, Expected())
-    wishes = Settings(max_moves=0)
+    options = Settings(max_moves=0)
 
-    placed = place_new(grown, wishes)
+    placed = place_new(grown, options)
 
-    assert explain_new(grown, wishes, placed) is None
+    assert explain_new(grown, options, placed) is None
 
 
 def test_a_new_partition_has_a_broker_that_may_lead_wherever_there_is_one():
     # Broker 2 holds the most, and is the only one that may lead.
     state = make_state([[2]] * 4, ids=[0, 1, 2], racks="abc")
-    wishes = Settings(excluded_for_leaders=frozenset({0, 1}))
+    options = Settings(excluded_for_leaders=frozenset({0, 1}))
 
     for factor in (1, 2):
         grown = with_new_topic(state, "u", 3, factor, Expected())
-        placed = place_new(grown, wishes)
+        placed = place_new(grown, options)
 
         assert placed.has_met_rules
         assert all(row[0] == 2 for row in new_lists(placed, grown.is_new))

@@ -1,4 +1,4 @@
-"""What every plan keeps, whatever the cluster, the operation and the wishes."""
+"""What every plan keeps, whatever the cluster, the operation and the settings."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ MET = {Status.OPTIMAL, Status.FEASIBLE}
 
 @dataclass(frozen=True)
 class Case:
-    """A cluster, what is to be done with it, and the wishes."""
+    """A cluster, what is to be done with it, and the chosen_settings."""
 
     state: ClusterState
     operation: Operation
@@ -259,9 +259,9 @@ def test_the_order_of_rows_in_a_snapshot_changes_nothing(seed: int):
         rng.shuffle(topic["partitions"])
     assert shuffled != document
 
-    wishes = Settings(effort="quick")
+    chosen_settings = Settings(effort="quick")
     plans = [
-        plan(Snapshot.from_document(d).to_state(), AddBrokers(), wishes)
+        plan(Snapshot.from_document(d).to_state(), AddBrokers(), chosen_settings)
         for d in (document, shuffled)
     ]
 
@@ -283,9 +283,9 @@ def test_the_deviation_is_from_the_bands_that_were_reached():
         leader_cpu=[0.0, 60.0, 0.0, 60.0, 20.0],
         follower_cpu=[0.0, 30.0, 0.0, 30.0, 10.0],
     )
-    wishes = Settings(excluded_for_leaders=frozenset({6}), effort="quick")
+    chosen_settings = Settings(excluded_for_leaders=frozenset({6}), effort="quick")
 
-    made = plan(state, AddBrokers(), wishes)
+    made = plan(state, AddBrokers(), chosen_settings)
 
     after = made.reassignment.after()
     load, _ = loads_of(after)

@@ -335,9 +335,9 @@ def test_removing_brokers_touches_no_other_partition():
 
 def test_a_broker_excluded_for_leaders_keeps_those_it_has():
     state = make_state([[0], [0], [1], [1]], racks="ab")
-    wishes = Settings(excluded_for_leaders=frozenset({0}))
+    settings = Settings(excluded_for_leaders=frozenset({0}))
 
-    found = plan(state, Rebalance(), wishes)
+    found = plan(state, Rebalance(), settings)
 
     assert after(found)[2:] == [[1], [1]]
     assert found.solution.status in MET

@@ -173,8 +173,8 @@ def test_no_plan_exists_and_each_suggestion_makes_one(document, goal, options, w
     suggestions = found["reason"]["suggestions"]
     assert suggestions
     for suggestion in suggestions:
-        other, wishes = changed(document, options, suggestion)
-        again = planned_for(other, goal, **wishes)
+        other, chosen = changed(document, options, suggestion)
+        again = planned_for(other, goal, **chosen)
         assert again.is_ok
         assert to_document(again.plan)["status"] in DONE, suggestion
         assert suggestion["message"][1:] in message
@@ -216,7 +216,7 @@ def asked(draw):
             [Rebalance(), Fix(), RemoveBrokers((0,)), RemoveBrokers((0, 1))]
         )
     )
-    wishes = Settings(
+    chosen = Settings(
         is_rack_strict=draw(st.booleans()),
         is_disk_transient=draw(st.booleans()),
         frees_the_rest=draw(st.booleans()),
@@ -226,20 +226,20 @@ def asked(draw):
         excluded_for_leaders=draw(st.sampled_from([frozenset(), frozenset({1})])),
         effort="quick",
     )
-    return state, operation, wishes
+    return state, operation, chosen
 
 
 @settings(max_examples=80, deadline=None)
 @given(asked())
 def test_infeasible_iff_brute_force_finds_nothing(drawn):
-    state, operation, wishes = drawn
-    problem = _bare_problem(make_draft(state, operation, wishes))
+    state, operation, chosen = drawn
+    problem = _bare_problem(make_draft(state, operation, chosen))
     capacity = usable_capacity(problem)
     anything = np.full_like(capacity, NO_LIMIT)
     every = everything(problem).within(-anything, anything, capacity)
     is_possible = every.fewest_moves <= problem.max_moves
 
-    found = plan(state, operation, wishes).solution
+    found = plan(state, operation, chosen).solution
 
     # What an operation leaves alone by itself is no matter of the search.
     if found.status is not Status.PARTIAL or is_possible:
@@ -249,10 +249,10 @@ def test_infeasible_iff_brute_force_finds_nothing(drawn):
 @settings(max_examples=40, deadline=None)
 @given(asked())
 def test_every_suggestion_makes_a_plan(drawn):
-    state, operation, wishes = drawn
-    found = plan(state, operation, wishes)
-    infeasible_set = explain_impossible(operation, wishes, found)
-    given_ = Asked(state=state, operation=operation, settings=wishes)
+    state, operation, chosen = drawn
+    found = plan(state, operation, chosen)
+    infeasible_set = explain_impossible(operation, chosen, found)
+    given_ = Asked(state=state, operation=operation, settings=chosen)
 
     for remedy in () if infeasible_set is None else infeasible_set.remedies:
         other = applied(remedy, given_)

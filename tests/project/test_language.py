@@ -52,7 +52,7 @@ DIALECT = re.compile(
     r"|tak(es?|ing) (no )?notice)\b",
     re.IGNORECASE,
 )
-NAMES = re.compile(r"(^|_)(wish(es|ed)?|heirs?)(_|$)", re.IGNORECASE)
+NAMES = re.compile(r"(^|_)(told|wish(es|ed)?|heirs?)(_|$)", re.IGNORECASE)
 """Names of the dialect; the code that had them has names of the field."""
 PARAMETERS = re.compile(r"\n {4,}\w[\w, *]*\n {8,}(\w+)")
 """A list of parameters, and the first word of their description."""

@@ -1,4 +1,4 @@
-"""Operations are asked for their facts, and never told apart by their names."""
+"""Code asks operations for their facts, and never compares their names."""
 
 import ast
 from collections.abc import Iterator

@@ -173,6 +173,6 @@ def test_no_replica_comes_to_another_set_than_its_topics(state, rows, goal):
 
 
 def test_what_changes_the_brokers_themselves_takes_no_notice_of_sets():
-    wishes = read_options(WhatIfRequest(), STATE)
+    chosen = read_options(WhatIfRequest(), STATE)
 
-    assert not any(isinstance(rule, BrokerSets) for rule in wishes.settings.rules)
+    assert not any(isinstance(rule, BrokerSets) for rule in chosen.settings.rules)

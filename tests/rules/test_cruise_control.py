@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from benchmarks import cruise_control
 from placement.draft.draft import Settings
+from placement.draft.topic_spread import topic_caps
 from placement.model.load import RESOURCES, Resource, loads_of
 from placement.model.targets import find_targets
 from placement.operations.rebalance import Rebalance
@@ -17,7 +18,6 @@ from placement.rules.goal_columns import (
     uneven_topics,
 )
 from placement.rules.hard_levels import broker_limits
-from placement.rules.topic_spread import topic_caps
 from placement.synthetic import Size, make_instance
 from planner.options.cluster_options import read_request
 from planner.options.plan_request import PlanRequest
@@ -170,9 +170,9 @@ def test_topics_may_lie_as_its_goal_admits():
 def test_leaders_in_may_reach_the_whole_threshold():
     # A mean of 100 each: 109 is within its bands, 110 within this goal.
     state = make_state([[0], [1]], racks="ab", in_rate=[110.0, 90.0])
-    wishes = read_request(PlanRequest(goal="rebalance", **ITS_RULES), state)
+    chosen = read_request(PlanRequest(goal="rebalance", **ITS_RULES), state)
 
-    draft = make_draft(state, Rebalance(), wishes.settings)
+    draft = make_draft(state, Rebalance(), chosen.settings)
 
     (column,) = (one for one in draft.columns if one.name == "leader-in")
     # In thousandths, rounded up.

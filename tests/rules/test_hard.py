@@ -117,12 +117,12 @@ def test_goals_in_the_way_of_a_hard_one_are_left_aside():
         [[0], [1], [0]], size_bytes=[60, 60, 10], in_rate=[10.0, 10.0, 20.0],
         racks="ab",
     )  # fmt: skip
-    wishes = {"resources": (Resource.DISK, Resource.IN)}
+    chosen = {"resources": (Resource.DISK, Resource.IN)}
     bands = {Resource.DISK: 0.1, Resource.IN: 0.0}
 
     found = plan(
         state, Rebalance(),
-        Settings(bands=bands, hard=frozenset({"band-in"}), **wishes),
+        Settings(bands=bands, hard=frozenset({"band-in"}), **chosen),
     )  # fmt: skip
 
     assert found.has_met_rules
@@ -147,8 +147,8 @@ def told_apart(state, hard, goal, options, preset):
     placed = made.plan.placed
     if any(one.what != "goal" for one in placed.solution.shortfalls):
         return None
-    wishes = read_request(request, state).settings
-    missed = {one.level for one in missed_goals(placed, wishes)}
+    chosen = read_request(request, state).settings
+    missed = {one.level for one in missed_goals(placed, chosen)}
     assert (made.plan.status in MET) == (not missed)
     return missed, wrong_goals(made)
 
@@ -209,8 +209,8 @@ def test_leaders_of_topics_are_spread_or_the_checker_says_where_not(
 
     made = make(state, request)
 
-    wishes = read_request(request, state).settings
-    missed = {one.level for one in missed_goals(made.plan.placed, wishes)}
+    chosen = read_request(request, state).settings
+    missed = {one.level for one in missed_goals(made.plan.placed, chosen)}
     assert missed == wrong_goals(made)
     assert (made.plan.status in MET) == (not missed)
 

@@ -87,11 +87,11 @@ def test_brokers_of_a_host_that_is_over_are_over():
     state = make_state(
         [[0], [0], [1], [1], [1], [2], [3]], size_bytes=25, disk_bytes=100, **SHARED
     )
-    wishes = Settings(
+    chosen = Settings(
         rules=(OnlyOverThreshold(),), host_thresholds={Resource.DISK: 0.6}
     )
 
-    found = plan(state, Rebalance(), wishes)
+    found = plan(state, Rebalance(), chosen)
 
     assert found.has_met_rules
     assert int(found.reassignment.is_copied.sum()) == 1
@@ -104,9 +104,9 @@ def test_leaders_move_off_a_host_that_sends_too_much():
         [[0, 2], [1, 3], [0, 3], [2, 0]], out_rate=10.0, in_rate=0.0,
         broker_out=100.0, leaders=[0, 1, 0, 2], **SHARED,
     )  # fmt: skip
-    wishes = Settings(host_thresholds={Resource.OUT: 0.1})
+    chosen = Settings(host_thresholds={Resource.OUT: 0.1})
 
-    found = plan(state, Leaders(), wishes)
+    found = plan(state, Leaders(), chosen)
 
     assert found.has_met_rules
     out = {n: load[2] for n, load in host_loads(found.reassignment.after()).items()}
@@ -120,9 +120,9 @@ def test_a_host_of_which_a_capacity_is_unknown_has_no_limit():
         [[0], [1]], disk_bytes=[100, -1, 100, 100], broker_in=[1.0, np.nan, 1.0, 1.0],
         **SHARED,
     )  # fmt: skip
-    wishes = Settings(host_thresholds={Resource.DISK: 0.5, Resource.IN: 0.5})
+    chosen = Settings(host_thresholds={Resource.DISK: 0.5, Resource.IN: 0.5})
 
-    most = host_capacities(make_draft(state, Rebalance(), wishes))
+    most = host_capacities(make_draft(state, Rebalance(), chosen))
 
     assert (most[0] == NO_LIMIT).all()
     assert most[1, 0] == 50
@@ -139,9 +139,9 @@ def test_a_host_of_which_a_capacity_is_unknown_has_no_limit():
 )
 def test_the_checker_agrees_on_hosts(state, names, operation, thresholds):
     state = on_hosts(state, names)
-    wishes = Settings(host_thresholds=thresholds, effort="quick")
+    chosen = Settings(host_thresholds=thresholds, effort="quick")
 
-    found = plan(state, operation, wishes)
+    found = plan(state, operation, chosen)
 
     rules = CheckSettings(host_thresholds={str(r): v for r, v in thresholds.items()})
     wrong = newly_wrong(found, rules)

@@ -241,12 +241,12 @@ REASONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("state", "wishes", "to_empty", "rules"), REASONS)
-def test_the_reason_of_log_dirs_is_these_rules(state, wishes, to_empty, rules):
+@pytest.mark.parametrize(("state", "chosen", "to_empty", "rules"), REASONS)
+def test_the_reason_of_log_dirs_is_these_rules(state, chosen, to_empty, rules):
     operation = LogDirs(to_empty)
 
-    found = plan(state, operation, wishes)
-    why = explain_impossible(operation, wishes, found)
+    found = plan(state, operation, chosen)
+    why = explain_impossible(operation, chosen, found)
 
     assert not found.has_met_rules
     assert found.solution.shortfalls
@@ -288,11 +288,11 @@ def test_what_may_move_in_one_broker_leaves_room_for_what_must_in_another():
         effort=st.just("quick"),
     ),
 )
-def test_what_is_said_to_help_does(state, rows, wishes):
+def test_what_is_said_to_help_does(state, rows, chosen):
     operation = LogDirs(tuple(row for row in rows if row < len(state.log_dirs)))
 
-    found = plan(state, operation, wishes)
-    why = explain_impossible(operation, wishes, found)
+    found = plan(state, operation, chosen)
+    why = explain_impossible(operation, chosen, found)
 
     assert (why is None) == found.has_met_rules
     if why is None or "max-moves" not in why.rules:
@@ -300,5 +300,5 @@ def test_what_is_said_to_help_does(state, rows, wishes):
     helps = why.helps[why.rules.index("max-moves")]
     assert (
         not helps
-        or plan(state, operation, replace(wishes, max_moves=None)).has_met_rules
+        or plan(state, operation, replace(chosen, max_moves=None)).has_met_rules
     )

@@ -43,8 +43,8 @@ def is_even(rows):
     )
 
 
-def reordered(state, **wishes):
-    draft = make_draft(state, Rebalance(), Settings(**wishes))
+def reordered(state, **chosen):
+    draft = make_draft(state, Rebalance(), Settings(**chosen))
     same = plan(state, Leaders(), Settings(effort="quick")).reassignment
     return draft, spread_positions(draft, same, keeps_leaders=False)
 

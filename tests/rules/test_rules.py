@@ -50,8 +50,10 @@ from support.naive import failed_ids, key_of, lists_of, live_ids, rack_of
 MET = {Status.OPTIMAL, Status.FEASIBLE}
 
 
-def planned(state, *rules, operation=None, **wishes):
-    return plan(state, operation or Rebalance(), Settings(rules=rules, **wishes))
+def planned(state, *rules, operation=None, **chosen_settings):
+    return plan(
+        state, operation or Rebalance(), Settings(rules=rules, **chosen_settings)
+    )
 
 
 def after(found):
@@ -776,8 +778,8 @@ def test_what_cannot_leave_its_rack_is_said(rack_rule, status, missing):
     assert {state.name_of(one.group) for one in short} == missing
     (said,) = (n for n in made.plan.placed.notes if n.what == "left-alone")
     assert said.have == 2
-    wishes = read_request(request, state).settings
-    infeasible_set = explain_impossible(Rebalance(), wishes, made.plan.placed)
+    chosen_settings = read_request(request, state).settings
+    infeasible_set = explain_impossible(Rebalance(), chosen_settings, made.plan.placed)
     assert (infeasible_set is not None) == bool(missing)
     if infeasible_set is not None:
         assert set(infeasible_set.rules) == {"rack", "locality-scoped"}

@@ -197,9 +197,9 @@ def test_a_disk_is_over_by_as_little_as_can_be(sizes, disks):
         [[0] for _ in sizes], ids=list(range(count)), size_bytes=sizes,
         disk_bytes=disks, racks="abc"[:count],
     )  # fmt: skip
-    wishes = Settings(soft=("capacity-disk",), resources=())
+    chosen = Settings(soft=("capacity-disk",), resources=())
 
-    found = plan(state, Rebalance(), wishes)
+    found = plan(state, Rebalance(), chosen)
 
     def beyond(place):
         held = Counter()
@@ -225,10 +225,10 @@ def test_a_disk_is_over_by_as_little_as_can_be(sizes, disks):
 )
 def test_soft_rules_of_any_cluster(state, operation, soft):
     tight = dict.fromkeys(DEFAULT_THRESHOLDS, 0.3)
-    wishes = {"capacity_thresholds": tight, "max_replicas": 4, "effort": "quick"}
-    hard = plan(state, operation, Settings(**wishes))
+    chosen = {"capacity_thresholds": tight, "max_replicas": 4, "effort": "quick"}
+    hard = plan(state, operation, Settings(**chosen))
 
-    found = plan(state, operation, Settings(**wishes, soft=soft))
+    found = plan(state, operation, Settings(**chosen, soft=soft))
 
     if hard.has_met_rules:
         assert lists_after(found) == lists_after(hard)
@@ -240,7 +240,7 @@ def test_soft_rules_of_any_cluster(state, operation, soft):
     assert not [one for one in newly_wrong(found, rules) if not one.soft] or (
         not found.has_met_rules
     )
-    lifted = Settings(**wishes)
+    lifted = Settings(**chosen)
     for rule in rules_named(soft):
         lifted = LIFTED[rule].lifted(lifted)
     without = plan(state, operation, lifted)

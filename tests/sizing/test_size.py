@@ -74,12 +74,12 @@ def test_so_many_months_ahead_is_the_cluster_that_has_grown(capsys, files: Path)
         "[[scenarios]]\nname = 'later'\n"
         "changes = [{change = 'grow', per_month = 0.05, months = 12}]\n"
     )
-    wishes = ("--survive", "nothing", "--format", "json")
+    chosen = ("--survive", "nothing", "--format", "json")
     later = ("--scenarios", "grown.toml", "--scenario", "later")
     ahead = ("--growth", "5%/month", "--months", "12")
 
     now, grown, planned = (
-        run(capsys, "size", "demo.json.gz", *wishes, *options).document
+        run(capsys, "size", "demo.json.gz", *chosen, *options).document
         for options in ((), later, ahead)
     )
 

@@ -26,9 +26,9 @@ def lists_after(found: PlannedPlacement) -> Lists:
     return lists_of(found.reassignment.after())
 
 
-def planned(state: ClusterState, operation: Operation, **wishes: Any) -> Lists:
+def planned(state: ClusterState, operation: Operation, **options: Any) -> Lists:
     """Plan, hold the plan against the checker, and return the lists after it."""
-    return lists_after(plan_checked(state, operation, Settings(**wishes)))
+    return lists_after(plan_checked(state, operation, Settings(**options)))
 
 
 def plan_checked(

@@ -32,9 +32,9 @@ SETTINGS = st.builds(
 
 @given(reassignments(), SETTINGS)
 def test_every_wave_is_safe_and_the_last_one_is_the_plan(
-    reassignment: Reassignment, wishes: WaveSettings
+    reassignment: Reassignment, options: WaveSettings
 ):
-    found = cut_up(reassignment, wishes)
+    found = cut_up(reassignment, options)
 
     assert judge(found) == ()
     assert found.stuck is None
@@ -45,9 +45,9 @@ def test_every_wave_is_safe_and_the_last_one_is_the_plan(
 
 @given(reassignments(most_dead=3), SETTINGS)
 def test_no_wave_names_what_is_dead_nor_loses_what_serves(
-    reassignment: Reassignment, wishes: WaveSettings
+    reassignment: Reassignment, options: WaveSettings
 ):
-    found = cut_up(reassignment, wishes)
+    found = cut_up(reassignment, options)
 
     assert judge(found) == ()
     state = reassignment.before
@@ -63,9 +63,9 @@ def test_no_wave_names_what_is_dead_nor_loses_what_serves(
 @settings(max_examples=40)
 @given(reassignments(resizes=True, most_dead=1), SETTINGS)
 def test_lists_become_longer_and_shorter_safely(
-    reassignment: Reassignment, wishes: WaveSettings
+    reassignment: Reassignment, options: WaveSettings
 ):
-    found = cut_up(reassignment, wishes)
+    found = cut_up(reassignment, options)
 
     assert judge(found) == ()
     assert found.num_copy_waves >= found.bound
@@ -81,9 +81,9 @@ def test_lists_become_longer_and_shorter_safely(
 @settings(max_examples=40)
 @given(reassignments(resizes=True, has_dirs=True), SETTINGS)
 def test_log_dirs_hold_both_copies_and_end_as_planned(
-    reassignment: Reassignment, wishes: WaveSettings
+    reassignment: Reassignment, options: WaveSettings
 ):
-    found = cut_up(reassignment, wishes)
+    found = cut_up(reassignment, options)
 
     findings = judge(found)
     assert {finding.rule for finding in findings} <= {"wave-end"}
@@ -100,21 +100,21 @@ def test_log_dirs_hold_both_copies_and_end_as_planned(
 
 @given(reassignments(), SETTINGS)
 def test_plans_of_one_copy_a_partition_need_no_more_than_the_bound(
-    reassignment: Reassignment, wishes: WaveSettings
+    reassignment: Reassignment, options: WaveSettings
 ):
     of = reassignment.before.replicas.partition_idx
     many = np.bincount(of[reassignment.is_copied], minlength=1).max() > 1
-    if many or wishes.max_shared is not None:
+    if many or options.max_shared is not None:
         return
 
-    found = cut_up(reassignment, wishes)
+    found = cut_up(reassignment, options)
 
     assert found.num_waves == found.bound
 
 
 @given(reassignments(), SETTINGS)
-def test_internal_topics_move_last(reassignment: Reassignment, wishes: WaveSettings):
-    found = cut_up(reassignment, wishes)
+def test_internal_topics_move_last(reassignment: Reassignment, options: WaveSettings):
+    found = cut_up(reassignment, options)
 
     state = reassignment.before
     topic = state.partitions.topic_idx[found.copies.partition_idx]

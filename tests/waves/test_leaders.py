@@ -20,9 +20,9 @@ from waves.test_cut import SETTINGS
 @settings(max_examples=200)
 @given(reassignments(most_dead=2, may_be_unled=True), SETTINGS)
 def test_what_nobody_leads_is_sent_by_who_must_lead_first(
-    reassignment: Reassignment, wishes: WaveSettings
+    reassignment: Reassignment, options: WaveSettings
 ):
-    found = cut_up(reassignment, wishes)
+    found = cut_up(reassignment, options)
 
     assert judge(found) == ()
     assert found.num_waves >= found.bound

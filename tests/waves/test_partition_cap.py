@@ -46,13 +46,13 @@ def test_no_wave_brings_more_replicas_of_a_partition(
     if is_tight:
         state = state.with_brokers(disk_bytes=np.full(state.num_brokers, 60))
         reassignment = replace(reassignment, before=state)
-    wishes = WaveSettings(
+    options = WaveSettings(
         max_shared=shared,
         max_per_partition=most,
         thresholds={Resource.DISK: 1.0},
     )
 
-    found = cut_up(reassignment, wishes)
+    found = cut_up(reassignment, options)
 
     assert most_at_once(found) <= most
     assert {finding.rule for finding in judge(found)} <= {"wave-end"}

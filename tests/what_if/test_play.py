@@ -76,8 +76,8 @@ def test_a_scenario_is_planned_as_the_changed_cluster_is_from_its_file(data: Any
         assert after[resource].max_use == planned.plan.after.resources[resource].max_use
     if not (variant.data != Data.THERE).any():
         assert outcome.copying.size_bytes == planned.plan.moves["bytes"]
-    wishes = read_request(request, variant.state)
-    assert check_plan(planned.plan, wishes) == planned.findings
+    chosen = read_request(request, variant.state)
+    assert check_plan(planned.plan, chosen) == planned.findings
     # Partitions offline, or racks too few, are none of the plan's making.
     if outcome.status in {"optimal", "feasible"}:
         assert planned.is_ok
@@ -196,8 +196,8 @@ def test_the_verdicts_are_those_of_failures():
 
     snapshot = skewed()
     state = snapshot.to_state()
-    wishes = read_failures_request(FailuresRequest(), snapshot, state)
-    every = compute_all_failures(snapshot, state, wishes, has_pairs=False)
+    chosen = read_failures_request(FailuresRequest(), snapshot, state)
+    every = compute_all_failures(snapshot, state, chosen, has_pairs=False)
     today = played(scenario("s", then="nothing")).today
 
     for kind in (DomainKind.BROKER, DomainKind.RACK):

@@ -121,8 +121,8 @@ def has_known_load(case: Case) -> BoolArray:
     # A replica that failed with its log dir is in no log dir that serves.
     is_lost = np.equal(replicas.log_dir_idx, ABSENT) & ~replicas.is_failed
     has_lost[replicas.broker_idx[is_lost]] = True
-    is_told: BoolArray = np.not_equal(dirs.usable_bytes, UNKNOWN)
-    return is_told | ~has_lost[dirs.broker_idx]
+    is_known: BoolArray = np.not_equal(dirs.usable_bytes, UNKNOWN)
+    return is_known | ~has_lost[dirs.broker_idx]
 
 
 def _counts(case: Case, after: IntArray) -> tuple[IntArray, IntArray]:

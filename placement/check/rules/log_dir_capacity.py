@@ -82,12 +82,12 @@ def log_dir_loads(case: Case) -> tuple[IntArray, IntArray]:
     in every log dir of their broker, which gives a lower bound.
     """
     state, dirs = case.state, case.state.log_dirs
-    is_told = np.not_equal(dirs.size_bytes, UNKNOWN)
-    is_told &= np.not_equal(dirs.usable_bytes, UNKNOWN)
-    is_told &= np.not_equal(dirs.state, LogDirState.OFFLINE)
+    is_measured = np.not_equal(dirs.size_bytes, UNKNOWN)
+    is_measured &= np.not_equal(dirs.usable_bytes, UNKNOWN)
+    is_measured &= np.not_equal(dirs.state, LogDirState.OFFLINE)
     explained, _ = explained_bytes(state)
     unexplained = np.maximum(dirs.size_bytes - dirs.usable_bytes - explained, 0)
-    fixed = np.where(is_told, unexplained, 0)
+    fixed = np.where(is_measured, unexplained, 0)
     left = np.maximum(fixed - _homeless_gone(case)[dirs.broker_idx], 0)
     return fixed + _located(case, case.before), left + _located(case, case.after)
 
@@ -108,8 +108,8 @@ def ends_in(case: Case, placed: Placed) -> IntArray:
     lay_in = np.append(replicas.log_dir_idx, ABSENT)[placed.from_idx]
     going_to = np.append(replicas.future_log_dir_idx, ABSENT)[placed.from_idx]
     # A log dir named by the plan overrides an ongoing move; "any" keeps the move.
-    is_told = np.not_equal(placed.log_dir_idx, lay_in)
-    arrives = ~is_told & np.not_equal(going_to, ABSENT)
+    is_named = np.not_equal(placed.log_dir_idx, lay_in)
+    arrives = ~is_named & np.not_equal(going_to, ABSENT)
     return np.where(arrives, going_to, placed.log_dir_idx).astype(np.int64)
 
 

@@ -40,7 +40,7 @@ CAPS = ("moves", "cost", "crossing")
 """Kinds of shortfalls from caps on all moves."""
 MOST_GROUPS = 2000
 """Largest number of groups whose places are counted."""
-MOST_TOLD = 40
+MOST_NAMED = 40
 """Largest number of groups without room that are listed."""
 
 
@@ -281,7 +281,7 @@ def _without_room(problem: Problem) -> Iterator[Shortfall]:
             group = int(groups[row])
             witness = {"group": group, "level": position}
             places, items = verifier.amounts("room", witness)
-            if items <= places or group in known or len(known) == MOST_TOLD:
+            if items <= places or group in known or len(known) == MOST_NAMED:
                 continue
             known.add(group)
             r, b = _shortest(problem, group, free, is_usable[row])

@@ -3,6 +3,7 @@
 import numpy as np
 
 from placement.draft.draft import Note
+from placement.draft.topic_spread import spread_notes
 from placement.leadership.list_positions import uneven_positions
 from placement.log_dirs.kept_replicas import FAILED_LOG_DIR
 from placement.model.cluster import ABSENT, ClusterState
@@ -10,7 +11,6 @@ from placement.model.cross_rack import crossing_copies
 from placement.model.load import RESOURCES
 from placement.model.reassignment import Reassignment
 from placement.planning.outcome.result import PlannedPlacement
-from placement.rules.topic_spread import spread_notes
 
 
 def plan_notes(found: PlannedPlacement, *, is_cut: bool) -> tuple[Note, ...]:

@@ -91,15 +91,26 @@ class ClusterSource:
         ClusterUnavailableError
             If the cluster cannot be reached, or a part is hidden.
         """
+        with self.open() as client:
+            return self.read_from(client)
+
+    def read_from(self, client: "ClusterClient") -> "Snapshot":
+        """
+        Return a snapshot of the running cluster, read by a client; see `read_live`.
+
+        Raises
+        ------
+        BadInputError, ClusterUnavailableError
+            As in `read_live`.
+        """
         from planner.kafka.read.live_snapshot import take_snapshot
 
-        with self.open() as client:
-            return take_snapshot(
-                client,
-                sample_seconds=0,
-                allow_partial=self.allow_partial,
-                note=notes_unless(self.quiet),
-            )
+        return take_snapshot(
+            client,
+            sample_seconds=0,
+            allow_partial=self.allow_partial,
+            note=notes_unless(self.quiet),
+        )
 
     def open(self) -> "ClusterClient":
         """

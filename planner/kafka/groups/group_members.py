@@ -180,7 +180,7 @@ def _classic_notes(answer: Any, subscriptions: Sequence[Any]) -> list[str]:
         # The coordinator returns metadata of stable groups only.
         notes.append(
             f"the group is {answer.group_state}: what its members read, and have, is "
-            "told once it is Stable; ask again"
+            "known once it is Stable; ask again"
         )
     return notes
 

@@ -278,7 +278,7 @@ def check_settings(
         leaving_brokers=_leaving(plan),
         brokers_to_come=ids_to_come(own.new_broker or ()),
         rollback=None if plan.rollback is None else to_target(plan.rollback),
-        topic_ids=_topic_ids(plan),
+        topic_ids=planned_topic_ids(plan),
     )
     return with_chosen_rules(settings, own.model_dump(), state, plan.goal)
 
@@ -314,7 +314,8 @@ def _leaving(plan: PlanInput) -> frozenset[int]:
     return frozenset([named] if isinstance(named, int) else named or ())
 
 
-def _topic_ids(plan: PlanInput) -> dict[str, str]:
+def planned_topic_ids(plan: PlanInput) -> dict[str, str]:
+    """Return the ids by topic that plan.json records."""
     ids = plan.document.get("topic_ids")
     found = ids.items() if isinstance(ids, dict) else ()
     return {topic: topic_id for topic, topic_id in found if isinstance(topic_id, str)}

@@ -26,7 +26,7 @@ from planner.snapshot.tables.snapshot_columns import (
 )
 from planner.snapshot.tables.table_rows import Rows, as_array
 from planner.spark.common.problem_rows import (
-    MOST_TOLD,
+    MOST_NAMED,
     Row,
     more_rows,
     place_of,
@@ -75,20 +75,20 @@ def cast_cells(
             cells.append((column, cast.problems))
     canonical = pa.table(arrays)
     for column, problems in cells:
-        found += _told(canonical, column, problems, table)
+        found += _rows_of_cells(canonical, column, problems, table)
     return canonical, found
 
 
-def _told(
+def _rows_of_cells(
     rows: ArrowTable, column: Column, problems: Sequence[CellProblem], table: str
 ) -> list[Row]:
-    told = [
+    shown = [
         row_of(
             table, place_of(table, rows, cell.row, column.name), cell.value, cell.rule
         )
-        for cell in problems[:MOST_TOLD]
+        for cell in problems[:MOST_NAMED]
     ]
-    return [*told, *more_rows({(table, column.name): len(problems)})]
+    return [*shown, *more_rows({(table, column.name): len(problems)})]
 
 
 def _cast(

@@ -13,7 +13,7 @@ ERROR, WARNING = "error", "warning"
 """Severities of problems: the snapshot has no scores; it may be loaded in part."""
 FOUND = pa.schema([(name, pa.string()) for name in PROBLEM[:-1]])
 """Columns of the errors that tasks find."""
-MOST_TOLD = 20
+MOST_NAMED = 20
 """Largest number of problems of one column that a task lists; it counts the others."""
 _MAX_VALUE = 100
 Row = dict[str, str]
@@ -57,7 +57,7 @@ def rows_of_findings(
     for each in findings:
         kind = (each.table, each.column)
         counts[kind] = counts.get(kind, 0) + 1
-        if counts[kind] <= MOST_TOLD:
+        if counts[kind] <= MOST_NAMED:
             yield _of_finding(each, tables)
     yield from more_rows(counts)
 
@@ -79,8 +79,8 @@ def more_rows(counts: Mapping[tuple[str, str], int]) -> Iterator[Row]:
     `counts` has the number of problems by table and column.
     """
     for (table, column), count in counts.items():
-        if count > MOST_TOLD:
-            rest = count - MOST_TOLD
+        if count > MOST_NAMED:
+            rest = count - MOST_NAMED
             rule = f"{rest:,} more rows of this column break a rule like those named"
             yield row_of(table, column, rest, rule)
 

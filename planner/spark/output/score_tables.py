@@ -239,8 +239,8 @@ def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
 
 def problem_rows(found: FleetScores, severity: str = ERROR) -> list[InputProblem]:
     """Return the problems of a severity, the first `MOST_PROBLEMS` of them."""
-    told = found.problems.where(F.col("severity") == severity)
-    shown = told.orderBy(*KEY, "table", "place").limit(MOST_PROBLEMS)
+    of_severity = found.problems.where(F.col("severity") == severity)
+    shown = of_severity.orderBy(*KEY, "table", "place").limit(MOST_PROBLEMS)
     rows = shown.withColumn("micros", F.unix_micros("taken_at")).collect()
     return [
         InputProblem(

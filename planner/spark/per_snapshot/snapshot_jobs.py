@@ -92,11 +92,11 @@ def sizes_of(fleet: Fleet) -> list[SnapshotSize]:
         )
         for row in rows
     ]
-    told = {(size.cluster_id, size.micros) for size in sizes}
+    sized = {(size.cluster_id, size.micros) for size in sizes}
     sizes += [
         SnapshotSize(cluster_id=key[0] or "", micros=key[1], replicas=0)
         for key in fleet.flaws
-        if key not in told
+        if key not in sized
     ]
     return sorted(sizes, key=lambda size: (size.cluster_id, size.micros))
 

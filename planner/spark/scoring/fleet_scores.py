@@ -56,8 +56,8 @@ class FleetScores:
         Severity `error`: the snapshot has no scores. `warning`: it has scores, and may
         be loaded in part.
         """
-        told = self.judged.where(F.col("kind").isin(REFUSED, WARNED))
-        return told.mapInArrow(telling, _as_spark(PROBLEMS))
+        problem_rows = self.judged.where(F.col("kind").isin(REFUSED, WARNED))
+        return problem_rows.mapInArrow(telling, _as_spark(PROBLEMS))
 
     @property
     def scores(self) -> DataFrame:
@@ -81,9 +81,9 @@ class FleetScores:
         Errors of a snapshot may come from other tasks, so that they are joined to its
         rows.
         """
-        told = self.judged.where(F.col("kind").isin(REFUSED, WARNED))
-        theirs = {name: f"told_{name}" for name in KEY}
-        by_snapshot = told.groupBy(*KEY).agg(
+        problem_rows = self.judged.where(F.col("kind").isin(REFUSED, WARNED))
+        theirs = {name: f"problem_{name}" for name in KEY}
+        by_snapshot = problem_rows.groupBy(*KEY).agg(
             F.max(F.col("kind") == REFUSED).alias(REFUSED)
         )
         known = by_snapshot.select(

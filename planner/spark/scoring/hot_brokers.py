@@ -63,8 +63,8 @@ def broker_documents(
     documents: dict[Key, dict[int, dict[str, Any]]] = {}
     for row in rows.select(*columns).toArrow().to_pylist():
         brokers = documents.setdefault((row["cluster_id"], row["micros"]), {})
-        told = {"broker": row["broker"], "rack": row["rack"]}
-        of_broker = brokers.setdefault(row["broker"], told)
+        place = {"broker": row["broker"], "rack": row["rack"]}
+        of_broker = brokers.setdefault(row["broker"], place)
         of_broker[row["resource"]] = {
             name: None if row[name] is None else rounded(row[name]) for name in LOADS
         }
@@ -140,5 +140,5 @@ def with_brokers(
     brokers = broker_documents(found.of_levels(["broker"]), heats.values())
     for key, document in documents:
         spots = hot_spot_documents(fleet, key, heats[key])
-        told = None if brokers is None else brokers.get(key, [])
-        yield document | {"by_broker": told, "hot_spots": spots}
+        by_broker = None if brokers is None else brokers.get(key, [])
+        yield document | {"by_broker": by_broker, "hot_spots": spots}

@@ -134,7 +134,7 @@ def _both(case: _Case) -> tuple[tuple[Fixing, ...], ...]:
     )
 
 
-def _told(cut: Cut) -> dict[str, Any]:
+def _cut_entry(cut: Cut) -> dict[str, Any]:
     """Return a cut as an entry of the witness."""
     return {
         "bin": cut.bin,
@@ -181,7 +181,7 @@ class _Tree:
             return 0, None
         if len(nodes) == 1 and not self._cuts:
             return value, Proof(kind="lambda", witness=nodes[0])
-        cuts = {"cuts": [_told(cut) for cut in self._cuts]} if self._cuts else {}
+        cuts = {"cuts": [_cut_entry(cut) for cut in self._cuts]} if self._cuts else {}
         return value, Proof(kind="milp-dual", witness={"nodes": nodes, **cuts})
 
     def _root(self, enough: float) -> _Case:
@@ -222,7 +222,7 @@ class _Tree:
             self._program.add(row)
         cuts = [row.cut for row in made]
         self._cuts += cuts
-        cut_rows = [_told(cut) for cut in cuts]
+        cut_rows = [_cut_entry(cut) for cut in cuts]
         self._rounded += rounded_rows(problem, bands.lower, bands.upper, cut_rows)
         return bool(made)
 

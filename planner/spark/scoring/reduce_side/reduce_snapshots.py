@@ -256,8 +256,8 @@ class _Waiting:
 
 def _with_complete(table: ArrowTable, *, is_complete: bool) -> ArrowTable:
     """Set on every row whether the snapshot is complete."""
-    told = pa.repeat(pa.scalar(is_complete), len(table))
+    completeness = pa.repeat(pa.scalar(is_complete), len(table))
     at = table.schema.get_field_index(COMPLETE)
     if at < 0:
-        return table.append_column(COMPLETE, told)
-    return table.set_column(at, COMPLETE, told)
+        return table.append_column(COMPLETE, completeness)
+    return table.set_column(at, COMPLETE, completeness)

@@ -34,7 +34,7 @@ from planner.snapshot.tables.snapshot_columns import TOPICS, ArrowArray, ArrowTa
 from planner.snapshot.tables.table_facts import Facts
 from planner.snapshot.tables.table_rows import as_array
 from planner.spark.common.problem_rows import (
-    MOST_TOLD,
+    MOST_NAMED,
     WARNING,
     Row,
     more_rows,
@@ -90,7 +90,7 @@ def _empty_topics(parcels: Unpacked) -> Iterator[Row]:
     listed = as_array(parcels.table("listed").column("topic"))
     has_some = as_array(parcels.table("number").column("topic"))
     empty = listed.filter(pc.invert(pc.is_in(listed, value_set=has_some)))
-    for topic in empty[:MOST_TOLD].to_pylist():
+    for topic in empty[:MOST_NAMED].to_pylist():
         yield row_of("topics", topic, 0, NO_PARTITION, WARNING)
     yield from _more("topics", len(empty))
 
@@ -108,11 +108,11 @@ def _gaps(parcels: Unpacked) -> Iterator[Row]:
     if not len(rows):
         return
     topics = names.take(pa.array(rows)).to_pylist()
-    told = sorted(zip(topics, missing[rows].tolist(), last[rows].tolist(), strict=True))
-    for topic, lost, end in told[:MOST_TOLD]:
+    gaps = sorted(zip(topics, missing[rows].tolist(), last[rows].tolist(), strict=True))
+    for topic, lost, end in gaps[:MOST_NAMED]:
         value = f"{lost} of 0 to {end} missing"
         yield row_of("partitions", topic, value, GAPS, WARNING)
-    yield from _more("partitions", len(told))
+    yield from _more("partitions", len(gaps))
 
 
 def _counted(numbers: ArrowTable) -> tuple[ArrowArray, IntArray, IntArray]:

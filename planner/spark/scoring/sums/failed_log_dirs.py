@@ -106,9 +106,9 @@ def _with_failures(rows: ArrowTable, first_row: Ints, ground: Ground) -> Ints:
     dirs = ground.state.log_dirs
     is_lost = np.equal(dirs.state, LogDirState.OFFLINE)
     may_fail[ground.snapshot_of[dirs.broker_idx[is_lost]]] = True
-    told = rows.column("offline_replicas")
-    if told.null_count < len(told):
-        may_fail |= np.diff(rows_of(told).start[first_row]) > 0
+    offline = rows.column("offline_replicas")
+    if offline.null_count < len(offline):
+        may_fail |= np.diff(rows_of(offline).start[first_row]) > 0
     return np.flatnonzero(may_fail)
 
 
@@ -133,17 +133,17 @@ def _concerned(
     rows: ArrowTable, listed: Rows, brokers: BrokerRows, state: ClusterState
 ) -> npt.NDArray[np.int64]:
     """Return the sound partitions that may have failed replicas."""
-    told = rows_of(rows.column("offline_replicas"))
+    offline = rows_of(rows.column("offline_replicas"))
     is_lost = np.equal(state.log_dirs.state, LogDirState.OFFLINE)
     nothing = np.zeros(0, dtype=np.int64)
-    if not is_lost.any() and not len(told.values):
+    if not is_lost.any() and not len(offline.values):
         return nothing
     ids = numbers_of(listed.values, ABSENT)
     broker = brokers.rows(ids, np.array([0, len(ids)]))
     has_lost = np.zeros(state.num_brokers + 1, dtype=np.bool_)
     has_lost[state.log_dirs.broker_idx[is_lost]] = True
     may_fail = sum_rows(has_lost[broker], listed.start) > 0
-    may_fail |= told.lengths > 0
+    may_fail |= offline.lengths > 0
     is_sound = (listed.lengths > 0) & (
         sum_rows(np.equal(broker, ABSENT), listed.start) == 0
     )
