@@ -12,9 +12,9 @@ from placement.model.cluster import ClusterState
 from placement.operations.descriptor import describe
 from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
-from planner.apply.choices import read_choices
-from planner.apply.preflight import Ignorable
-from planner.apply.prepare import Prepared, prepare
+from planner.execution.choices import read_choices
+from planner.execution.preflight import Ignorable
+from planner.execution.prepare import Prepared, prepare
 from planner.options.overrides import seen_as
 from planner.plan.documents.plan_document import to_document
 from planner.plan.folder.plan_folder import rollback_lists, target_lists

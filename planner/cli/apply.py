@@ -71,10 +71,10 @@ def apply(
 
     Example: kafka-planner apply plan --bootstrap-server k1:9092
     """
-    from planner.apply.apply_records import ApplyPreviewRecord
-    from planner.apply.apply_screen import preview_screen
-    from planner.apply.choices import read_choices
-    from planner.apply.prepare import prepare
+    from planner.execution.apply_records import ApplyPreviewRecord
+    from planner.execution.apply_screen import preview_screen
+    from planner.execution.choices import read_choices
+    from planner.execution.prepare import prepare
     from planner.plan.input.plan_input import read_plan
 
     source = ClusterSource(

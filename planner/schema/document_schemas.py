@@ -5,7 +5,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 SCHEMAS: Mapping[str, str] = {
-    "apply": "planner.apply.apply_records:ApplyPreviewRecord",
+    "apply": "planner.execution.apply_records:ApplyPreviewRecord",
     "broker-types": "planner.sizing.broker_types:BrokerTypesRecord",
     "check": "planner.plan.documents.check_records:CheckRecord",
     "config": "planner.config.config_records:ConfigRecord",

@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from planner.apply.preflight import (
+from planner.errors import BadInputError
+from planner.execution.preflight import (
     IGNORABLE,
 )
-from planner.errors import BadInputError
 from planner.io.problems import problem
 from planner.options.declared.option import Problems
 from planner.options.declared.value_readers import read_rate

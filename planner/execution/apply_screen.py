@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from planner.apply.preflight import IGNORABLE, Blocker, disk_text
-from planner.apply.prepare import Prepared
-from planner.apply.preview import StagePreview
-from planner.apply.stages import StageKind
+from planner.execution.preflight import IGNORABLE, Blocker, disk_text
+from planner.execution.prepare import Prepared
+from planner.execution.preview import StagePreview
+from planner.execution.stages import StageKind
 from planner.text.format import (
     bytes_text,
     duration_text,

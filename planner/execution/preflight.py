@@ -8,8 +8,8 @@ import numpy as np
 
 from placement.failures.partition_health import health_of
 from placement.model.cluster import ClusterState, LogDirState
-from planner.apply.admission import Admitted, Disk, disks_of
-from planner.apply.changes import Change
+from planner.execution.admission import Admitted, Disk, disks_of
+from planner.execution.changes import Change
 from planner.text.format import bytes_text, ids_text, plural
 from planner.throttles import Throttle
 from planner.verify.state_rows import ClusterRows, Key

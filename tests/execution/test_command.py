@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.apply.apply_records import ApplyPreviewRecord
+from planner.execution.apply_records import ApplyPreviewRecord
 from support.commands import run
 
 MB = 10**6

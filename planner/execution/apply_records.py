@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Literal, Self
 
-from planner.apply.admission import Disk
-from planner.apply.preflight import Blocker
-from planner.apply.prepare import Prepared
-from planner.apply.preview import StagePreview
-from planner.apply.stages import StageKind
+from planner.execution.admission import Disk
+from planner.execution.preflight import Blocker
+from planner.execution.prepare import Prepared
+from planner.execution.preview import StagePreview
+from planner.execution.stages import StageKind
 from planner.io.records import Int32, Record
 
 

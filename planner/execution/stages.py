@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from planner.apply.changes import Change
+from planner.execution.changes import Change
 
 
 class StageKind(StrEnum):

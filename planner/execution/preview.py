@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.apply.admission import Admitted, Caps, Disk, Window
-from planner.apply.simulated_cluster import SimulatedCluster
-from planner.apply.stages import Stage, StageKind
+from planner.execution.admission import Admitted, Caps, Disk, Window
+from planner.execution.simulated_cluster import SimulatedCluster
+from planner.execution.stages import Stage, StageKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from placement.array_types import FloatArray, RowArray
-from planner.apply.admission import Admitted
+from planner.execution.admission import Admitted
 from planner.verify.state_rows import Key
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from planner.apply.changes import Change, Step
+from planner.execution.changes import Change, Step
 from planner.verify.state_rows import Brokers, Key
 
 MOST_PER_REQUEST = 1000

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.apply.admission import Caps, Window
-from planner.apply.changes import Change, Step
-from planner.apply.preview import walk
-from planner.apply.simulated_cluster import SimulatedCluster
-from planner.apply.stages import Stage, StageKind, stages_of
+from planner.execution.admission import Caps, Window
+from planner.execution.changes import Change, Step
+from planner.execution.preview import walk
+from planner.execution.simulated_cluster import SimulatedCluster
+from planner.execution.stages import Stage, StageKind, stages_of
 
 RATE = 10
 

@@ -10,10 +10,11 @@ import numpy as np
 from placement.model.cluster import UNKNOWN, ClusterState, LogDirState
 from placement.model.load import disk_loads, weigh
 from placement.operations.descriptor import describe
-from planner.apply.admission import Caps, Disk
-from planner.apply.changes import Change, ChangeReader
-from planner.apply.choices import Choices
-from planner.apply.preflight import (
+from planner.errors import BadInputError
+from planner.execution.admission import Caps, Disk
+from planner.execution.changes import Change, ChangeReader
+from planner.execution.choices import Choices
+from planner.execution.preflight import (
     Blocker,
     Preflight,
     disk_blocker,
@@ -22,9 +23,8 @@ from planner.apply.preflight import (
     rights_blocker,
     several_copies_blocker,
 )
-from planner.apply.preview import Walk, walk
-from planner.apply.stages import Stage, stages_of
-from planner.errors import BadInputError
+from planner.execution.preview import Walk, walk
+from planner.execution.stages import Stage, stages_of
 from planner.io.problems import problem
 from planner.plan.input.plan_input import (
     DOCUMENT_NAME,
