@@ -55,7 +55,8 @@ class BrokerDirs:
     at_s: float
 
 
-def _broker_dirs(raw: Sequence[Mapping[str, Any]], at_s: float) -> BrokerDirs:
+def broker_dirs(raw: Sequence[Mapping[str, Any]], at_s: float) -> BrokerDirs:
+    """Return the log dirs of a broker from its answer; see `BrokerDirs`."""
     current: dict[Partition, Copy] = {}
     future: dict[Partition, Copy] = {}
     for one in raw:
@@ -96,7 +97,7 @@ def read_dirs(
         # Sizes date from the request; the answer may wait for other answers.
         at_s = monotonic()
         (found,) = admin.describe_log_dirs(brokers=[broker_id])
-        return _broker_dirs(found["log_dirs"], at_s)
+        return broker_dirs(found["log_dirs"], at_s)
 
     with no_garbage_collection():
         return ask_brokers(client, broker_ids, ask, needs="Describe on Cluster")
