@@ -13,7 +13,6 @@ def register(app: typer.Typer) -> None:
     only the libraries that it uses.
     """
     from planner.cli import (
-        apply,
         check,
         demo,
         elect,
@@ -42,6 +41,7 @@ def register(app: typer.Typer) -> None:
         group_what_if,
     )
     from planner.cli.plan import config_commands, plan_commands
+    from planner.cli.run import apply, cancel
     from planner.cli.snapshot import (
         snapshot_commands,
         snapshot_import,
@@ -56,6 +56,7 @@ def register(app: typer.Typer) -> None:
     app.command("generate", rich_help_panel=PLAN)(generate.generate)
     app.command("check", rich_help_panel=RUN)(check.check)
     app.command("apply", rich_help_panel=RUN)(apply.apply)
+    app.command("cancel", rich_help_panel=RUN)(cancel.cancel)
     app.command("verify", rich_help_panel=RUN)(verify.verify)
     app.command("explain", rich_help_panel=PLAN)(explain.explain)
     app.command("elect", rich_help_panel=RUN)(elect.elect)

@@ -6,7 +6,7 @@ room; there are no barriers. Each partition has at most one step at a time.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
@@ -59,6 +59,11 @@ class Admitted:
         return self.change.steps[self.number]
 
     @property
+    def new_bytes(self) -> int:
+        """Bytes that one new replica still copies, where known."""
+        return max((self.change.copy_bytes or 0) - self.step.copied_bytes, 0)
+
+    @property
     def before(self) -> Brokers:
         """Broker ids before the request."""
         change, number = self.change, self.number
@@ -89,7 +94,8 @@ class Window:
     Parameters
     ----------
     changes
-        Partitions of the stage, in the order in which they are admitted.
+        Partitions of the stage, in the order in which they are admitted. Those whose
+        first step is running are active from the start.
     caps
         Caps on simultaneous copies.
     free_bytes
@@ -108,9 +114,15 @@ class Window:
         self._waiting: dict[Route, list[tuple[int, Admitted]]] = {}
         self._routes_of: dict[int | None, set[Route]] = {}
         self._open: set[Route] = set()
+        self._may_begin: Callable[[Admitted], bool] | None = None
+        self._closed: frozenset[int] = frozenset()
         self.active: dict[Key, Admitted] = {}
         for change in changes:
-            self._enqueue(Admitted(change, 0))
+            first = Admitted(change, 0)
+            if first.step.is_running:
+                self._begin(first)
+            else:
+                self._enqueue(first)
 
     def _enqueue(self, one: Admitted) -> None:
         route = one.route
@@ -129,15 +141,43 @@ class Window:
         for steps in self._waiting.values():
             yield from (one for _, one in steps)
 
-    def admit(self, most: int = MOST_PER_REQUEST) -> list[Admitted]:
+    def close(self, brokers: Collection[int]) -> None:
+        """Admit no step to a list with one of these brokers, until the next call."""
+        if self._closed != frozenset(brokers):
+            self._closed = frozenset(brokers)
+            self._open |= self._waiting.keys()
+
+    def set_aside(self, key: Key) -> Admitted:
+        """End the step of a partition, and give up its next ones."""
+        one = self.active.pop(key)
+        self._leave(one)
+        return one
+
+    def set_waiting_aside(self, is_lost: Callable[[Admitted], bool]) -> list[Admitted]:
+        """Remove and return the steps that wait and satisfy a condition."""
+        found = [one for one in self.waiting() if is_lost(one)]
+        lost = {one.change.key for one in found}
+        for route, steps in self._waiting.items():
+            kept = [entry for entry in steps if entry[1].change.key not in lost]
+            if len(kept) < len(steps):
+                heapify(kept)
+                self._waiting[route] = kept
+        return found
+
+    def admit(
+        self,
+        most: int = MOST_PER_REQUEST,
+        may_begin: Callable[[Admitted], bool] | None = None,
+    ) -> list[Admitted]:
         """
         Return the steps that begin now, at most so many; they count as active.
 
         Only routes where a turn or a disk has become free since the last call are
         looked at, in the order of their first steps.
         """
+        self._may_begin = may_begin
         # If nothing runs, what is not found now never begins: look at all.
-        is_last = not self.active
+        is_last = not self.active or may_begin is not None
         routes = self._waiting.keys() if is_last else self._open
         heads = [
             (self._waiting[route][0][0], route)
@@ -189,9 +229,11 @@ class Window:
         return broker == NO_BROKER or self._has_turn(broker, self._out, most)
 
     def _fits(self, one: Admitted) -> bool:
-        size = one.change.copy_bytes or 0
+        size = one.new_bytes
         return (
-            self._may_send(one.route[1])
+            self._closed.isdisjoint(one.step.replicas)
+            and (self._may_begin is None or self._may_begin(one))
+            and self._may_send(one.route[1])
             and all(map(self._may_receive, _receivers(one.step)))
             and all(size <= self._free.get(disk, size) for disk in disks_of(one.step))
         )
@@ -205,7 +247,7 @@ class Window:
         self.active[one.change.key] = one
         self._count(one, 1)
         for disk in disks_of(one.step):
-            self._take(disk, one.change.copy_bytes or 0)
+            self._take(disk, one.new_bytes)
 
     def _count(self, one: Admitted, by: int) -> None:
         for broker in _receivers(one.step):
@@ -220,15 +262,19 @@ class Window:
     def finish(self, key: Key) -> Admitted:
         """End the step of a partition, and enqueue its next one, if any."""
         one = self.active.pop(key)
-        self._count(one, -1)
         dropped = set(one.before) - set(one.step.replicas)
         for broker in dropped:
             self._take(broker, -(one.change.copy_bytes or 0))
-        for end in {one.source, *_receivers(one.step), *dropped}:
-            self._open |= self._routes_of.get(end, set())
+        self._leave(one, *dropped)
         if one.number + 1 < len(one.change.steps):
             self._enqueue(Admitted(one.change, one.number + 1))
         return one
+
+    def _leave(self, one: Admitted, *others: int) -> None:
+        """Free the turns of a step, and look again at what waited for its brokers."""
+        self._count(one, -1)
+        for end in {one.source, *_receivers(one.step), *others}:
+            self._open |= self._routes_of.get(end, set())
 
 
 def _receivers(step: Step) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """Screen of the preview of `apply`."""
 
+import shlex
 from collections.abc import Iterator
 
 from planner.execution.preflight import IGNORABLE, Blocker, disk_text
@@ -8,6 +9,7 @@ from planner.execution.preview import StagePreview
 from planner.execution.stages import StageKind
 from planner.text.format import (
     bytes_text,
+    command_lines,
     duration_text,
     labelled,
     plural,
@@ -22,8 +24,17 @@ _WORDS = {
 }
 
 
-def preview_screen(found: Prepared) -> Iterator[str]:
-    """Yield the lines of the preview."""
+def preview_screen(found: Prepared, command: str | None = None) -> Iterator[str]:
+    """
+    Yield the lines of the preview.
+
+    Parameters
+    ----------
+    found
+        The plan, ready to run or not.
+    command
+        Command that carries it out, if the cluster is a running one.
+    """
     yield from wrapped(_headline(found))
     yield from labelled("Done", _done(found))
     for number, one in enumerate(found.walk.stages, start=1):
@@ -39,6 +50,8 @@ def preview_screen(found: Prepared) -> Iterator[str]:
     if found.is_ready:
         yield from labelled("Stops it", "nothing")
     yield from labelled("Changes", "nothing has been changed: this is a preview")
+    if found.is_ready and found.stages and command is not None:
+        yield from command_lines("Next", shlex.split(command))
 
 
 def _headline(found: Prepared) -> str:

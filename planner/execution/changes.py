@@ -28,12 +28,25 @@ class Step:
         Brokers that receive a new replica.
     inside
         Brokers whose replica moves to another log dir, with the path.
+    is_running
+        Whether the cluster carries it out already.
+    copied_bytes
+        Bytes that a new replica has already.
     """
 
     replicas: Brokers
     log_dirs: LogDirs | None
     copies: Brokers
     inside: tuple[tuple[int, str], ...]
+    is_running: bool = False
+    copied_bytes: int = 0
+
+    @property
+    def paths(self) -> dict[int, str]:
+        """Log dir of each new or moved replica that has to be in a certain one."""
+        named = dict(zip(self.replicas, self.log_dirs or (), strict=False))
+        new = {b: path for b in self.copies if (path := named.get(b)) is not None}
+        return new | dict(self.inside)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +59,7 @@ class Change:
     key
         Topic and number of the partition.
     before
-        Broker ids now, preferred leader first.
+        Broker ids now, preferred leader first, without replicas that are being added.
     steps
         Requests in their order; each adds at most as many replicas as a wave allows.
     leader
@@ -94,7 +107,7 @@ class ChangeReader:
     def __init__(
         self, state: ClusterState, rows: ClusterRows, waves: WaveLists
     ) -> None:
-        self.rows, self._waves = rows, waves
+        self.rows, self._waves, self._state = rows, waves, state
         self._size, self._has_source = _copy_bytes(state), state.has_source.tolist()
 
     def changes(
@@ -114,9 +127,10 @@ class ChangeReader:
     def unchanged(self, entry: Entry, row: int) -> Change:
         """Return a partition without a step."""
         leader = self.rows.leaders[row]
+        adding = self.rows.flagged(row, "adding")
         return Change(
             key=entry.key,
-            before=self.rows.moving_to(row),
+            before=tuple(b for b in self.rows.replicas(row) if b not in adding),
             steps=(),
             leader=leader if leader >= 0 else None,
             has_source=self._has_source[row],
@@ -125,6 +139,8 @@ class ChangeReader:
         )
 
     def _steps(self, entry: Entry, row: int, now: Brokers) -> Iterator[Step]:
+        if self.rows.is_reassigning[row]:
+            yield self._running(row, now)
         lists = self._waves.entries(entry.key)
         reached = [n for n, one in enumerate(lists) if one.replicas == now]
         # Waves before the last one with the present list are done; that one may still
@@ -134,6 +150,24 @@ class ChangeReader:
             if step.replicas != now or step.inside:
                 yield step
             now = one.replicas
+
+    def _running(self, row: int, now: Brokers) -> Step:
+        """Return the step that the cluster carries out already."""
+        return Step(
+            replicas=now,
+            log_dirs=None,
+            copies=self.rows.flagged(row, "adding"),
+            inside=(),
+            is_running=True,
+            copied_bytes=self._copied_bytes(row),
+        )
+
+    def _copied_bytes(self, row: int) -> int:
+        """Return the bytes of the largest replica that is being added."""
+        replicas = self._state.replicas
+        slots = slice(*replicas.start[row : row + 2].tolist())
+        own = replicas.own_bytes[slots][replicas.is_adding[slots]]
+        return max(int(own.max(initial=0)), 0)
 
     def _step(self, entry: Entry, row: int, now: Brokers) -> Step:
         paths = entry.log_dirs or (None,) * len(entry.replicas)

@@ -1,12 +1,10 @@
 """Choices of an operator for a run."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from planner.errors import BadInputError
-from planner.execution.preflight import (
-    IGNORABLE,
-)
+from planner.execution.preflight import IGNORABLE
 from planner.io.problems import problem
 from planner.options.declared.option import Problems
 from planner.options.declared.value_readers import read_rate
@@ -25,11 +23,15 @@ class Choices:
         Whether partitions that are no longer as planned are left out.
     ignore
         Rules of blockers to ignore.
+    is_own_throttle
+        Function that tells, by scope, name, key and value, whether a throttle in force
+        was set by an earlier run of the plan.
     """
 
     rate_bytes_per_s: int | None = None
     allow_drift: bool = False
     ignore: Collection[str] = ()
+    is_own_throttle: Callable[[str, str, str, str], bool] = lambda *_: False
 
 
 def read_choices(

@@ -59,6 +59,10 @@ class Prepared:
         Name of the operation; `None` for a reassignment file.
     walk
         Stages, with the outcome of the simulated run.
+    caps
+        Caps on simultaneous copies.
+    planned
+        Every partition of the plan.
     rate_bytes_per_s
         Rate at which a broker sends, and receives, copies.
     usable_bytes
@@ -75,12 +79,19 @@ class Prepared:
     cluster_id: str | None
     operation: str | None
     walk: Walk
+    caps: Caps
+    planned: tuple[Key, ...]
     rate_bytes_per_s: int
     usable_bytes: Mapping[Disk, int]
     num_completed: int
     num_moving: int
     blockers: tuple[Blocker, ...]
     ignored: tuple[Blocker, ...]
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Stages in their order."""
+        return tuple(one.stage for one in self.walk.stages)
 
     @property
     def is_ready(self) -> bool:
@@ -93,6 +104,7 @@ def prepare(
     now: Snapshot,
     choices: Choices,
     missing_rights: Sequence[str] = (),
+    waves: WavesInput | None = None,
 ) -> Prepared:
     """
     Return the stages of what is left of a plan, and what stops it.
@@ -107,6 +119,8 @@ def prepare(
         Choices of the operator.
     missing_rights
         Rights on the running cluster that the user lacks.
+    waves
+        Waves in place of those of the folder.
 
     Raises
     ------
@@ -115,15 +129,23 @@ def prepare(
     """
     _refuse_other_cluster(plan, now)
     _refuse_new_partitions(plan)
-    return _Preparation(plan, now, choices).prepared(missing_rights)
+    return _Preparation(plan, now, choices, waves).prepared(missing_rights)
 
 
 class _Preparation:
-    def __init__(self, plan: PlanInput, now: Snapshot, choices: Choices) -> None:
+    def __init__(
+        self,
+        plan: PlanInput,
+        now: Snapshot,
+        choices: Choices,
+        waves: WavesInput | None,
+    ) -> None:
         self.plan, self.now, self.choices = plan, now, choices
         self.state = now.to_state()
         self.rows = ClusterRows(self.state)
-        self.waves = read_waves(plan.path) if plan.path.is_dir() else None
+        self.waves = waves
+        if waves is None and plan.path.is_dir():
+            self.waves = read_waves(plan.path)
         self.lists = WaveLists(() if self.waves is None else self.waves.waves)
         self.entries = list(entries_of(plan.reassignment))
         drifted = set(_recreated(plan, now))
@@ -164,7 +186,8 @@ class _Preparation:
         stages = stages_of(changes, self._elected(reader))
         usable = _usable_bytes(self.state)
         rate = self.choices.rate_bytes_per_s or _rate_of(self.waves)
-        found = walk(stages, _caps(self.waves), usable, rate)
+        caps = _caps(self.waves)
+        found = walk(stages, caps, usable, rate)
         blockers = [
             *rights_blocker(missing_rights),
             *self._blockers(changes),
@@ -177,6 +200,8 @@ class _Preparation:
             cluster_id=self.now.cluster_id,
             operation=self.plan.goal,
             walk=found,
+            caps=caps,
+            planned=tuple(entry.key for entry in self.entries),
             rate_bytes_per_s=rate,
             usable_bytes=usable,
             num_completed=len(self._of(Status.COMPLETED)),
@@ -196,7 +221,11 @@ class _Preparation:
             state=self.state,
             rows=self.rows,
             changes=changes,
-            throttles=throttles_in(self.now),
+            throttles=[
+                one
+                for one in throttles_in(self.now)
+                if not self.choices.is_own_throttle(*one)
+            ],
             is_under_way=bool(self._of(Status.IN_PROGRESS)),
         ).blockers()
 

@@ -65,6 +65,7 @@ class _Walker:
             return StagePreview(stage=stage, seconds=0.0, most_active=0)
         window = Window(stage.changes, self.caps, self.free)
         cluster, most = SimulatedCluster(self.rate), 0
+        cluster.submit(window.active.values())
         while not window.is_done:
             admitted = window.admit()
             if not admitted and not window.active:

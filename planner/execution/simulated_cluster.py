@@ -40,7 +40,7 @@ class SimulatedCluster:
     def submit(self, admitted: Iterable[Admitted]) -> None:
         """Begin the copies of steps; a step without copies ends at once."""
         rows = [
-            (one.change.key, float(one.change.copy_bytes or 0), source, target)
+            (one.change.key, float(one.new_bytes), source, target)
             for one in admitted
             for source, target in _transfers(one)
         ]

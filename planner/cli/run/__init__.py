@@ -1,0 +1,1 @@
+"""Commands that change a running cluster by a plan: apply, cancel, rollback."""

@@ -1,0 +1,258 @@
+"""`apply`: preview of a plan on the cluster as it is now, and with --yes its run."""
+
+import shlex
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.common_options import (
+    BootstrapServer,
+    CommandConfig,
+    Format,
+    OutputFormat,
+    PlanArgument,
+    Quiet,
+    Verbose,
+)
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.output import print_json, print_note
+from planner.cli.run.run_options import (
+    AllowDrift,
+    BrokerGrace,
+    Guard,
+    Ignore,
+    JournalOption,
+    MaxAge,
+    MaxDuration,
+    NoThrottle,
+    Patience,
+    PlanId,
+    SetControl,
+    Throttle,
+    Window,
+    Yes,
+)
+from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
+from planner.cli.verify import SnapshotOption
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from planner.execution.prepare import Prepared
+    from planner.execution.run.run import Job
+    from planner.snapshot import Snapshot
+
+
+def apply(
+    plan: PlanArgument,
+    *,
+    snapshot: SnapshotOption = None,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    yes: Yes = False,
+    plan_id: PlanId = None,
+    max_age: MaxAge = "1h",
+    throttle: Throttle = None,
+    no_throttle: NoThrottle = False,
+    window: Window = None,
+    max_duration: MaxDuration = None,
+    guard: Guard = None,
+    broker_grace: BrokerGrace = "2m",
+    patience: Patience = "1h",
+    set_control: SetControl = None,
+    allow_drift: AllowDrift = False,
+    ignore: Ignore = None,
+    journal: JournalOption = None,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    allow_partial: AllowPartial = False,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """
+    Carry out a plan; without --yes, a preview of the same stages.
+
+    Looks at the cluster anew, and begins only if nothing stops the plan. The same
+    command again goes on with a run that was interrupted. Exits 0 if the plan is
+    completed (a preview: if nothing stops it), 3 if work is left, 6 if unknown.
+
+    \b
+    Example: kafka-planner apply plan --bootstrap-server k1:9092 --yes
+    """  # noqa: D301 - the first is Click's mark to leave these lines as they are
+    from planner.execution.choices import read_choices
+    from planner.execution.run.journal import journal_path
+    from planner.execution.run.run_choices import read_run_choices
+    from planner.plan.input.plan_input import read_plan
+
+    if set_control:
+        _set(plan, journal, set_control)
+        return
+    source = ClusterSource(
+        snapshot=snapshot,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        allow_partial=allow_partial,
+        quiet=quiet,
+    )
+    inputs = Gatherer()
+    inputs.read(source.check)
+    inputs.read(lambda: _refuse_snapshot(yes, snapshot))
+    choices = inputs.read(
+        lambda: read_choices(throttle, ignore or (), allow_drift=allow_drift)
+    )
+    run_choices = inputs.read(
+        lambda: read_run_choices(
+            window=window,
+            max_duration=max_duration,
+            guard=guard,
+            broker_grace=broker_grace,
+            patience=patience,
+            has_throttle=not no_throttle,
+        )
+    )
+    given = inputs.read(lambda: read_plan(plan))
+    now = inputs.read(source.read_file)
+    inputs.raise_problems()
+    if given is None or choices is None or run_choices is None:  # pragma: no cover
+        return
+    from planner.execution.run.run import Job
+
+    job = Job(
+        plan=given,
+        journal=journal or journal_path(plan),
+        choices=choices,
+        run_choices=run_choices,
+        plan_id=plan_id,
+        command=_command(plan, bootstrap_server, command_config),
+    )
+    if yes:
+        _refuse_unseen(job, max_age)
+        raise typer.Exit(_carry_out(job, source, output_format, quiet=quiet))
+    found = _prepared(job, source, now)
+    _print_preview(
+        found, None if now is not None else f"{job.command} --yes", output_format
+    )
+    raise typer.Exit(ExitCode.OK if found.is_ready else ExitCode.FINDINGS)
+
+
+def _prepared(job: "Job", source: ClusterSource, now: "Snapshot | None") -> "Prepared":
+    """Return the plan as it would run, on a snapshot or on the running cluster."""
+    from planner.execution.run.journal import read_journal
+    from planner.execution.run.run import prepare_run
+    from planner.execution.run.run_throttles import OwnThrottles
+
+    own = OwnThrottles.from_journal(read_journal(job.journal))
+    if now is not None:
+        return prepare_run(job, now, own)
+    from planner.kafka.read.run_rights import missing_rights
+
+    with source.open() as client:
+        return prepare_run(job, source.read_from(client), own, missing_rights(client))
+
+
+def _print_preview(
+    found: "Prepared", command: str | None, output_format: OutputFormat
+) -> None:
+    from planner.execution.apply_records import ApplyPreviewRecord
+    from planner.execution.apply_screen import preview_screen
+
+    if output_format is OutputFormat.JSON:
+        document = ApplyPreviewRecord.of(found, now=datetime.now(UTC))
+        print_json(document.model_dump(mode="json"))
+    else:
+        typer.echo("\n".join(preview_screen(found, command)))
+
+
+def _set(plan: Path, journal: Path | None, texts: list[str]) -> None:
+    """Change the controls of a run that is under way."""
+    from planner.execution.run.controls import ControlFile, control_path
+    from planner.execution.run.journal import journal_path
+
+    path = journal or journal_path(plan)
+    if not path.exists():
+        problem = InputProblem.of_option(
+            "--set",
+            ", ".join(texts),
+            f"needs a run of the plan: there is no {path}",
+            "start it with --yes",
+        )
+        msg = "no run is under way"
+        raise BadInputError(msg, [problem])
+    controls = ControlFile(control_path(path)).set(texts)
+    words = "paused" if controls.is_paused else "not paused"
+    if controls.throttle_bytes_per_s is not None:
+        words += f", throttle {controls.throttle_bytes_per_s} bytes/s"
+    typer.echo(f"set: {words}; the run takes it within some seconds")
+
+
+def _refuse_snapshot(yes: bool, snapshot: Path | None) -> None:
+    """
+    Refuse to carry out a plan on a snapshot.
+
+    Raises
+    ------
+    BadInputError
+        If both are given.
+    """
+    if yes and snapshot is not None:
+        problem = InputProblem.of_option(
+            "--yes",
+            "with --snapshot",
+            "needs a running cluster",
+            "give --bootstrap-server H:P, or leave --yes out",
+        )
+        msg = "a snapshot cannot be changed"
+        raise BadInputError(msg, [problem])
+
+
+def _refuse_unseen(job: "Job", max_age: str) -> None:
+    """
+    Refuse to run a plan that nobody has looked at, where nobody is asked.
+
+    Raises
+    ------
+    BadInputError
+        If there is no terminal, and no plan id, or an old snapshot.
+    """
+    from planner.execution.run.unattended import unattended_problems
+
+    problems = unattended_problems(
+        job, max_age, is_attended=sys.stdin.isatty(), now=datetime.now(UTC)
+    )
+    if problems:
+        msg = "a run without a terminal needs a plan that somebody has seen"
+        raise BadInputError(msg, problems)
+
+
+def _command(
+    plan: Path, bootstrap_server: str | None, command_config: Path | None
+) -> str:
+    """Return the command that previews, or goes on with, the plan."""
+    from planner.kafka_commands import ANY_SERVER, connection_options
+
+    where = ANY_SERVER
+    if bootstrap_server is not None:
+        config = None if command_config is None else str(command_config)
+        where = connection_options(bootstrap_server, config)
+    return f"kafka-planner apply {shlex.quote(str(plan))} {where}"
+
+
+def _carry_out(
+    job: "Job", source: ClusterSource, output_format: OutputFormat, *, quiet: bool
+) -> ExitCode:
+    from planner.cli.run.carry_out import carry_out
+
+    return carry_out(
+        job,
+        source,
+        is_json=output_format is OutputFormat.JSON,
+        quiet=quiet,
+        note=print_note,
+    )

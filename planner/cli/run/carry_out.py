@@ -1,0 +1,108 @@
+"""A run from the command line: output, interruption, and exit codes."""
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import FrameType
+
+from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import print_words
+from planner.cli.run.event_output import EventOutput
+from planner.errors import AnswerUnknownError, ClusterUnavailableError
+from planner.execution.run.journal import Journal, time_text, utc_now
+from planner.execution.run.live_cluster import LiveCluster
+from planner.execution.run.run import Job, run
+from planner.execution.run.run_records import Event, FailedEvent, StartedEvent
+
+
+def carry_out(
+    job: Job,
+    source: ClusterSource,
+    *,
+    is_json: bool,
+    quiet: bool,
+    note: Callable[[str], None],
+) -> ExitCode:
+    """
+    Carry out a plan, print its events, and return the exit code.
+
+    Parameters
+    ----------
+    job
+        The plan, and how to carry it out.
+    source
+        The running cluster.
+    is_json
+        Whether events are lines of JSON.
+    quiet
+        Whether only the outcome is printed.
+    note
+        Function that prints notes of the reader.
+    """
+    from planner.kafka.read.run_rights import missing_rights
+
+    output = EventOutput(is_json=is_json, quiet=quiet)
+    with source.open() as client, _ended_by_signals():
+        shown: Callable[[str], None] = (lambda _: None) if quiet else note
+        cluster = LiveCluster(client, allow_partial=source.allow_partial, note=shown)
+        job = replace(job, missing_rights=missing_rights(client))
+        try:
+            return output.print_all(_answered(job, cluster))
+        except KeyboardInterrupt:
+            with Journal(job.journal) as journal:
+                journal.write("interrupted")
+            _explain_interruption(job, cluster)
+            raise
+
+
+def _answered(job: Job, cluster: LiveCluster) -> Iterator[Event]:
+    """Yield the events of a run; one that lost the cluster ends as unknown."""
+    is_started = False
+    try:
+        for event in run(job, cluster):
+            is_started |= isinstance(event, StartedEvent)
+            yield event
+    except (AnswerUnknownError, ClusterUnavailableError) as error:
+        if not is_started:
+            raise
+        yield FailedEvent(
+            time=time_text(utc_now()),
+            status="unknown",
+            message=f"{error.message}; what runs goes on inside Kafka",
+            blockers=[],
+            next=f"{job.command} --yes",
+        )
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let SIGTERM end a run as Ctrl-C does."""
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _explain_interruption(job: Job, cluster: LiveCluster) -> None:
+    """Print what still runs, and the commands that go on, or stop it."""
+    from planner.verify.state_rows import entries_of
+
+    keys = {entry.key for entry in entries_of(job.plan.reassignment)}
+    try:
+        number = str(len(cluster.reassignments().keys() & keys))
+    except (AnswerUnknownError, ClusterUnavailableError):
+        number = "an unknown number of"
+    print_words(
+        f"interrupted: {number} reassignments of the plan go on inside Kafka, with "
+        "their throttles"
+    )
+    print_words(f"to go on:   {job.command} --yes")
+    stop = job.command.replace("kafka-planner apply", "kafka-planner cancel")
+    print_words(f"to stop:    {stop} --yes")

@@ -1,0 +1,174 @@
+"""Watch over copies under way: their bytes, and those that do not go on."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from planner.execution.run.active_steps import ActiveStep
+from planner.execution.run.run_context import RunContext
+from planner.execution.run.run_records import BrokerProgressRecord, CopyRecord
+from planner.execution.run.running_cluster import ReplicaKey
+from planner.kafka.read.log_dirs import BrokerDirs, Partition
+from planner.verify.state_rows import Key
+
+STUCK_S = 60.0
+"""Seconds without a new byte after which a copy is looked into."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """
+    Copies under way at one moment.
+
+    Parameters
+    ----------
+    copies
+        Each copy with its bytes.
+    brokers
+        Copies and missing bytes by the broker that receives them.
+    left_bytes
+        Bytes that the copies under way lack.
+    """
+
+    copies: list[CopyRecord]
+    brokers: list[BrokerProgressRecord]
+    left_bytes: int
+
+
+@dataclass(slots=True)
+class CopyWatch:
+    """
+    Bytes of copies under way, look by look.
+
+    Parameters
+    ----------
+    context
+        Context of the run.
+    """
+
+    context: RunContext
+    _grown: dict[ReplicaKey, tuple[int, float]] = field(default_factory=dict)
+    _reported: set[ReplicaKey] = field(default_factory=set)
+
+    def look(self, active: Mapping[Key, ActiveStep]) -> Progress:
+        """Return the progress of the copies under way."""
+        replicas = [
+            (key, broker)
+            for key, one in active.items()
+            for broker in (*one.one.step.copies, *one.one.step.paths)
+        ]
+        dirs: dict[int, BrokerDirs] = {}
+        if replicas:
+            cluster = self.context.cluster
+            dirs = self.context.ask(lambda: cluster.log_dirs(replicas))
+        copies = [
+            _copy(active[key], b, dirs.get(b)) for key, b in dict.fromkeys(replicas)
+        ]
+        self._note(copies)
+        self._forget(set(replicas))
+        return Progress(
+            copies=copies,
+            brokers=_by_broker(copies),
+            left_bytes=sum(map(_left, copies)),
+        )
+
+    def _note(self, copies: Iterable[CopyRecord]) -> None:
+        """Note when each copy has grown last."""
+        now = self.context.cluster.now_s()
+        for one in copies:
+            key = ((one.topic, one.partition), one.broker)
+            size = one.bytes or 0
+            before = self._grown.get(key)
+            if before is None or size > before[0]:
+                self._grown[key] = size, now
+                self._reported.discard(key)
+
+    def _forget(self, kept: Collection[ReplicaKey]) -> None:
+        for key in self._grown.keys() - set(kept):
+            del self._grown[key]
+            self._reported.discard(key)
+
+    def stalled(self) -> list[ReplicaKey]:
+        """Return the copies without a new byte for some time, each once."""
+        now = self.context.cluster.now_s()
+        found = [
+            key
+            for key, (_, at_s) in self._grown.items()
+            if now - at_s >= STUCK_S and key not in self._reported
+        ]
+        self._reported |= set(found)
+        return found
+
+    def explain(self, keys: Iterable[ReplicaKey], live: Collection[int]) -> bool:
+        """
+        Report why copies do not go on.
+
+        Returns
+        -------
+        bool
+            Whether for one of them no reason is left but the throttle.
+        """
+        stalled = list(keys)
+        if not stalled:
+            return False
+        cluster = self.context.cluster
+        seen = self.context.ask(lambda: cluster.partitions([key for key, _ in stalled]))
+        dirs = self.context.ask(lambda: cluster.log_dirs(stalled))
+        is_throttle = False
+        for key, broker in stalled:
+            one = seen.get(key)
+            if broker not in live:
+                reason = f"broker {broker}, which receives it, is down"
+            elif one is None or one.leader is None:
+                reason = "it has no leader to copy from"
+            elif failed := _failed_dirs(dirs.get(broker)):
+                reason = f"log dirs of broker {broker} are offline: {failed}"
+            elif self.context.throttles.rate is None:
+                reason = f"nothing was copied to broker {broker} for {STUCK_S:g} s"
+            else:
+                is_throttle = True
+                rate = self.context.throttles.rate
+                reason = (
+                    f"nothing was copied to broker {broker} for {STUCK_S:g} s: the "
+                    f"throttle of {rate} bytes/s may be below the traffic in sync"
+                )
+            self.context.stuck(key, reason)
+        return is_throttle
+
+
+def _copy(active: ActiveStep, broker: int, dirs: BrokerDirs | None) -> CopyRecord:
+    topic, number = active.one.change.key
+    name = Partition(topic, number)
+    found = None
+    if dirs is not None:
+        found = dirs.future.get(name) or dirs.current.get(name)
+    return CopyRecord(
+        topic=topic,
+        partition=number,
+        broker=broker,
+        bytes=None if found is None else found.size_bytes,
+        of_bytes=active.one.change.copy_bytes,
+    )
+
+
+def _left(one: CopyRecord) -> int:
+    return max((one.of_bytes or 0) - (one.bytes or 0), 0)
+
+
+def _by_broker(copies: Iterable[CopyRecord]) -> list[BrokerProgressRecord]:
+    count: Counter[int] = Counter()
+    left: Counter[int] = Counter()
+    for one in copies:
+        count[one.broker] += 1
+        left[one.broker] += _left(one)
+    return [
+        BrokerProgressRecord(
+            broker=broker, copies=count[broker], left_bytes=left[broker]
+        )
+        for broker in sorted(count)
+    ]
+
+
+def _failed_dirs(dirs: BrokerDirs | None) -> str:
+    some = () if dirs is None else dirs.dirs
+    return ", ".join(str(one["log_dir"]) for one in some if one.get("error_code"))
