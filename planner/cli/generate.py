@@ -13,12 +13,12 @@ from planner.cli.common.common_options import (
     Format,
     OutputFormat,
     Quiet,
+    SnapshotNow,
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer, refuse_option
 from planner.cli.common.output import print_json, print_words
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
-from planner.cli.verify import SnapshotOption
 
 if TYPE_CHECKING:
     from planner.generate import Proposal
@@ -65,7 +65,7 @@ def generate(
     *,
     topics_to_move_json_file: TopicsFile,
     broker_list: BrokerList,
-    snapshot: SnapshotOption = None,
+    snapshot: SnapshotNow = None,
     bootstrap_server: BootstrapServer = None,
     command_config: CommandConfig = None,
     disable_rack_aware: DisableRackAware = False,

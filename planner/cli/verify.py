@@ -16,6 +16,7 @@ from planner.cli.common.common_options import (
     OutputFormat,
     PlanArgument,
     Quiet,
+    SnapshotNow,
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
@@ -31,15 +32,6 @@ if TYPE_CHECKING:
 MAX_FINDINGS_SHOWN = 50
 MAX_COMMANDS_SHOWN = 20
 
-SnapshotOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--snapshot",
-        metavar="SNAP",
-        help="The cluster now: .json, .json.gz or a Parquet folder.",
-    ),
-]
-
 Wait = Annotated[
     bool,
     typer.Option(
@@ -51,7 +43,7 @@ Wait = Annotated[
 def verify(
     plan: PlanArgument,
     *,
-    snapshot: SnapshotOption = None,
+    snapshot: SnapshotNow = None,
     bootstrap_server: BootstrapServer = None,
     command_config: CommandConfig = None,
     resolve: Resolve = None,

@@ -63,3 +63,11 @@ CommandConfig = Annotated[
         help="Properties of a Java client: SASL, SSL, timeouts.",
     ),
 ]
+SnapshotNow = Annotated[
+    Path | None,
+    typer.Option(
+        "--snapshot",
+        metavar="SNAP",
+        help="The cluster now: .json, .json.gz or a Parquet folder.",
+    ),
+]

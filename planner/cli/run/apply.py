@@ -16,6 +16,7 @@ from planner.cli.common.common_options import (
     OutputFormat,
     PlanArgument,
     Quiet,
+    SnapshotNow,
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
@@ -38,7 +39,6 @@ from planner.cli.run.run_options import (
     Yes,
 )
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
-from planner.cli.verify import SnapshotOption
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 def apply(
     plan: PlanArgument,
     *,
-    snapshot: SnapshotOption = None,
+    snapshot: SnapshotNow = None,
     bootstrap_server: BootstrapServer = None,
     command_config: CommandConfig = None,
     yes: Yes = False,
