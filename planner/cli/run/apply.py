@@ -214,7 +214,7 @@ def _refuse_snapshot(yes: bool, snapshot: Path | None) -> None:
 
 def _refuse_unseen(job: "Job", max_age: str) -> None:
     """
-    Refuse to run a plan that nobody has looked at, where nobody is asked.
+    Refuse to run a plan that has not been seen, where no question can be asked.
 
     Raises
     ------

@@ -78,7 +78,7 @@ def _answered(job: Job, cluster: LiveCluster) -> Iterator[Event]:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Let SIGTERM end a run as Ctrl-C does."""
+    """End a run on SIGTERM as on Ctrl-C."""
 
     def interrupt(_: int, __: FrameType | None) -> None:
         raise KeyboardInterrupt
