@@ -21,11 +21,18 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import notes_unless, print_json
+from planner.cli.common.output import (
+    notes_unless,
+    print_json,
+    print_note,
+    print_words,
+)
+from planner.cli.run.run_options import JournalOption, Yes
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
+    from planner.plan.input.plan_input import PlanInput
     from planner.snapshot import Snapshot
     from planner.verify import Verification
 
@@ -39,6 +46,14 @@ Wait = Annotated[
     ),
 ]
 
+ClearThrottles = Annotated[
+    bool,
+    typer.Option(
+        "--clear-throttles",
+        help="Name the throttles that no copy needs; with --yes take them off.",
+    ),
+]
+
 
 def verify(
     plan: PlanArgument,
@@ -48,6 +63,9 @@ def verify(
     command_config: CommandConfig = None,
     resolve: Resolve = None,
     wait: Wait = False,
+    clear_throttles: ClearThrottles = False,
+    yes: Yes = False,
+    journal: JournalOption = None,
     timeout: Timeout = 30.0,
     allow_partial: AllowPartial = False,
     output_format: Format = OutputFormat.TEXT,
@@ -58,8 +76,8 @@ def verify(
     Compare a cluster with a plan: what is done, stuck and left.
 
     Exits 0 only if the plan is completed, no throttle is left and every log dir is as
-    planned; else 3. Changes nothing, throttles included. With --wait it looks again
-    until nothing moves, or what moves cannot finish by itself.
+    planned; else 3. Changes nothing, but throttles with --clear-throttles --yes. With
+    --wait it looks again until nothing moves, or what moves cannot finish by itself.
 
     Example: kafka-planner verify plan --bootstrap-server k1:9092
     """
@@ -78,7 +96,8 @@ def verify(
     )
     inputs = Gatherer()
     inputs.read(source.check)
-    inputs.read(lambda: _refuse_wait(wait, snapshot))
+    inputs.read(lambda: _refuse_file("--wait", wait, snapshot))
+    inputs.read(lambda: _refuse_file("--clear-throttles", clear_throttles, snapshot))
     given = inputs.read(lambda: read_plan(plan))
     now = inputs.read(source.read_file)
     inputs.raise_problems()
@@ -90,6 +109,8 @@ def verify(
         seen = source.read_live() if now is None else now
         return seen, verify_read(given, seen, connection=connection)
 
+    if clear_throttles:
+        _clear(given, journal or _journal_of(plan), source, is_real=yes)
     shown, outcome = _wait(look, quiet=quiet) if wait else look()
     loads = compare_loads(shown.to_state(), given.document.get("after"))
     if output_format is OutputFormat.JSON:
@@ -99,24 +120,50 @@ def verify(
     raise typer.Exit(ExitCode.OK if outcome.is_done else ExitCode.FINDINGS)
 
 
-def _refuse_wait(wait: bool, snapshot: Path | None) -> None:
+def _refuse_file(option: str, is_given: bool, snapshot: Path | None) -> None:
     """
-    Refuse to wait for a snapshot, which does not change.
+    Refuse an option that needs a running cluster.
 
     Raises
     ------
     BadInputError
-        If both are given.
+        If it is given with a snapshot.
     """
-    if wait and snapshot is not None:
+    if is_given and snapshot is not None:
         problem = InputProblem.of_option(
-            "--wait",
+            option,
             "with --snapshot",
             "needs a running cluster",
-            "give --bootstrap-server H:P, or leave --wait out",
+            f"give --bootstrap-server H:P, or leave {option} out",
         )
         msg = "a snapshot does not change"
         raise BadInputError(msg, [problem])
+
+
+def _journal_of(plan: Path) -> Path:
+    from planner.execution.run.journal import journal_path
+
+    return journal_path(plan)
+
+
+def _clear(
+    plan: "PlanInput", journal: Path, source: ClusterSource, *, is_real: bool
+) -> None:
+    """Name the throttles that no copy needs, or take them off."""
+    from planner.execution.run.live_cluster import LiveCluster
+    from planner.execution.undo.clear_throttles import clear_throttles, find_unneeded
+
+    with source.open() as client:
+        cluster = LiveCluster(client, allow_partial=source.allow_partial)
+        if not is_real:
+            for one in find_unneeded(plan, cluster):
+                print_note(f"{one.place}: {one.key} would be taken off by --yes")
+            return
+        found = clear_throttles(plan, journal, cluster)
+    for one in found.removed:
+        print_note(f"{one.place}: {one.key} is off")
+    for text in found.left:
+        print_words(f"warning: left: {text}")
 
 
 def _wait(

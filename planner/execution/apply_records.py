@@ -82,7 +82,12 @@ class BlockerRecord(Record):
 
 
 class ApplyPreviewRecord(Record):
-    """The document of `apply` without a run."""
+    """
+    The document of `apply` without a run.
+
+    `least_throttle_bytes_per_s` is the traffic in sync that a throttle has to exceed;
+    null: not known. `seconds` are at the rate of the throttle, also without one.
+    """
 
     time: str
     event: Literal["preview"]
@@ -90,7 +95,8 @@ class ApplyPreviewRecord(Record):
     cluster_id: str | None
     goal: str | None
     ready: bool
-    throttle_bytes_per_s: int
+    throttle_bytes_per_s: int | None
+    least_throttle_bytes_per_s: float | None
     seconds: float
     completed: int
     in_progress: int
@@ -108,7 +114,10 @@ class ApplyPreviewRecord(Record):
             cluster_id=found.cluster_id,
             goal=found.operation,
             ready=found.is_ready,
-            throttle_bytes_per_s=found.rate_bytes_per_s,
+            throttle_bytes_per_s=found.rate_bytes_per_s if found.has_throttle else None,
+            least_throttle_bytes_per_s=(
+                found.least_rate.bytes_per_s if found.least_rate.is_known else None
+            ),
             seconds=found.walk.seconds,
             completed=found.num_completed,
             in_progress=found.num_moving,

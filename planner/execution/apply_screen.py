@@ -43,6 +43,7 @@ def preview_screen(found: Prepared, command: str | None = None) -> Iterator[str]
         rate = bytes_text(found.rate_bytes_per_s)
         text = f"{duration_text(found.walk.seconds)} at {rate}/s per broker"
         yield from labelled("Time", f"{text}; nothing waits for a whole wave")
+        yield from labelled("Throttle", _throttle(found))
     yield from labelled("Disks", _fullest(found))
     for label, some in (("Stops it", found.blockers), ("Ignored", found.ignored)):
         for n, blocker in enumerate(some):
@@ -82,6 +83,16 @@ def _stage(one: StagePreview) -> str:
             f"most {one.most_active} at a time"
         )
     return words
+
+
+def _throttle(found: Prepared) -> str:
+    if not found.has_throttle:
+        return "none: copies run as fast as the brokers can"
+    rate, least = found.rate_bytes_per_s, found.least_rate
+    words = f"{bytes_text(rate)}/s per broker"
+    if not least.is_known:
+        return f"{words}; the traffic in sync that it has to exceed is unknown"
+    return f"{words}, above {bytes_text(least.bytes_per_s)}/s of traffic in sync"
 
 
 def _fullest(found: Prepared) -> str:

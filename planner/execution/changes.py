@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import nan
 
 import numpy as np
 
@@ -70,6 +71,8 @@ class Change:
         Bytes of one copy; `None`: unknown.
     is_internal
         Whether the topic is one of Kafka's own.
+    in_bytes_per_s
+        Rate that producers write; NaN: unknown.
     """
 
     key: Key
@@ -79,6 +82,7 @@ class Change:
     has_source: bool
     copy_bytes: int | None
     is_internal: bool
+    in_bytes_per_s: float = nan
 
     @property
     def name(self) -> str:
@@ -108,6 +112,7 @@ class ChangeReader:
         self, state: ClusterState, rows: ClusterRows, waves: WaveLists
     ) -> None:
         self.rows, self._waves, self._state = rows, waves, state
+        self._in_bytes_per_s: list[float] = state.partitions.in_bytes_per_s.tolist()
         self._size, self._has_source = _copy_bytes(state), state.has_source.tolist()
 
     def changes(
@@ -136,6 +141,7 @@ class ChangeReader:
             has_source=self._has_source[row],
             copy_bytes=self._size[row],
             is_internal=entry.key[0] in INTERNAL,
+            in_bytes_per_s=self._in_bytes_per_s[row],
         )
 
     def _steps(self, entry: Entry, row: int, now: Brokers) -> Iterator[Step]:

@@ -19,6 +19,8 @@ class Choices:
     ----------
     rate_bytes_per_s
         Rate of copies; `None`: that of the waves of the plan, else 50 MB/s.
+    has_throttle
+        Whether copies are throttled.
     allow_drift
         Whether partitions that are no longer as planned are left out.
     ignore
@@ -29,13 +31,18 @@ class Choices:
     """
 
     rate_bytes_per_s: int | None = None
+    has_throttle: bool = True
     allow_drift: bool = False
     ignore: Collection[str] = ()
     is_own_throttle: Callable[[str, str, str, str], bool] = lambda *_: False
 
 
 def read_choices(
-    throttle: str | float | None, ignore: Collection[str], *, allow_drift: bool
+    throttle: str | float | None,
+    ignore: Collection[str],
+    *,
+    allow_drift: bool,
+    has_throttle: bool = True,
 ) -> Choices:
     """
     Return the choices of an operator.
@@ -62,5 +69,8 @@ def read_choices(
         msg = "bad options"
         raise BadInputError(msg, [*problems, *rates.found])
     return Choices(
-        rate_bytes_per_s=rate, allow_drift=allow_drift, ignore=frozenset(ignore)
+        rate_bytes_per_s=rate,
+        has_throttle=has_throttle,
+        allow_drift=allow_drift,
+        ignore=frozenset(ignore),
     )

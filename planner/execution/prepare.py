@@ -14,6 +14,7 @@ from planner.errors import BadInputError
 from planner.execution.admission import Caps, Disk
 from planner.execution.changes import Change, ChangeReader
 from planner.execution.choices import Choices
+from planner.execution.least_throttle import LeastRate, least_rate, too_low_blocker
 from planner.execution.preflight import (
     Blocker,
     Preflight,
@@ -65,6 +66,10 @@ class Prepared:
         Every partition of the plan.
     rate_bytes_per_s
         Rate at which a broker sends, and receives, copies.
+    least_rate
+        Traffic that a throttle has to exceed.
+    has_throttle
+        Whether copies are throttled.
     usable_bytes
         Free bytes of the brokers and log dirs with a known limit.
     num_completed, num_moving
@@ -82,6 +87,8 @@ class Prepared:
     caps: Caps
     planned: tuple[Key, ...]
     rate_bytes_per_s: int
+    least_rate: LeastRate
+    has_throttle: bool
     usable_bytes: Mapping[Disk, int]
     num_completed: int
     num_moving: int
@@ -188,8 +195,10 @@ class _Preparation:
         rate = self.choices.rate_bytes_per_s or _rate_of(self.waves)
         caps = _caps(self.waves)
         found = walk(stages, caps, usable, rate)
+        least = least_rate(changes, caps)
         blockers = [
             *rights_blocker(missing_rights),
+            *(too_low_blocker(least, rate) if self.choices.has_throttle else ()),
             *self._blockers(changes),
             *disk_blocker(found.refused, usable),
         ]
@@ -203,6 +212,8 @@ class _Preparation:
             caps=caps,
             planned=tuple(entry.key for entry in self.entries),
             rate_bytes_per_s=rate,
+            least_rate=least,
+            has_throttle=self.choices.has_throttle,
             usable_bytes=usable,
             num_completed=len(self._of(Status.COMPLETED)),
             num_moving=len(self._of(Status.IN_PROGRESS)),

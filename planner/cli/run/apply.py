@@ -21,7 +21,7 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import print_json, print_note
+from planner.cli.common.output import notes_unless, print_json, print_note
 from planner.cli.run.run_options import (
     AllowDrift,
     BrokerGrace,
@@ -38,7 +38,12 @@ from planner.cli.run.run_options import (
     Window,
     Yes,
 )
-from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
+from planner.cli.snapshot.snapshot_live import (
+    AllowPartial,
+    Resolve,
+    SampleSeconds,
+    Timeout,
+)
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -67,6 +72,7 @@ def apply(
     allow_drift: AllowDrift = False,
     ignore: Ignore = None,
     journal: JournalOption = None,
+    sample_seconds: SampleSeconds = 5.0,
     resolve: Resolve = None,
     timeout: Timeout = 30.0,
     allow_partial: AllowPartial = False,
@@ -105,7 +111,12 @@ def apply(
     inputs.read(source.check)
     inputs.read(lambda: _refuse_snapshot(yes, snapshot))
     choices = inputs.read(
-        lambda: read_choices(throttle, ignore or (), allow_drift=allow_drift)
+        lambda: read_choices(
+            throttle,
+            ignore or (),
+            allow_drift=allow_drift,
+            has_throttle=not no_throttle,
+        )
     )
     run_choices = inputs.read(
         lambda: read_run_choices(
@@ -114,7 +125,6 @@ def apply(
             guard=guard,
             broker_grace=broker_grace,
             patience=patience,
-            has_throttle=not no_throttle,
         )
     )
     given = inputs.read(lambda: read_plan(plan))
@@ -131,6 +141,7 @@ def apply(
         run_choices=run_choices,
         plan_id=plan_id,
         command=_command(plan, bootstrap_server, command_config),
+        sample_s=sample_seconds,
     )
     if yes:
         _refuse_unseen(job, max_age)
@@ -151,10 +162,15 @@ def _prepared(job: "Job", source: ClusterSource, now: "Snapshot | None") -> "Pre
     own = OwnThrottles.from_journal(read_journal(job.journal))
     if now is not None:
         return prepare_run(job, now, own)
+    from planner.execution.run.live_cluster import LiveCluster
     from planner.kafka.read.run_rights import missing_rights
 
     with source.open() as client:
-        return prepare_run(job, source.read_from(client), own, missing_rights(client))
+        note = notes_unless(source.quiet)
+        cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
+        return prepare_run(
+            job, cluster.snapshot(job.sample_s), own, missing_rights(client)
+        )
 
 
 def _print_preview(

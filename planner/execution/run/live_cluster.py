@@ -70,11 +70,11 @@ class LiveCluster:
         """Let time pass."""
         time.sleep(seconds)
 
-    def snapshot(self) -> Snapshot:
-        """Return the whole cluster, without rates."""
+    def snapshot(self, sample_s: float = 0.0) -> Snapshot:
+        """Return the whole cluster; rates are sampled for some seconds, 0: none."""
         found = take_snapshot(
             self._client,
-            sample_seconds=0,
+            sample_seconds=sample_s,
             allow_partial=self._allow_partial,
             note=self._note,
         )

@@ -63,7 +63,9 @@ class Job:
     plan_id
         Id of the preview that the operator has seen; `None`: any.
     command
-        Command that goes on with a run that has stopped.
+        Command that previews the plan; with --yes it goes on with a stopped run.
+    sample_s
+        Seconds in which rates are sampled before the run; 0: no rates.
     """
 
     plan: PlanInput
@@ -75,6 +77,7 @@ class Job:
     status: RunStatus = "completed"
     plan_id: str | None = None
     command: str = "kafka-planner apply PLAN"
+    sample_s: float = 0.0
 
 
 def run(job: Job, cluster: RunningCluster) -> Iterator[Event]:
@@ -101,7 +104,7 @@ def run(job: Job, cluster: RunningCluster) -> Iterator[Event]:
     with run_lock(job.journal):
         lines = list(read_journal(job.journal))
         own = OwnThrottles.from_journal(lines)
-        now = cluster.snapshot()
+        now = cluster.snapshot(job.sample_s)
         prepared = prepare_run(job, now, own)
         with Journal(job.journal) as journal:
             seen = {line.get("plan_id") for line in lines}
@@ -154,7 +157,7 @@ class _Run:
     ) -> None:
         self._job, self._cluster, self._prepared = job, cluster, prepared
         self._began_s, self._now = cluster.now_s(), now
-        rate = prepared.rate_bytes_per_s if job.run_choices.has_throttle else None
+        rate = prepared.rate_bytes_per_s if job.choices.has_throttle else None
         topics = now.topics
         ids = zip(
             topics["topic"].to_pylist(), topics["topic_id"].to_pylist(), strict=True

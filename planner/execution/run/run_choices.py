@@ -71,8 +71,6 @@ class RunChoices:
         nothing runs.
     poll_s
         Seconds between two looks at what runs.
-    has_throttle
-        Whether copies are throttled.
     """
 
     window: Hours | None = None
@@ -81,7 +79,6 @@ class RunChoices:
     broker_grace_s: float = 120.0
     patience_s: float = 3600.0
     poll_s: float = 1.0
-    has_throttle: bool = True
 
 
 def read_hours(text: str, problems: Problems) -> Hours | None:
@@ -118,7 +115,6 @@ def read_run_choices(
     guard: str | None,
     broker_grace: str,
     patience: str,
-    has_throttle: bool,
 ) -> RunChoices:
     """
     Return the choices of an operator for the time of a run.
@@ -148,5 +144,4 @@ def read_run_choices(
         guard=guard,
         broker_grace_s=grace,
         patience_s=waits,
-        has_throttle=has_throttle,
     )

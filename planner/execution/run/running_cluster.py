@@ -88,8 +88,8 @@ class RunningCluster(Protocol):
     def sleep(self, seconds: float) -> None:
         """Let time pass."""
 
-    def snapshot(self) -> Snapshot:
-        """Return the whole cluster."""
+    def snapshot(self, sample_s: float = 0.0) -> Snapshot:
+        """Return the whole cluster; rates are sampled for some seconds, 0: none."""
 
     def live_brokers(self) -> frozenset[int]:
         """Return the brokers that are registered and not fenced."""
