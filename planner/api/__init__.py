@@ -35,6 +35,7 @@ from planner.api.plans import (
 )
 from planner.api.proposals import propose_assignment
 from planner.api.result import PlanResult
+from planner.api.runs import apply, cancel
 from planner.api.scenarios import WhatIfResult, play_scenarios
 from planner.api.sizing import SizeResult, size_cluster
 from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
@@ -54,7 +55,9 @@ __all__ = [
     "WhatIfResult",
     "add_brokers",
     "add_partitions",
+    "apply",
     "apply_plan",
+    "cancel",
     "check_plan",
     "cluster_status",
     "demote",
