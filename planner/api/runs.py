@@ -12,8 +12,8 @@ from planner.execution.preflight import Ignorable
 from planner.plan.input.plan_input import read_plan
 
 if TYPE_CHECKING:
+    from planner.execution.cluster.running_cluster import RunningCluster
     from planner.execution.run.run_records import Event
-    from planner.execution.run.running_cluster import RunningCluster
     from planner.kafka.client.admin_client import ClusterClient
 
 AnyPath = str | PathLike[str]
@@ -148,7 +148,7 @@ def _opened(
     cluster: "str | ClusterClient | RunningCluster", command_config: AnyPath | None
 ) -> "Iterator[RunningCluster]":
     """Open a client for an address; a client or a cluster is used as it is."""
-    from planner.execution.run.live_cluster import LiveCluster
+    from planner.execution.cluster.live_cluster import LiveCluster
     from planner.kafka.client.admin_client import ClusterClient
     from planner.kafka.client.client_session import open_cluster
 

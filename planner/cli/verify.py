@@ -150,7 +150,7 @@ def _clear(
     plan: "PlanInput", journal: Path, source: ClusterSource, *, is_real: bool
 ) -> None:
     """Name the throttles that no copy needs, or take them off."""
-    from planner.execution.run.live_cluster import LiveCluster
+    from planner.execution.cluster.live_cluster import LiveCluster
     from planner.execution.undo.clear_throttles import clear_throttles, find_unneeded
 
     with source.open() as client:

@@ -162,7 +162,7 @@ def _prepared(job: "Job", source: ClusterSource, now: "Snapshot | None") -> "Pre
     own = OwnThrottles.from_journal(read_journal(job.journal))
     if now is not None:
         return prepare_run(job, now, own)
-    from planner.execution.run.live_cluster import LiveCluster
+    from planner.execution.cluster.live_cluster import LiveCluster
     from planner.kafka.read.run_rights import missing_rights
 
     with source.open() as client:

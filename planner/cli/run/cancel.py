@@ -40,8 +40,8 @@ def cancel(
     Example: kafka-planner cancel plan --bootstrap-server k1:9092 --yes
     """
     from planner.cli.run.event_output import EventOutput
+    from planner.execution.cluster.live_cluster import LiveCluster
     from planner.execution.run.journal import journal_path
-    from planner.execution.run.live_cluster import LiveCluster
     from planner.execution.undo.cancel import cancel as cancel_plan
     from planner.execution.undo.cancel import under_way
     from planner.plan.input.plan_input import read_plan

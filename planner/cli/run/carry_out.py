@@ -11,8 +11,8 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_words
 from planner.cli.run.event_output import EventOutput
 from planner.errors import AnswerUnknownError, ClusterUnavailableError
+from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.run.journal import Journal, time_text, utc_now
-from planner.execution.run.live_cluster import LiveCluster
 from planner.execution.run.run import Job, run
 from planner.execution.run.run_records import Event, FailedEvent, StartedEvent
 

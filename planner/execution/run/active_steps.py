@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from planner.execution.admission import Admitted
+from planner.execution.cluster.running_cluster import Reassigned, ReplicaKey, Seen
 from planner.execution.run.run_context import RunContext
-from planner.execution.run.running_cluster import Reassigned, ReplicaKey, Seen
 from planner.kafka.read.log_dirs import BrokerDirs, Partition
 from planner.verify.state_rows import Key
 

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from planner.execution.cluster.running_cluster import ReplicaKey
 from planner.execution.run.active_steps import ActiveStep
 from planner.execution.run.run_context import RunContext
 from planner.execution.run.run_records import BrokerProgressRecord, CopyRecord
-from planner.execution.run.running_cluster import ReplicaKey
 from planner.kafka.read.log_dirs import BrokerDirs, Partition
 from planner.verify.state_rows import Key
 

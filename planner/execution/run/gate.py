@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from math import inf
 
+from planner.execution.cluster.running_cluster import Health
 from planner.execution.run.controls import Controls
 from planner.execution.run.run_choices import RunChoices
-from planner.execution.run.running_cluster import Health
 from planner.text.format import plural
 
 GUARD_EVERY_S = 30.0

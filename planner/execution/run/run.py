@@ -8,6 +8,7 @@ from pathlib import Path
 from planner.execution.admission import Disk
 from planner.execution.apply_records import BlockerRecord
 from planner.execution.choices import Choices
+from planner.execution.cluster.running_cluster import RunningCluster
 from planner.execution.prepare import Prepared, prepare
 from planner.execution.run.controls import ControlFile, control_path
 from planner.execution.run.gate import Gate
@@ -25,7 +26,6 @@ from planner.execution.run.run_records import (
     StartedEvent,
 )
 from planner.execution.run.run_throttles import OwnThrottles, RunThrottles
-from planner.execution.run.running_cluster import RunningCluster
 from planner.execution.run.stage_run import StageRun
 from planner.execution.run.state_before import state_before
 from planner.execution.stages import Stage, StageKind

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from planner.errors import AnswerUnknownError, ClusterUnavailableError
 from planner.execution.admission import Admitted
+from planner.execution.cluster.running_cluster import RunningCluster
 from planner.execution.run.controls import ControlFile
 from planner.execution.run.gate import Gate
 from planner.execution.run.journal import Journal, time_text, utc_now
@@ -18,7 +19,6 @@ from planner.execution.run.run_records import (
     StuckEvent,
 )
 from planner.execution.run.run_throttles import RunThrottles
-from planner.execution.run.running_cluster import RunningCluster
 from planner.verify.state_rows import Brokers, Key
 
 Answer = TypeVar("Answer")

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from planner.execution.admission import Admitted
+from planner.execution.cluster.running_cluster import RunningCluster
 from planner.execution.run.journal import Journal, Line
-from planner.execution.run.running_cluster import RunningCluster
 from planner.kafka.actions.config_changes import ConfigAction, Place
 from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from planner.errors import AnswerUnknownError, ClusterUnavailableError
 from planner.execution.admission import Admitted
+from planner.execution.cluster.running_cluster import ReplicaKey
 from planner.execution.run.run_context import RunContext
-from planner.execution.run.running_cluster import ReplicaKey
 from planner.verify.state_rows import Brokers, Key
 
 

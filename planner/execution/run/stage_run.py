@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import inf
 
 from planner.execution.admission import Admitted, Caps, Disk, Window
+from planner.execution.cluster.running_cluster import Reassigned
 from planner.execution.run.active_steps import ActiveStep, ActiveSteps, Fate
 from planner.execution.run.copy_watch import CopyWatch
 from planner.execution.run.run_context import RunContext, records
@@ -16,7 +17,6 @@ from planner.execution.run.run_records import (
     ResumedEvent,
     ThrottleEvent,
 )
-from planner.execution.run.running_cluster import Reassigned
 from planner.execution.run.stage_requests import request
 from planner.execution.stages import Stage
 from planner.verify.state_rows import Key

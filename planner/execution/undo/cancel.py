@@ -7,6 +7,11 @@ from pathlib import Path
 
 from planner.errors import BadInputError
 from planner.execution.admission import MOST_PER_REQUEST
+from planner.execution.cluster.running_cluster import (
+    Reassigned,
+    ReplicaKey,
+    RunningCluster,
+)
 from planner.execution.run.controls import ControlFile, control_path
 from planner.execution.run.journal import (
     Journal,
@@ -25,11 +30,6 @@ from planner.execution.run.run_records import (
     Event,
 )
 from planner.execution.run.run_throttles import OwnThrottles, RunThrottles
-from planner.execution.run.running_cluster import (
-    Reassigned,
-    ReplicaKey,
-    RunningCluster,
-)
 from planner.kafka.read.log_dirs import Partition
 from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import read_waves

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from planner.execution.cluster.running_cluster import RunningCluster
 from planner.execution.run.journal import Journal, read_journal
 from planner.execution.run.run_lock import run_lock
 from planner.execution.run.run_throttles import OwnThrottles, RunThrottles
-from planner.execution.run.running_cluster import RunningCluster
 from planner.kafka.actions.config_changes import ConfigAction, Place
 from planner.plan.input.plan_input import PlanInput
 from planner.status.throttles_in_force import throttles_in

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
-from planner.execution.run.running_cluster import (
+from planner.execution.cluster.running_cluster import (
     Health,
     Reassigned,
     ReplicaKey,
