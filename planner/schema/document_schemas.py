@@ -6,6 +6,7 @@ from typing import Any
 
 SCHEMAS: Mapping[str, str] = {
     "apply": "planner.execution.apply_records:ApplyPreviewRecord",
+    "apply-event": "planner.execution.run.run_records:Event",
     "broker-types": "planner.sizing.broker_types:BrokerTypesRecord",
     "check": "planner.plan.documents.check_records:CheckRecord",
     "config": "planner.config.config_records:ConfigRecord",
