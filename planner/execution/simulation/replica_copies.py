@@ -5,14 +5,14 @@ from collections.abc import Mapping
 import numpy as np
 
 from placement.model.cluster import ClusterState
-from planner.execution.run.simulation.partition_table import PartitionTable
-from planner.execution.run.simulation.simulated_brokers import (
+from planner.execution.simulation.partition_table import PartitionTable
+from planner.execution.simulation.simulated_brokers import (
     SimulatedBroker,
     free_bytes_of,
 )
-from planner.execution.run.simulation.simulated_configs import ALL
-from planner.execution.run.simulation.simulated_partition import SimulatedPartition
-from planner.execution.run.simulation.transfers import TransferName, Transfers
+from planner.execution.simulation.simulated_configs import ALL
+from planner.execution.simulation.simulated_partition import SimulatedPartition
+from planner.execution.simulation.transfers import TransferName, Transfers
 from planner.throttles import BROKER_THROTTLES, LOG_DIR_RATE, TOPIC_THROTTLES
 from planner.verify.state_rows import Key
 

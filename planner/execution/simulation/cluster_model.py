@@ -7,13 +7,13 @@ from itertools import count
 from math import inf
 
 from planner.execution.run.running_cluster import Health, Reassigned
-from planner.execution.run.simulation.partition_table import (
+from planner.execution.simulation.partition_table import (
     PartitionTable,
     SimulatedTopic,
 )
-from planner.execution.run.simulation.replica_copies import ReplicaCopies
-from planner.execution.run.simulation.simulated_brokers import brokers_of
-from planner.execution.run.simulation.simulated_partition import (
+from planner.execution.simulation.replica_copies import ReplicaCopies
+from planner.execution.simulation.simulated_brokers import brokers_of
+from planner.execution.simulation.simulated_partition import (
     Rules,
     SimulatedPartition,
 )

@@ -11,10 +11,10 @@ from planner.execution.run.running_cluster import (
     ReplicaKey,
     Seen,
 )
-from planner.execution.run.simulation.cluster_model import ClusterModel
-from planner.execution.run.simulation.simulated_configs import Configs
-from planner.execution.run.simulation.simulated_partition import SimulatedPartition
-from planner.execution.run.simulation.simulated_snapshot import snapshot_of
+from planner.execution.simulation.cluster_model import ClusterModel
+from planner.execution.simulation.simulated_configs import Configs
+from planner.execution.simulation.simulated_partition import SimulatedPartition
+from planner.execution.simulation.simulated_snapshot import snapshot_of
 from planner.kafka.actions.config_changes import (
     BROKER,
     DOWN,
@@ -80,9 +80,10 @@ class SimulatedAdmin:
         """Advance the virtual time."""
         self._model.advance(seconds)
 
-    def snapshot(self) -> Snapshot:
+    def snapshot(self, sample_s: float = 0.0) -> Snapshot:
         """Return the whole cluster, with the rates of the first snapshot."""
         self._reach()
+        self.sleep(sample_s)
         return snapshot_of(self._model, self._first)
 
     def live_brokers(self) -> frozenset[int]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from placement.array_types import BoolArray
 from placement.model.cluster import ABSENT, ClusterState
-from planner.execution.run.simulation.simulated_configs import Configs
-from planner.execution.run.simulation.simulated_partition import SimulatedPartition
+from planner.execution.simulation.simulated_configs import Configs
+from planner.execution.simulation.simulated_partition import SimulatedPartition
 from planner.verify.state_rows import Brokers, Key
 
 

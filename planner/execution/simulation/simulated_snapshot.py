@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from planner.execution.run.simulation.cluster_model import ClusterModel
-from planner.execution.run.simulation.simulated_partition import SimulatedPartition
+from planner.execution.simulation.cluster_model import ClusterModel
+from planner.execution.simulation.simulated_partition import SimulatedPartition
 from planner.snapshot import Snapshot
 from planner.snapshot.tables.snapshot_columns import (
     BROKERS,

@@ -9,7 +9,7 @@ import numpy as np
 
 from placement.array_types import FloatArray
 from placement.model.cluster import BrokerState, ClusterState, LogDirState
-from planner.execution.run.simulation.simulated_configs import Configs
+from planner.execution.simulation.simulated_configs import Configs
 from planner.kafka.read.log_dirs import BrokerDirs, Copy, Partition
 from planner.verify.state_rows import Key
 
