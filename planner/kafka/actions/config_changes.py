@@ -11,7 +11,7 @@ from planner.throttles import Scope
 BROKER: Scope = "broker"
 TOPIC: Scope = "topic"
 _NEEDS = {BROKER: "AlterConfigs on Cluster", TOPIC: "AlterConfigs on Topic"}
-_DOWN = "the broker is down"
+DOWN = "the broker is down"
 
 
 class Place(NamedTuple):
@@ -109,7 +109,7 @@ def change_configs(
     brokers, topics = _split(client, changes)
     is_left = {Place(BROKER, str(broker)) for broker in brokers}
     found = {
-        place: _DOWN for place in changes if place[0] == BROKER and place not in is_left
+        place: DOWN for place in changes if place[0] == BROKER and place not in is_left
     }
     if topics:
         found |= _changed(client, TOPIC, {n: changes[Place(TOPIC, n)] for n in topics})

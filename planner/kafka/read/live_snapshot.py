@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Note = Callable[[str], None]
 Document = dict[str, Any]
+_ELIGIBLE = {"elr": "eligible_leader_replicas", "last_known_elr": "last_known_elr"}
 NO_TIME = -1
 NOBODY = -1
 
@@ -119,8 +120,9 @@ def _partition(name: Partition, one: Mapping[str, Any], look: Look) -> Document:
         "isr": list(one["isr_nodes"]),
     }
     if "eligible_leader_replicas" in one:
-        found["elr"] = list(one["eligible_leader_replicas"] or ())
-        found["last_known_elr"] = list(one["last_known_elr"] or ())
+        # After a reassignment Kafka keeps removed replicas in the ELR; none may lead.
+        for key, source in _ELIGIBLE.items():
+            found[key] = [broker for broker in one[source] or () if broker in replicas]
     optional = {
         **_moves(moving, is_known="reassignments" not in look.refused),
         "offline_replicas": list(one.get("offline_replicas") or ()),
