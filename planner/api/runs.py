@@ -62,7 +62,7 @@ def apply(
         Local hours (``22:00-06:00``) in which copies begin, longest time (``4h``), and
         a shell command that holds copies back while it fails.
     broker_grace, patience
-        Longest time that a broker is down, and that the cluster is silent or in trouble.
+        Longest time that a broker is down, and that the cluster is silent.
     allow_drift
         Whether partitions that are no longer as planned are left out.
     ignore

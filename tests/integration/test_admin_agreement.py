@@ -10,8 +10,8 @@ from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster
 from integration.steps import create
-from planner.execution.run.live_cluster import LiveCluster
-from planner.execution.run.running_cluster import RunningCluster
+from planner.execution.cluster.live_cluster import LiveCluster
+from planner.execution.cluster.running_cluster import RunningCluster
 from planner.execution.simulation.simulated_admin import SimulatedAdmin
 from planner.kafka.actions.config_changes import Place
 from planner.kafka.client.addresses import parse_bootstrap

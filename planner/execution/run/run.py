@@ -11,7 +11,7 @@ from planner.execution.choices import Choices
 from planner.execution.cluster.running_cluster import RunningCluster
 from planner.execution.prepare import Prepared, prepare
 from planner.execution.run.controls import ControlFile, control_path
-from planner.execution.run.gate import Gate
+from planner.execution.run.gate import Gate, local_now
 from planner.execution.run.journal import Journal, parts_of, read_journal
 from planner.execution.run.run_choices import RunChoices
 from planner.execution.run.run_context import RunContext
@@ -171,6 +171,7 @@ class _Run:
                 choices=job.run_choices,
                 now_s=cluster.now_s,
                 at_start=cluster.health(),
+                clock=local_now,
                 are_others_ignored="reassigning" in job.choices.ignore,
             ),
             control_file=ControlFile(control_path(job.journal)),

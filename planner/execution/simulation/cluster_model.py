@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 from itertools import count
 from math import inf
 
-from planner.execution.run.running_cluster import Health, Reassigned
+from planner.execution.cluster.running_cluster import Health, Reassigned
 from planner.execution.simulation.partition_table import (
     PartitionTable,
     SimulatedTopic,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from planner.errors import AnswerUnknownError, ClusterUnavailableError
-from planner.execution.run.running_cluster import (
+from planner.execution.cluster.running_cluster import (
     Health,
     Reassigned,
     ReplicaKey,

@@ -9,7 +9,7 @@ from placement.model.kraft_reassignment import (
     complete_reassignment,
     start_reassignment,
 )
-from planner.execution.run.running_cluster import Seen
+from planner.execution.cluster.running_cluster import Seen
 from planner.kafka.actions import elections
 from planner.kafka.read.log_dirs import Partition
 from planner.verify.state_rows import Brokers, Key
