@@ -1,13 +1,23 @@
 """Plans carried out on a real cluster: from the preview to the verified end."""
 
 import json
+import signal
+import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from integration.kafka.cluster import Cluster
-from integration.planner import Outcome, run_here
+import planner
+from integration.kafka.cluster import Cluster, wait_until
+from integration.planner import (
+    COMMAND,
+    Outcome,
+    partitions_of,
+    run_here,
+    take_snapshot,
+)
 from integration.shell import throttles
 from integration.steps import create, replicas_of, verify
 
@@ -54,8 +64,6 @@ def apply(cluster: Cluster, plan: Path, *options: object) -> tuple[Outcome, list
 
 def fresh(plan: Path) -> Path:
     """Date a plan now, as an unattended run needs it."""
-    from datetime import UTC, datetime
-
     path = plan / "plan.json"
     document = json.loads(path.read_text())
     document["snapshot"]["taken_at"] = datetime.now(UTC).isoformat()
@@ -79,3 +87,156 @@ def test_a_plan_is_carried_out_and_leaves_no_throttle(
     assert replicas_of(shared_cluster, "apply-plain") == list(lists.values())
     assert throttles(shared_cluster) == before
     assert verify(shared_cluster, plan)[0] == 0
+
+
+SLOW = ("--throttle", "300KB/s")
+
+
+def start_in_background(cluster: Cluster, plan: Path, *options: str) -> Any:
+    """Start `apply` as a process of its own, and wait until its copies run."""
+    command = [
+        str(COMMAND), "apply", str(plan), "--bootstrap-server", cluster.bootstrap,
+        "--yes", "--plan-id", preview_id(cluster, plan, *options), *options,
+        "--format", "json",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if json.loads(line)["event"] == "admitted":
+            break
+    return process
+
+
+def preview_id(cluster: Cluster, plan: Path, *options: str) -> str:
+    where = ("--bootstrap-server", cluster.bootstrap)
+    outcome = run_here("apply", plan, *where, *options, "--format", "json")
+    assert outcome.code == 0, outcome.out
+    return outcome.document["plan_id"]
+
+
+def test_a_run_is_paused_quickened_interrupted_and_gone_on_with(
+    shared_cluster: Cluster, tmp_path
+):
+    create(shared_cluster, "apply-slow", [[1, 2]] * 4)
+    shared_cluster.produce("apply-slow", num_records=8000, record_bytes=1000)
+    lists = {n: [1, 3] for n in range(4)}
+    plan = fresh(plan_folder(shared_cluster, tmp_path, "apply-slow", lists))
+    before = throttles(shared_cluster)
+    process = start_in_background(shared_cluster, plan, *SLOW)
+
+    # Another run of the plan is refused, and names this one.
+    where = ("--bootstrap-server", shared_cluster.bootstrap)
+    yes = ("--yes", "--plan-id", "any")
+    second = run_here("apply", plan, *where, *yes)
+    assert second.code == 2
+    assert f"process {process.pid}" in second.err
+
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert throttles(shared_cluster) != before
+
+    # The throttle is too low for some patience: it is raised while copies run.
+    process = start_again(shared_cluster, plan)
+    assert run_here("apply", plan, "--set", "throttle=50MB/s").code == 0
+    out, _ = process.communicate(timeout=120)
+    events = [json.loads(line) for line in out.splitlines()]
+    assert process.returncode == 0, events[-1]
+    assert events[0]["is_resumed"]
+    assert "throttle" in [event["event"] for event in events]
+    assert replicas_of(shared_cluster, "apply-slow") == [[1, 3]] * 4
+    assert throttles(shared_cluster) == before
+
+
+def start_again(cluster: Cluster, plan: Path) -> Any:
+    """Go on with a run by the plan id that it began with."""
+    lines = (plan / "journal.jsonl").read_text().splitlines()
+    (first,) = [line for line in map(json.loads, lines) if line["event"] == "started"]
+    command = [
+        str(COMMAND), "apply", str(plan), "--bootstrap-server", cluster.bootstrap,
+        "--yes", "--plan-id", first["plan_id"], *SLOW, "--format", "json",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    journal = plan / "journal.jsonl"
+    wait_until(
+        lambda: journal.read_text().count('"event": "started"') == 2,
+        "the second run to start",
+    )
+    return process
+
+
+def test_cancel_takes_back_what_runs_and_verify_takes_throttles_off(
+    shared_cluster: Cluster, tmp_path
+):
+    create(shared_cluster, "apply-back", [[1, 2]] * 2)
+    shared_cluster.produce("apply-back", num_records=8000, record_bytes=1000)
+    lists = {n: [3, 1] for n in range(2)}
+    plan = fresh(plan_folder(shared_cluster, tmp_path, "apply-back", lists))
+    before = throttles(shared_cluster)
+    process = start_in_background(shared_cluster, plan, *SLOW)
+    where = ("--bootstrap-server", shared_cluster.bootstrap)
+
+    shown = run_here("cancel", plan, *where)
+    assert shown.code == 0
+    assert "apply-back-0" in shown.out
+    done = run_here("cancel", plan, *where, "--yes", "--format", "json")
+
+    # The run gives way, says so, and leaves the rest to the cancel.
+    process.communicate(timeout=60)
+    assert process.returncode == 3
+    assert done.code == 0, done.out + done.err
+    last = json.loads(done.out.splitlines()[-1])
+    assert (last["status"], last["still_running"]) == ("cancelled", 0)
+    assert (
+        sorted(map(sorted, replicas_of(shared_cluster, "apply-back"))) == [[1, 2]] * 2
+    )
+    assert throttles(shared_cluster) == before
+
+    # A throttle that somebody has left is named, and taken off on demand alone.
+    shared_cluster.configs(
+        "--alter", "--entity-type", "brokers", "--entity-name", "2",
+        "--add-config", "leader.replication.throttled.rate=1000000",
+    )  # fmt: skip
+    named = run_here("verify", plan, *where, "--clear-throttles")
+    assert "would be taken off" in named.err
+    assert throttles(shared_cluster) != before
+    run_here("verify", plan, *where, "--clear-throttles", "--yes")
+    assert throttles(shared_cluster) == before
+
+
+def test_a_plan_is_carried_out_from_python(shared_cluster: Cluster, tmp_path):
+    create(shared_cluster, "apply-python", [[1, 2]])
+    plan = plan_folder(shared_cluster, tmp_path, "apply-python", {0: [1, 3]})
+
+    events = list(planner.apply(plan, shared_cluster.bootstrap, sample_seconds=0))
+
+    assert events[-1].event == "done"
+    assert events[-1].status == "completed"
+    assert replicas_of(shared_cluster, "apply-python") == [[1, 3]]
+
+
+def test_log_dirs_are_reached_inside_a_broker(shared_cluster: Cluster, tmp_path):
+    create(shared_cluster, "apply-dirs", [[1, 2], [2, 1]])
+    shared_cluster.produce("apply-dirs", num_records=2000, record_bytes=1000)
+    snapshot = take_snapshot(shared_cluster.bootstrap, tmp_path / "s.json")
+    now = [one["log_dirs"] for one in partitions_of(snapshot, "apply-dirs")]
+    paths = [str(path) for path in shared_cluster.log_dirs(1)]
+    other = next(path for path in paths if path != now[0][0])
+    lists = {0: [1, 2], 1: [2, 3]}
+    plan = fresh(plan_folder(shared_cluster, tmp_path, "apply-dirs", lists))
+    third = [str(path) for path in shared_cluster.log_dirs(3)][1]
+    for name, rows in (
+        ("reassignment.json", [[other, "any"], ["any", third]]),
+        ("rollback.json", now),
+    ):
+        document = json.loads((plan / name).read_text())
+        for entry, dirs in zip(document["partitions"], rows, strict=True):
+            entry["log_dirs"] = dirs
+        (plan / name).write_text(json.dumps(document))
+
+    outcome, events = apply(shared_cluster, plan)
+
+    assert outcome.code == 0, events[-1]
+    after = take_snapshot(shared_cluster.bootstrap, tmp_path / "after.json")
+    found = [one["log_dirs"] for one in partitions_of(after, "apply-dirs")]
+    assert (found[0][0], found[1][1]) == (other, third)
