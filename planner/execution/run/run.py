@@ -12,7 +12,7 @@ from planner.execution.cluster.running_cluster import RunningCluster
 from planner.execution.prepare import Prepared, prepare
 from planner.execution.run.controls import ControlFile, control_path
 from planner.execution.run.gate import Gate, local_now
-from planner.execution.run.journal import Journal, parts_of, read_journal
+from planner.execution.run.journal import Journal, Line, parts_of, read_journal
 from planner.execution.run.run_choices import RunChoices
 from planner.execution.run.run_context import RunContext
 from planner.execution.run.run_lock import run_lock
@@ -111,8 +111,11 @@ def run(job: Job, cluster: RunningCluster) -> Iterator[Event]:
             if refusal := _refusal(job, prepared, seen):
                 yield _failed(journal, refusal, prepared)
                 return
+            is_resumed = bool(lines)
+            del lines
             whole = _Run(job, cluster, journal, prepared, own, now)
-            yield from whole.events(is_resumed=bool(lines))
+            del now
+            yield from whole.events(is_resumed=is_resumed)
 
 
 def prepare_run(
@@ -156,7 +159,9 @@ class _Run:
         now: Snapshot,
     ) -> None:
         self._job, self._cluster, self._prepared = job, cluster, prepared
-        self._began_s, self._now = cluster.now_s(), now
+        self._began_s = cluster.now_s()
+        # Written before the run begins, then not needed: a large cluster is large.
+        self._before: list[Line] | None = list(state_before(job.plan, now))
         rate = prepared.rate_bytes_per_s if job.choices.has_throttle else None
         topics = now.topics
         ids = zip(
@@ -203,8 +208,9 @@ class _Run:
     def _started(self, *, is_resumed: bool) -> StartedEvent:
         prepared, journal = self._prepared, self._context.journal
         journal.write("started", plan_id=prepared.plan_id, is_resumed=is_resumed)
-        for part in state_before(self._job.plan, self._now):
+        for part in self._before or ():
             journal.write("before", **part)
+        self._before = None
         stages = prepared.stages
         return StartedEvent(
             time=self._context.time,

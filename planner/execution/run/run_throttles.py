@@ -176,9 +176,14 @@ class RunThrottles:
             for topic, keys in sorted(lists.items())
             if (found := self._to_release(topic, keys))
         }
-        if changes:
-            # The journal keeps them as ours: the last clean-up looks again.
-            self._cluster.set_configs(changes)
+        if not changes:
+            return
+        refused = self._cluster.set_configs(changes)
+        for place, keys in changes.items():
+            if place not in refused:
+                own = self.own.entries[place.name]
+                for key, (_, value) in keys.items():
+                    own[key].difference_update(value.split(","))
 
     def _to_release(
         self, topic: str, keys: Mapping[str, set[str]]
