@@ -114,8 +114,12 @@ def changed_lists(found: Cut) -> tuple[Lists, Lists]:
 
 def lists_of_change(reassignment: Reassignment) -> tuple[Lists, Lists]:
     """Return the lists of changed partitions before and after a reassignment."""
+    return lists_of_rows(reassignment, np.nonzero(reassignment.is_changed)[0])
+
+
+def lists_of_rows(reassignment: Reassignment, rows: RowArray) -> tuple[Lists, Lists]:
+    """Return the lists of some partitions before and after a reassignment."""
     replicas = reassignment.before.replicas
-    rows = np.nonzero(reassignment.is_changed)[0]
     return (
         _lists_of(rows, replicas.start, replicas.broker_idx),
         _lists_of(rows, reassignment.start, reassignment.broker_idx),

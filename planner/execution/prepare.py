@@ -127,14 +127,14 @@ def prepare(
     missing_rights
         Rights on the running cluster that the user lacks.
     waves
-        Waves in place of those of the folder.
+        Waves of the plan; `None`: those in its folder, if it has any.
 
     Raises
     ------
     BadInputError
         If the plan is of another cluster, or its waves cannot be read.
     """
-    _refuse_other_cluster(plan, now)
+    refuse_other_cluster(plan, now)
     _refuse_new_partitions(plan)
     return _Preparation(plan, now, choices, waves).prepared(missing_rights)
 
@@ -155,7 +155,7 @@ class _Preparation:
             self.waves = read_waves(plan.path)
         self.lists = WaveLists(() if self.waves is None else self.waves.waves)
         self.entries = list(entries_of(plan.reassignment))
-        drifted = set(_recreated(plan, now))
+        drifted = set(recreated(plan, now))
         self.statuses = [
             Status.DIFFERS if entry.key in drifted else status
             for entry, status in zip(self.entries, self._verified(), strict=True)
@@ -256,7 +256,7 @@ class _Preparation:
 _DRIFTED = (Status.DIFFERS, Status.SUPERSEDED)
 
 
-def _refuse_other_cluster(plan: PlanInput, now: Snapshot) -> None:
+def refuse_other_cluster(plan: PlanInput, now: Snapshot) -> None:
     """
     Refuse a plan of another cluster.
 
@@ -298,7 +298,7 @@ def _refuse_new_partitions(plan: PlanInput) -> None:
         raise BadInputError(msg, [found])
 
 
-def _recreated(plan: PlanInput, now: Snapshot) -> Iterator[Key]:
+def recreated(plan: PlanInput, now: Snapshot) -> Iterator[Key]:
     """Yield the partitions of topics that were deleted and created again."""
     planned = planned_topic_ids(plan)
     topics = now.topics

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from placement.draft.draft import Settings
 from placement.explain.planned_moves import explain_reassignment
 from placement.model.cluster import ClusterState
+from placement.model.listed_reassignment import reassignment_to
 from placement.model.reassignment import Reassignment
 from placement.operations.rebalance import Rebalance
 from placement.planning.plan import draft_shares, make_draft
@@ -91,19 +90,9 @@ def _problems(
 def _reassignment(
     file: ReassignmentFile, state: ClusterState, rows: dict[Name, int]
 ) -> Reassignment:
-    """Return the reassignment; each new replica is paired with a removed one."""
-    replicas = state.replicas
-    broker_idx = replicas.broker_idx.copy()
-    origin = np.arange(len(replicas), dtype=np.int64)
-    for name, listed in zip(
-        zip(file.topics, file.partitions, strict=True), file.replicas, strict=True
-    ):
-        start, stop = replicas.start[rows[name] : rows[name] + 2].tolist()
-        target = state.brokers.rows_of(listed).tolist()
-        old = {int(replicas.broker_idx[row]): row for row in range(start, stop)}
-        going = iter(row for broker, row in old.items() if broker not in target)
-        broker_idx[start:stop] = target
-        origin[start:stop] = [
-            old[broker] if broker in old else next(going) for broker in target
-        ]
-    return Reassignment(before=state, broker_idx=broker_idx, origin=origin)
+    names = zip(file.topics, file.partitions, strict=True)
+    lists = {
+        rows[name]: state.brokers.rows_of(listed).tolist()
+        for name, listed in zip(names, file.replicas, strict=True)
+    }
+    return reassignment_to(state, lists)

@@ -13,7 +13,7 @@ from planner.verify.partition_status import (
     dir_moves,
     status_of,
 )
-from planner.verify.state_rows import ClusterRows, Entry, Key, listed
+from planner.verify.state_rows import Brokers, ClusterRows, Entry, Key, listed
 from planner.verify.verify_findings import Event
 from planner.verify.wave_progress import WaveLists
 
@@ -142,15 +142,22 @@ class PartitionVerifier:
         if sorted(now) == sorted(entry.replicas):
             cause = "have the planned replicas in another order"
             return _event("other-order", cause, entry, detail)
-        before = self.before.get(entry.key)
-        if before is not None and sorted(now) == sorted(before.replicas):
-            cause = "have the replicas of before in another order, as after a cancel"
-            detail = (
-                f"replicas are {listed(now)}, those of before in another order "
-                f"({listed(before.replicas)}), as after a cancel"
-            )
-            return _event("other-order", cause, entry, detail)
+        for whose, brokers in self._left_by_a_cancel(entry):
+            if sorted(now) == sorted(brokers):
+                cause = f"have the replicas of {whose} in another order, as after a "
+                detail = (
+                    f"replicas are {listed(now)}, those of {whose} in another order "
+                    f"({listed(brokers)}), as after a cancel"
+                )
+                return _event("other-order", f"{cause}cancel", entry, detail)
         return _event("differs", "are not as planned", entry, detail)
+
+    def _left_by_a_cancel(self, entry: Entry) -> Iterator[tuple[str, Brokers]]:
+        """Yield the lists whose replicas a cancelled reassignment leaves, by name."""
+        if (before := self.before.get(entry.key)) is not None:
+            yield "before", before.replicas
+        for brokers in self.waves.lists(entry.key):
+            yield "a wave", brokers
 
 
 _LED = {Status.COMPLETED, Status.IN_PROGRESS}

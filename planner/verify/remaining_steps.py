@@ -220,10 +220,11 @@ def _next_wave(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Steps:
 
 def _differing_steps(now: Situation, files: PlanFiles, kafka: KafkaCommands) -> Steps:
     if count := _count(now, "other-order"):
+        # Those of before in another order are still to be copied.
         yield _step(
-            f"{_partitions(count)} have the right replicas in another order: run the "
-            "file again, which copies none of these",
-            *(kafka.execute(file) for file in files.parts),
+            f"{_partitions(count)} have the replicas of the plan, or of before it, in "
+            f"another order: run the file again{_dead_note(now)}",
+            *(kafka.execute(file, **_limits(now)) for file in files.parts),
         )
     if count := _count(now, "differs"):
         yield _step(f"{_partitions(count)} are not as planned: plan anew")

@@ -179,6 +179,32 @@ def test_the_same_replicas_in_another_order_are_known(now, before, message: str)
     assert outcome.overall is Overall.DIFFERS
 
 
+def test_what_a_cancel_left_is_copied_with_a_throttle_and_another_order_without():
+    cancelled = verify(
+        make_state([[2, 1]], ids=range(6)), plan([3, 4]), rollback=plan([1, 2])
+    )
+    arrived = verify(
+        make_state([[4, 3]], ids=range(6)), plan([3, 4]), rollback=plan([1, 2])
+    )
+
+    assert "--execute --throttle BYTES_PER_S" in commands(cancelled)
+    assert "--throttle" not in commands(arrived)
+
+
+def test_the_replicas_of_a_wave_in_another_order_are_known():
+    outcome = verify(
+        make_state([[1, 3]], ids=range(6)),
+        plan([3, 4]),
+        rollback=plan([1, 2]),
+        waves=[plan([3, 1]), plan([3, 4])],
+    )
+
+    [finding] = outcome.findings
+    assert finding.rule == "other-order"
+    assert "replicas are 1,3, those of a wave in another order (3,1)" in finding.message
+    assert "as after a cancel" in finding.message
+
+
 TWO_WAVES = [plan([3, 1], [1, 2]), plan([3, 4])]
 
 

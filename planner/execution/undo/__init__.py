@@ -1,5 +1,6 @@
 """
 Ways back from a run: what is under way is cancelled, what was moved comes back.
 
-Imports `planner.execution.run`; knows no screen and no command line.
+Imports `planner.execution`, `planner.plan` and `placement.waves`; knows no
+screen and no command line.
 """

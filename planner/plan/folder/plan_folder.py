@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from placement.array_types import RowArray
 from placement.model.cluster import ClusterState, sum_rows
-from placement.waves.broker_lists import lists_of_change
+from placement.model.reassignment import Reassignment
+from placement.waves.broker_lists import lists_of_rows
 from planner.io.interrupts import interrupts_wait
 from planner.io.json_reader import parse_json
 from planner.io.json_text import json_text
@@ -177,18 +178,10 @@ def _is_plan(path: Path) -> bool:
 def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yield the name and text of each file of a plan folder."""
     reassignment = plan.placed.reassignment
-    changed = np.nonzero(reassignment.is_changed)[0]
     yield DOCUMENT_NAME, dump_document(to_document(plan))
-    now, then = lists_of_change(reassignment)
-    starts = part_starts(plan.state, changed, throttle_bytes(plan.state, now, then))
-    named = {"reassignment": _names("reassignment", len(changed), starts)}
-    yield from _with_parts("reassignment", target_lists(plan).texts(), starts)
-    kept = ~names_dead_broker(plan.state)[changed]
-    sizes = there_and_back(plan.state, now, then)[:, kept]
-    starts = part_starts(plan.state, changed[kept], sizes)
-    lists = rollback_lists(plan.state, changed)
-    named["rollback"] = _names("rollback", int(kept.sum()), starts)
-    yield from _with_parts("rollback", lists.texts(), starts)
+    named: dict[str, list[str]] = {}
+    changed = np.nonzero(reassignment.is_changed)[0]
+    yield from list_files(reassignment, changed, named)
     chosen = np.nonzero(elections(plan))[0]
     pairs = [plan.state.key_of(int(p)) for p in chosen]
     yield "preferred-election.json", format_election(pairs) + "\n"
@@ -196,14 +189,43 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     if plan.placed.log_dirs is not None:
         yield TABLE_NAME, moves_inside(plan.placed)
     if plan.waves is not None:
-        yield from _wave_texts(plan.waves, named)
+        yield from files_of_waves(plan.waves, named)
     yield from factor_scripts(factor_patches(reassignment, plan.resources))
     yield RUNBOOK_NAME, runbook(plan, named)
 
 
-def _wave_texts(
+def list_files(
+    reassignment: Reassignment, rows: RowArray, named: dict[str, list[str]]
+) -> Iterator[tuple[str, str]]:
+    """
+    Yield the name and text of the files of the lists after and before, with parts.
+
+    Parameters
+    ----------
+    reassignment
+        The change of the placement.
+    rows
+        ``(N,)`` rows of the partitions in the files, ascending.
+    named
+        Files that Kafka takes in turn, by name; both lists are added.
+    """
+    state = reassignment.before
+    now, then = lists_of_rows(reassignment, rows)
+    starts = part_starts(state, rows, throttle_bytes(state, now, then))
+    named["reassignment"] = _names("reassignment", len(rows), starts)
+    texts = lists_to(reassignment, rows).texts()
+    yield from _with_parts("reassignment", texts, starts)
+    kept = ~names_dead_broker(state)[rows]
+    sizes = there_and_back(state, now, then)[:, kept]
+    starts = part_starts(state, rows[kept], sizes)
+    named["rollback"] = _names("rollback", int(kept.sum()), starts)
+    yield from _with_parts("rollback", rollback_lists(state, rows).texts(), starts)
+
+
+def files_of_waves(
     waves: PlannedWaves, named: dict[str, list[str]]
 ) -> Iterator[tuple[str, str]]:
+    """Yield the name and text of the files of waves; their parts are added."""
     yield WAVES_NAME, dump_document(waves_document(waves))
     for name, lists, starts in wave_files(waves):
         named[name] = _names(name, len(lists), starts)
@@ -254,9 +276,14 @@ def target_lists(plan: Plan) -> Listing:
     If the plan chooses log dirs, the lists have them, and "any" for other replicas.
     """
     reassignment = plan.placed.reassignment
+    return lists_to(reassignment, np.nonzero(reassignment.is_changed)[0])
+
+
+def lists_to(reassignment: Reassignment, rows: RowArray) -> Listing:
+    """Return the lists of some partitions after a reassignment."""
     return listing(
-        plan.state,
-        np.nonzero(reassignment.is_changed)[0],
+        reassignment.before,
+        rows,
         reassignment.broker_idx,
         start=reassignment.start,
         log_dir_idx=reassignment.log_dir_idx,

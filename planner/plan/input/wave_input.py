@@ -1,8 +1,9 @@
 """Waves of a plan folder, read back for checks."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 from pydantic import ValidationError
 
@@ -18,7 +19,15 @@ from planner.kafka_files.reassignment_file import (
     read_reassignment_file,
 )
 from planner.plan.documents.wave_records import WaveRecord, WavesRecord
-from planner.plan.waves.wave_files import DOCUMENT_NAME, dirs_of
+from planner.plan.waves.wave_document import to_document
+from planner.plan.waves.wave_files import (
+    DOCUMENT_NAME,
+    PlannedWaves,
+    dirs_of,
+    limits_of,
+    properties_of,
+    wave_lists,
+)
 
 Lists = dict[tuple[str, int], list[int]]
 
@@ -46,6 +55,17 @@ class WavesInput:
     properties: tuple[WaveProperties, ...]
     records: tuple[WaveRecord, ...] = ()
 
+    @classmethod
+    def of(cls, waves: PlannedWaves) -> Self:
+        """Return planned waves as they are read back from their files."""
+        record = WavesRecord.model_validate(to_document(waves))
+        return cls(
+            waves=tuple(_as_read(wave_lists(waves, step)) for step in waves.steps),
+            limits=limits_of(waves.found.settings),
+            properties=tuple(properties_of(waves, step) for step in waves.steps),
+            records=tuple(record.waves),
+        )
+
     def check(
         self, before: ClusterState, final: ReassignmentFile
     ) -> tuple[Finding, ...]:
@@ -60,6 +80,14 @@ class WavesInput:
             ),
             self.properties,
         )
+
+
+def _as_read(file: ReassignmentFile) -> ReassignmentFile:
+    """Return a file with "any" in place of log dirs that it does not have."""
+    pairs = zip(file.log_dirs, file.replicas, strict=True)
+    return replace(
+        file, log_dirs=tuple(dirs or (None,) * len(row) for dirs, row in pairs)
+    )
 
 
 def lists_of(file: ReassignmentFile) -> Lists:

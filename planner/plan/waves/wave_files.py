@@ -77,11 +77,11 @@ def check_planned(waves: PlannedWaves) -> tuple[Finding, ...]:
             waves=[dirs_of(wave_lists(waves, step)) for step in waves.steps],
             final=dirs_of(final),
         ),
-        [_properties_of(waves, step) for step in waves.steps],
+        [properties_of(waves, step) for step in waves.steps],
     )
 
 
-def _properties_of(waves: PlannedWaves, step: Step) -> WaveProperties:
+def properties_of(waves: PlannedWaves, step: Step) -> WaveProperties:
     """Return the data of a wave for the checker, as waves.json has it."""
     state, starts = waves.state, wave_starts(waves, step)
     rows = file_order(state, step.after.partition_idx)
