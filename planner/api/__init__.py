@@ -35,7 +35,7 @@ from planner.api.plans import (
 )
 from planner.api.proposals import propose_assignment
 from planner.api.result import PlanResult
-from planner.api.runs import apply, cancel
+from planner.api.runs import apply, cancel, rollback
 from planner.api.scenarios import WhatIfResult, play_scenarios
 from planner.api.sizing import SizeResult, size_cluster
 from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
@@ -74,6 +74,7 @@ __all__ = [
     "rebalance",
     "remove_brokers",
     "replace_broker",
+    "rollback",
     "set_replication_factor",
     "size_cluster",
     "take_snapshot",

@@ -143,6 +143,49 @@ def cancel(
         yield from cancel_plan(read_plan(Path(plan)), path, opened)
 
 
+def rollback(
+    plan: AnyPath,
+    cluster: "str | ClusterClient | RunningCluster",
+    *,
+    command_config: AnyPath | None = None,
+    throttle: str | int | None = None,
+    journal: AnyPath | None = None,
+    note: Callable[[str], None] = lambda _: None,
+) -> "Iterator[Event]":
+    """
+    Bring back what a plan has changed; it changes the cluster.
+
+    Parameters
+    ----------
+    plan, cluster, command_config, throttle, journal
+        As in `apply`; the plan needs its rollback.json.
+    note
+        Function that receives which partitions are left out.
+
+    Raises
+    ------
+    BadInputError
+        If the plan cannot be read, or a run of it does not stop.
+    ClusterUnavailableError, AnswerUnknownError
+        If the cluster does not answer.
+    """
+    from planner.execution.run.journal import journal_path
+    from planner.execution.run.run import Job
+    from planner.execution.run.run_choices import RunChoices
+    from planner.execution.undo.rollback import roll_back
+
+    with named_as_arguments():
+        choices = read_choices(throttle, (), allow_drift=False)
+    job = Job(
+        plan=read_plan(Path(plan)),
+        journal=Path(journal) if journal is not None else journal_path(Path(plan)),
+        choices=choices,
+        run_choices=RunChoices(),
+    )
+    with _opened(cluster, command_config) as opened:
+        yield from roll_back(job, opened, note)
+
+
 @contextmanager
 def _opened(
     cluster: "str | ClusterClient | RunningCluster", command_config: AnyPath | None

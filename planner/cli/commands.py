@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
         group_what_if,
     )
     from planner.cli.plan import config_commands, plan_commands
-    from planner.cli.run import apply, cancel
+    from planner.cli.run import apply, cancel, rollback
     from planner.cli.snapshot import (
         snapshot_commands,
         snapshot_import,
@@ -57,6 +57,7 @@ def register(app: typer.Typer) -> None:
     app.command("check", rich_help_panel=RUN)(check.check)
     app.command("apply", rich_help_panel=RUN)(apply.apply)
     app.command("cancel", rich_help_panel=RUN)(cancel.cancel)
+    app.command("rollback", rich_help_panel=RUN)(rollback.rollback)
     app.command("verify", rich_help_panel=RUN)(verify.verify)
     app.command("explain", rich_help_panel=PLAN)(explain.explain)
     app.command("elect", rich_help_panel=RUN)(elect.elect)

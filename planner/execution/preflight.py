@@ -236,9 +236,14 @@ def disk_text(disk: Disk) -> str:
     return f"log dir {disk[1]} of broker {disk[0]}"
 
 
+def partitions_text(names: Sequence[str]) -> str:
+    """Return the number of partitions, with some of their names."""
+    return f"{plural(len(names), 'partition')} ({_some(names)})"
+
+
 def _counted(changes: Sequence[Change]) -> str:
-    names = _some([change.name for change in changes])
-    return f"{plural(len(changes), 'partition')} ({names}) {_has_have(len(changes))}"
+    names = [change.name for change in changes]
+    return f"{partitions_text(names)} {_has_have(len(names))}"
 
 
 def _some(texts: Sequence[str]) -> str:

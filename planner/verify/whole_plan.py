@@ -3,7 +3,7 @@
 from placement.operations.descriptor import describe
 from planner.kafka_commands import ANY_SERVER
 from planner.plan.input.plan_input import PlanInput
-from planner.plan.input.wave_input import read_waves
+from planner.plan.input.wave_input import WavesInput, read_waves
 from planner.snapshot import Snapshot
 from planner.status.throttles_in_force import throttles_in
 from planner.verify.plan_files import files_of
@@ -11,7 +11,11 @@ from planner.verify.verification import Verification, verify
 
 
 def verify_read(
-    plan: PlanInput, snapshot: Snapshot, *, connection: str = ANY_SERVER
+    plan: PlanInput,
+    snapshot: Snapshot,
+    *,
+    connection: str = ANY_SERVER,
+    waves: WavesInput | None = None,
 ) -> Verification:
     """
     Return the outcome of a plan.
@@ -24,13 +28,16 @@ def verify_read(
         The cluster now.
     connection
         Options of Kafka's tools that reach the cluster.
+    waves
+        Waves in place of those of the folder.
 
     Raises
     ------
     BadInputError
         If the waves, or the lists before the plan, cannot be read.
     """
-    waves = read_waves(plan.path) if plan.path.is_dir() else None
+    if waves is None and plan.path.is_dir():
+        waves = read_waves(plan.path)
     return verify(
         snapshot.to_state(),
         plan.reassignment,

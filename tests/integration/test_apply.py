@@ -240,3 +240,32 @@ def test_log_dirs_are_reached_inside_a_broker(shared_cluster: Cluster, tmp_path)
     after = take_snapshot(shared_cluster.bootstrap, tmp_path / "after.json")
     found = [one["log_dirs"] for one in partitions_of(after, "apply-dirs")]
     assert (found[0][0], found[1][1]) == (other, third)
+
+
+def test_a_rollback_brings_lists_order_and_leaders_back(
+    shared_cluster: Cluster, tmp_path
+):
+    start = [[1, 2], [2, 1], [1, 2], [2, 1]]
+    create(shared_cluster, "apply-undo", start)
+    shared_cluster.produce("apply-undo", num_records=4000, record_bytes=1000)
+    lists = {0: [3, 2], 1: [1, 2], 2: [1, 3], 3: [2, 3]}
+    plan = fresh(plan_folder(shared_cluster, tmp_path, "apply-undo", lists))
+    before = throttles(shared_cluster)
+    process = start_in_background(shared_cluster, plan, *SLOW)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    where = ("--bootstrap-server", shared_cluster.bootstrap)
+
+    shown = run_here("rollback", plan, *where)
+    assert shown.code == 0, shown.out + shown.err
+    assert "nothing has been changed" in shown.out
+    done = run_here("rollback", plan, *where, "--yes", "--format", "json")
+
+    assert done.code == 0, done.out + done.err
+    assert json.loads(done.out.splitlines()[-1])["status"] == "rolled-back"
+    assert replicas_of(shared_cluster, "apply-undo") == start
+    assert throttles(shared_cluster) == before
+    after = take_snapshot(shared_cluster.bootstrap, tmp_path / "after.json")
+    leaders = [one["leader"] for one in partitions_of(after, "apply-undo")]
+    assert leaders == [row[0] for row in start]

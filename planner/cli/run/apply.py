@@ -1,7 +1,7 @@
 """`apply`: preview of a plan on the cluster as it is now, and with --yes its run."""
 
-import shlex
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,8 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import notes_unless, print_json, print_note
+from planner.cli.common.output import notes_unless, print_json
+from planner.cli.run.read_job import read_job
 from planner.cli.run.run_options import (
     AllowDrift,
     BrokerGrace,
@@ -90,11 +91,6 @@ def apply(
     \b
     Example: kafka-planner apply plan --bootstrap-server k1:9092 --yes
     """  # noqa: D301 - the first is Click's mark to leave these lines as they are
-    from planner.execution.choices import read_choices
-    from planner.execution.run.journal import journal_path
-    from planner.execution.run.run_choices import read_run_choices
-    from planner.plan.input.plan_input import read_plan
-
     if set_control:
         _set(plan, journal, set_control)
         return
@@ -110,42 +106,30 @@ def apply(
     inputs = Gatherer()
     inputs.read(source.check)
     inputs.read(lambda: _refuse_snapshot(yes, snapshot))
-    choices = inputs.read(
-        lambda: read_choices(
-            throttle,
-            ignore or (),
-            allow_drift=allow_drift,
-            has_throttle=not no_throttle,
-        )
+    job = read_job(
+        inputs,
+        source,
+        "apply",
+        plan,
+        throttle=throttle,
+        no_throttle=no_throttle,
+        window=window,
+        max_duration=max_duration,
+        guard=guard,
+        broker_grace=broker_grace,
+        patience=patience,
+        ignore=ignore,
+        journal=journal,
+        allow_drift=allow_drift,
     )
-    run_choices = inputs.read(
-        lambda: read_run_choices(
-            window=window,
-            max_duration=max_duration,
-            guard=guard,
-            broker_grace=broker_grace,
-            patience=patience,
-        )
-    )
-    given = inputs.read(lambda: read_plan(plan))
     now = inputs.read(source.read_file)
     inputs.raise_problems()
-    if given is None or choices is None or run_choices is None:  # pragma: no cover
+    if job is None:  # pragma: no cover - raised just above
         return
-    from planner.execution.run.run import Job
-
-    job = Job(
-        plan=given,
-        journal=journal or journal_path(plan),
-        choices=choices,
-        run_choices=run_choices,
-        plan_id=plan_id,
-        command=_command(plan, bootstrap_server, command_config),
-        sample_s=sample_seconds,
-    )
+    job = replace(job, plan_id=plan_id, sample_s=sample_seconds)
     if yes:
         _refuse_unseen(job, max_age)
-        raise typer.Exit(_carry_out(job, source, output_format, quiet=quiet))
+        raise typer.Exit(_carry_out(job, source, output_format))
     found = _prepared(job, source, now)
     _print_preview(
         found, None if now is not None else f"{job.command} --yes", output_format
@@ -247,28 +231,11 @@ def _refuse_unseen(job: "Job", max_age: str) -> None:
         raise BadInputError(msg, problems)
 
 
-def _command(
-    plan: Path, bootstrap_server: str | None, command_config: Path | None
-) -> str:
-    """Return the command that previews, or goes on with, the plan."""
-    from planner.kafka_commands import ANY_SERVER, connection_options
-
-    where = ANY_SERVER
-    if bootstrap_server is not None:
-        config = None if command_config is None else str(command_config)
-        where = connection_options(bootstrap_server, config)
-    return f"kafka-planner apply {shlex.quote(str(plan))} {where}"
-
-
 def _carry_out(
-    job: "Job", source: ClusterSource, output_format: OutputFormat, *, quiet: bool
+    job: "Job", source: ClusterSource, output_format: OutputFormat
 ) -> ExitCode:
     from planner.cli.run.carry_out import carry_out
+    from planner.execution.run.run import run
 
-    return carry_out(
-        job,
-        source,
-        is_json=output_format is OutputFormat.JSON,
-        quiet=quiet,
-        note=print_note,
-    )
+    is_json = output_format is OutputFormat.JSON
+    return carry_out(job, source, run, is_json=is_json)

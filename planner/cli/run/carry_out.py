@@ -8,22 +8,19 @@ from types import FrameType
 
 from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.output import print_words
+from planner.cli.common.output import notes_unless, print_words
 from planner.cli.run.event_output import EventOutput
 from planner.errors import AnswerUnknownError, ClusterUnavailableError
 from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.run.journal import Journal, time_text, utc_now
-from planner.execution.run.run import Job, run
+from planner.execution.run.run import Job
 from planner.execution.run.run_records import Event, FailedEvent, StartedEvent
+
+Begin = Callable[[Job, LiveCluster], Iterator[Event]]
 
 
 def carry_out(
-    job: Job,
-    source: ClusterSource,
-    *,
-    is_json: bool,
-    quiet: bool,
-    note: Callable[[str], None],
+    job: Job, source: ClusterSource, begin: Begin, *, is_json: bool
 ) -> ExitCode:
     """
     Carry out a plan, print its events, and return the exit code.
@@ -34,22 +31,20 @@ def carry_out(
         The plan, and how to carry it out.
     source
         The running cluster.
+    begin
+        Function that carries it out and yields events.
     is_json
         Whether events are lines of JSON.
-    quiet
-        Whether only the outcome is printed.
-    note
-        Function that prints notes of the reader.
     """
     from planner.kafka.read.run_rights import missing_rights
 
-    output = EventOutput(is_json=is_json, quiet=quiet)
+    output = EventOutput(is_json=is_json, quiet=source.quiet)
     with source.open() as client, _ended_by_signals():
-        shown: Callable[[str], None] = (lambda _: None) if quiet else note
-        cluster = LiveCluster(client, allow_partial=source.allow_partial, note=shown)
+        note = notes_unless(source.quiet)
+        cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
         job = replace(job, missing_rights=missing_rights(client))
         try:
-            return output.print_all(_answered(job, cluster))
+            return output.print_all(_answered(job, begin(job, cluster)))
         except KeyboardInterrupt:
             with Journal(job.journal) as journal:
                 journal.write("interrupted")
@@ -57,11 +52,11 @@ def carry_out(
             raise
 
 
-def _answered(job: Job, cluster: LiveCluster) -> Iterator[Event]:
+def _answered(job: Job, events: Iterator[Event]) -> Iterator[Event]:
     """Yield the events of a run; one that lost the cluster ends as unknown."""
     is_started = False
     try:
-        for event in run(job, cluster):
+        for event in events:
             is_started |= isinstance(event, StartedEvent)
             yield event
     except (AnswerUnknownError, ClusterUnavailableError) as error:
@@ -104,5 +99,6 @@ def _explain_interruption(job: Job, cluster: LiveCluster) -> None:
         "their throttles"
     )
     print_words(f"to go on:   {job.command} --yes")
-    stop = job.command.replace("kafka-planner apply", "kafka-planner cancel")
+    verb = job.command.split()[1]
+    stop = job.command.replace(f"kafka-planner {verb}", "kafka-planner cancel", 1)
     print_words(f"to stop:    {stop} --yes")

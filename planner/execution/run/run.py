@@ -264,7 +264,8 @@ class _Run:
         return found
 
     def _look(self) -> Verification:
-        return verify_read(self._job.plan, self._context.ask(self._cluster.snapshot))
+        now = self._context.ask(self._cluster.snapshot)
+        return verify_read(self._job.plan, now, waves=self._job.waves)
 
     def _done(self, found: Verification, left: list[str]) -> DoneEvent:
         completed = found.counts["completed"]
