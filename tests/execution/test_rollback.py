@@ -113,6 +113,20 @@ def test_a_preview_changes_nothing_and_says_what_comes_back(tmp_path):
     assert lists(cluster, 3) == [(1, 3)] * 3
 
 
+def test_a_preview_counts_what_moves_as_cancelled(tmp_path):
+    cluster = make_cluster([(1, 2)] * 3)
+    plan = write_plan(tmp_path, [(1, 2)] * 3, [(3, 2)] * 3)
+    running = run(job(plan), cluster)
+    next(event for event in running if event.event == "admitted")
+    running.close()
+
+    found = preview_rollback(job(plan), cluster.snapshot())
+
+    assert (found.num_moving, found.left_out) == (3, ())
+    assert found.prepared.is_ready
+    assert len(cluster.reassignments()) == 3
+
+
 def test_a_file_without_lists_of_before_has_no_way_back(tmp_path):
     cluster = make_cluster([(1, 2)])
     plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])

@@ -94,7 +94,7 @@ def cancel(plan: PlanInput, journal: Path, cluster: RunningCluster) -> Iterator[
     with taken_over(journal, cluster), Journal(journal) as lines:
         refused: dict[str, str] = {}
         for some in parts_of(
-            sorted(_ours(plan, cluster.reassignments()).items()), MOST_PER_REQUEST
+            sorted(towards(plan, cluster.reassignments()).items()), MOST_PER_REQUEST
         ):
             lists = dict(some)
             lines.write("request", kind="cancel", partitions=list(lists))
@@ -121,7 +121,7 @@ def under_way(
     own = OwnThrottles.from_journal(read_journal(journal))
     yield CancelPreviewEvent(
         time=time_text(utc_now()),
-        partitions=records(sorted(_ours(plan, cluster.reassignments()).items())),
+        partitions=records(sorted(towards(plan, cluster.reassignments()).items())),
         throttles=[f"{place.scope} {place.name}" for place in own.places],
     )
 
@@ -137,8 +137,8 @@ def _lists(plan: PlanInput) -> dict[Key, set[Brokers]]:
     return found
 
 
-def _ours(plan: PlanInput, moving: Mapping[Key, Reassigned]) -> dict[Key, Brokers]:
-    """Return the reassignments towards a list of the plan; others are not touched."""
+def towards(plan: PlanInput, moving: Mapping[Key, Reassigned]) -> dict[Key, Brokers]:
+    """Return the reassignments towards a list of a plan; those of others are not."""
     lists = _lists(plan)
     return {
         key: one.target
@@ -147,10 +147,8 @@ def _ours(plan: PlanInput, moving: Mapping[Key, Reassigned]) -> dict[Key, Broker
     }
 
 
-def _stop_moves_inside(
-    plan: PlanInput, cluster: RunningCluster, journal: Journal
-) -> None:
-    """Leave replicas in their log dirs that are on their way to those of the plan."""
+def moves_inside(plan: PlanInput, cluster: RunningCluster) -> dict[ReplicaKey, str]:
+    """Return the log dirs of replicas that are on their way to those of a plan."""
     planned: dict[ReplicaKey, str] = {
         (entry.key, broker): path
         for entry in entries_of(plan.reassignment)
@@ -158,7 +156,7 @@ def _stop_moves_inside(
         if path is not None
     }
     if not planned:
-        return
+        return {}
     dirs = cluster.log_dirs(list(planned))
     stay: dict[ReplicaKey, str] = {}
     for (key, broker), path in planned.items():
@@ -167,7 +165,14 @@ def _stop_moves_inside(
             continue
         if found.future[name].path == path:
             stay[key, broker] = found.current[name].path
-    if stay:
+    return stay
+
+
+def _stop_moves_inside(
+    plan: PlanInput, cluster: RunningCluster, journal: Journal
+) -> None:
+    """Leave replicas in their log dirs that are on their way to those of the plan."""
+    if stay := moves_inside(plan, cluster):
         named = [[*key, broker, path] for (key, broker), path in stay.items()]
         journal.write("request", kind="log-dirs", replicas=named)
         cluster.move_replicas(stay)
@@ -176,7 +181,7 @@ def _stop_moves_inside(
 def _wait(plan: PlanInput, cluster: RunningCluster) -> int:
     """Return the reassignments of the plan that are left, after some time if any."""
     began = cluster.now_s()
-    while left := len(_ours(plan, cluster.reassignments())):
+    while left := len(towards(plan, cluster.reassignments())):
         if cluster.now_s() - began >= _ENDS_WITHIN_S:
             return left
         cluster.sleep(_POLL_S)

@@ -11,7 +11,8 @@ from planner.execution.run.journal import read_journal, time_text, utc_now
 from planner.execution.run.run import Job, prepare_run, run
 from planner.execution.run.run_records import DoneEvent, Event, FailedEvent
 from planner.execution.run.run_throttles import OwnThrottles
-from planner.execution.undo.cancel import cancel
+from planner.execution.simulation.simulated_admin import SimulatedAdmin
+from planner.execution.undo.cancel import cancel, moves_inside, towards
 from planner.execution.undo.rollback_folder import write_rollback
 from planner.execution.undo.rollback_plan import RollbackPlan, plan_rollback
 from planner.execution.undo.rollback_states import RollbackState
@@ -61,13 +62,19 @@ def preview_rollback(job: Job, now: Snapshot) -> RollbackPreview:
     job
         The plan to roll back.
     now
-        The cluster now.
+        The cluster now; what is under way counts as cancelled.
 
     Raises
     ------
     BadInputError
         If the plan is of another cluster, or nothing says how the lists were before.
     """
+    cluster = SimulatedAdmin(now)
+    moving = towards(job.plan, cluster.reassignments())
+    if moving:
+        cluster.reassign(dict.fromkeys(moving))
+        cluster.move_replicas(moves_inside(job.plan, cluster))
+        now = cluster.snapshot()
     found = _planned(job, now)
     own = OwnThrottles.from_journal(read_journal(job.journal))
     prepared = prepare_run(_job_back(job, found), now, own)
@@ -76,7 +83,7 @@ def preview_rollback(job: Job, now: Snapshot) -> RollbackPreview:
         plan=found,
         prepared=replace(prepared, blockers=blockers),
         left_out=tuple(_left_out(found)),
-        num_moving=len(found.of(RollbackState.MOVING)),
+        num_moving=len(moving),
     )
 
 
