@@ -102,6 +102,7 @@ class ApplyPreviewRecord(Record):
     in_progress: int
     stages: list[StageRecord]
     disks: list[DiskRecord]
+    notes: list[str]
     blockers: list[BlockerRecord]
 
     @classmethod
@@ -126,6 +127,7 @@ class ApplyPreviewRecord(Record):
                 DiskRecord.of(disk, found)
                 for disk in sorted(found.usable_bytes, key=_place)
             ],
+            notes=list(found.notes),
             blockers=[
                 BlockerRecord.of(one, ignored=is_ignored)
                 for some, is_ignored in ((found.blockers, False), (found.ignored, True))

@@ -45,6 +45,8 @@ def preview_screen(found: Prepared, command: str | None = None) -> Iterator[str]
         yield from labelled("Time", f"{text}; nothing waits for a whole wave")
         yield from labelled("Throttle", _throttle(found))
     yield from labelled("Disks", _fullest(found))
+    for note in found.notes:
+        yield from labelled("Note", note)
     for label, some in (("Stops it", found.blockers), ("Ignored", found.ignored)):
         for n, blocker in enumerate(some):
             yield from labelled(label if not n else "", _blocker(blocker, label))

@@ -74,6 +74,8 @@ class Prepared:
         Free bytes of the brokers and log dirs with a known limit.
     num_completed, num_moving
         Partitions of the plan that are as planned, and that are being moved.
+    notes
+        What else an operator should know.
     blockers
         Reasons not to start, without the ignored ones.
     ignored
@@ -92,6 +94,7 @@ class Prepared:
     usable_bytes: Mapping[Disk, int]
     num_completed: int
     num_moving: int
+    notes: tuple[str, ...]
     blockers: tuple[Blocker, ...]
     ignored: tuple[Blocker, ...]
 
@@ -217,6 +220,7 @@ class _Preparation:
             usable_bytes=usable,
             num_completed=len(self._of(Status.COMPLETED)),
             num_moving=len(self._of(Status.IN_PROGRESS)),
+            notes=tuple(_other_tools(self.state.topics.names)),
             blockers=tuple(b for b in blockers if b.rule not in ignore),
             ignored=tuple(b for b in blockers if b.rule in ignore),
         )
@@ -251,6 +255,18 @@ class _Preparation:
             row = self.rows.row_of[entry.key]
             if self.rows.leaders[row] in entry.replicas[1:]:
                 yield reader.unchanged(entry, row)
+
+
+_CRUISE_CONTROL = ("__CruiseControl", "__KafkaCruiseControl", "strimzi.cruisecontrol")
+
+
+def _other_tools(topics: Sequence[str]) -> Iterator[str]:
+    """Yield a warning of another tool that moves replicas, by the topics it keeps."""
+    if any(name.startswith(_CRUISE_CONTROL) for name in topics):
+        yield (
+            "Cruise Control has topics here: make sure that no rebalance of its own, "
+            "or of a KafkaRebalance resource, runs or heals meanwhile"
+        )
 
 
 _DRIFTED = (Status.DIFFERS, Status.SUPERSEDED)

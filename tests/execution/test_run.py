@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from planner.errors import BadInputError, ClusterUnavailableError
 from planner.execution.choices import Choices
+from planner.execution.prepare import prepare
 from planner.execution.run.journal import read_journal
 from planner.execution.run.run import Job, run
 from planner.execution.run.run_choices import Hours, RunChoices
@@ -467,3 +468,20 @@ def test_hours_hold_copies_back(tmp_path, monkeypatch):
         if event.event == "admitted":
             assert cluster.now_s() >= 3600
     assert events[-1].status == "completed"
+
+
+def test_cruise_control_is_named(tmp_path):
+    cluster = make_cluster([(1, 2)])
+    document = cluster.snapshot().to_document()
+    document["topics"].append(
+        {
+            "name": "__CruiseControlMetrics",
+            "partitions": [{"partition": 0, "replicas": [1]}],
+        }
+    )
+    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
+
+    found = prepare(read_plan(plan), Snapshot.from_document(document), Choices())
+
+    assert "Cruise Control" in found.notes[0]
+    assert prepare(read_plan(plan), cluster.snapshot(), Choices()).notes == ()

@@ -147,13 +147,16 @@ def _prepared(job: "Job", source: ClusterSource, now: "Snapshot | None") -> "Pre
     if now is not None:
         return prepare_run(job, now, own)
     from planner.execution.cluster.live_cluster import LiveCluster
-    from planner.kafka.read.run_rights import missing_rights
+    from planner.kafka.actions.run_rights import missing_rights
 
     with source.open() as client:
         note = notes_unless(source.quiet)
         cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
         return prepare_run(
-            job, cluster.snapshot(job.sample_s), own, missing_rights(client)
+            job,
+            cluster.snapshot(job.sample_s),
+            own,
+            missing_rights(client, job.throttled_topics),
         )
 
 

@@ -36,13 +36,13 @@ def carry_out(
     is_json
         Whether events are lines of JSON.
     """
-    from planner.kafka.read.run_rights import missing_rights
+    from planner.kafka.actions.run_rights import missing_rights
 
     output = EventOutput(is_json=is_json, quiet=source.quiet)
     with source.open() as client, _ended_by_signals():
         note = notes_unless(source.quiet)
         cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
-        job = replace(job, missing_rights=missing_rights(client))
+        job = replace(job, missing_rights=missing_rights(client, job.throttled_topics))
         try:
             return output.print_all(_answered(job, begin(job, cluster)))
         except KeyboardInterrupt:

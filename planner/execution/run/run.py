@@ -79,6 +79,12 @@ class Job:
     command: str = "kafka-planner apply PLAN"
     sample_s: float = 0.0
 
+    @property
+    def throttled_topics(self) -> frozenset[str]:
+        """Topics whose copies are throttled."""
+        is_limited = self.choices.has_throttle
+        return frozenset(self.plan.reassignment.topics if is_limited else ())
+
 
 def run(job: Job, cluster: RunningCluster) -> Iterator[Event]:
     """
@@ -180,6 +186,7 @@ class _Run:
                 are_others_ignored="reassigning" in job.choices.ignore,
             ),
             control_file=ControlFile(control_path(job.journal)),
+            may_raise_rate=job.choices.rate_bytes_per_s is None,
             topic_ids={name: one for name, one in ids if one is not None},
         )
         self._free: dict[Disk, float] = dict(prepared.usable_bytes)

@@ -36,6 +36,8 @@ class RunContext:
         Parts of the run.
     topic_ids
         Id of each topic when the run began.
+    may_raise_rate
+        Whether the rate of copies is not one that the operator has chosen.
     now
         Function that returns the time of events.
     events
@@ -51,6 +53,7 @@ class RunContext:
     gate: Gate
     control_file: ControlFile
     topic_ids: dict[str, str]
+    may_raise_rate: bool = False
     now: Callable[[], datetime] = utc_now
     events: list[Event] = field(default_factory=list)
     set_aside: dict[Key, str] = field(default_factory=dict)

@@ -23,6 +23,8 @@ from planner.verify.state_rows import Key
 
 PROGRESS_S = 10.0
 """Seconds between two reports of progress."""
+MOST_RATE = 1_000_000_000
+"""Largest rate in bytes/s that a run chooses by itself."""
 HEALTH_S = 30.0
 """Seconds between two looks at all partitions; more where a look takes long."""
 HEALTH_SHARE = 20.0
@@ -241,7 +243,10 @@ class StageRun:
                 copies=found.copies,
             )
         )
-        self._watch.explain(self._watch.stalled(), self._live)
+        is_throttle = self._watch.explain(self._watch.stalled(), self._live)
+        rate = self._context.throttles.rate
+        if is_throttle and rate is not None and self._context.may_raise_rate:
+            self._set_rate(min(2 * rate, MOST_RATE), "copies made no progress")
 
     # -- admission -----------------------------------------------------------
 

@@ -6,12 +6,13 @@ from typing import Any, Literal, NamedTuple
 
 from planner.kafka.client.admin_client import ClusterClient
 from planner.kafka.client.broker_requests import ask_brokers, live_ids, read_cluster
-from planner.throttles import Scope
+from planner.throttles import TOPIC_THROTTLES, Scope
 
 BROKER: Scope = "broker"
 TOPIC: Scope = "topic"
 _NEEDS = {BROKER: "AlterConfigs on Cluster", TOPIC: "AlterConfigs on Topic"}
 DOWN = "the broker is down"
+_FORBIDDEN = "[Error 29]"  # Kafka's TOPIC_AUTHORIZATION_FAILED
 
 
 class Place(NamedTuple):
@@ -116,6 +117,28 @@ def change_configs(
     for broker in map(str, brokers):
         found |= _changed(client, BROKER, {broker: changes[Place(BROKER, broker)]})
     return found
+
+
+def refused_topics(client: ClusterClient, topics: Collection[str]) -> list[str]:
+    """
+    Return the topics whose configs the user may not change; nothing is changed.
+
+    Raises
+    ------
+    ClusterUnavailableError
+        If the cluster does not answer.
+    """
+    wanted = dict.fromkeys(TOPIC_THROTTLES, ("APPEND", "0:0"))
+
+    def ask(admin: Any) -> Any:
+        resources = [_resource(TOPIC, name, dict(wanted)) for name in sorted(topics)]
+        return admin.alter_configs(
+            resources, validate_only=True, raise_on_unknown=False
+        )
+
+    answer = client.call(ask, needs=_NEEDS[TOPIC]) if topics else {}
+    found = answer.get(TOPIC, {}).items()
+    return sorted(name for name, text in found if _FORBIDDEN in str(text))
 
 
 def _split(
