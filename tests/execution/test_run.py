@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, time
 from pathlib import Path
 
@@ -485,3 +486,34 @@ def test_cruise_control_is_named(tmp_path):
 
     assert "Cruise Control" in found.notes[0]
     assert prepare(read_plan(plan), cluster.snapshot(), Choices()).notes == ()
+
+
+@pytest.mark.parametrize("rate", [None, 50 * MB])
+def test_a_rate_of_our_own_is_raised_while_copies_stall(tmp_path, rate, monkeypatch):
+    cluster = make_cluster([(1, 2)], size=100_000 * MB)
+    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
+    ask = cluster.log_dirs
+
+    def without_growth(replicas):
+        found = ask(replicas)
+        for dirs in found.values() if cluster.now_s() < 200 else ():
+            for name, copy in dirs.current.items():
+                dirs.current[name] = copy._replace(size_bytes=7)
+        return found
+
+    monkeypatch.setattr(cluster, "log_dirs", without_growth)
+    chosen = replace(
+        job(plan),
+        choices=Choices(rate_bytes_per_s=rate),
+    )
+
+    events = list(run(chosen, cluster))
+
+    stuck = [event.reason for event in events if event.event == "stuck"]
+    assert len(stuck) == 3
+    assert all("the throttle of" in reason for reason in stuck)
+    raised = [event.bytes_per_s for event in events if event.event == "throttle"]
+    # A rate that the operator has chosen stays.
+    assert raised == ([] if rate else [100 * MB, 200 * MB, 400 * MB])
+    assert events[-1].status == "completed"
+    assert throttles(cluster) == {}

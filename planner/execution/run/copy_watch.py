@@ -48,7 +48,6 @@ class CopyWatch:
 
     context: RunContext
     _grown: dict[ReplicaKey, tuple[int, float]] = field(default_factory=dict)
-    _reported: set[ReplicaKey] = field(default_factory=set)
 
     def look(self, active: Mapping[Key, ActiveStep]) -> Progress:
         """Return the progress of the copies under way."""
@@ -81,22 +80,17 @@ class CopyWatch:
             before = self._grown.get(key)
             if before is None or size > before[0]:
                 self._grown[key] = size, now
-                self._reported.discard(key)
 
     def _forget(self, kept: Collection[ReplicaKey]) -> None:
         for key in self._grown.keys() - set(kept):
             del self._grown[key]
-            self._reported.discard(key)
 
     def stalled(self) -> list[ReplicaKey]:
-        """Return the copies without a new byte for some time, each once."""
+        """Return the copies without a new byte for some time; again after as long."""
         now = self.context.cluster.now_s()
-        found = [
-            key
-            for key, (_, at_s) in self._grown.items()
-            if now - at_s >= STUCK_S and key not in self._reported
-        ]
-        self._reported |= set(found)
+        found = [key for key, (_, at_s) in self._grown.items() if now - at_s >= STUCK_S]
+        for key in found:
+            self._grown[key] = self._grown[key][0], now
         return found
 
     def explain(self, keys: Iterable[ReplicaKey], live: Collection[int]) -> bool:
