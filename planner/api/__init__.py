@@ -37,7 +37,14 @@ from planner.api.proposals import propose_assignment
 from planner.api.result import PlanResult
 from planner.api.runs import apply, cancel, rollback
 from planner.api.scenarios import WhatIfResult, play_scenarios
-from planner.api.sizing import SizeResult, size_cluster
+from planner.api.sizing import (
+    PartitionsAuditResult,
+    PartitionsSizeResult,
+    SizeResult,
+    partitions_audit,
+    partitions_size,
+    size_cluster,
+)
 from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
 from planner.api.status import StatusResult, cluster_status
 from planner.api.table import Table
@@ -47,6 +54,8 @@ __all__ = [
     "FailuresResult",
     "LossResult",
     "NewPartitionsResult",
+    "PartitionsAuditResult",
+    "PartitionsSizeResult",
     "PlanOptions",
     "PlanResult",
     "SizeResult",
@@ -66,6 +75,8 @@ __all__ = [
     "log_dirs",
     "lose",
     "new_topic",
+    "partitions_audit",
+    "partitions_size",
     "plan_operation",
     "play_scenarios",
     "preview_plan",

@@ -1,4 +1,4 @@
-"""Sizing from Python, with results as tables."""
+"""Sizing of clusters and topics from Python, with results as tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,20 @@ from functools import cached_property
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 from planner.api.errors import named_as_arguments
 from planner.api.growth import AnyGrowth, growth_rates
 from planner.api.result import without_command
 from planner.api.table import Table
+from planner.partitions.audit_answer import Audit, AuditRequest, audit_partitions
+from planner.partitions.audit_document import audit_document
+from planner.partitions.audit_screen import audit_screen
+from planner.partitions.option_values import Grouped
+from planner.partitions.size_answer import SizedPartitions, reasons, size_partitions
+from planner.partitions.size_document import size_document as partitions_document
+from planner.partitions.size_request import CountRequest
+from planner.partitions.size_screen import size_screen as partitions_screen
 from planner.sizing.broker_types import read_types, validate_types
 from planner.sizing.size_cluster import SizeAnswer, SizeRequest, shown_snapshot
 from planner.sizing.size_cluster import size as answer_to
@@ -162,3 +170,229 @@ def size_cluster(
             snapshot, request, kinds=kinds, growth=growth_rates(growth, snapshot)
         )
     return SizeResult(answer)
+
+
+class PartitionsSizeOptions(TypedDict, total=False):
+    """
+    Options of `partitions_size`, by the names of `partitions size`.
+
+    Quantities are numbers in bytes, bytes/s and seconds, or texts with a unit; by
+    consumer group one value for all, or a mapping.
+    """
+
+    topic: str
+    throughput: str | float
+    producer_rate: str | float
+    read: Grouped
+    consumer_rate: Grouped
+    consumers: Grouped
+    headroom: float
+    skew: float
+    lag: str | float
+    catch_up: str | float
+    keyed: bool
+    brokers: int
+    racks: int
+    replication_factor: int
+    uneven: bool
+    candidates: Sequence[int]
+    retention: str | float
+    retention_bytes: str | float
+    segment_bytes: str | float
+    segment_time: str | float
+    max_replicas: int
+    instance_type: str
+    max_open_files: int
+    max_map_count: int
+    broker_in: str | float
+    broker_out: str | float
+    max_use: float
+    max_latency: str | float
+    latency_per_partition: str | float
+    max_recovery: str | float
+    recovery_per_partition: str | float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartitionsSizeResult:
+    """
+    Number of partitions that a topic should have.
+
+    Parameters
+    ----------
+    sized
+        The answer, its question and its assumptions.
+    """
+
+    sized: SizedPartitions
+
+    @property
+    def recommended(self) -> int | None:
+        """Recommended number of partitions; `None` if no count meets every limit."""
+        return self.sized.answer.recommended
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Reasons for the answer, one sentence each."""
+        return tuple(reasons(self.sized))
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """The document that `partitions size --format json` prints."""
+        return partitions_document(self.sized, now=datetime.now(UTC))
+
+    @cached_property
+    def candidates(self) -> Table:
+        """
+        A row per candidate.
+
+        Columns: `partitions`, `binds`, `margin`, `producer`, `consumer`, `brokers`,
+        `fits`, `replicas_per_broker`.
+        """
+        import pyarrow as pa
+
+        rates = ("margin", "producer", "consumer", "brokers")
+        kinds = {"partitions": pa.int64(), "binds": pa.string()}
+        kinds |= dict.fromkeys(rates, pa.float64())
+        kinds |= {"fits": pa.bool_(), "replicas_per_broker": pa.int64()}
+        rows = self.document["candidates"]
+        picked = [{name: row[name] for name in kinds} for row in rows]
+        return Table(pa.Table.from_pylist(picked, schema=pa.schema(kinds)))
+
+    def __repr__(self) -> str:
+        return "\n".join(partitions_screen(self.sized, None, now=datetime.now(UTC)))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartitionsAuditResult:
+    """
+    Topics whose number of partitions is bad.
+
+    Parameters
+    ----------
+    audit
+        The findings, and what is assumed and unknown.
+    """
+
+    audit: Audit
+
+    @property
+    def figures(self) -> Mapping[str, float]:
+        """Numbers of findings by kind, and everything that is saved."""
+        return self.audit.figures
+
+    @cached_property
+    def document(self) -> Mapping[str, Any]:
+        """The document that `partitions audit --format json` prints."""
+        return audit_document(self.audit, now=datetime.now(UTC))
+
+    @cached_property
+    def findings(self) -> Table:
+        """
+        A row per finding, most valuable first.
+
+        Columns: `kind`, `topic`, `partitions`, `needed`, `message`, and what is saved:
+        `saved_partitions`, `saved_replicas`, `saved_files`.
+        """
+        import pyarrow as pa
+
+        kinds = {"kind": pa.string(), "topic": pa.string(), "partitions": pa.int64()}
+        kinds |= {"needed": pa.int64(), "message": pa.string()}
+        saved = ("partitions", "replicas", "files")
+        rows = [
+            {name: row[name] for name in kinds}
+            | {f"saved_{name}": row["saved"][name] for name in saved}
+            for row in self.document["findings"]
+        ]
+        kinds |= {f"saved_{name}": pa.int64() for name in saved}
+        return Table(pa.Table.from_pylist(rows, schema=pa.schema(kinds)))
+
+    def __repr__(self) -> str:
+        now = datetime.now(UTC)
+        return without_command(audit_screen(self.audit, (), "snapshot", now=now))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def partitions_size(
+    snapshot: Snapshot | None = None, **options: Unpack[PartitionsSizeOptions]
+) -> PartitionsSizeResult:
+    """
+    Find how many partitions a topic should have.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster; without it, `brokers` must be given.
+    options
+        As of `PartitionsSizeOptions`.
+
+    Raises
+    ------
+    BadInputError
+        If options are wrong; has every problem.
+
+    Examples
+    --------
+    >>> import planner
+    >>> planner.partitions_size(brokers=3).recommended
+    3
+    >>> rates = {"producer_rate": "10MB/s", "consumer_rate": "5MB/s"}
+    >>> planner.partitions_size(brokers=6, throughput="90MB/s", **rates).recommended
+    36
+    """
+    request = CountRequest(**options)
+    with named_as_arguments({"max_replicas_per_broker": "max_replicas"}):
+        return PartitionsSizeResult(size_partitions(request, snapshot))
+
+
+def partitions_audit(
+    snapshot: Snapshot,
+    *,
+    producer_rate: str | float | None = None,
+    consumer_rate: str | float | None = None,
+    headroom: float = 2.0,
+    many: float = 4.0,
+    recovery_per_partition: str | float | None = None,
+) -> PartitionsAuditResult:
+    """
+    Find the topics with far too many, too few, uneven or empty partitions.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    producer_rate, consumer_rate
+        Bytes/s of one producer into, and of one consumer from, one partition. By
+        default the highest of the snapshot.
+    headroom, many
+        Growth that a count should allow, and factor above it that is too many.
+    recovery_per_partition
+        Recovery time per partition of the cluster.
+
+    Raises
+    ------
+    BadInputError
+        If options are wrong; has every problem.
+
+    Examples
+    --------
+    >>> import planner
+    >>> from planner.demo import SNAPSHOT_FILE
+    >>> audit = planner.partitions_audit(planner.read_snapshot(SNAPSHOT_FILE))
+    >>> audit.figures["findings"]
+    0
+    """
+    request = AuditRequest(
+        producer_rate=producer_rate,
+        consumer_rate=consumer_rate,
+        headroom=headroom,
+        many=many,
+        recovery_per_partition=recovery_per_partition,
+    )
+    with named_as_arguments():
+        return PartitionsAuditResult(audit_partitions(snapshot, request))

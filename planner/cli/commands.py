@@ -40,6 +40,11 @@ def register(app: typer.Typer) -> None:
         group_show,
         group_what_if,
     )
+    from planner.cli.partitions import (
+        partition_commands,
+        partitions_audit,
+        partitions_size,
+    )
     from planner.cli.plan import config_commands, plan_commands
     from planner.cli.run import apply, cancel, rollback
     from planner.cli.snapshot import (
@@ -65,6 +70,7 @@ def register(app: typer.Typer) -> None:
     app.command("score", rich_help_panel=LOOK)(score.score)
     app.command("failures", rich_help_panel=LOOK)(failures.failures)
     app.command("size", rich_help_panel=LOOK)(size.size)
+    app.add_typer(partition_commands.app, rich_help_panel=LOOK)
     app.command("what-if", rich_help_panel=LOOK)(what_if.what_if)
     app.add_typer(group_commands.app, rich_help_panel=GROUPS)
     app.add_typer(config_commands.app, rich_help_panel=PLAN)
@@ -82,3 +88,5 @@ def register(app: typer.Typer) -> None:
     group_commands.app.command("show")(group_show.show)
     group_commands.app.command("offsets")(group_offsets.offsets)
     group_commands.app.command("what-if")(group_what_if.what_if)
+    partition_commands.app.command("size")(partitions_size.size)
+    partition_commands.app.command("audit")(partitions_audit.audit)

@@ -175,6 +175,8 @@ def parse_conditions(
     texts: Sequence[str],
     names: Collection[str] = NAMES,
     absent: Mapping[str, str] = MappingProxyType({}),
+    *,
+    kind: str = "a score",
 ) -> dict[str, Condition]:
     """
     Parse the conditions of the command line.
@@ -187,6 +189,8 @@ def parse_conditions(
         Names that conditions may use.
     absent
         Names that are unknown for this document, each with a remedy.
+    kind
+        Kind of document that has the names, for messages.
 
     Raises
     ------
@@ -204,7 +208,7 @@ def parse_conditions(
     conditions: dict[str, Condition] = {}
     problems: list[InputProblem] = []
     for text in texts:
-        problems += _unknown_names(text, names, absent)
+        problems += _unknown_names(text, names, absent, kind)
         try:
             conditions[text] = _Parser(text).parse()
         except _BadConditionError as error:
@@ -301,7 +305,7 @@ def _number(match: re.Match[str]) -> _Token:
 
 
 def _unknown_names(
-    text: str, names: Collection[str], absent: Mapping[str, str]
+    text: str, names: Collection[str], absent: Mapping[str, str], kind: str
 ) -> Iterator[InputProblem]:
     """Yield a problem for every unknown name."""
     try:
@@ -311,7 +315,7 @@ def _unknown_names(
     for token in tokens:
         if token.kind != "name" or (token.text in names and token.text not in absent):
             continue
-        rule, remedy = "must be a figure of a score", absent.get(token.text, "")
+        rule, remedy = f"must be a figure of {kind}", absent.get(token.text, "")
         if token.text in absent:
             rule = "the figure is not known here"
         elif close := get_close_matches(token.text, names, n=3):

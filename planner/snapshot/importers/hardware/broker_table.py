@@ -175,8 +175,18 @@ def _as_text(text: str) -> str | None:
     return text if text.isprintable() else None
 
 
-def _max_replicas_of_type(text: str) -> int | None:
-    """Return the most replicas with which an MSK broker can still be updated."""
+def max_replicas_of_type(text: str) -> int | None:
+    """
+    Return the most replicas with which an MSK broker can still be updated.
+
+    `None` for an unknown type. The numbers are those of Amazon's best practices for
+    standard brokers.
+
+    Examples
+    --------
+    >>> max_replicas_of_type("kafka.m5.large"), max_replicas_of_type("m7g.4xlarge")
+    (1500, 6000)
+    """
     found = _MSK_TYPE.fullmatch(text)
     if found is None:
         return None
@@ -197,7 +207,7 @@ _READERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "cpu_cores": (_as_cores, "must be a number of cores, such as 8 or 7.5"),
     "max_replicas": (_as_count, "must be a number of replicas"),
     "instance_type": (
-        _max_replicas_of_type,
+        max_replicas_of_type,
         "must be an MSK type m5 or m7g, large or larger",
     ),
 }

@@ -1,0 +1,5 @@
+"""
+Partition counts: how many partitions a topic needs, and topics with a bad count.
+
+Imports `placement.model` alone.
+"""

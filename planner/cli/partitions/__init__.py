@@ -1,0 +1,1 @@
+"""The `partitions` commands: size and audit."""

@@ -1,0 +1,94 @@
+"""`partitions size`: how many partitions a topic should have."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.common_options import (
+    BootstrapServer,
+    CommandConfig,
+    Format,
+    OutputFormat,
+    Quiet,
+    Verbose,
+)
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import print_json
+from planner.cli.partitions.count_options import with_count_options
+from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
+from planner.cli.status import OptionalSnapshot
+
+if TYPE_CHECKING:
+    from planner.partitions.size_answer import SizedPartitions
+    from planner.partitions.size_request import CountRequest
+    from planner.snapshot import Snapshot
+
+
+@with_count_options
+def size(
+    snapshot: OptionalSnapshot = None,
+    *,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    allow_partial: AllowPartial = False,
+    output_format: Format = OutputFormat.TEXT,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    request: "CountRequest",
+) -> None:
+    """
+    Find how many partitions a topic should have, and what binds.
+
+    Needs --brokers, a snapshot, or --bootstrap-server. What is not given is taken from
+    the snapshot, or assumed and printed; a limit that is not known is called unknown.
+    Exits 4 if no count meets every limit.
+
+    Example: kafka-planner partitions size --brokers 6 --throughput 90MB/s
+    --producer-rate 10MB/s --consumer-rate 5MB/s
+    """
+    from planner.partitions.size_answer import size_partitions
+
+    source = ClusterSource(
+        snapshot=snapshot,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        allow_partial=allow_partial,
+        quiet=quiet,
+        option="SNAP",
+    )
+    sized = size_partitions(request, _read(source))
+    _print(sized, snapshot, output_format)
+    is_found = sized.answer.recommended is not None
+    raise typer.Exit(ExitCode.OK if is_found else ExitCode.INFEASIBLE)
+
+
+def _read(source: ClusterSource) -> "Snapshot | None":
+    """Return the snapshot or the running cluster; `None` where neither is named."""
+    is_live = source.bootstrap_server is not None or source.command_config is not None
+    if not is_live and source.snapshot is None:
+        return None
+    source.check()
+    read = source.read_file()
+    return source.read_live() if read is None else read
+
+
+def _print(
+    sized: "SizedPartitions", path: Path | None, output_format: OutputFormat
+) -> None:
+    now = datetime.now(UTC)
+    if output_format is OutputFormat.JSON:
+        from planner.partitions.size_document import size_document
+
+        print_json(size_document(sized, now=now))
+        return
+    from planner.partitions.size_screen import size_screen
+
+    source = None if path is None else str(path)
+    typer.echo("\n".join(size_screen(sized, source, now=now)))

@@ -1,0 +1,70 @@
+"""Limits of brokers of `partitions size`: options, else snapshot, else usual."""
+
+from math import inf, isnan, nan
+
+import numpy as np
+
+from placement.model.cluster import UNKNOWN
+from placement.partition_counts.count_task import Caps
+from planner.partitions.size_facts import SizeFacts
+from planner.partitions.size_hosts import given
+
+
+def caps_of(facts: SizeFacts) -> Caps:
+    """Return the limits of brokers and of the cluster, and record what is assumed."""
+    options, usual = facts.options, Caps()
+    into, out = _network(facts)
+    return Caps(
+        replicas=_max_replicas(facts, usual),
+        files=_known(
+            facts, "--max-open-files", options.max_open_files, usual.files, "open files"
+        ),
+        maps=_known(
+            facts, "--max-map-count", options.max_map_count, usual.maps, "memory maps"
+        ),
+        in_rate=into,
+        out_rate=out,
+        latency_s=options.max_latency,
+        recovery_s=options.max_recovery,
+        delay_s=given(options.latency_per_partition, usual.delay_s),
+        recovery_each_s=given(options.recovery_per_partition, usual.recovery_each_s),
+    )
+
+
+def _known(
+    facts: SizeFacts, option: str, given: float, usual: float, what: str
+) -> float:
+    if not isnan(given):
+        return given
+    facts.assume(option, f"at most {usual:,.0f} {what} per broker")
+    return usual
+
+
+def _max_replicas(facts: SizeFacts, usual: Caps) -> float:
+    given = facts.options.max_replicas
+    if not isnan(given):
+        return given
+    if facts.state is not None:
+        brokers = facts.state.brokers
+        most = brokers.max_replicas[brokers.is_live]
+        if len(most) and np.not_equal(most, UNKNOWN).all():
+            return float(most.min())
+    option = "--max-replicas-per-broker"
+    return _known(facts, option, nan, usual.replicas, "replicas")
+
+
+def _network(facts: SizeFacts) -> tuple[float, float]:
+    """Return the usable in and out of the weakest live broker; NaN if unknown."""
+    options = facts.options
+    into, out = options.broker_in, options.broker_out
+    if facts.state is not None:
+        brokers = facts.state.brokers
+        live = brokers.is_live
+        if isnan(into):
+            into = float(brokers.in_bytes_per_s[live].min(initial=inf))
+        if isnan(out):
+            out = float(brokers.out_bytes_per_s[live].min(initial=inf))
+    if not (isnan(into) and isnan(out)):
+        use = f"{100 * options.max_use:g} % of a broker's network may be used"
+        facts.assume("--max-use", use)
+    return into * options.max_use, out * options.max_use
