@@ -42,10 +42,11 @@ def most_replicas(counts: CountArray, racks: Sequence[int], factor: int) -> Coun
 
     Notes
     -----
-    A rack takes at most `rack_share` replicas of a partition. With at most ``m``
-    replicas per broker, racks hold ``sum(min(b m, share n))`` replicas, which is enough
-    if it reaches the number of replicas (a flow from partitions over racks to brokers).
-    The least such ``m`` is found by bisection.
+    A rack of ``b`` brokers takes at most ``s`` replicas of a partition (`rack_share`),
+    and ``min(b m, s n)`` of the topic with at most ``m`` on a broker. That is enough
+    where the sum reaches the number of replicas (a flow from partitions over racks to
+    brokers). The sum is the least over the sets of full racks, so that ``m`` is the
+    largest quotient over the sets of racks that fill first.
 
     Examples
     --------
@@ -55,23 +56,15 @@ def most_replicas(counts: CountArray, racks: Sequence[int], factor: int) -> Coun
     (array([3]), array([6]))
     """
     factor = min(factor, sum(racks))
-    share = rack_share(racks, factor)
-    sizes = Counter(racks)
-
-    def holds(most: CountArray) -> CountArray:
-        room: CountArray = np.zeros_like(counts)
-        for brokers, times in sizes.items():
-            room += times * np.minimum(brokers * most, min(share, brokers) * counts)
-        return room
-
-    wanted = counts * factor
-    low, high = ceil_div(wanted, sum(racks)), counts.copy()
-    while (low < high).any():
-        middle = (low + high) // 2
-        is_enough = holds(middle) >= wanted
-        high = np.where(is_enough, middle, high)
-        low = np.where(is_enough, low, np.minimum(middle + 1, high))
-    return high
+    share, sizes = rack_share(racks, factor), Counter(racks)
+    wanted, left, full = counts * factor, sum(racks), 0
+    most = ceil_div(wanted, left)
+    # Racks with the fewest replicas for each broker fill first, large ones therefore.
+    for brokers in sorted(sizes, reverse=True)[:-1]:
+        full += sizes[brokers] * min(share, brokers)
+        left -= sizes[brokers] * brokers
+        most = np.maximum(most, ceil_div(wanted - full * counts, left))
+    return most
 
 
 def rack_share(racks: Sequence[int], factor: int) -> int:

@@ -99,9 +99,8 @@ class TopicTable:
     partitions, replicas, segments, factor
         ``(T,)`` partitions, replicas, log segments of all replicas (one for a replica
         of unknown size), and largest replication factor.
-    rate, busiest
-        ``(T,)`` bytes/s that producers write to the topic, and to its busiest
-        partition; NaN if a rate is unknown.
+    rate
+        ``(T,)`` bytes/s that producers write to the topic; NaN if one is unknown.
     empty
         ``(T,)`` partitions of known size 0 without a rate above 0.
     """
@@ -111,7 +110,6 @@ class TopicTable:
     segments: CountArray
     factor: CountArray
     rate: RateArray
-    busiest: RateArray
     empty: CountArray
 
 
@@ -122,10 +120,8 @@ def topic_table(state: ClusterState) -> TopicTable:
     factor = state.target_factor
     most: CountArray = np.zeros(num, dtype=np.int64)
     np.maximum.at(most, topic, factor)
-    busiest: RateArray = np.zeros(num)
-    # NaN stays NaN in `np.maximum`, so that one unknown rate makes a topic unknown.
-    np.maximum.at(busiest, topic, parts.in_bytes_per_s)
     rate: RateArray = np.zeros(num)
+    # One unknown rate makes the topic unknown.
     np.add.at(rate, topic, parts.in_bytes_per_s)
     is_empty = np.equal(parts.size_bytes, 0) & ~(parts.in_bytes_per_s > 0)
     # A tiered topic may have all its data in remote storage.
@@ -136,7 +132,6 @@ def topic_table(state: ClusterState) -> TopicTable:
         segments=_summed(topic, segments_of_partitions(state) * factor, num),
         factor=most,
         rate=rate,
-        busiest=busiest,
         empty=_summed(topic, is_empty, num),
     )
 
@@ -215,7 +210,9 @@ class _Auditor:
         return max(ceil(rate / each * (1 - TOLERANCE)), 1)
 
     def _is_many(self, partitions: int, needed: int | None) -> bool:
-        return needed is not None and partitions >= self._rules.many * needed
+        if needed is None or partitions <= needed:
+            return False
+        return partitions >= self._rules.many * needed
 
     def _is_few(self, table: TopicTable, row: int) -> bool:
         """

@@ -40,7 +40,7 @@ class CandidateRecord(Record):
     consumer: float | None
     brokers: float | None
     fits: bool
-    leaders: tuple[int, int]
+    leaders: list[int] = Field(min_length=2, max_length=2)
     replicas_per_broker: int
     limits: list[CountLimitRecord]
 
@@ -129,7 +129,7 @@ def _candidate(candidate: Candidate, sized: SizedPartitions) -> CandidateRecord:
         consumer=_number(candidate.consumer),
         brokers=_number(candidate.brokers),
         fits=fits(candidate, sized),
-        leaders=candidate.leaders,
+        leaders=list(candidate.leaders),
         replicas_per_broker=candidate.replicas,
         limits=[_limit(use) for use in candidate.uses],
     )

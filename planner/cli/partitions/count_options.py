@@ -87,7 +87,7 @@ ROWS = (
         float,
         "--skew",
         "FACTOR",
-        "Rate of the busiest partition divided by the mean.",
+        "Rate of the busiest partition by the mean; by default 1.",
         LOAD,
     ),
     OptionRow(
@@ -210,7 +210,7 @@ ROWS = (
         float,
         "--max-use",
         "FRACTION",
-        "Fraction of the network to use.",
+        "Fraction of the network to use; by default 0.8.",
         LIMITS,
     ),
     OptionRow(
@@ -276,9 +276,11 @@ def with_count_options(command: Callable[..., None]) -> Callable[..., None]:
     hints = get_type_hints(command, include_extras=True)
     for row in ROWS:
         hints[row.field] = _annotation(row)
-        default = DEFAULTS.get(row.field)
         own[row.field] = inspect.Parameter(
-            row.field, inspect.Parameter.KEYWORD_ONLY, default=default
+            row.field,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=DEFAULTS.get(row.field),
+            annotation=hints[row.field],
         )
     call.__signature__ = inspect.Signature(list(own.values()))  # type: ignore[attr-defined] # read by Typer
     call.__annotations__ = hints

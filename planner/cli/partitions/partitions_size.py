@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,12 +19,21 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
 from planner.cli.partitions.count_options import with_count_options
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
-from planner.cli.status import OptionalSnapshot
 
 if TYPE_CHECKING:
     from planner.partitions.size_answer import SizedPartitions
     from planner.partitions.size_request import CountRequest
     from planner.snapshot import Snapshot
+
+OptionalSnapshot = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[SNAP]",
+        help="Snapshot: .json, .json.gz or a Parquet folder. Without: --brokers or "
+        "--bootstrap-server.",
+        show_default=False,
+    ),
+]
 
 
 @with_count_options
