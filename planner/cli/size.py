@@ -108,7 +108,7 @@ def size(
     verbose: Verbose = False,
 ) -> None:
     """
-    Find how many brokers a cluster needs, for how long, with a proof.
+    Find how many brokers a cluster needs, how long, with a proof.
 
     Exits 0 with an answer, 4 if no number of brokers was found that carries the load.
 

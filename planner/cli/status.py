@@ -57,7 +57,7 @@ def status(
     verbose: Verbose = False,
 ) -> None:
     """
-    List what is wrong with a cluster now, and the commands that help.
+    List what is wrong with a cluster now, and commands that help.
 
     Covers brokers, log dirs, partitions without a leader or a source, reassignments,
     throttles and controllers. Exits 0 if nothing is wrong, 3 if something is.

@@ -6,5 +6,5 @@ app = typer.Typer(
     name="partitions",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="How many partitions topics need, and which have far too many or few.",
+    help="Size the partitions of topics, and find bad counts.",
 )
