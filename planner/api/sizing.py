@@ -7,7 +7,7 @@ from functools import cached_property
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, Unpack
 
 from planner.api.errors import named_as_arguments
 from planner.api.growth import AnyGrowth, growth_rates
@@ -16,10 +16,9 @@ from planner.api.table import Table
 from planner.partitions.audit_answer import Audit, AuditRequest, audit_partitions
 from planner.partitions.audit_document import audit_document
 from planner.partitions.audit_screen import audit_screen
-from planner.partitions.option_values import Grouped
 from planner.partitions.size_answer import SizedPartitions, reasons, size_partitions
 from planner.partitions.size_document import size_document as partitions_document
-from planner.partitions.size_request import CountRequest
+from planner.partitions.size_request import CountRequest, PartitionsSizeOptions
 from planner.partitions.size_screen import size_screen as partitions_screen
 from planner.sizing.broker_types import read_types, validate_types
 from planner.sizing.size_cluster import SizeAnswer, SizeRequest, shown_snapshot
@@ -172,45 +171,11 @@ def size_cluster(
     return SizeResult(answer)
 
 
-class PartitionsSizeOptions(TypedDict, total=False):
-    """
-    Options of `partitions_size`, by the names of `partitions size`.
-
-    Quantities are numbers in bytes, bytes/s and seconds, or texts with a unit; by
-    consumer group one value for all, or a mapping.
-    """
-
-    topic: str
-    throughput: str | float
-    producer_rate: str | float
-    read: Grouped
-    consumer_rate: Grouped
-    consumers: Grouped
-    headroom: float
-    skew: float
-    lag: str | float
-    catch_up: str | float
-    keyed: bool
-    brokers: int
-    racks: int
-    replication_factor: int
-    uneven: bool
-    candidates: Sequence[int]
-    retention: str | float
-    retention_bytes: str | float
-    segment_bytes: str | float
-    segment_time: str | float
-    max_replicas: int
-    instance_type: str
-    max_open_files: int
-    max_map_count: int
-    broker_in: str | float
-    broker_out: str | float
-    max_use: float
-    max_latency: str | float
-    latency_per_partition: str | float
-    max_recovery: str | float
-    recovery_per_partition: str | float
+ARGUMENTS = {
+    "max_replicas_per_broker": "max_replicas",
+    "lag, __catch_up": "lag, catch_up",
+}
+"""Arguments of `partitions_size` by names that differ from those of the options."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -346,7 +311,7 @@ def partitions_size(
     36
     """
     request = CountRequest(**options)
-    with named_as_arguments({"max_replicas_per_broker": "max_replicas"}):
+    with named_as_arguments(ARGUMENTS):
         return PartitionsSizeResult(size_partitions(request, snapshot))
 
 

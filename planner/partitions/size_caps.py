@@ -7,7 +7,6 @@ import numpy as np
 from placement.model.cluster import UNKNOWN
 from placement.partition_counts.count_task import Caps
 from planner.partitions.size_facts import SizeFacts
-from planner.partitions.size_hosts import given
 
 
 def caps_of(facts: SizeFacts) -> Caps:
@@ -26,24 +25,47 @@ def caps_of(facts: SizeFacts) -> Caps:
         out_rate=out,
         latency_s=options.max_latency,
         recovery_s=options.max_recovery,
-        delay_s=given(options.latency_per_partition, usual.delay_s),
-        recovery_each_s=given(options.recovery_per_partition, usual.recovery_each_s),
+        delay_s=_each(
+            facts,
+            "--latency-per-partition",
+            options.latency_per_partition,
+            usual.delay_s,
+            "replication delay {} for each partition between two brokers",
+        ),
+        recovery_each_s=_each(
+            facts,
+            "--recovery-per-partition",
+            options.recovery_per_partition,
+            usual.recovery_each_s,
+            "recovery {} for each partition, with KRaft",
+        ),
     )
 
 
-def _known(
-    facts: SizeFacts, option: str, given: float, usual: float, what: str
+def _each(
+    facts: SizeFacts, option: str, value: float, usual: float, text: str
 ) -> float:
-    if not isnan(given):
-        return given
+    """Return a time per partition, and record it where it is assumed."""
+    if not isnan(value):
+        return value
+    facts.assume(option, text.format(f"{1000 * usual:.3g} ms"))
+    return usual
+
+
+def _known(
+    facts: SizeFacts, option: str, value: float, usual: float, what: str
+) -> float:
+    """Return a limit of a broker, and record it where it is assumed."""
+    if not isnan(value):
+        return value
     facts.assume(option, f"at most {usual:,.0f} {what} per broker")
     return usual
 
 
 def _max_replicas(facts: SizeFacts, usual: Caps) -> float:
-    given = facts.options.max_replicas
-    if not isnan(given):
-        return given
+    most_given = facts.options.max_replicas
+    if not isnan(most_given):
+        return most_given
     if facts.state is not None:
         brokers = facts.state.brokers
         most = brokers.max_replicas[brokers.is_live]

@@ -16,6 +16,8 @@ def load_of(facts: SizeFacts) -> Load:
     options = facts.options
     rate = _throughput(facts)
     producer, consumer = _client_rates(facts)
+    if options.skew == 1:
+        facts.assume("--skew", "all partitions of the topic are equally busy")
     return Load(
         produce_rate=rate,
         producer_rate=producer,

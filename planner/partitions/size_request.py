@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
+from typing import TypedDict
 
 from placement.partition_counts.choose_count import MOST_PARTITIONS
 from planner.partitions.option_values import (
@@ -84,6 +85,46 @@ class CountRequest:
     latency_per_partition: Amount = None
     max_recovery: Amount = None
     recovery_per_partition: Amount = None
+
+
+class PartitionsSizeOptions(TypedDict, total=False):
+    """
+    Arguments of `planner.partitions_size`, as the fields of `CountRequest`.
+
+    Quantities are numbers in bytes, bytes/s and seconds, or texts with a unit.
+    """
+
+    topic: str
+    throughput: str | float
+    producer_rate: str | float
+    read: Grouped
+    consumer_rate: Grouped
+    consumers: Grouped
+    headroom: float
+    skew: float
+    lag: str | float
+    catch_up: str | float
+    keyed: bool
+    brokers: int
+    racks: int
+    replication_factor: int
+    uneven: bool
+    candidates: Sequence[int]
+    retention: str | float
+    retention_bytes: str | float
+    segment_bytes: str | float
+    segment_time: str | float
+    max_replicas: int
+    instance_type: str
+    max_open_files: int
+    max_map_count: int
+    broker_in: str | float
+    broker_out: str | float
+    max_use: float
+    max_latency: str | float
+    latency_per_partition: str | float
+    max_recovery: str | float
+    recovery_per_partition: str | float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

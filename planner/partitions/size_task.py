@@ -43,6 +43,20 @@ class AskedCount:
     assumptions: tuple[Assumption, ...]
 
 
+def check_request(request: CountRequest) -> None:
+    """
+    Refuse options that are invalid on any cluster.
+
+    Raises
+    ------
+    BadInputError
+        If any option is invalid; names every problem.
+    """
+    reader = ValueReader()
+    parse_request(request, reader)
+    reader.raise_problems()
+
+
 def read_question(request: CountRequest, snapshot: Snapshot | None) -> AskedCount:
     """
     Read the options and complete them from the snapshot and by assumptions.

@@ -16,6 +16,7 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json
 from planner.cli.partitions.count_options import with_count_options
 from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
@@ -72,19 +73,25 @@ def size(
         quiet=quiet,
         option="SNAP",
     )
-    sized = size_partitions(request, _read(source))
+    sized = size_partitions(request, _read(source, request))
     _print(sized, snapshot, output_format)
     is_found = sized.answer.recommended is not None
     raise typer.Exit(ExitCode.OK if is_found else ExitCode.INFEASIBLE)
 
 
-def _read(source: ClusterSource) -> "Snapshot | None":
+def _read(source: ClusterSource, request: "CountRequest") -> "Snapshot | None":
     """Return the snapshot or the running cluster; `None` where neither is named."""
+    from planner.partitions.size_task import check_request
+
     is_live = source.bootstrap_server is not None or source.command_config is not None
     if not is_live and source.snapshot is None:
         return None
-    source.check()
-    read = source.read_file()
+    inputs = Gatherer()
+    inputs.read(source.check)
+    read = inputs.read(source.read_file)
+    if is_live or inputs.has_problems:
+        inputs.read(lambda: check_request(request))
+    inputs.raise_problems()
     return source.read_live() if read is None else read
 
 
