@@ -15,7 +15,12 @@ from placement.partition_counts.count_limits import (
     producer_ceiling,
 )
 from placement.partition_counts.count_task import CountTask
-from placement.partition_counts.even_counts import most_leaders, most_replicas
+from placement.partition_counts.even_counts import (
+    even_from,
+    is_even,
+    most_leaders,
+    most_replicas,
+)
 
 MOST_PARTITIONS = 100_000
 """Largest number of partitions that is considered."""
@@ -68,6 +73,8 @@ class Candidate:
     producer, consumer, brokers
         Bytes/s that producers can write to the topic, that its slowest group can read,
         and that the network of the brokers can take; NaN if unknown.
+    is_even
+        Whether leaders can be even, as `is_even` has it.
     leaders
         Smallest and largest number of partitions that a broker leads, at best.
     replicas
@@ -79,6 +86,7 @@ class Candidate:
     producer: float
     consumer: float
     brokers: float
+    is_even: bool
     leaders: tuple[int, int]
     replicas: int
 
@@ -184,7 +192,7 @@ def _shape_rules(task: CountTask, counts: CountArray) -> Iterator[Rule]:
     hosts = task.hosts
     yield FACTOR, np.full(counts.shape, hosts.factor <= hosts.brokers)
     if hosts.is_even:
-        yield EVEN, np.equal(counts % hosts.brokers, 0)
+        yield EVEN, is_even(counts, hosts.brokers, hosts.leading)
 
 
 def _name(limit: Limit) -> str:
@@ -218,10 +226,11 @@ def _within(counts: Iterable[int | None]) -> Iterator[int]:
 def _shown(task: CountTask, found: Iterable[int | None]) -> set[int]:
     """Return the counts of interest, and those with even leaders around them."""
     own = set(_within([*found, task.hosts.current]))
-    brokers = task.hosts.brokers
-    pivot = max(own, default=brokers)
-    even = {pivot // brokers * brokers, -(-pivot // brokers) * brokers}
-    return own | set(_within([*even, 2 * max(even)]))
+    hosts = task.hosts
+    pivot = max(own, default=hosts.brokers)
+    even = even_from(pivot, hosts.brokers, hosts.leading)
+    below = pivot // hosts.brokers * hosts.brokers
+    return own | set(_within([below, even, 2 * even]))
 
 
 def candidates_of(task: CountTask, counts: Sequence[int]) -> tuple[Candidate, ...]:
@@ -233,6 +242,7 @@ def candidates_of(task: CountTask, counts: Sequence[int]) -> tuple[Candidate, ..
     # `fmin` ignores unknown rates of a group unless all of them are.
     consumer = np.fmin.reduce(read) if read else np.full(picked.shape, np.nan)
     network = network_ceiling(task, picked)
+    even = is_even(picked, brokers, task.hosts.leading)
     leaders = most_leaders(picked, brokers)
     replicas = most_replicas(picked, task.hosts.racks, task.hosts.factor)
     return tuple(
@@ -242,6 +252,7 @@ def candidates_of(task: CountTask, counts: Sequence[int]) -> tuple[Candidate, ..
             producer=float(producer[row]),
             consumer=float(consumer[row]),
             brokers=float(network[row]),
+            is_even=bool(even[row]),
             leaders=(int(picked[row]) // brokers, int(leaders[row])),
             replicas=int(replicas[row]),
         )

@@ -106,7 +106,7 @@ def _needs(task: CountTask, counts: CountArray) -> Iterator[Limit]:
             used = float(readers.consumers)
             yield _need("consumers", "consumers", used, count, readers.name)
     if hosts.is_even:
-        yield _need("brokers", "brokers", float(hosts.brokers), count)
+        yield _need("brokers", "brokers", float(hosts.must_lead), count)
     if hosts.current:
         yield _need("current", "partitions", float(hosts.current), count)
 

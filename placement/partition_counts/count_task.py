@@ -19,6 +19,8 @@ A cluster of two million partitions took 37 s, and 503 s with ZooKeeper (B. Svin
 C. McCabe, *Apache Kafka made simple: a first glimpse of a Kafka without ZooKeeper*,
 2021).
 """
+MOST_LEADING = 12
+"""Brokers over which a topic is spread at least, if there are as many."""
 GIB = 2**30
 DAY_S = 86_400.0
 
@@ -95,7 +97,10 @@ class Hosts:
     factor
         Replication factor.
     is_even
-        Whether each broker must lead the same number of partitions of the topic.
+        Whether each broker must lead the same number of partitions of the topic, or on
+        a large cluster some brokers one each.
+    leading
+        Brokers that must lead a partition then, if there are as many.
     current
         Present number of partitions, which cannot become smaller; 0 for a new topic.
     """
@@ -103,12 +108,18 @@ class Hosts:
     racks: tuple[int, ...]
     factor: int = 3
     is_even: bool = True
+    leading: int = MOST_LEADING
     current: int = 0
 
     @property
     def brokers(self) -> int:
         """Number of brokers."""
         return sum(self.racks)
+
+    @property
+    def must_lead(self) -> int:
+        """Number of brokers that must lead a partition."""
+        return min(self.brokers, self.leading)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

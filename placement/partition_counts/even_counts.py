@@ -5,12 +5,37 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from placement.array_types import CountArray
+from placement.array_types import BoolArray, CountArray
 
 
 def ceil_div(numerator: CountArray, denominator: CountArray | int) -> CountArray:
     """Return the quotients, rounded up."""
     return -(-numerator // denominator)
+
+
+def even_from(least: int, brokers: int, leading: int) -> int:
+    """
+    Return the smallest count with even leaders, from a smallest one on.
+
+    Examples
+    --------
+    >>> even_from(1, 3, 12), even_from(4, 3, 12), even_from(7, 100, 12)
+    (3, 6, 12)
+    """
+    count = max(least, min(brokers, leading))
+    return count if count < brokers else -(-count // brokers) * brokers
+
+
+def is_even(counts: CountArray, brokers: int, leading: int) -> BoolArray:
+    """
+    Return ``(N,)`` true where leaders can be even.
+
+    Either all brokers lead the same number of partitions, or on a large cluster at
+    least so many of them one each.
+    """
+    even: BoolArray = np.equal(counts % brokers, 0)
+    even |= (counts >= leading) & (counts < brokers)
+    return even
 
 
 def most_leaders(counts: CountArray, brokers: int) -> CountArray:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from placement.array_types import CountArray, IndexArray, RateArray
 from placement.model.cluster import ClusterState
 from placement.partition_counts.count_limits import TOLERANCE
-from placement.partition_counts.count_task import RECOVERY_S
+from placement.partition_counts.count_task import MOST_LEADING, RECOVERY_S
+from placement.partition_counts.even_counts import even_from
 from placement.partition_counts.present_load import segments_of_partitions
 
 KINDS = ("too-many", "too-few", "uneven", "empty")
@@ -38,6 +39,8 @@ class AuditRules:
         Factor of growth that a count should allow, at least 1.
     many
         Factor by which a count exceeds the needed one before it is too large.
+    leading
+        Brokers that should lead a partition of each topic, if there are as many.
     recovery_each_s
         Seconds of recovery per partition of the cluster.
     """
@@ -46,6 +49,7 @@ class AuditRules:
     consumer_rate: float
     headroom: float = 2.0
     many: float = 4.0
+    leading: int = MOST_LEADING
     recovery_each_s: float = RECOVERY_S
 
 
@@ -191,8 +195,7 @@ class _Auditor:
         if empty and empty < partitions and table.rate[row] > 0:
             yield self._finding(table, row, name, "empty", None)
         if partitions > self._brokers and partitions % self._brokers:
-            even = -(-partitions // self._brokers) * self._brokers
-            yield self._finding(table, row, name, "uneven", even)
+            yield self._finding(table, row, name, "uneven", self._even(partitions))
 
     def _needed(self, rate: float) -> int | None:
         """Return the count that a rate needs, with even leaders; `None` if unknown."""
@@ -200,7 +203,7 @@ class _Auditor:
         return None if least is None else self._even(least)
 
     def _even(self, count: int) -> int:
-        return -(-count // self._brokers) * self._brokers
+        return even_from(count, self._brokers, self._rules.leading)
 
     def _least(self, rate: float) -> int | None:
         """Return the smallest count for a rate; `None` if it or a limit is unknown."""

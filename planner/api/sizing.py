@@ -322,6 +322,7 @@ def partitions_audit(
     consumer_rate: str | float | None = None,
     headroom: float = 2.0,
     many: float = 4.0,
+    leading_brokers: int = 12,
     recovery_per_partition: str | float | None = None,
 ) -> PartitionsAuditResult:
     """
@@ -336,6 +337,8 @@ def partitions_audit(
         default the highest of the snapshot.
     headroom, many
         Growth that a count should allow, and factor above it that is too many.
+    leading_brokers
+        Brokers that should lead a partition of each topic, if there are as many.
     recovery_per_partition
         Recovery time per partition of the cluster.
 
@@ -357,6 +360,7 @@ def partitions_audit(
         consumer_rate=consumer_rate,
         headroom=headroom,
         many=many,
+        leading_brokers=leading_brokers,
         recovery_per_partition=recovery_per_partition,
     )
     with named_as_arguments():

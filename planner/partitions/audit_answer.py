@@ -7,7 +7,7 @@ from math import isnan
 import numpy as np
 
 from placement.partition_counts.count_limits import MAPS_PER_SEGMENT
-from placement.partition_counts.count_task import RECOVERY_S
+from placement.partition_counts.count_task import MOST_LEADING, RECOVERY_S
 from placement.partition_counts.present_load import seen_rates
 from placement.partition_counts.topic_audit import (
     AuditRules,
@@ -50,6 +50,8 @@ class AuditRequest:
         Factor of growth that a count should allow.
     many
         Factor above the needed count from which a topic has too many partitions.
+    leading_brokers
+        Brokers that should lead a partition of each topic, if there are as many.
     recovery_per_partition
         Recovery time per partition of the cluster.
     """
@@ -58,6 +60,7 @@ class AuditRequest:
     consumer_rate: Amount = None
     headroom: float = 2.0
     many: float = 4.0
+    leading_brokers: int = MOST_LEADING
     recovery_per_partition: Amount = None
 
 
@@ -127,6 +130,7 @@ def audit_partitions(snapshot: Snapshot, request: AuditRequest) -> Audit:
     consumer = reader.rate("--consumer-rate", request.consumer_rate)
     headroom = reader.number("--headroom", request.headroom, 1)
     many = reader.number("--many", request.many, 1)
+    leading = reader.count("--leading-brokers", request.leading_brokers)
     each = reader.seconds("--recovery-per-partition", request.recovery_per_partition)
     brokers = int(state.brokers.is_live.sum())
     if not brokers:
@@ -146,6 +150,7 @@ def audit_partitions(snapshot: Snapshot, request: AuditRequest) -> Audit:
         consumer_rate=consumer,
         headroom=headroom,
         many=many,
+        leading=leading or MOST_LEADING,
         recovery_each_s=RECOVERY_S if isnan(each) else each,
     )
     table = topic_table(state)

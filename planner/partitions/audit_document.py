@@ -75,6 +75,7 @@ class PartitionsAuditRecord(DatedRecord):
     consumer_rate: float | None
     headroom: float
     many: float
+    leading_brokers: int
     figures: AuditFiguresRecord
     findings: list[TopicFindingRecord]
     assumptions: list[CountAssumptionRecord]
@@ -110,6 +111,7 @@ def audit_document(
         consumer_rate=_number(rules.consumer_rate),
         headroom=rules.headroom,
         many=rules.many,
+        leading_brokers=rules.leading,
         figures=AuditFiguresRecord(**figures),
         findings=[_finding(one, audit) for one in audit.findings],
         assumptions=[

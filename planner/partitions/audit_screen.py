@@ -51,6 +51,8 @@ def audit_screen(
     rules = audit.rules
     assumed.append(f"headroom {rules.headroom:g} (--headroom)")
     assumed.append(f"too many from {rules.many:g} times the needed count (--many)")
+    if audit.brokers > rules.leading:
+        assumed.append(f"{rules.leading} brokers lead a topic (--leading-brokers)")
     yield from labelled("Assumed", "; ".join(assumed))
     if unknown := unknown_text(audit):
         yield from labelled("Unknown", unknown)

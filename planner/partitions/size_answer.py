@@ -13,6 +13,7 @@ from placement.partition_counts.choose_count import (
     Use,
     choose_count,
 )
+from placement.partition_counts.count_task import Hosts
 from planner.partitions.size_request import CountRequest
 from planner.partitions.size_task import AskedCount, read_question
 from planner.snapshot import Snapshot
@@ -119,9 +120,15 @@ def _needs(sized: SizedPartitions) -> Iterator[str]:
         elif name == "consumers":
             yield f"{use.used:.0f} consumers{who} at work: {need}."
         elif name == "brokers":
-            yield f"{plural(task.hosts.brokers, 'broker')}: {need}, so that each leads."
+            yield f"{_brokers_text(task.hosts)}: {need}, so that each leads."
         else:
             yield f"The topic has {least}; partitions can only be added."
+
+
+def _brokers_text(hosts: Hosts) -> str:
+    if hosts.must_lead == hosts.brokers:
+        return plural(hosts.brokers, "broker")
+    return f"{hosts.must_lead} of {hosts.brokers} brokers"
 
 
 def _rate(value: float) -> str:
@@ -137,9 +144,11 @@ def _choice(sized: SizedPartitions) -> Iterator[str]:
     if not hosts.is_even:
         yield f"{chosen} is the smallest count within every known limit."
         return
-    each = chosen // hosts.brokers
-    even = f"{chosen} is a multiple of the {plural(hosts.brokers, 'broker')}"
-    yield f"{even}: each can lead {each}."
+    if chosen < hosts.brokers:
+        yield f"{chosen} of the {hosts.brokers} brokers can lead one each."
+    else:
+        even = f"{chosen} is a multiple of the {plural(hosts.brokers, 'broker')}"
+        yield f"{even}: each can lead {chosen // hosts.brokers}."
     if least is not None and least < chosen:
         yield f"{least} would meet the other known needs, unevenly (--uneven)."
 

@@ -138,7 +138,7 @@ def _candidate(candidate: Candidate, sized: SizedPartitions) -> CandidateRecord:
 def fits(candidate: Candidate, sized: SizedPartitions) -> bool:
     """Return whether a candidate breaks no known limit and is as even as asked."""
     hosts = sized.asked.task.hosts
-    is_even = not hosts.is_even or candidate.leaders[0] == candidate.leaders[1]
+    is_even = not hosts.is_even or candidate.is_even
     return is_even and hosts.factor <= hosts.brokers and not candidate.broken
 
 

@@ -5,7 +5,12 @@ from math import ceil, inf, isnan, nan
 
 import numpy as np
 
-from placement.partition_counts.count_task import Hosts, Present, Retention
+from placement.partition_counts.count_task import (
+    MOST_LEADING,
+    Hosts,
+    Present,
+    Retention,
+)
 from placement.partition_counts.present_load import (
     config_number,
     present_load,
@@ -17,10 +22,17 @@ from planner.text.format import bytes_text, duration_text, plural
 
 def hosts_of(facts: SizeFacts) -> Hosts:
     """Return the brokers of the topic, and record what is assumed."""
+    racks, leading = _racks(facts), facts.options.leading_brokers
+    if leading is None:
+        leading = MOST_LEADING
+        if sum(racks) > leading and not facts.request.uneven:
+            text = f"{leading} brokers at least lead a partition of the topic"
+            facts.assume("--leading-brokers", text)
     return Hosts(
-        racks=_racks(facts),
+        racks=racks,
         factor=_factor(facts),
         is_even=not facts.request.uneven,
+        leading=leading,
         current=len(facts.rows),
     )
 

@@ -38,6 +38,8 @@ class CountRequest:
         Brokers, racks of equal size, and replicas of each partition.
     uneven
         Whether brokers may lead different numbers of partitions.
+    leading_brokers
+        Brokers that must lead a partition, if there are as many.
     candidates
         Counts to compare.
     retention, retention_bytes, segment_bytes, segment_time
@@ -69,6 +71,7 @@ class CountRequest:
     racks: int | None = None
     replication_factor: int | None = None
     uneven: bool = False
+    leading_brokers: int | None = None
     candidates: str | Sequence[int] = ()
     retention: Amount = None
     retention_bytes: Amount = None
@@ -109,6 +112,7 @@ class PartitionsSizeOptions(TypedDict, total=False):
     racks: int
     replication_factor: int
     uneven: bool
+    leading_brokers: int
     candidates: Sequence[int]
     retention: str | float
     retention_bytes: str | float
@@ -149,6 +153,7 @@ class CountOptions:
     brokers: int | None
     racks: int | None
     replication_factor: int | None
+    leading_brokers: int | None
     candidates: tuple[int, ...]
     retention: float
     retention_bytes: float
@@ -198,6 +203,7 @@ def parse_request(request: CountRequest, reader: ValueReader) -> CountOptions:
         replication_factor=reader.count(
             "--replication-factor", request.replication_factor
         ),
+        leading_brokers=reader.count("--leading-brokers", request.leading_brokers),
         candidates=_candidates(request, reader),
         retention=reader.seconds("--retention", request.retention),
         retention_bytes=reader.size("--retention-bytes", request.retention_bytes),

@@ -55,6 +55,24 @@ def test_too_many_begins_at_the_factor(count, is_found):
     assert bool(found) == is_found
 
 
+def test_a_small_topic_of_a_large_cluster_may_have_too_many():
+    brokers = 40
+    state = make_state(
+        {"a": topic(39, brokers), "b": topic(60, brokers)},
+        ids=range(brokers),
+        size_bytes=100,
+        in_rate=[0.01] * 39 + [2.0] * 60,
+        out_rate=[0.01] * 39 + [2.0] * 60,
+    )
+    rules = AuditRules(producer_rate=10.0, consumer_rate=5.0, many=3.0)
+
+    found = {one.kind: one for one in audit_topics(state, rules)}
+
+    assert (found["too-many"].topic, found["too-many"].needed) == ("a", 12)
+    # 240 bytes/s with headroom at 5 bytes/s are 48 partitions, or 80 with even leaders.
+    assert (found["uneven"].topic, found["uneven"].needed) == ("b", 80)
+
+
 def test_too_few_for_the_clients():
     # 18 bytes/s in 3 partitions, at most 5 bytes/s for a consumer.
     (found,) = audit({"a": 3}, [6.0] * 3)

@@ -54,6 +54,7 @@ def tasks(draw):
             racks=racks,
             factor=draw(st.integers(1, 3)),
             is_even=draw(st.booleans()),
+            leading=draw(st.integers(1, 12)),
             current=draw(st.integers(0, 10)),
         ),
         retention=Retention(
@@ -101,14 +102,23 @@ def problems_of(task, count):
     hosts, brokers = task.hosts, sum(task.hosts.racks)
     if hosts.factor > brokers:
         return {*broken, "replication-factor"}
-    if hosts.is_even and count % brokers:
-        broken.add("even-leaders")
-    if hosts.is_even and count < brokers:
-        broken.add("brokers")
+    if hosts.is_even:
+        broken |= leader_problems(brokers, hosts.leading, count)
     if count < hosts.current:
         broken.add("current")
     amounts = {**disk_amounts(task, count), **network_amounts(task, count)}
     return broken | {name for name, (used, most) in amounts.items() if used > most}
+
+
+def leader_problems(brokers, leading, count):
+    """Return what is broken of a deal of leaders to one broker after another."""
+    leads = [0] * brokers
+    for p in range(count):
+        leads[p % brokers] += 1
+    busy = sum(n > 0 for n in leads)
+    broken = set() if busy >= min(leading, brokers) else {"brokers"}
+    is_thin = max(leads) == 1 and busy >= leading
+    return broken if len(set(leads)) == 1 or is_thin else {*broken, "even-leaders"}
 
 
 def load_problems(load, count):
@@ -278,6 +288,16 @@ def test_three_brokers_need_three_partitions():
     assert (answer.recommended, answer.at_least, answer.needed) == (3, 3, 1)
     fewer = choose_count(CountTask(hosts=Hosts(racks=(1, 1, 1))), [2]).candidates[1]
     assert (fewer.partitions, fewer.leaders) == (2, (0, 1))
+
+
+def test_a_small_topic_need_not_be_on_every_broker_of_a_large_cluster():
+    hundred = Hosts(racks=(1,) * 100)
+    load = Load(produce_rate=30.0, producer_rate=1.0)
+
+    assert choose_count(CountTask(hosts=hundred)).recommended == 12
+    assert choose_count(CountTask(hosts=hundred, load=load)).recommended == 30
+    more = replace(load, produce_rate=130.0)
+    assert choose_count(CountTask(hosts=hundred, load=more)).recommended == 200
 
 
 def test_unknown_is_neither_met_nor_broken():

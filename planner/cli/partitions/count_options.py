@@ -139,6 +139,14 @@ ROWS = (
         "Also counts that are no multiple of the brokers.",
         HOSTS,
     ),
+    OptionRow(
+        "leading_brokers",
+        COUNT,
+        "--leading-brokers",
+        "N",
+        "Brokers that must lead a partition; by default 12, or all of fewer.",
+        HOSTS,
+    ),
     OptionRow("retention", TEXT, "--retention", "TIME", "retention.ms: 7d.", KEPT),
     OptionRow(
         "retention_bytes",

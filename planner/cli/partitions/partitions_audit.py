@@ -49,6 +49,14 @@ Many = Annotated[
         help="Factor above the needed count that is too many.",
     ),
 ]
+LeadingBrokers = Annotated[
+    int,
+    typer.Option(
+        "--leading-brokers",
+        metavar="N",
+        help="Brokers that should lead a partition of each topic, or all of fewer.",
+    ),
+]
 RecoveryPerPartition = Annotated[
     str | None,
     typer.Option(
@@ -76,6 +84,7 @@ def audit(
     consumer_rate: ConsumerRate = None,
     headroom: Headroom = 2.0,
     many: Many = 4.0,
+    leading_brokers: LeadingBrokers = 12,
     recovery_per_partition: RecoveryPerPartition = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
@@ -106,6 +115,7 @@ def audit(
         consumer_rate=consumer_rate,
         headroom=headroom,
         many=many,
+        leading_brokers=leading_brokers,
         recovery_per_partition=recovery_per_partition,
     )
     found = None
