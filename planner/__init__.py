@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from planner.api import (
         CheckResult,
         FailuresResult,
+        KeysResult,
         LossResult,
         NewPartitionsResult,
         PlanOptions,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
         cluster_status,
         demote,
         fix,
+        keys_grow,
+        keys_skew,
         leaders,
         log_dirs,
         lose,
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CheckResult",
     "FailuresResult",
+    "KeysResult",
     "LossResult",
     "NewPartitionsResult",
     "PlanOptions",
@@ -77,6 +81,8 @@ __all__ = [
     "cluster_status",
     "demote",
     "fix",
+    "keys_grow",
+    "keys_skew",
     "leaders",
     "log_dirs",
     "lose",

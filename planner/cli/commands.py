@@ -2,7 +2,7 @@
 
 import typer
 
-from planner.cli.common.help_panels import FLEETS, GROUPS, LOOK, PLAN, RUN, START
+from planner.cli.common.help_panels import FLEETS, GROUPS, KEYS, LOOK, PLAN, RUN, START
 
 
 def register(app: typer.Typer) -> None:
@@ -40,6 +40,7 @@ def register(app: typer.Typer) -> None:
         group_show,
         group_what_if,
     )
+    from planner.cli.keys import keys_commands
     from planner.cli.plan import config_commands, plan_commands
     from planner.cli.run import apply, cancel, rollback
     from planner.cli.snapshot import (
@@ -67,6 +68,7 @@ def register(app: typer.Typer) -> None:
     app.command("size", rich_help_panel=LOOK)(size.size)
     app.command("what-if", rich_help_panel=LOOK)(what_if.what_if)
     app.add_typer(group_commands.app, rich_help_panel=GROUPS)
+    app.add_typer(keys_commands.app, rich_help_panel=KEYS)
     app.add_typer(config_commands.app, rich_help_panel=PLAN)
     app.command("schema", rich_help_panel=LOOK)(schema.schema)
     for module in (snapshot_live, snapshot_import, snapshot_synth):

@@ -25,6 +25,8 @@ SCHEMAS: Mapping[str, str] = {
     "group-offsets": "planner.group.show_records:GroupOffsetsRecord",
     "group-show": "planner.group.show_records:GroupShowRecord",
     "group-what-if": "planner.group.what_if.what_if_records:WhatIfRecord",
+    "keys-grow": "planner.keys.growth_document:KeysGrowRecord",
+    "keys-skew": "planner.keys.skew_document:KeysSkewRecord",
     "plan": "planner.plan.documents.plan_records:PlanRecord",
     "preferred-election": "planner.plan.documents.plan_records:ElectionRecord",
     "reassignment": "planner.plan.documents.check_records:ReassignmentRecord",
