@@ -99,7 +99,7 @@ def keys_skew(
     >>> import planner
     >>> skew = planner.keys_skew(["a", "a", "b", "c"], partitions=3)
     >>> skew.document["max_over_mean"], skew.document["hot_keys"][0]["key"]
-    (1.5, 'a')
+    (2.25, 'a')
     """
     counts = ",".join(str(count) for count in sweep) or None
     names = [partitioner] if isinstance(partitioner, str) else list(partitioner)

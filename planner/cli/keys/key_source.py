@@ -174,7 +174,7 @@ class KeySource:
 
     def _read_live(self) -> "KeySample":
         from planner.kafka.client.client_session import open_cluster
-        from planner.kafka.read.topic_keys import read_topic_keys
+        from planner.kafka.samples.topic_keys import read_topic_keys
 
         options = self.sample_options()
         options.validate()
