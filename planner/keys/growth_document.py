@@ -185,9 +185,9 @@ def _ways_around(growth: KeyGrowth) -> list[WayAroundRecord]:
 def _multiple_way(old: int, new: int, multiple: int, share: float) -> WayAroundRecord:
     return WayAroundRecord(
         way="multiple",
-        message=f"grow to {multiple} partitions: {percent_text(share)} of the keys "
-        f"move, each by a multiple of {old}, so that every new partition has keys of "
-        f"one old partition alone; with {new} partitions the keys of all are mixed",
+        message=f"grow to {multiple} partitions: by theory {percent_text(share)} of "
+        f"the keys move, each by a multiple of {old}, so that every new partition has "
+        f"keys of one old partition alone; with {new} the keys of all are mixed",
     )
 
 
@@ -198,7 +198,7 @@ def _notes(growth: KeyGrowth, facts: TopicFacts) -> list[str]:
     moved = len(growth.moved_rows)
     if moved:
         notes.append(
-            f"{plural(moved, 'key')} lose their order across the change: records "
+            f"order is lost across the change for {plural(moved, 'key')}: records "
             "before it are on another partition than records after it"
         )
         notes.append(
