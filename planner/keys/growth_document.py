@@ -5,12 +5,9 @@ from typing import Any
 
 from planner.io.records import Int32, Record
 from planner.keys.key_growth import KeyGrowth
-from planner.keys.skew_document import (
-    KeySampleRecord,
-    partition_or_none,
-    sample_record,
-    text_of,
-)
+from planner.keys.key_skew import counts_of
+from planner.keys.key_types import key_text
+from planner.keys.skew_document import KeySampleRecord, partition_or_none, sample_record
 from planner.text.document_numbers import rounded
 from planner.text.format import percent_text, plural
 
@@ -47,7 +44,7 @@ class MovedKeyRecord(Record):
     key: str | None
     records: int
     before: Int32
-    after: Int32
+    after: Int32 | None
 
 
 class CompactedRecord(Record):
@@ -101,7 +98,7 @@ def growth_document(growth: KeyGrowth, facts: TopicFacts) -> dict[str, Any]:
     """Return the document of a growth."""
     first, total = growth.rows[0], float(growth.sample.records_by_key.sum())
     return KeysGrowRecord(
-        sample=sample_record(growth.sample),
+        sample=sample_record(counts_of(growth.sample)),
         partitioner=growth.options.partitioner.name,
         before=growth.options.old,
         after=growth.options.new,
@@ -134,10 +131,10 @@ def _examples(growth: KeyGrowth) -> list[MovedKeyRecord]:
     sample = growth.sample
     return [
         MovedKeyRecord(
-            key=text_of(sample, row),
+            key=key_text(sample.keys[row], sample.key_type, sample.prefix_bytes),
             records=round(float(sample.records_by_key[row])),
             before=int(growth.before.key_partitions[row]),
-            after=partition_or_none(int(growth.after.key_partitions[row])) or 0,
+            after=partition_or_none(int(growth.after.key_partitions[row])),
         )
         for row in growth.moved_rows[: growth.options.num_examples].tolist()
     ]

@@ -8,10 +8,13 @@ import numpy as np
 from assignment.partitioners import NAMES, Partitioner
 from assignment.partitioners.balls_into_bins import expected_max_over_mean
 from assignment.partitioners.partitioner import KEYLESS
-from placement.array_types import FloatArray, RowArray
+from placement.array_types import FloatArray, IndexArray, RowArray
 from planner.keys.key_sample import KeySample, PlacedSample, place_sample
 from planner.keys.partitioner_names import named_partitioner
+from planner.keys.skew_notes import skew_notes
 
+MOST_EXAMPLES = 10
+"""Keys listed that two partitioners place differently."""
 CONFIDENCE_95 = 1.959964
 """Standard deviations of a normal number on each side of an interval of 95 %."""
 
@@ -65,7 +68,58 @@ class SweepRow:
     least: float
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleCounts:
+    """
+    Counts of a sample.
+
+    Parameters
+    ----------
+    source
+        File or topic.
+    records, keys, size_bytes
+        Records read, distinct keys, and bytes of the records.
+    null_keys
+        Records without a key.
+    is_estimate
+        Whether a record of the sample stands for several of the topic.
+    """
+
+    source: str
+    records: int
+    keys: int
+    size_bytes: int
+    null_keys: int
+    is_estimate: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedKey:
+    """
+    A key with its records.
+
+    Parameters
+    ----------
+    key
+        Serialized key; `None` for records without one.
+    records
+        Records with the key.
+    partition
+        Partition of the key; `KEYLESS` if the key does not decide.
+    other
+        Partition by another partitioner, likewise.
+    error
+        Largest excess of `records` over the true count.
+    """
+
+    key: bytes | None
+    records: float
+    partition: int
+    other: int = KEYLESS
+    error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """
     Keys that another partitioner places elsewhere.
@@ -74,21 +128,19 @@ class Compared:
     ----------
     partitioner
         Name of the other partitioner.
-    key_rows
-        Keys on another partition, the hottest first.
-    key_partitions
-        ``(K,)`` partition of each key by the other partitioner.
-    num_records
-        Records with these keys.
+    num_keys, num_records
+        Keys on another partition, and their records.
     max_over_mean
         Skew by the other partitioner.
+    examples
+        Hottest of the keys.
     """
 
     partitioner: str
-    key_rows: RowArray
-    key_partitions: RowArray
+    num_keys: int
     num_records: float
     max_over_mean: float
+    examples: Sequence[PlacedKey]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -98,16 +150,20 @@ class KeySkew:
 
     Parameters
     ----------
-    sample, options
-        The sample, and what was asked.
-    placed
-        Records and bytes on the partitions.
+    counts
+        Counts of the sample.
+    partitioner
+        Name of the partitioner.
+    key_type, prefix_bytes
+        Serializer of the keys, and bytes of a schema's prefix of each.
+    records, sizes
+        ``(P,)`` records and bytes on each partition.
     intervals
         ``(P, 2)`` bounds of each share at 95 %; `None` unless shares are estimates.
     row
         Skew at the number of partitions.
-    hot_rows
-        Hottest keys.
+    hot
+        Hottest keys, the hottest first.
     sweep
         Skew at other numbers of partitions.
     compared
@@ -115,17 +171,23 @@ class KeySkew:
     placed_as
         Share of keyed records on the partition that each client's partitioner gives,
         the largest first; empty if the sample does not give partitions.
+    notes
+        Notes on the sample and the partitioner.
     """
 
-    sample: KeySample
-    options: SkewOptions
-    placed: PlacedSample
+    counts: SampleCounts
+    partitioner: str
+    key_type: str
+    prefix_bytes: int
+    records: FloatArray
+    sizes: FloatArray
     intervals: FloatArray | None
     row: SweepRow
-    hot_rows: RowArray
+    hot: Sequence[PlacedKey]
     sweep: Sequence[SweepRow]
     compared: Sequence[Compared]
     placed_as: Sequence[tuple[str, float]]
+    notes: Sequence[str]
 
 
 def find_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
@@ -151,19 +213,54 @@ def find_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
         return place_sample(sample, first, partitions_for, count, options.seed)
 
     placed = at(options.num_partitions)
+    every = np.arange(len(sample.keys))
+    hot_rows = hottest(sample.records_by_key, every)[: options.num_hot]
+    placed_as = recognised(sample, options.num_partitions)
     return KeySkew(
-        sample=sample,
-        options=options,
-        placed=placed,
+        counts=counts_of(sample),
+        partitioner=first.name,
+        key_type=sample.key_type,
+        prefix_bytes=sample.prefix_bytes,
+        records=placed.records,
+        sizes=placed.sizes,
         intervals=share_intervals(sample, placed),
         row=_row(sample, placed),
-        hot_rows=hottest(sample.records_by_key, np.arange(len(sample.keys)))[
-            : options.num_hot
-        ],
+        hot=_placed_keys(sample, hot_rows, placed.key_partitions),
         sweep=[_row(sample, at(count)) for count in options.sweep],
         compared=[_compare(sample, placed, each, options) for each in others],
-        placed_as=recognised(sample, options.num_partitions),
+        placed_as=placed_as,
+        notes=[*sample.notes, *skew_notes(sample, placed, first.name, placed_as)],
     )
+
+
+def counts_of(sample: KeySample) -> SampleCounts:
+    """Return the counts of a sample."""
+    nulls = sample.records_by_key[sample.keys.null_mask]
+    return SampleCounts(
+        source=sample.source,
+        records=sample.num_records,
+        keys=sample.num_keys,
+        size_bytes=int(sample.sizes.sum()),
+        null_keys=round(float(nulls.sum())),
+        is_estimate=sample.weights is not None,
+    )
+
+
+def _placed_keys(
+    sample: KeySample,
+    rows: RowArray,
+    partitions: IndexArray,
+    others: IndexArray | None = None,
+) -> list[PlacedKey]:
+    return [
+        PlacedKey(
+            key=sample.keys[row],
+            records=float(sample.records_by_key[row]),
+            partition=int(partitions[row]),
+            other=KEYLESS if others is None else int(others[row]),
+        )
+        for row in rows.tolist()
+    ]
 
 
 def hottest(records: FloatArray, rows: RowArray) -> RowArray:
@@ -172,22 +269,31 @@ def hottest(records: FloatArray, rows: RowArray) -> RowArray:
     return order
 
 
-def least_max_over_mean(sample: KeySample, placed: PlacedSample) -> float:
-    """Return the least skew of any placement by key: all of a key is in one place."""
-    by_key = sample.records_by_key[placed.key_partitions != KEYLESS]
-    hottest_key = float(by_key.max(initial=0.0))
-    return max(1.0, hottest_key / float(placed.records.mean()))
+def sweep_row(records: FloatArray, num_keys: int, hottest_key: float) -> SweepRow:
+    """
+    Return the skew of records on partitions.
+
+    Parameters
+    ----------
+    records
+        ``(P,)`` records on each partition.
+    num_keys
+        Distinct keys that decide.
+    hottest_key
+        Records of the hottest of them: all are on one partition.
+    """
+    count, mean = len(records), float(records.mean())
+    return SweepRow(
+        num_partitions=count,
+        max_over_mean=float(records.max()) / mean,
+        expected=expected_max_over_mean(num_keys, count) if num_keys else None,
+        least=max(1.0, hottest_key / mean),
+    )
 
 
 def _row(sample: KeySample, placed: PlacedSample) -> SweepRow:
-    decided = int((placed.key_partitions != KEYLESS).sum())
-    count = len(placed.records)
-    return SweepRow(
-        num_partitions=count,
-        max_over_mean=placed.max_over_mean,
-        expected=expected_max_over_mean(decided, count) if decided else None,
-        least=least_max_over_mean(sample, placed),
-    )
+    by_key = sample.records_by_key[placed.key_partitions != KEYLESS]
+    return sweep_row(placed.records, len(by_key), float(by_key.max(initial=0.0)))
 
 
 def share_intervals(sample: KeySample, placed: PlacedSample) -> FloatArray | None:
@@ -226,17 +332,19 @@ def _compare(
         options.num_partitions,
         options.seed,
     )
-    by_key = theirs.key_partitions
-    # A key that one of the two spreads at random has no order under either.
-    is_apart = by_key != placed.key_partitions
+    # A key that both spread at random has no order under either.
+    is_apart = theirs.key_partitions != placed.key_partitions
     is_apart &= ~sample.keys.null_mask
     rows = hottest(sample.records_by_key, np.flatnonzero(is_apart))
+    shown = rows[:MOST_EXAMPLES]
     return Compared(
         partitioner=other.name,
-        key_rows=rows,
-        key_partitions=by_key.astype(np.int64),
+        num_keys=len(rows),
         num_records=float(sample.records_by_key[rows].sum()),
         max_over_mean=theirs.max_over_mean,
+        examples=_placed_keys(
+            sample, shown, placed.key_partitions, theirs.key_partitions
+        ),
     )
 
 

@@ -217,7 +217,7 @@ def _count_lines(counts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _moved_lines(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     rows = [
-        (_key(e["key"]), f"{e['records']:,}", str(e["before"]), str(e["after"]))
+        (_key(e["key"]), f"{e['records']:,}", str(e["before"]), _partition(e["after"]))
         for e in examples
     ]
     columns = [Column("MOVED KEY", most=40, cut="middle", is_flexible=True)]

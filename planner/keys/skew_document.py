@@ -1,19 +1,12 @@
 """The document of `keys skew`, and its records."""
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from assignment.partitioners.partitioner import KEYLESS
 from planner.io.records import Int32, Record
-from planner.keys.key_sample import KeySample
-from planner.keys.key_skew import Compared, KeySkew, SweepRow
+from planner.keys.key_skew import Compared, KeySkew, PlacedKey, SampleCounts, SweepRow
 from planner.keys.key_types import key_text
 from planner.text.document_numbers import rounded
-from planner.text.format import percent_text
-
-MOST_EXAMPLES = 10
-RECOGNISED = 0.9
-"""Share of records where a partitioner puts them, from which it is named."""
 
 
 class KeySampleRecord(Record):
@@ -111,43 +104,44 @@ class KeysSkewRecord(Record):
 
 def skew_document(skew: KeySkew) -> dict[str, Any]:
     """Return the document of a skew."""
-    sizes = skew.placed.sizes
     row = skew.row
     return KeysSkewRecord(
-        sample=sample_record(skew.sample),
-        partitioner=skew.options.partitioners[0].name,
+        sample=sample_record(skew.counts),
+        partitioner=skew.partitioner,
         partitions=_partitions(skew),
         max_over_mean=rounded(row.max_over_mean),
-        bytes_max_over_mean=rounded(float(sizes.max() / sizes.mean()))
-        if sizes.any()
-        else 1.0,
+        bytes_max_over_mean=_skew_of_bytes(skew),
         expected_max_over_mean=_or_none(row.expected),
         least_max_over_mean=rounded(row.least),
         causes=SkewCausesRecord(
             hot_keys=rounded(row.least - 1),
             hashing=rounded(max(row.max_over_mean - row.least, 0.0)),
         ),
-        hot_keys=_hot_keys(skew),
+        hot_keys=[_hot_key(skew, each) for each in skew.hot],
         sweep=[sweep_record(each) for each in skew.sweep],
         compared=[_compared(skew, each) for each in skew.compared],
         placed_as=[
             PlacedAsRecord(partitioner=name, share=rounded(share))
             for name, share in skew.placed_as
         ],
-        notes=[*skew.sample.notes, *_notes(skew)],
+        notes=list(skew.notes),
     ).model_dump()
 
 
-def sample_record(sample: KeySample) -> KeySampleRecord:
+def _skew_of_bytes(skew: KeySkew) -> float:
+    sizes = skew.sizes
+    return rounded(float(sizes.max() / sizes.mean())) if sizes.any() else 1.0
+
+
+def sample_record(counts: SampleCounts) -> KeySampleRecord:
     """Return the record of a sample."""
-    nulls = sample.records_by_key[sample.keys.null_mask]
     return KeySampleRecord(
-        source=sample.source,
-        records=sample.num_records,
-        keys=sample.num_keys,
-        bytes=int(sample.sizes.sum()),
-        null_keys=round(float(nulls.sum())),
-        estimated=sample.weights is not None,
+        source=counts.source,
+        records=counts.records,
+        keys=counts.keys,
+        bytes=counts.size_bytes,
+        null_keys=counts.null_keys,
+        estimated=counts.is_estimate,
     )
 
 
@@ -161,11 +155,6 @@ def sweep_record(row: SweepRow) -> SweepRecord:
     )
 
 
-def text_of(sample: KeySample, row: int) -> str | None:
-    """Return a key as people know it."""
-    return key_text(sample.keys[row], sample.key_type, sample.prefix_bytes)
-
-
 def partition_or_none(partition: int) -> int | None:
     """Return a partition; `None` if the key does not decide it."""
     return None if partition == KEYLESS else partition
@@ -176,7 +165,7 @@ def _or_none(value: float | None) -> float | None:
 
 
 def _partitions(skew: KeySkew) -> list[KeyPartitionRecord]:
-    records, sizes = skew.placed.records, skew.placed.sizes
+    records, sizes = skew.records, skew.sizes
     total = records.sum()
     bounds = skew.intervals
     return [
@@ -192,81 +181,34 @@ def _partitions(skew: KeySkew) -> list[KeyPartitionRecord]:
     ]
 
 
-def _hot_keys(skew: KeySkew) -> list[HotKeyRecord]:
-    records = skew.sample.records_by_key
-    total = float(records.sum())
-    return [
-        HotKeyRecord(
-            key=text_of(skew.sample, row),
-            records=round(float(records[row])),
-            share=rounded(float(records[row]) / total),
-            partition=partition_or_none(int(skew.placed.key_partitions[row])),
-            error=0,
-        )
-        for row in skew.hot_rows.tolist()
-    ]
+def _text(skew: KeySkew, key: bytes | None) -> str | None:
+    return key_text(key, skew.key_type, skew.prefix_bytes)
+
+
+def _hot_key(skew: KeySkew, each: PlacedKey) -> HotKeyRecord:
+    return HotKeyRecord(
+        key=_text(skew, each.key),
+        records=round(each.records),
+        share=rounded(each.records / float(skew.records.sum())),
+        partition=partition_or_none(each.partition),
+        error=round(each.error),
+    )
 
 
 def _compared(skew: KeySkew, other: Compared) -> ComparedRecord:
-    ours, theirs = skew.placed.key_partitions, other.key_partitions
-    records = skew.sample.records_by_key
     return ComparedRecord(
         partitioner=other.partitioner,
-        keys_apart=len(other.key_rows),
+        keys_apart=other.num_keys,
         records_apart=round(other.num_records),
-        share_apart=rounded(other.num_records / float(records.sum())),
+        share_apart=rounded(other.num_records / float(skew.records.sum())),
         max_over_mean=rounded(other.max_over_mean),
         examples=[
             KeyApartRecord(
-                key=text_of(skew.sample, row),
-                records=round(float(records[row])),
-                partition=partition_or_none(int(ours[row])),
-                other=partition_or_none(int(theirs[row])),
+                key=_text(skew, each.key),
+                records=round(each.records),
+                partition=partition_or_none(each.partition),
+                other=partition_or_none(each.other),
             )
-            for row in other.key_rows[:MOST_EXAMPLES].tolist()
+            for each in other.examples
         ],
     )
-
-
-def _notes(skew: KeySkew) -> Iterator[str]:
-    sample, name = skew.sample, skew.options.partitioners[0].name
-    is_keyless = skew.placed.key_partitions == KEYLESS
-    if (is_keyless & ~sample.keys.null_mask).any():
-        yield f"{name} does not place records with keys by their keys"
-    if is_keyless.any():
-        yield "records that keys do not place are simulated, shares as on average"
-    if not sample.has_sizes:
-        yield "the sample has no sizes of records: bytes are those of the keys"
-    yield from _schema_notes(sample)
-    if skew.placed_as:
-        yield recognised_note(skew.placed_as, len(skew.placed.records))
-
-
-def recognised_note(placed_as: Sequence[tuple[str, float]], num_partitions: int) -> str:
-    """Return which partitioner the partitions of a sample are those of."""
-    name, share = placed_as[0]
-    if share < RECOGNISED:
-        return (
-            f"no known partitioner placed these keys on {num_partitions} partitions: "
-            f"{name} comes nearest with {percent_text(share)} of the keyed records"
-        )
-    also = [other for other, equal in placed_as[1:] if equal == share]
-    names = " or ".join([name, *also])
-    rest = "" if share == 1 else "; the others have lost their order"
-    return (
-        f"{percent_text(share)} of the keyed records are where {names} puts them{rest}"
-    )
-
-
-def _schema_notes(sample: KeySample) -> Iterator[str]:
-    """Yield a note if keys differ in nothing but the schema id before them."""
-    if sample.key_type not in {"bytes", "base64", "hex"} or sample.prefix_bytes:
-        return
-    keys = (sample.keys[row] for row in range(len(sample.keys)))
-    framed = [key for key in keys if key is not None and len(key) > 5 and key[0] == 0]
-    repeated = len(framed) - len({key[5:] for key in framed})
-    if repeated and len(framed) == sample.num_keys:
-        yield (
-            f"{repeated} keys differ from another in nothing but the schema id before "
-            "them: a key under a new schema has another partition"
-        )

@@ -156,6 +156,25 @@ class KeySource:
 
         return read_sample(Path(self.sample or ""), self.sample_options())
 
+    def spark_sample(self) -> tuple[str, "SampleOptions"]:
+        """
+        Return the path of a sample that Spark reads, and the options of reading.
+
+        Raises
+        ------
+        BadInputError
+            If no sample is named, or an option is wrong.
+        """
+        options = self.sample_options()
+        # Spark itself refuses formats that it does not have.
+        replace(options, sample_format=None).validate()
+        if self.is_live or self.sample is None:
+            problem = InputProblem.of_option(
+                "--spark", "", "needs a sample that Spark reads", "name its path"
+            )
+            raise _no_sample(problem)
+        return self.sample, options
+
     def _check(self) -> None:
         is_named = self.sample is not None
         if is_named == self.is_live:

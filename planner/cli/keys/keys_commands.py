@@ -7,11 +7,13 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Verbose
 from planner.cli.common.output import print_json
+from planner.cli.common.spark_options import Conf, Master, session_of
 from planner.cli.keys.key_source import KeySource, SampleArgument, with_key_source
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
     from planner.keys.key_sample import KeySample
+    from planner.keys.keys_request import SkewRequest
 
 app = typer.Typer(
     name="keys",
@@ -97,6 +99,12 @@ JoinedWith = Annotated[
 ]
 
 
+Spark = Annotated[
+    bool,
+    typer.Option("--spark", help="Use Spark, for samples too large for one process."),
+]
+
+
 @app.command("skew")
 @with_key_source
 def skew(
@@ -108,12 +116,18 @@ def skew(
     top: Top = 10,
     batch_bytes: BatchBytes = 16_384,
     seed: Seed = 1,
+    spark: Spark = False,
+    master: Master = None,
+    conf: Conf = None,
     output_format: Format = OutputFormat.TEXT,
     verbose: Verbose = False,
     source: KeySource,
 ) -> None:
     """
     Show the share of each partition, and the hottest keys.
+
+    With --spark the sample is a path that Spark reads, in any format that it has, or
+    table:NAME, and may have billions of rows.
 
     Example: kafka-planner keys skew keys.txt --partitions 12 --sweep 3-48
     """
@@ -135,6 +149,9 @@ def skew(
     if partitions is None and not source.is_live:
         raise no_count(PARTITIONS_OPTION)
     request(partitions or 1).options()
+    if spark:
+        _print(_on_spark(source, request(partitions or 1), master, conf), output_format)
+        return
     found = source.read()
     options = request(partitions or _num_partitions(found)).options()
     _print(skew_document(answer_skew(found, options)), output_format)
@@ -173,6 +190,22 @@ def grow(
     growth = answer_growth(found, before, new, partitioner, seed=seed)
     document = growth_document(growth, facts)
     _print(document, output_format, is_growth=True)
+
+
+def _on_spark(
+    source: KeySource,
+    request: "SkewRequest",
+    master: str | None,
+    conf: list[str] | None,
+) -> dict[str, Any]:
+    """Return the document of a sample that Spark reads."""
+    from planner.keys.skew_document import skew_document
+
+    path, options = source.spark_sample()
+    session = session_of(master, conf)
+    from planner.spark.keys.key_skew import skew_on_spark
+
+    return skew_document(skew_on_spark(session, path, options, request))
 
 
 def _num_partitions(sample: "KeySample") -> int:
