@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import planner
 from assignment.partitioners.balls_into_bins import moved_share
 from keys.test_partitioners import ORACLES
 from keys.test_skew import partition_of, sample_of
@@ -16,7 +17,8 @@ from planner.errors import BadInputError
 from planner.keys.growth_document import TopicFacts, growth_document
 from planner.keys.key_growth import smallest_multiple
 from planner.keys.keys_request import answer_growth, topic_facts
-from planner.snapshot import read_snapshot
+from planner.snapshot import Snapshot, read_snapshot
+from support.snapshots import small_document
 
 KEYS = st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=40)
 
@@ -141,3 +143,31 @@ def test_joined_topics_must_be_known_and_are_named():
     with pytest.raises(BadInputError) as caught:
         topic_facts(snapshot, first, ["no-such-topic"])
     assert caught.value.problems[0].value == '"no-such-topic"'
+
+
+@pytest.mark.parametrize(
+    ("add", "is_compacted", "words"),
+    [
+        pytest.param(1, None, "order. See", id="deleted"),
+        pytest.param(
+            2, "compact,delete", "old values of these keys stay", id="compact"
+        ),
+    ],
+)
+def test_a_plan_of_more_partitions_notes_the_keys_that_move(add, is_compacted, words):
+    document = small_document()
+    topic = document["topics"][0]
+    old = len(topic["partitions"])
+    if is_compacted:
+        topic["configs"] = {"cleanup.policy": is_compacted}
+    snapshot = Snapshot.from_document(document)
+
+    plan = planner.add_partitions(snapshot, topic["name"], old + add)
+
+    (note,) = [n for n in plan.document["notes"] if n["what"] == "keys-move"]
+    share = f"{100 * moved_share(old, old + add):.0f} %"
+    assert share in note["message"]
+    assert words in note["message"]
+    assert f"--from {old} --to {old + add}" in note["message"]
+    fresh = planner.new_topic(snapshot, "fresh", 3, 1)
+    assert not [n for n in fresh.document["notes"] if n["what"] == "keys-move"]
