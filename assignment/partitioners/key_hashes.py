@@ -14,6 +14,7 @@ References
 """
 
 import zlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,10 +25,13 @@ from placement.array_types import IntArray
 from placement.core.search.kernels.jit import compiled, is_running
 
 PLAIN_BYTES = 200_000
-"""Bytes of keys that Python hashes before the compiled loop would be loaded."""
+"""Bytes of keys that a process hashes in Python before it loads the compiled loop."""
 
 SIGN_CLEARED = 0x7FFFFFFF
 """Mask of Java's ``Utils.toPositive``, which is not the absolute value."""
+
+_hashed = Counter[str]()
+"""Bytes that this process has hashed."""
 
 HashFunction = Callable[[KeyColumn], IntArray]
 
@@ -96,8 +100,9 @@ _CRC_TABLE = _crc_table()
 
 def _run(rows: Callable[..., None], keys: KeyColumn, *tables: IntArray) -> IntArray:
     hashes = np.empty(len(keys), np.int64)
-    is_small = len(keys.data) + len(keys) < PLAIN_BYTES
-    if is_small and not is_running([rows]):
+    # Many small batches are a large one.
+    _hashed["bytes"] += len(keys.data) + len(keys)
+    if _hashed["bytes"] < PLAIN_BYTES and not is_running([rows]):
         listed: Sequence[Any] = (keys.data.tolist(), keys.offsets.tolist())
         found = [0] * len(keys)
         rows(*listed, *(table.tolist() for table in tables), found)

@@ -1,6 +1,7 @@
 """Hashes of keys, bit for bit: Kafka's vectors, other clients' vectors, oracles."""
 
 import zlib
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -65,6 +66,7 @@ def test_murmur2_and_partitions_are_those_of_kafkas_classes():
 def test_hashes_are_those_of_a_naive_loop(hashes, naive, plain_bytes, keys):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(key_hashes, "PLAIN_BYTES", plain_bytes)
+        patch.setattr(key_hashes, "_hashed", Counter())
         patch.setattr(key_hashes, "is_running", lambda _: False)
 
         found = hashes(KeyColumn.of(keys)).tolist()

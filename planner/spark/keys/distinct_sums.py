@@ -115,12 +115,15 @@ class HotKeys:
 
     def add(self, keys: KeyColumn, rows: CountArray, records: CountArray) -> None:
         """Add some rows of distinct keys."""
+        if len(self._heap) == self.most:
+            least = self._heap[0][0] if self._heap else 0
+            rows = rows[records[rows] > least]
         best = rows[np.argsort(-records[rows], kind="stable")[: self.most]]
         for row in best.tolist():
             entry = (int(records[row]), keys[row] or b"")
             if len(self._heap) < self.most:
                 heapq.heappush(self._heap, entry)
-            elif self.most:
+            elif entry > self._heap[0]:
                 heapq.heappushpop(self._heap, entry)
 
     def listed(self) -> list[tuple[int, bytes]]:

@@ -1,12 +1,13 @@
 """Skew of keys on Spark: the figures of `planner.keys.key_skew`, from sums of tasks."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from assignment.partitioners.key_column import KeyColumn
@@ -27,7 +28,12 @@ from planner.keys.sample_options import SampleOptions
 from planner.keys.skew_notes import NO_SIZES, ignores_keys
 from planner.spark.keys import distinct_sums as sums
 from planner.spark.keys.distinct_sums import SumTask, sum_batches
-from planner.spark.keys.read_keys import check_rows, distinct_rows, read_rows
+from planner.spark.keys.read_keys import (
+    check_rows,
+    distinct_rows,
+    read_rows,
+    serialized_batches,
+)
 
 Rows = Mapping[str, list[Any]]
 _SQL_TYPES = {"string": "string", "int64": "bigint", "binary": "binary"}
@@ -78,20 +84,26 @@ def skew_on_spark(
         record_bytes=options.record_bytes,
         has_sizes="bytes" in rows.columns,
     )
-    found = sum_distinct(distinct_rows(rows, options), task)
+    found = sum_distinct(distinct_rows(rows, options), task, options)
     _raise_problems(found, path)
     kind = dict(rows.dtypes)["key"]
     key_type = options.key_type or ("bytes" if kind == "binary" else "string")
     return _skew(found, task, path, key_type)
 
 
-def sum_distinct(distinct: DataFrame, task: SumTask) -> Rows:
+def sum_distinct(distinct: DataFrame, task: SumTask, options: SampleOptions) -> Rows:
     """Return the rows of all tasks by their kind; not more with more keys."""
-    work = partial(sum_batches, task=task)
+    work = partial(_serialize_and_sum, task=task, options=options)
     found: dict[str, list[Any]] = defaultdict(list)
     for row in distinct.mapInArrow(work, SUM_COLUMNS).collect():
         found[row["kind"]].append(row)
     return found
+
+
+def _serialize_and_sum(
+    batches: Iterable[pa.RecordBatch], task: SumTask, options: SampleOptions
+) -> Iterator[pa.RecordBatch]:
+    return sum_batches(serialized_batches(batches, options), task)
 
 
 def _raise_problems(found: Rows, path: str) -> None:

@@ -111,7 +111,7 @@ def check_rows(rows: DataFrame, path: str, options: SampleOptions) -> None:
 
 def distinct_rows(rows: DataFrame, options: SampleOptions) -> DataFrame:
     """
-    Return a row per distinct serialized key.
+    Return a row per distinct key.
 
     Parameters
     ----------
@@ -123,8 +123,9 @@ def distinct_rows(rows: DataFrame, options: SampleOptions) -> DataFrame:
     Returns
     -------
     DataFrame
-        ``key binary``, ``records`` with it, the sum ``sizes`` of their bytes, how many
-        of them have one (``sized``), and ``wrong``: the rule that the key breaks.
+        ``key``, ``records`` with it, the sum ``sizes`` of their bytes, and how many of
+        them have one (``sized``); and ``wrong``, the rule that the key breaks, if the
+        keys are serialized already.
 
     Notes
     -----
@@ -139,10 +140,10 @@ def distinct_rows(rows: DataFrame, options: SampleOptions) -> DataFrame:
         F.count(size).alias("sized"),
     )
     counted = rows.groupBy("key").agg(*sums)
-    done = counted.mapInArrow(_serializing(options), _SERIALIZED)
     kind = dict(rows.dtypes)["key"]
     if kind != "string" or options.key_type in {None, "string", "bytes", "avro-string"}:
-        return done
+        return counted
+    done = counted.mapInArrow(_serializing(options), _SERIALIZED)
     added = [F.sum(name).alias(name) for name in ("records", "sizes", "sized")]
     return done.groupBy("key", "wrong").agg(*added)
 
@@ -158,6 +159,9 @@ def serialized_batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield distinct keys serialized, or with the rule that they break."""
     for batch in batches:
+        if "wrong" in batch.schema.names:
+            yield batch
+            continue
         keys, wrong = _serialized(batch.column("key"), options)
         columns = {
             "key": keys,
