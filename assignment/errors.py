@@ -6,7 +6,8 @@ Errors of `assignment`.
     AssignmentError
     ├── InvalidGroupError (ValueError)  a description that contradicts itself
     ├── AssignorError                   a group that Kafka's assignor rejects
-    └── UserAssignorError               a user's assignor failed, or broke a rule
+    ├── UserAssignorError               a user's assignor failed, or broke a rule
+    └── UserPartitionerError            a user's partitioner failed, or broke a rule
 """
 
 from collections.abc import Sequence
@@ -45,4 +46,15 @@ class UserAssignorError(AssignmentError):
     ----------
     message
         Name of the class, its behaviour, and the rule.
+    """
+
+
+class UserPartitionerError(AssignmentError):
+    """
+    Error for a user's partitioner that fails or breaks a rule.
+
+    Parameters
+    ----------
+    message
+        Name of the class or function, its behaviour, and the rule.
     """

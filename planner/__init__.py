@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from planner.api import (
         CheckResult,
         FailuresResult,
+        KeysResult,
         LossResult,
         NewPartitionsResult,
         PartitionsAuditResult,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
         cluster_status,
         demote,
         fix,
+        keys_grow,
+        keys_skew,
         leaders,
         log_dirs,
         lose,
@@ -64,6 +67,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CheckResult",
     "FailuresResult",
+    "KeysResult",
     "LossResult",
     "NewPartitionsResult",
     "PartitionsAuditResult",
@@ -83,6 +87,8 @@ __all__ = [
     "cluster_status",
     "demote",
     "fix",
+    "keys_grow",
+    "keys_skew",
     "leaders",
     "log_dirs",
     "lose",

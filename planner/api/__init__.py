@@ -13,6 +13,7 @@ from planner.api.failures import (
     lose,
     try_failures,
 )
+from planner.api.keys import KeysResult, keys_grow, keys_skew
 from planner.api.new_partitions import (
     NewPartitionsResult,
     add_partitions,
@@ -52,6 +53,7 @@ from planner.api.table import Table
 __all__ = [
     "CheckResult",
     "FailuresResult",
+    "KeysResult",
     "LossResult",
     "NewPartitionsResult",
     "PartitionsAuditResult",
@@ -71,6 +73,8 @@ __all__ = [
     "cluster_status",
     "demote",
     "fix",
+    "keys_grow",
+    "keys_skew",
     "leaders",
     "log_dirs",
     "lose",

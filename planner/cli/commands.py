@@ -2,7 +2,7 @@
 
 import typer
 
-from planner.cli.common.help_panels import FLEETS, GROUPS, LOOK, PLAN, RUN, START
+from planner.cli.common.help_panels import FLEETS, GROUPS, KEYS, LOOK, PLAN, RUN, START
 
 
 def register(app: typer.Typer) -> None:
@@ -40,6 +40,7 @@ def register(app: typer.Typer) -> None:
         group_show,
         group_what_if,
     )
+    from planner.cli.keys import keys_commands
     from planner.cli.partitions import (
         partition_commands,
         partitions_audit,
@@ -73,6 +74,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(partition_commands.app, rich_help_panel=LOOK)
     app.command("what-if", rich_help_panel=LOOK)(what_if.what_if)
     app.add_typer(group_commands.app, rich_help_panel=GROUPS)
+    app.add_typer(keys_commands.app, rich_help_panel=KEYS)
     app.add_typer(config_commands.app, rich_help_panel=PLAN)
     app.command("schema", rich_help_panel=LOOK)(schema.schema)
     for module in (snapshot_live, snapshot_import, snapshot_synth):

@@ -1,13 +1,11 @@
 """Assignors by name: Kafka's, `balanced`, and classes of the user."""
 
-import importlib
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from planner.errors import BadInputError
 from planner.io.problems import problem
+from planner.io.user_objects import load_object, make_object
 
 if TYPE_CHECKING:
     from assignment.assignors import Assignor
@@ -122,20 +120,10 @@ def find_assignor(
 
 
 def _load(name: str) -> UserAssignor:
-    module_name, _, class_name = name.partition(":")
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
-    try:
-        found = importlib.import_module(module_name)
-        assignor = getattr(found, class_name)()
-    except ModuleNotFoundError as error:
-        _refuse(name, f"the module cannot be found: {error}")
-    except AttributeError as error:
-        _refuse(name, f"the class cannot be found: {error}")
-    except Exception as error:
-        _refuse(name, f"it cannot be made: {type(error).__name__}: {error}")
-    finally:
-        sys.path.remove(here)
+    def refuse(rule: str) -> NoReturn:
+        _refuse(name, rule)
+
+    assignor = make_object(load_object(name, refuse), refuse)
     if not callable(getattr(assignor, "assign", None)):
         _refuse(name, "the class must have a method assign(group)")
     return UserAssignor(name, assignor.assign)

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from kafka import KafkaAdminClient
+from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import (
     ACL,
     ACLOperation,
@@ -27,7 +27,7 @@ PLAIN = f"{SECURITY}.plain.PlainLoginModule required"
 SCRAM = f"{SECURITY}.scram.ScramLoginModule required"
 OAUTH = f"{SECURITY}.oauthbearer.OAuthBearerLoginModule required"
 SECRET = "hush-{}-hush"  # noqa: S105 - looked for where it must not be
-USERS = ("admin", "reader", "viewer")
+USERS = ("admin", "reader", "viewer", "sampler")
 LISTED = " ".join(f'user_{user}="{SECRET.format(user)}"' for user in USERS)
 ADMIN = f'username="admin" password="{SECRET.format("admin")}"'
 MECHANISMS = "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER"
@@ -428,3 +428,36 @@ def test_plaintext_against_tls_is_named_at_once(ssl_cluster: Cluster, tmp_path):
     assert outcome.code == 5
     assert "the listener speaks TLS, and security.protocol=PLAINTEXT does not" in line
     assert outcome.seconds < 30
+
+
+def test_a_topic_that_may_be_seen_and_not_read_gives_no_keys(sasl_cluster, tmp_path):
+    with KafkaAdminClient(
+        bootstrap_servers=sasl_cluster.bootstrap,
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="PLAIN",
+        sasl_plain_username="admin",
+        sasl_plain_password=SECRET.format("admin"),
+    ) as admin:
+        seen = ResourcePattern(ResourceType.TOPIC, "t")
+        rule = (ACLOperation.DESCRIBE, ACLPermissionType.ALLOW, seen)
+        admin.create_acls([ACL("User:sampler", "*", *rule)])
+    produce_as_admin(sasl_cluster, "t")
+
+    outcome = with_user(
+        sasl_cluster, tmp_path, "sampler", "keys", "skew", "--topic", "t"
+    )
+
+    assert (outcome.code, outcome.out) == (5, "")
+    assert "the user needs Read on Topic t" in outcome.err
+
+
+def produce_as_admin(cluster: Cluster, topic: str) -> None:
+    producer = KafkaProducer(
+        bootstrap_servers=cluster.bootstrap.split(","),
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="PLAIN",
+        sasl_plain_username="admin",
+        sasl_plain_password=SECRET.format("admin"),
+    )
+    producer.send(topic, b"v", key=b"k").get(30)
+    producer.close()

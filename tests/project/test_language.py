@@ -18,7 +18,7 @@ FINISHED = (
     *("planner/plan", "planner/group", "planner/generate", "planner/explain"),
     *("planner/score", "planner/status", "planner/verify", "planner/config"),
     *("planner/kafka/actions", "planner/kafka/messages"),
-    *("planner/failures", "planner/what_if", "planner/sizing"),
+    *("planner/keys", "planner/failures", "planner/what_if", "planner/sizing"),
     *("planner/snapshot", "planner/fleet"),
     *("planner/cli", "planner/api", "planner/demo", "planner/schema"),
     *("planner/__init__.py", "planner/errors.py", "planner/kafka_files"),
@@ -29,7 +29,7 @@ FINISHED = (
 """Packages and modules whose docstrings and comments are held to the rules."""
 PLAIN_MESSAGES = (
     *("planner/snapshot", "planner/fleet", "planner/spark"),
-    *("planner/io", "planner/text", "planner/pasted_text"),
+    *("planner/io", "planner/text", "planner/pasted_text", "planner/keys"),
 )
 """Packages whose messages have no dialect words either."""
 FIRST_WORDS = {

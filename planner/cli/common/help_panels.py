@@ -16,8 +16,9 @@ LOOK = "Look"
 PLAN = "Plan"
 RUN = "Run"
 GROUPS = "Groups"
+KEYS = "Keys"
 FLEETS = "Fleets"
-COMMAND_PANELS = (START, TAKE, STORE, PLAN, LOOK, RUN, GROUPS, FLEETS)
+COMMAND_PANELS = (START, TAKE, STORE, PLAN, LOOK, RUN, GROUPS, KEYS, FLEETS)
 """Panels of commands in the order of the help; others follow as registered."""
 MANY_COMMANDS = 5
 """Commands above which each command of a group names a panel."""
@@ -27,6 +28,10 @@ MANY_OPTIONS = 12
 
 OPTION_PANELS = {
     "Input": ("--snapshot", "--group", "--weights", "--config"),
+    "Sample": (
+        *("--sample-format", "--key-column", "--key-type", "--key-encoding"),
+        *("--schema-id", "--max-message-bytes", "--record-bytes", "--max-messages"),
+    ),
     "Connection": (
         *("--bootstrap-server", "--command-config", "--resolve", "--timeout"),
         *("--sample-seconds", "--allow-partial"),

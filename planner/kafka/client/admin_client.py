@@ -10,8 +10,9 @@ states which address failed and why.
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Self, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self, TypeVar
 
 import kafka.errors as kafka_errors
 from kafka import KafkaAdminClient
@@ -308,6 +309,37 @@ class ClusterClient:
         except BaseException:
             network.close()
             raise
+
+    @contextmanager
+    def consumer(self) -> Iterator[Any]:
+        """
+        Open a consumer without a group, with the settings of this client.
+
+        The cluster should have answered a request before, so that an unreachable one is
+        explained.
+
+        Raises
+        ------
+        ClusterUnavailableError
+            If no broker can be reached.
+        """
+        from kafka import KafkaConsumer
+
+        network = self._factory()
+        try:
+            consumer = KafkaConsumer(
+                bootstrap_servers=[str(one) for one in self._usable or self.bootstrap],
+                enable_auto_commit=False,
+                kafka_client=network,
+                **self._settings.arguments,
+            )
+        except kafka_errors.KafkaError as error:
+            network.close()
+            raise self._unavailable(error) from None
+        try:
+            yield consumer
+        finally:
+            consumer.close()
 
     def _probe_bootstrap(self, limit_s: float) -> None:
         """Exclude bootstrap addresses without a broker; probe only once."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from placement.array_types import BoolArray
 from placement.check import Finding, is_ok
+from placement.draft.draft import Note
 from placement.model.cluster import ClusterState
 from placement.planning.new_partitions.plan_new_partitions import (
     explain_new,
@@ -44,6 +45,7 @@ from planner.plan.folder.plan_folder import dump_document, replace_plan
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.folder.runbook import new_runbook
 from planner.plan.run.check_new_partitions import check_new
+from planner.plan.run.key_notes import key_notes
 from planner.plan.run.make_plan import rules_of
 from planner.plan.run.new_partitions_request import Asked
 from planner.progress import stage
@@ -171,6 +173,7 @@ def make_new(
         placed = with_remedies(placed, infeasible_set)
     else:
         placed = place_by_hand(grown, asked.lists, settings)
+    placed = replace(placed, notes=(*placed.notes, *_key_notes(asked)))
     # What came of the options stands last, in one group.
     resolved.document.pop("replication_factor", None)
     document = resolved.document | asked.document
@@ -192,6 +195,16 @@ def make_new(
             state, placed.reassignment.after(), grown.is_new, rules_of(plan, resolved)
         ),
     )
+
+
+def _key_notes(asked: Asked) -> Iterator[Note]:
+    """Return the note on keys that change partition, if the topic exists already."""
+    topics = asked.state.topics
+    configs = dict(zip(topics.names, topics.configs, strict=True)).get(asked.topic, {})
+    default = asked.cluster_configs.get("log.cleanup.policy", "delete")
+    is_compacted = "compact" in configs.get("cleanup.policy", default)
+    total = asked.first + int(asked.grown.is_new.sum())
+    return key_notes(asked.topic, asked.first, total, is_compacted=is_compacted)
 
 
 def read_new_request(

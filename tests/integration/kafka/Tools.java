@@ -11,6 +11,7 @@ import java.io.PrintStream;
 import java.lang.reflect.InvocationTargetException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -20,6 +21,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.Exit;
 import org.apache.kafka.common.utils.Time;
 
@@ -163,6 +168,36 @@ class Nodes {
         if (server != null) {
             server.shutdown();
             server.awaitShutdown();
+        }
+    }
+}
+
+/**
+ * Sends a record per key with Kafka's own producer, and says where each went.
+ *
+ * The words: the brokers, the topic, `name=value` settings, `--`, and the keys in hex, `-`
+ * for none. A line of stdout per record: its partition.
+ */
+class Records {
+    public static void main(String[] words) throws Exception {
+        var all = Arrays.asList(words);
+        int end = all.indexOf("--");
+        var settings = new Properties();
+        settings.put("bootstrap.servers", words[0]);
+        for (var setting : all.subList(2, end)) {
+            var parts = setting.split("=", 2);
+            settings.put(parts[0], parts[1]);
+        }
+        var bytes = new ByteArraySerializer();
+        var sent = new ArrayList<Future<RecordMetadata>>();
+        try (var producer = new KafkaProducer<byte[], byte[]>(settings, bytes, bytes)) {
+            for (var word : all.subList(end + 1, all.size())) {
+                var key = word.equals("-") ? null : HexFormat.of().parseHex(word);
+                sent.add(producer.send(new ProducerRecord<>(words[1], key, new byte[100])));
+            }
+        }
+        for (var one : sent) {
+            System.out.println(one.get().partition());
         }
     }
 }

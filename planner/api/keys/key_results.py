@@ -1,0 +1,185 @@
+"""Skew and growth of keys from Python, with results as tables."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from planner.api.errors import named_as_arguments
+from planner.api.table import Table
+from planner.keys.growth_document import growth_document
+from planner.keys.keys_request import (
+    SkewRequest,
+    answer_growth,
+    answer_skew,
+    topic_facts,
+)
+from planner.keys.keys_screen import growth_screen, skew_screen
+from planner.keys.read_sample import SampleBuilder, read_sample
+from planner.keys.sample_options import SampleOptions
+from planner.keys.sample_rows import SampleRows
+from planner.keys.skew_document import skew_document
+from planner.snapshot import Snapshot
+
+AnySample = str | PathLike[str] | Iterable[str | int | bytes | None]
+"""Path of a sample, or keys themselves, one per record; `None` for no key."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KeysResult:
+    """
+    Answer of `keys skew` or `keys grow`.
+
+    Parameters
+    ----------
+    document
+        The document that ``--format json`` prints.
+    """
+
+    document: Mapping[str, Any]
+
+    def table(self, name: str) -> Table:
+        """Return a list of the document, such as ``partitions``, as a table."""
+        import pyarrow as pa
+
+        return Table(pa.Table.from_pylist(list(self.document[name])))
+
+    def __repr__(self) -> str:
+        is_growth = "moved_share" in self.document
+        screen = growth_screen if is_growth else skew_screen
+        return "\n".join(screen(self.document))
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
+def keys_skew(
+    sample: AnySample,
+    *,
+    partitions: int,
+    partitioner: str | Sequence[str] = "default",
+    key_type: str | None = None,
+    key_column: str = "key",
+    schema_id: int | None = None,
+    sweep: Iterable[int] = (),
+    top: int = 10,
+    batch_bytes: int = 16_384,
+    seed: int = 1,
+) -> KeysResult:
+    """
+    Find the share of each partition, the hottest keys, and the causes of skew.
+
+    Parameters
+    ----------
+    sample
+        Path of a sample, or the keys of records.
+    partitions
+        Partitions of the topic.
+    partitioner
+        Name, or names, the first of which the others are compared with.
+    key_type, key_column, schema_id
+        Serializer of the keys, the column of the key in a file, and the id of the
+        schema before each key.
+    sweep
+        Numbers of partitions to compare.
+    top
+        Hottest keys listed.
+    batch_bytes, seed
+        ``batch.size``, and the seed, of records without keys.
+
+    Raises
+    ------
+    BadInputError
+        If the sample or an option is wrong; has every problem.
+
+    Examples
+    --------
+    >>> import planner
+    >>> skew = planner.keys_skew(["a", "a", "b", "c"], partitions=3)
+    >>> skew.document["max_over_mean"], skew.document["hot_keys"][0]["key"]
+    (2.25, 'a')
+    """
+    counts = ",".join(str(count) for count in sweep) or None
+    names = [partitioner] if isinstance(partitioner, str) else list(partitioner)
+    request = SkewRequest(
+        partitions=partitions,
+        partitioners=names,
+        sweep=counts,
+        num_hot=top,
+        batch_bytes=batch_bytes,
+        seed=seed,
+    )
+    reading = SampleOptions(
+        key_type=key_type, key_column=key_column, schema_id=schema_id
+    )
+    with named_as_arguments():
+        options = request.options()
+        found = answer_skew(_read(sample, reading), options)
+    return KeysResult(skew_document(found))
+
+
+def keys_grow(
+    sample: AnySample,
+    *,
+    old: int,
+    new: int,
+    partitioner: str = "default",
+    key_type: str | None = None,
+    key_column: str = "key",
+    schema_id: int | None = None,
+    snapshot: Snapshot | None = None,
+    topic: str | None = None,
+    joined_with: Sequence[str] = (),
+) -> KeysResult:
+    """
+    Find the keys that change partition when a topic grows.
+
+    Parameters
+    ----------
+    sample, partitioner, key_type, key_column, schema_id
+        As in `keys_skew`.
+    old, new
+        Partitions before and after.
+    snapshot, topic
+        Cluster and topic, for what compaction and Kafka Streams make of it.
+    joined_with
+        Topics that are joined with it by key.
+
+    Raises
+    ------
+    BadInputError
+        If the sample or an option is wrong; has every problem.
+
+    Examples
+    --------
+    >>> import planner
+    >>> growth = planner.keys_grow(map(str, range(10_000)), old=6, new=12)
+    >>> round(growth.document["moved_share"], 2), growth.document["smallest_multiple"]
+    (0.5, 12)
+    """
+    reading = SampleOptions(
+        key_type=key_type, key_column=key_column, schema_id=schema_id
+    )
+    with named_as_arguments():
+        facts, _ = topic_facts(snapshot, topic, joined_with)
+        found = answer_growth(_read(sample, reading), old, new, partitioner)
+    return KeysResult(growth_document(found, facts))
+
+
+def _read(sample: AnySample, options: SampleOptions) -> Any:  # noqa: ANN401 - a sample
+    if isinstance(sample, str | PathLike):
+        return read_sample(Path(sample), options)
+    import pyarrow as pa
+
+    options.validate()
+    builder = SampleBuilder("sample", options)
+    try:
+        keys = pa.array(list(sample))
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        builder.problems.add("", None, "keys must be of one type: str, int or bytes")
+        builder.problems.raise_all()
+        raise
+    builder.add(SampleRows(keys=keys, first=0, unit="key"))
+    return builder.build()

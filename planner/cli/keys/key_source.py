@@ -1,0 +1,271 @@
+"""Source of the sample of a `keys` command: a file, or a topic of a running cluster."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import BootstrapServer, CommandConfig, Quiet
+from planner.cli.common.output import notes_unless
+from planner.cli.common.shared_options import declare, parameters_of
+from planner.cli.snapshot.snapshot_live import Resolve, Timeout
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from planner.keys.key_sample import KeySample
+    from planner.keys.sample_options import SampleOptions
+
+SampleArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="SAMPLE",
+        help="Sample of keys: text with a key per line, CSV, JSON lines, Parquet, or "
+        "output of the console consumer; none with --bootstrap-server and --topic.",
+        show_default=False,
+    ),
+]
+SampleFormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--sample-format",
+        metavar="FORMAT",
+        help="text, csv, json (lines), parquet or console (output of Kafka's console "
+        "consumer with print.key); by default by the name of the file.",
+    ),
+]
+KeyColumnOption = Annotated[
+    str,
+    typer.Option("--key-column", metavar="NAME", help="Column or field of the key."),
+]
+KeyType = Annotated[
+    str | None,
+    typer.Option(
+        "--key-type",
+        metavar="TYPE",
+        help="Serializer of the producers: string, int, long, uuid, bytes, base64, "
+        "hex, avro-string or avro-long; by default string, or bytes as they are.",
+    ),
+]
+KeyEncoding = Annotated[
+    str,
+    typer.Option(
+        "--key-encoding",
+        metavar="NAME",
+        help="Encoding of strings, key.serializer.encoding.",
+    ),
+]
+SchemaId = Annotated[
+    int | None,
+    typer.Option(
+        "--schema-id",
+        min=0,
+        max=2**31 - 1,
+        help="Id in the schema registry that the serializer writes before each key.",
+    ),
+]
+Topic = Annotated[
+    str | None,
+    typer.Option("--topic", metavar="NAME", help="Topic that the sample is from."),
+]
+MaxMessageBytes = Annotated[
+    int,
+    typer.Option(
+        "--max-message-bytes",
+        min=1,
+        help="max.message.bytes of the topic; longer keys are refused.",
+    ),
+]
+RecordBytes = Annotated[
+    int,
+    typer.Option(
+        "--record-bytes",
+        min=0,
+        help="Bytes of each record where the sample has none; 0: those of its key.",
+    ),
+]
+MaxMessages = Annotated[
+    int,
+    typer.Option(
+        "--max-messages",
+        min=1,
+        help="Last records to read of each partition of a live topic.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeySource:
+    """
+    Source of a sample.
+
+    Parameters
+    ----------
+    sample
+        Path of a file, if one is named.
+    options
+        Reading of the sample, as fields of `SampleOptions`.
+    topic
+        Topic of the sample.
+    max_messages
+        Records read of each partition of a live topic.
+    bootstrap_server, command_config, resolve, timeout_s
+        Connection to the cluster.
+    note
+        Function that receives notes on ignored properties.
+    """
+
+    sample: str | None
+    options: dict[str, Any]
+    topic: str | None = None
+    max_messages: int = 10_000
+    bootstrap_server: str | None = None
+    command_config: Path | None = None
+    resolve: list[str] | None = None
+    timeout_s: float = 30.0
+    note: Callable[[str], None] = lambda _: None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the sample is read from a running cluster."""
+        return self.bootstrap_server is not None or self.command_config is not None
+
+    def sample_options(self) -> "SampleOptions":
+        """Return the options of reading."""
+        from planner.keys.sample_options import SampleOptions
+
+        return SampleOptions(**self.options, topic=self.topic)
+
+    def read(self) -> "KeySample":
+        """
+        Return the sample.
+
+        Raises
+        ------
+        BadInputError
+            If no sample is named or two are, or it cannot be read.
+        ClusterUnavailableError
+            If the cluster cannot be reached, or denies reading the topic.
+        """
+        self._check()
+        if self.is_live:
+            return self._read_live()
+        from planner.keys.read_sample import read_sample
+
+        return read_sample(Path(self.sample or ""), self.sample_options())
+
+    def spark_sample(self) -> tuple[str, "SampleOptions"]:
+        """
+        Return the path of a sample that Spark reads, and the options of reading.
+
+        Raises
+        ------
+        BadInputError
+            If no sample is named, or an option is wrong.
+        """
+        options = self.sample_options()
+        # Spark itself refuses formats that it does not have.
+        replace(options, sample_format=None).validate()
+        if self.is_live or self.sample is None:
+            problem = InputProblem.of_option(
+                "--spark", "", "needs a sample that Spark reads", "name its path"
+            )
+            raise _no_sample(problem)
+        return self.sample, options
+
+    def _check(self) -> None:
+        is_named = self.sample is not None
+        if is_named == self.is_live:
+            problem = InputProblem.of_option(
+                "SAMPLE, --bootstrap-server",
+                "both" if is_named else "neither",
+                "exactly one of the two must be given",
+                "name a sample, or give --bootstrap-server H:P and --topic",
+            )
+            raise _no_sample(problem)
+        if self.is_live and self.topic is None:
+            problem = InputProblem.of_option(
+                "--topic", "none", "must name the live topic", "add --topic NAME"
+            )
+            raise _no_sample(problem)
+
+    def _read_live(self) -> "KeySample":
+        from planner.kafka.client.client_session import open_cluster
+        from planner.kafka.samples.topic_keys import read_topic_keys
+
+        options = self.sample_options()
+        options.validate()
+        with open_cluster(
+            self.bootstrap_server,
+            self.command_config,
+            resolve=self.resolve or (),
+            timeout_s=self.timeout_s,
+            note=self.note,
+        ) as client:
+            return read_topic_keys(client, options, self.max_messages)
+
+
+def _no_sample(problem: InputProblem) -> BadInputError:
+    msg = "no sample to read"
+    return BadInputError(msg, [problem])
+
+
+def _source(
+    *,
+    sample_format: SampleFormatOption = None,
+    key_column: KeyColumnOption = "key",
+    key_type: KeyType = None,
+    key_encoding: KeyEncoding = "utf-8",
+    schema_id: SchemaId = None,
+    topic: Topic = None,
+    max_message_bytes: MaxMessageBytes = 1_048_588,
+    record_bytes: RecordBytes = 0,
+    max_messages: MaxMessages = 10_000,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    quiet: Quiet = False,
+) -> KeySource:
+    """Return the source that the options describe; the signature lists them."""
+    return KeySource(
+        sample=None,
+        options={
+            "sample_format": sample_format,
+            "key_column": key_column,
+            "key_type": key_type,
+            "encoding": key_encoding,
+            "schema_id": schema_id,
+            "most_bytes": max_message_bytes,
+            "record_bytes": record_bytes,
+        },
+        topic=topic,
+        max_messages=max_messages,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        note=notes_unless(quiet),
+    )
+
+
+def with_key_source(command: Callable[..., None]) -> Callable[..., None]:
+    """
+    Add the options of the source of a sample to a command.
+
+    Parameters
+    ----------
+    command
+        Function with an argument ``sample``, whose last parameter, ``source``, receives
+        the options.
+    """
+    shared = parameters_of(_source)
+
+    @wraps(command)
+    def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
+        source = _source(**{name: given.pop(name) for name in shared})
+        command(**given, source=replace(source, sample=given.get("sample")))
+
+    return declare(call, command, _source, instead_of="source")

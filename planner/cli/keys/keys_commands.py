@@ -1,0 +1,234 @@
+"""`keys`: where keys are, how skewed, and what more partitions move."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from planner.cli.common.common_options import Format, OutputFormat, Verbose
+from planner.cli.common.output import print_json
+from planner.cli.common.spark_options import Conf, Master, session_of
+from planner.cli.keys.key_source import KeySource, SampleArgument, with_key_source
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from planner.keys.key_sample import KeySample
+    from planner.keys.keys_request import SkewRequest
+
+app = typer.Typer(
+    name="keys",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Skew of keys over partitions, and keys that more partitions move.",
+)
+
+PARTITIONS_OPTION, FROM_OPTION = "--partitions", "--from"
+Partitions = Annotated[
+    int | None,
+    typer.Option(
+        "--partitions",
+        min=1,
+        help="Partitions of the topic; by default those of a live topic.",
+    ),
+]
+Partitioners = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--partitioner",
+        metavar="NAME",
+        help="default, default-sticky, uniform-sticky, builtin, roundrobin, "
+        "roundrobin-skips, consistent, consistent-random, murmur2, murmur2-random, "
+        "fnv1a, fnv1a-random, random, sarama, sarama-reference, kafka-python, or "
+        "package.module:Class. Repeatable: the others are compared with the first.",
+    ),
+]
+OnePartitioner = Annotated[
+    str,
+    typer.Option(
+        "--partitioner",
+        metavar="NAME",
+        help="Partitioner of the producers; see keys skew --help.",
+    ),
+]
+Sweep = Annotated[
+    str | None,
+    typer.Option(
+        "--sweep",
+        metavar="COUNTS",
+        help="Numbers of partitions to compare, such as 3-48 or 6,12,24.",
+    ),
+]
+Top = Annotated[
+    int, typer.Option("--top", min=0, max=10_000, help="Hottest keys listed.")
+]
+BatchBytes = Annotated[
+    int,
+    typer.Option(
+        "--batch-bytes",
+        min=1,
+        help="batch.size of the producers, for records without keys.",
+    ),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of simulated random choices.")
+]
+From = Annotated[
+    int | None,
+    typer.Option(
+        "--from",
+        min=1,
+        help="Partitions now; by default those of the topic.",
+    ),
+]
+To = Annotated[int, typer.Option("--to", min=1, help="Partitions after the growth.")]
+SnapshotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--snapshot",
+        metavar="SNAP",
+        help="Snapshot with the topic of --topic: its partitions and configs.",
+    ),
+]
+JoinedWith = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--joined-with",
+        metavar="TOPIC",
+        help="Topic that is joined with it by key, and must grow too. Repeatable.",
+    ),
+]
+
+
+Spark = Annotated[
+    bool,
+    typer.Option("--spark", help="Use Spark, for samples too large for one process."),
+]
+
+
+@app.command("skew")
+@with_key_source
+def skew(
+    sample: SampleArgument = None,
+    *,
+    partitions: Partitions = None,
+    partitioner: Partitioners = None,
+    sweep: Sweep = None,
+    top: Top = 10,
+    batch_bytes: BatchBytes = 16_384,
+    seed: Seed = 1,
+    spark: Spark = False,
+    master: Master = None,
+    conf: Conf = None,
+    output_format: Format = OutputFormat.TEXT,
+    verbose: Verbose = False,
+    source: KeySource,
+) -> None:
+    """
+    Show the share of each partition, and the hottest keys.
+
+    With --spark the sample is a path that Spark reads, in any format that it has, or
+    table:NAME, and may have billions of rows.
+
+    Example: kafka-planner keys skew keys.txt --partitions 12 --sweep 3-48
+    """
+    from planner.keys.keys_request import SkewRequest, answer_skew
+    from planner.keys.skew_document import skew_document
+
+    names = partitioner or ["default"]
+
+    def request(count: int) -> SkewRequest:
+        return SkewRequest(
+            partitions=count,
+            partitioners=names,
+            sweep=sweep,
+            num_hot=top,
+            batch_bytes=batch_bytes,
+            seed=seed,
+        )
+
+    if partitions is None and not source.is_live:
+        raise no_count(PARTITIONS_OPTION)
+    request(partitions or 1).options()
+    if spark:
+        _print(_on_spark(source, request(partitions or 1), master, conf), output_format)
+        return
+    found = source.read()
+    options = request(partitions or _num_partitions(found)).options()
+    _print(skew_document(answer_skew(found, options)), output_format)
+
+
+@app.command("grow")
+@with_key_source
+def grow(
+    sample: SampleArgument = None,
+    *,
+    old: From = None,
+    new: To,
+    partitioner: OnePartitioner = "default",
+    snapshot: SnapshotOption = None,
+    joined_with: JoinedWith = None,
+    seed: Seed = 1,
+    output_format: Format = OutputFormat.TEXT,
+    verbose: Verbose = False,
+    source: KeySource,
+) -> None:
+    """
+    Show the keys that change partition when a topic grows.
+
+    Example: kafka-planner keys grow keys.txt --from 6 --to 8
+    """
+    from planner.cli.common.snapshot_reading import read_snapshot
+    from planner.keys.growth_document import growth_document
+    from planner.keys.keys_request import answer_growth, topic_facts
+
+    known = None if snapshot is None else read_snapshot(snapshot)
+    facts, counted = topic_facts(known, source.topic, joined_with or [])
+    if old is None and counted is None and not source.is_live:
+        raise no_count(FROM_OPTION)
+    found = source.read()
+    before = old or counted or _num_partitions(found)
+    growth = answer_growth(found, before, new, partitioner, seed=seed)
+    document = growth_document(growth, facts)
+    _print(document, output_format, is_growth=True)
+
+
+def _on_spark(
+    source: KeySource,
+    request: "SkewRequest",
+    master: str | None,
+    conf: list[str] | None,
+) -> dict[str, Any]:
+    """Return the document of a sample that Spark reads."""
+    from planner.keys.skew_document import skew_document
+
+    path, options = source.spark_sample()
+    session = session_of(master, conf)
+    from planner.spark.keys.key_skew import skew_on_spark
+
+    return skew_document(skew_on_spark(session, path, options, request))
+
+
+def _num_partitions(sample: "KeySample") -> int:
+    """Return the partitions of the live topic that a sample is from."""
+    return sample.num_partitions or 1
+
+
+def no_count(option: str) -> BadInputError:
+    """Return the error for a sample in a file without a number of partitions."""
+    problem = InputProblem.of_option(
+        option, "none", "must be given for a sample in a file", f"add {option} N"
+    )
+    msg = "the number of partitions is unknown"
+    return BadInputError(msg, [problem])
+
+
+def _print(
+    document: dict[str, Any], output_format: OutputFormat, *, is_growth: bool = False
+) -> None:
+    if output_format is OutputFormat.JSON:
+        print_json(document)
+        return
+    from planner.keys.keys_screen import growth_screen, skew_screen
+
+    lines = growth_screen(document) if is_growth else skew_screen(document)
+    typer.echo("\n".join(lines))

@@ -1,0 +1,363 @@
+"""Skew of a sample of keys over partitions, its causes, and other partitioners."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from assignment.partitioners import NAMES, Partitioner
+from assignment.partitioners.balls_into_bins import expected_max_over_mean
+from assignment.partitioners.partitioner import KEYLESS
+from placement.array_types import FloatArray, IndexArray, RowArray
+from planner.keys.key_sample import KeySample, PlacedSample, place_sample
+from planner.keys.partitioner_names import named_partitioner
+from planner.keys.skew_notes import skew_notes
+
+MOST_EXAMPLES = 10
+"""Keys listed that two partitioners place differently."""
+CONFIDENCE_95 = 1.959964
+"""Standard deviations of a normal number on each side of an interval of 95 %."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkewOptions:
+    """
+    Options of a skew.
+
+    Parameters
+    ----------
+    num_partitions
+        Partitions of the topic.
+    partitioners
+        Partitioner, and others that are compared with it.
+    sweep
+        Numbers of partitions to compare.
+    num_hot
+        Hottest keys listed.
+    seed
+        Seed of records whose keys do not decide.
+    """
+
+    num_partitions: int
+    partitioners: Sequence[Partitioner]
+    sweep: Sequence[int] = ()
+    num_hot: int = 10
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SweepRow:
+    """
+    Skew at one number of partitions.
+
+    Parameters
+    ----------
+    num_partitions
+        Partitions.
+    max_over_mean
+        Busiest partition over the mean, by records.
+    expected
+        The same, expected for as many equally hot keys; `None` without keys.
+    least
+        Least that any placement by key can reach, because of the hottest key.
+    """
+
+    num_partitions: int
+    max_over_mean: float
+    expected: float | None
+    least: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleCounts:
+    """
+    Counts of a sample.
+
+    Parameters
+    ----------
+    source
+        File or topic.
+    records, keys, size_bytes
+        Records read, distinct keys, and bytes of the records.
+    null_keys
+        Records without a key.
+    is_estimate
+        Whether a record of the sample stands for several of the topic.
+    """
+
+    source: str
+    records: int
+    keys: int
+    size_bytes: int
+    null_keys: int
+    is_estimate: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedKey:
+    """
+    A key with its records.
+
+    Parameters
+    ----------
+    key
+        Serialized key; `None` for records without one.
+    records
+        Records with the key.
+    partition
+        Partition of the key; `KEYLESS` if the key does not decide.
+    other
+        Partition by another partitioner, likewise.
+    error
+        Largest excess of `records` over the true count.
+    """
+
+    key: bytes | None
+    records: float
+    partition: int
+    other: int = KEYLESS
+    error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """
+    Keys that another partitioner places elsewhere.
+
+    Parameters
+    ----------
+    partitioner
+        Name of the other partitioner.
+    num_keys, num_records
+        Keys on another partition, and their records.
+    max_over_mean
+        Skew by the other partitioner.
+    examples
+        Hottest of the keys.
+    """
+
+    partitioner: str
+    num_keys: int
+    num_records: float
+    max_over_mean: float
+    examples: Sequence[PlacedKey]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class KeySkew:
+    """
+    Skew of a sample.
+
+    Parameters
+    ----------
+    counts
+        Counts of the sample.
+    partitioner
+        Name of the partitioner.
+    key_type, prefix_bytes
+        Serializer of the keys, and bytes of a schema's prefix of each.
+    records, sizes
+        ``(P,)`` records and bytes on each partition.
+    intervals
+        ``(P, 2)`` bounds of each share at 95 %; `None` unless shares are estimates.
+    row
+        Skew at the number of partitions.
+    hot
+        Hottest keys, the hottest first.
+    sweep
+        Skew at other numbers of partitions.
+    compared
+        Other partitioners.
+    placed_as
+        Share of keyed records on the partition that each client's partitioner gives,
+        the largest first; empty if the sample does not give partitions.
+    notes
+        Notes on the sample and the partitioner.
+    """
+
+    counts: SampleCounts
+    partitioner: str
+    key_type: str
+    prefix_bytes: int
+    records: FloatArray
+    sizes: FloatArray
+    intervals: FloatArray | None
+    row: SweepRow
+    hot: Sequence[PlacedKey]
+    sweep: Sequence[SweepRow]
+    compared: Sequence[Compared]
+    placed_as: Sequence[tuple[str, float]]
+    notes: Sequence[str]
+
+
+def find_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
+    """
+    Return the skew of a sample over partitions.
+
+    Parameters
+    ----------
+    sample
+        At least one record.
+    options
+        Partitions, partitioners, and what else to compute.
+
+    Raises
+    ------
+    UserPartitionerError
+        If a partitioner of the user fails.
+    """
+    first, *others = options.partitioners
+    partitions_for = first.partitions_for(sample.keys)
+
+    def at(count: int) -> PlacedSample:
+        return place_sample(sample, first, partitions_for, count, options.seed)
+
+    placed = at(options.num_partitions)
+    every = np.arange(len(sample.keys))
+    hot_rows = hottest(sample.records_by_key, every)[: options.num_hot]
+    placed_as = recognised(sample, options.num_partitions)
+    return KeySkew(
+        counts=counts_of(sample),
+        partitioner=first.name,
+        key_type=sample.key_type,
+        prefix_bytes=sample.prefix_bytes,
+        records=placed.records,
+        sizes=placed.sizes,
+        intervals=share_intervals(sample, placed),
+        row=_row(sample, placed),
+        hot=_placed_keys(sample, hot_rows, placed.key_partitions),
+        sweep=[_row(sample, at(count)) for count in options.sweep],
+        compared=[_compare(sample, placed, each, options) for each in others],
+        placed_as=placed_as,
+        notes=[*sample.notes, *skew_notes(sample, placed, first.name, placed_as)],
+    )
+
+
+def counts_of(sample: KeySample) -> SampleCounts:
+    """Return the counts of a sample."""
+    nulls = sample.records_by_key[sample.keys.null_mask]
+    return SampleCounts(
+        source=sample.source,
+        records=sample.num_records,
+        keys=sample.num_keys,
+        size_bytes=int(sample.sizes.sum()),
+        null_keys=round(float(nulls.sum())),
+        is_estimate=sample.weights is not None,
+    )
+
+
+def _placed_keys(
+    sample: KeySample,
+    rows: RowArray,
+    partitions: IndexArray,
+    others: IndexArray | None = None,
+) -> list[PlacedKey]:
+    return [
+        PlacedKey(
+            key=sample.keys[row],
+            records=float(sample.records_by_key[row]),
+            partition=int(partitions[row]),
+            other=KEYLESS if others is None else int(others[row]),
+        )
+        for row in rows.tolist()
+    ]
+
+
+def hottest(records: FloatArray, rows: RowArray) -> RowArray:
+    """Return rows by their records, most first; ties by the lower row."""
+    order: RowArray = rows[np.argsort(-records[rows], kind="stable")]
+    return order
+
+
+def sweep_row(records: FloatArray, num_keys: int, hottest_key: float) -> SweepRow:
+    """
+    Return the skew of records on partitions.
+
+    Parameters
+    ----------
+    records
+        ``(P,)`` records on each partition.
+    num_keys
+        Distinct keys that decide.
+    hottest_key
+        Records of the hottest of them: all are on one partition.
+    """
+    count, mean = len(records), float(records.mean())
+    return SweepRow(
+        num_partitions=count,
+        max_over_mean=float(records.max()) / mean,
+        expected=expected_max_over_mean(num_keys, count) if num_keys else None,
+        least=max(1.0, hottest_key / mean),
+    )
+
+
+def _row(sample: KeySample, placed: PlacedSample) -> SweepRow:
+    by_key = sample.records_by_key[placed.key_partitions != KEYLESS]
+    return sweep_row(placed.records, len(by_key), float(by_key.max(initial=0.0)))
+
+
+def share_intervals(sample: KeySample, placed: PlacedSample) -> FloatArray | None:
+    """
+    Return ``(P, 2)`` bounds of the shares at 95 %, if they are estimates.
+
+    The sample has so many records of each partition of the topic: a stratified sample,
+    whose variance is the sum over the strata, each with its weight squared.
+    """
+    if sample.weights is None or sample.partitions is None:
+        return None
+    on = placed.record_partitions
+    on = placed.key_partitions[sample.key_idx] if on is None else on
+    num_strata, count = int(sample.partitions.max()) + 1, len(placed.records)
+    cells = np.bincount(sample.partitions * count + on, minlength=num_strata * count)
+    counts = cells.reshape(num_strata, count)
+    sampled = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    weights = np.bincount(sample.partitions, sample.weights, num_strata)
+    part = counts / sampled
+    variance = (
+        (weights / weights.sum())[:, None] ** 2 * part * (1 - part) / sampled
+    ).sum(axis=0)
+    shares = placed.records / placed.records.sum()
+    half = CONFIDENCE_95 * np.sqrt(variance)
+    bounds: FloatArray = np.clip(np.stack([shares - half, shares + half], axis=1), 0, 1)
+    return bounds
+
+
+def _compare(
+    sample: KeySample, placed: PlacedSample, other: Partitioner, options: SkewOptions
+) -> Compared:
+    theirs = place_sample(
+        sample,
+        other,
+        other.partitions_for(sample.keys),
+        options.num_partitions,
+        options.seed,
+    )
+    # A key that both spread at random has no order under either.
+    is_apart = theirs.key_partitions != placed.key_partitions
+    is_apart &= ~sample.keys.null_mask
+    rows = hottest(sample.records_by_key, np.flatnonzero(is_apart))
+    shown = rows[:MOST_EXAMPLES]
+    return Compared(
+        partitioner=other.name,
+        num_keys=len(rows),
+        num_records=float(sample.records_by_key[rows].sum()),
+        max_over_mean=theirs.max_over_mean,
+        examples=_placed_keys(
+            sample, shown, placed.key_partitions, theirs.key_partitions
+        ),
+    )
+
+
+def recognised(sample: KeySample, num_partitions: int) -> list[tuple[str, float]]:
+    """Return each client's share of keyed records that are where it puts them."""
+    if sample.partitions is None:
+        return []
+    found = []
+    for name in NAMES:
+        by_key = named_partitioner(name).partitions_for(sample.keys)(num_partitions)
+        expected = by_key[sample.key_idx]
+        is_keyed = (expected != KEYLESS) & ~sample.keys.null_mask[sample.key_idx]
+        if is_keyed.any():
+            matches = sample.partitions[is_keyed] == expected[is_keyed]
+            found.append((name, float(matches.mean())))
+    return sorted(found, key=lambda each: -each[1])

@@ -1,0 +1,122 @@
+"""Rows of a sample as its reader finds them, and the problems of its keys."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from planner.errors import BadInputError, InputProblem
+from planner.io.problems import problem, refuse_all
+
+MOST_PROBLEMS = 1000
+"""Problems after which the rest of a sample is not read."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class SampleRows:
+    """
+    ``R`` rows of a sample.
+
+    Parameters
+    ----------
+    keys
+        ``(R,)`` keys, not serialized: strings, integers, bytes or null.
+    sizes
+        ``(R,)`` bytes of each record, int64; `None` if the sample has none.
+    partitions
+        ``(R,)`` partition of each record, int32; `None` if the sample has none.
+    first
+        Number of the first row, for messages.
+    unit
+        Unit that rows are counted in: ``line`` or ``row``.
+    """
+
+    keys: pa.Array
+    sizes: pa.Array | None = None
+    partitions: pa.Array | None = None
+    first: int = 1
+    unit: str = "line"
+
+    def place(self, row: int) -> str:
+        """Return the place of a row in messages."""
+        return f"{self.unit} {self.first + row}"
+
+
+@dataclass(slots=True)
+class SampleProblems:
+    """
+    Problems of a sample, all of them up to a limit.
+
+    Parameters
+    ----------
+    file
+        Name of the sample in messages.
+    """
+
+    file: str
+    found: list[InputProblem] = field(default_factory=list)
+
+    def add(self, place: str, value: Any, rule: str, remedy: str = "") -> None:  # noqa: ANN401 - any value
+        """
+        Add a problem.
+
+        Raises
+        ------
+        BadInputError
+            If the limit is reached.
+        """
+        self.found.append(problem(self.file, place, value, rule, remedy))
+        if len(self.found) >= MOST_PROBLEMS:
+            self.raise_all()
+
+    def raise_all(self) -> None:
+        """
+        Raise all problems, if there are any.
+
+        Raises
+        ------
+        BadInputError
+            With every problem.
+        """
+        if self.found:
+            msg = f"the sample {self.file} cannot be read"
+            raise refuse_all(msg, self.found)
+
+
+def no_column(file: str, column: str, present: Iterable[str]) -> BadInputError:
+    """Return the error for a sample without the column of keys."""
+    listed = ", ".join(present) or "none"
+    found = problem(
+        file,
+        "",
+        column,
+        f"has no column {column}; its columns are: {listed}",
+        "name the column of the key with --key-column",
+    )
+    msg = f"the sample {file} has no keys"
+    return BadInputError(msg, [found])
+
+
+def check_topics(
+    topics: Iterable[str | None],
+    wanted: str | None,
+    rows: SampleRows,
+    problems: SampleProblems,
+) -> None:
+    """Add a problem for each row of another topic than the one named."""
+    for row, topic in _others(topics, wanted):
+        problems.add(
+            rows.place(row),
+            topic,
+            f"the record is of another topic than --topic {wanted}",
+            "give a sample of one topic",
+        )
+
+
+def _others(
+    topics: Iterable[str | None], wanted: str | None
+) -> Iterator[tuple[int, str]]:
+    for row, topic in enumerate(topics):
+        if topic is not None and wanted is not None and topic != wanted:
+            yield row, topic

@@ -1,0 +1,214 @@
+"""The document of `keys skew`, and its records."""
+
+from typing import Any
+
+from assignment.partitioners.partitioner import KEYLESS
+from planner.io.records import Int32, Record
+from planner.keys.key_skew import Compared, KeySkew, PlacedKey, SampleCounts, SweepRow
+from planner.keys.key_types import key_text
+from planner.text.document_numbers import rounded
+
+
+class KeySampleRecord(Record):
+    """The sample; `keys` counts distinct keys, `null_keys` records without a key."""
+
+    source: str
+    records: int
+    keys: int
+    bytes: int
+    null_keys: int
+    estimated: bool
+
+
+class KeyPartitionRecord(Record):
+    """Load of a partition; `low` and `high` bound an estimated share at 95 %."""
+
+    partition: Int32
+    records: int
+    bytes: int
+    share: float
+    low: float | None
+    high: float | None
+
+
+class HotKeyRecord(Record):
+    """A hot key, null for none; `error`: largest excess of `records`."""
+
+    key: str | None
+    records: int
+    share: float
+    partition: Int32 | None
+    error: int
+
+
+class SkewCausesRecord(Record):
+    """Excess over an even load: what the hottest key enforces, and the rest."""
+
+    hot_keys: float
+    hashing: float
+
+
+class SweepRecord(Record):
+    """Skew at a number of partitions."""
+
+    partitions: int
+    max_over_mean: float
+    expected_max_over_mean: float | None
+    least_max_over_mean: float
+
+
+class KeyApartRecord(Record):
+    """A key on different partitions; null where the key does not decide."""
+
+    key: str | None
+    records: int
+    partition: Int32 | None
+    other: Int32 | None
+
+
+class ComparedRecord(Record):
+    """Another partitioner, and the keys that it places elsewhere."""
+
+    partitioner: str
+    keys_apart: int
+    records_apart: int
+    share_apart: float
+    max_over_mean: float
+    examples: list[KeyApartRecord]
+
+
+class PlacedAsRecord(Record):
+    """Share of keyed records on the partition that a partitioner gives."""
+
+    partitioner: str
+    share: float
+
+
+class KeysSkewRecord(Record):
+    """Answer of `keys skew`."""
+
+    sample: KeySampleRecord
+    partitioner: str
+    partitions: list[KeyPartitionRecord]
+    max_over_mean: float
+    bytes_max_over_mean: float
+    expected_max_over_mean: float | None
+    least_max_over_mean: float
+    causes: SkewCausesRecord
+    hot_keys: list[HotKeyRecord]
+    sweep: list[SweepRecord]
+    compared: list[ComparedRecord]
+    placed_as: list[PlacedAsRecord]
+    notes: list[str]
+
+
+def skew_document(skew: KeySkew) -> dict[str, Any]:
+    """Return the document of a skew."""
+    row = skew.row
+    return KeysSkewRecord(
+        sample=sample_record(skew.counts),
+        partitioner=skew.partitioner,
+        partitions=_partitions(skew),
+        max_over_mean=rounded(row.max_over_mean),
+        bytes_max_over_mean=_skew_of_bytes(skew),
+        expected_max_over_mean=_or_none(row.expected),
+        least_max_over_mean=rounded(row.least),
+        causes=SkewCausesRecord(
+            hot_keys=rounded(row.least - 1),
+            hashing=rounded(max(row.max_over_mean - row.least, 0.0)),
+        ),
+        hot_keys=[_hot_key(skew, each) for each in skew.hot],
+        sweep=[sweep_record(each) for each in skew.sweep],
+        compared=[_compared(skew, each) for each in skew.compared],
+        placed_as=[
+            PlacedAsRecord(partitioner=name, share=rounded(share))
+            for name, share in skew.placed_as
+        ],
+        notes=list(skew.notes),
+    ).model_dump()
+
+
+def _skew_of_bytes(skew: KeySkew) -> float:
+    sizes = skew.sizes
+    return rounded(float(sizes.max() / sizes.mean())) if sizes.any() else 1.0
+
+
+def sample_record(counts: SampleCounts) -> KeySampleRecord:
+    """Return the record of a sample."""
+    return KeySampleRecord(
+        source=counts.source,
+        records=counts.records,
+        keys=counts.keys,
+        bytes=counts.size_bytes,
+        null_keys=counts.null_keys,
+        estimated=counts.is_estimate,
+    )
+
+
+def sweep_record(row: SweepRow) -> SweepRecord:
+    """Return the record of a number of partitions."""
+    return SweepRecord(
+        partitions=row.num_partitions,
+        max_over_mean=rounded(row.max_over_mean),
+        expected_max_over_mean=_or_none(row.expected),
+        least_max_over_mean=rounded(row.least),
+    )
+
+
+def partition_or_none(partition: int) -> int | None:
+    """Return a partition; `None` if the key does not decide it."""
+    return None if partition == KEYLESS else partition
+
+
+def _or_none(value: float | None) -> float | None:
+    return None if value is None else rounded(value)
+
+
+def _partitions(skew: KeySkew) -> list[KeyPartitionRecord]:
+    records, sizes = skew.records, skew.sizes
+    total = records.sum()
+    bounds = skew.intervals
+    return [
+        KeyPartitionRecord(
+            partition=partition,
+            records=round(float(records[partition])),
+            bytes=round(float(sizes[partition])),
+            share=rounded(float(records[partition] / total)),
+            low=None if bounds is None else rounded(float(bounds[partition, 0])),
+            high=None if bounds is None else rounded(float(bounds[partition, 1])),
+        )
+        for partition in range(len(records))
+    ]
+
+
+def _text(skew: KeySkew, key: bytes | None) -> str | None:
+    return key_text(key, skew.key_type, skew.prefix_bytes)
+
+
+def _hot_key(skew: KeySkew, each: PlacedKey) -> HotKeyRecord:
+    return HotKeyRecord(
+        key=_text(skew, each.key),
+        records=round(each.records),
+        share=rounded(each.records / float(skew.records.sum())),
+        partition=partition_or_none(each.partition),
+        error=round(each.error),
+    )
+
+
+def _compared(skew: KeySkew, other: Compared) -> ComparedRecord:
+    return ComparedRecord(
+        partitioner=other.partitioner,
+        keys_apart=other.num_keys,
+        records_apart=round(other.num_records),
+        share_apart=rounded(other.num_records / float(skew.records.sum())),
+        max_over_mean=rounded(other.max_over_mean),
+        examples=[
+            KeyApartRecord(
+                key=_text(skew, each.key),
+                records=round(each.records),
+                partition=partition_or_none(each.partition),
+                other=partition_or_none(each.other),
+            )
+            for each in other.examples
+        ],
+    )

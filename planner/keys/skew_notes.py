@@ -1,0 +1,76 @@
+"""Notes on a skew: what its figures mean, and what they do not."""
+
+from collections.abc import Iterator, Sequence
+
+from assignment.partitioners.partitioner import KEYLESS
+from planner.keys.key_sample import KeySample, PlacedSample
+from planner.text.format import percent_text
+
+RECOGNISED = 0.9
+"""Share of records where a partitioner puts them, from which it is named."""
+NO_SIZES = "the sample has no sizes of records: bytes are those of the keys"
+
+
+def skew_notes(
+    sample: KeySample,
+    placed: PlacedSample,
+    name: str,
+    placed_as: Sequence[tuple[str, float]],
+) -> Iterator[str]:
+    """
+    Yield notes on a sample, and on what its partitioner makes of it.
+
+    Parameters
+    ----------
+    sample, placed
+        The sample, and its place on the partitions.
+    name
+        Name of the partitioner.
+    placed_as
+        As in `KeySkew`.
+    """
+    is_keyless = placed.key_partitions == KEYLESS
+    if (is_keyless & ~sample.keys.null_mask).any():
+        yield ignores_keys(name)
+    if is_keyless.any():
+        yield "records that keys do not place are simulated, shares as on average"
+    if not sample.has_sizes:
+        yield NO_SIZES
+    yield from _schema_notes(sample)
+    if placed_as:
+        yield recognised_note(placed_as, len(placed.records))
+
+
+def ignores_keys(name: str) -> str:
+    """Return the note on a partitioner that ignores keys."""
+    return f"{name} does not place records with keys by their keys"
+
+
+def recognised_note(placed_as: Sequence[tuple[str, float]], num_partitions: int) -> str:
+    """Return which partitioner the partitions of a sample are those of."""
+    name, share = placed_as[0]
+    if share < RECOGNISED:
+        return (
+            f"no known partitioner placed these keys on {num_partitions} partitions: "
+            f"{name} comes nearest with {percent_text(share)} of the keyed records"
+        )
+    also = [other for other, equal in placed_as[1:] if equal == share]
+    names = " or ".join([name, *also])
+    rest = "" if share == 1 else "; the others have lost their order"
+    return (
+        f"{percent_text(share)} of the keyed records are where {names} puts them{rest}"
+    )
+
+
+def _schema_notes(sample: KeySample) -> Iterator[str]:
+    """Yield a note if keys differ in nothing but the schema id before them."""
+    if sample.key_type not in {"bytes", "base64", "hex"} or sample.prefix_bytes:
+        return
+    keys = (sample.keys[row] for row in range(len(sample.keys)))
+    framed = [key for key in keys if key is not None and len(key) > 5 and key[0] == 0]
+    repeated = len(framed) - len({key[5:] for key in framed})
+    if repeated and len(framed) == sample.num_keys:
+        yield (
+            f"{repeated} keys differ from another in nothing but the schema id before "
+            "them: a key under a new schema has another partition"
+        )

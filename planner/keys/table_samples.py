@@ -1,0 +1,156 @@
+"""Samples in tables: CSV and Parquet, read in batches."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from planner.errors import BadInputError
+from planner.io.problems import first_line, problem
+from planner.keys.key_types import is_binary
+from planner.keys.line_samples import open_lines, untyped_numbers
+from planner.keys.sample_options import SampleOptions
+from planner.keys.sample_rows import SampleProblems, SampleRows, check_topics, no_column
+
+_TYPES = {"bytes": pa.int64(), "partition": pa.int32(), "topic": pa.large_string()}
+
+
+def read_csv(
+    path: Path, options: SampleOptions, problems: SampleProblems
+) -> Iterator[SampleRows]:
+    """Yield the rows of a CSV file; an empty unquoted cell is a null key."""
+    import pyarrow.csv as arrow_csv
+
+    columns = _header(path, problems)
+    if options.key_column not in columns:
+        raise no_column(problems.file, options.key_column, columns)
+    types = {options.key_column: pa.large_string(), **_TYPES}
+    convert = arrow_csv.ConvertOptions(
+        include_columns=[name for name in types if name in columns],
+        column_types=types,
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        null_values=[""],
+    )
+    first = 2
+    try:
+        with (
+            open_lines(path) as file,
+            arrow_csv.open_csv(file, convert_options=convert) as reader,
+        ):
+            for batch in reader:
+                rows = _rows(pa.table(batch), options, first, "line")
+                yield _checked(rows, batch, options, problems)
+                first += batch.num_rows
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+        raise _unreadable(path, problems, error) from error
+
+
+def _header(path: Path, problems: SampleProblems) -> list[str]:
+    with open_lines(path) as file:
+        line = file.readline()
+    try:
+        text = line.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError:
+        problems.add("line 1", line[:20].hex(), "must be UTF-8")
+        problems.raise_all()
+        raise
+    return next(csv.reader([text]), [])
+
+
+def _unreadable(
+    path: Path, problems: SampleProblems, error: Exception
+) -> BadInputError:
+    """Return the error of a CSV file, with the lines that are not UTF-8 if any."""
+    with open_lines(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as wrong:
+                place = f"line {number}"
+                problems.add(
+                    place, line[:20].hex(), f"is not UTF-8 at byte {wrong.start}"
+                )
+    if not problems.found:
+        problems.add("", None, f"must be CSV: {first_line(error)}")
+    try:
+        problems.raise_all()
+    except BadInputError as found:
+        return found
+    raise AssertionError from error
+
+
+def read_parquet(
+    path: Path, options: SampleOptions, problems: SampleProblems
+) -> Iterator[SampleRows]:
+    """Yield the rows of a Parquet file, or of all files of a folder."""
+    import pyarrow.dataset as ds
+
+    try:
+        data = ds.dataset(path, format="parquet")
+    except (pa.ArrowInvalid, OSError) as error:
+        found = problem(
+            problems.file, "", None, f"must be Parquet: {first_line(error)}"
+        )
+        msg = f"the sample {problems.file} cannot be read"
+        raise BadInputError(msg, [found]) from error
+    if options.key_column not in data.schema.names:
+        raise no_column(problems.file, options.key_column, data.schema.names)
+    wanted = [n for n in (options.key_column, *_TYPES) if n in data.schema.names]
+    _check_type(data.schema.field(options.key_column).type, options, problems.file)
+    first = 1
+    for batch in data.to_batches(columns=list(dict.fromkeys(wanted))):
+        rows = _rows(pa.table(batch), options, first, "row")
+        yield _checked(rows, batch, options, problems)
+        first += batch.num_rows
+
+
+def _check_type(kind: pa.DataType, options: SampleOptions, file: str) -> None:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_integer(kind) and options.key_type is None:
+        raise untyped_numbers(file)
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    if not (is_text or is_binary(kind) or pa.types.is_integer(kind)):
+        rule = f"keys must be text, integers or bytes, and are {kind}"
+        found = problem(file, f"column {options.key_column}", None, rule)
+        msg = f"the keys of {file} cannot be serialized"
+        raise BadInputError(msg, [found])
+
+
+def _rows(table: pa.Table, options: SampleOptions, first: int, unit: str) -> SampleRows:
+    def column(name: str) -> Any:  # noqa: ANN401 - an Arrow column or none
+        if name not in table.column_names:
+            return None
+        values = table.column(name).combine_chunks()
+        whole = (
+            values if isinstance(values, pa.Array) else pa.concat_arrays(values.chunks)
+        )
+        return None if whole.null_count else whole.cast(_TYPES[name])
+
+    keys = table.column(options.key_column)
+    if pa.types.is_dictionary(keys.type):
+        keys = keys.cast(keys.type.value_type)
+    whole = keys.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks)
+    return SampleRows(
+        keys=whole,
+        sizes=column("bytes"),
+        partitions=column("partition"),
+        first=first,
+        unit=unit,
+    )
+
+
+def _checked(
+    rows: SampleRows,
+    batch: pa.RecordBatch,
+    options: SampleOptions,
+    problems: SampleProblems,
+) -> SampleRows:
+    if options.topic is not None and "topic" in batch.schema.names:
+        check_topics(batch.column("topic").to_pylist(), options.topic, rows, problems)
+    return rows

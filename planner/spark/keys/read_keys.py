@@ -1,0 +1,205 @@
+"""Keys of a sample that Spark reads: one row per distinct serialized key."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from planner.errors import BadInputError
+from planner.io.problems import first_line, problem
+from planner.keys.key_types import WrongKeysError, is_binary, key_column, serialize
+from planner.keys.line_samples import untyped_numbers
+from planner.keys.sample_options import SampleFormat, SampleOptions
+from planner.keys.sample_rows import no_column
+
+_TEXT_COLUMN = "value"
+TABLE = "table:"
+# Spark reads quoted and unquoted empty cells as null, unless null has its own text.
+_NO_VALUE = "\0"
+NUMBERS = ("tinyint", "smallint", "int", "bigint")
+_SERIALIZED = "key binary, records bigint, sizes bigint, sized bigint, wrong string"
+
+
+def read_rows(spark: SparkSession, path: str, options: SampleOptions) -> DataFrame:
+    """
+    Return the rows of a sample.
+
+    Parameters
+    ----------
+    spark
+        The session.
+    path
+        Path that Spark reads, or ``table:NAME`` of a catalog.
+    options
+        Format, which may be any that Spark has, and the column of the key.
+
+    Returns
+    -------
+    DataFrame
+        ``key`` and, if the sample has them, ``bytes`` and ``topic``.
+
+    Raises
+    ------
+    BadInputError
+        If Spark cannot read it, or it has no column of keys.
+    """
+    try:
+        rows = _open(spark, path, options)
+        columns = rows.columns
+    except Exception as error:
+        found = problem(path, "", None, f"Spark cannot read it: {first_line(error)}")
+        msg = f"the sample {path} cannot be read"
+        raise BadInputError(msg, [found]) from error
+    key = options.key_column
+    if columns == [_TEXT_COLUMN] and key not in columns:
+        key = _TEXT_COLUMN
+    if key not in columns:
+        raise no_column(path, key, columns)
+    kept = [F.col(f"`{name}`") for name in ("bytes", "topic") if name in columns]
+    return rows.select(F.col(f"`{key}`").alias("key"), *kept)
+
+
+def _open(spark: SparkSession, path: str, options: SampleOptions) -> DataFrame:
+    if path.startswith(TABLE):
+        return spark.read.table(path.removeprefix(TABLE))
+    kind = options.sample_format or _format_of(path, options)
+    reader = spark.read
+    if kind == SampleFormat.CSV:
+        reader = reader.option("header", True).option("nullValue", _NO_VALUE)
+    return reader.format(str(kind)).load(path)
+
+
+def _format_of(path: str, options: SampleOptions) -> SampleFormat:
+    """Return the format of a path: by its name, else Parquet unless it is a file."""
+    named = options.format_of(Path(path))
+    is_file = Path(path).is_file()
+    if named is SampleFormat.TEXT and not is_file:
+        return SampleFormat.PARQUET
+    return named
+
+
+def check_rows(rows: DataFrame, path: str, options: SampleOptions) -> None:
+    """
+    Refuse keys without a known serializer, and records of another topic.
+
+    Raises
+    ------
+    BadInputError
+        With the problem.
+    """
+    kind = dict(rows.dtypes)["key"]
+    if kind in NUMBERS and options.key_type is None:
+        raise untyped_numbers(path)
+    if kind not in {*NUMBERS, "string", "binary"}:
+        rule = f"keys must be text, integers or bytes, and are {kind}"
+        msg = f"the keys of {path} cannot be serialized"
+        raise BadInputError(msg, [problem(path, "key", None, rule)])
+    if options.topic is None or "topic" not in rows.columns:
+        return
+    other = rows.filter(F.col("topic") != options.topic).select("topic").head()
+    if other is not None:
+        rule = f"has records of another topic than --topic {options.topic}"
+        remedy = "give a sample of one topic"
+        msg = f"the sample {path} is of several topics"
+        raise BadInputError(msg, [problem(path, "topic", other[0], rule, remedy)])
+
+
+def distinct_rows(rows: DataFrame, options: SampleOptions) -> DataFrame:
+    """
+    Return a row per distinct key.
+
+    Parameters
+    ----------
+    rows
+        As `read_rows` returns them.
+    options
+        Serializer of the keys.
+
+    Returns
+    -------
+    DataFrame
+        ``key``, ``records`` with it, the sum ``sizes`` of their bytes, and how many of
+        them have one (``sized``); and ``wrong``, the rule that the key breaks, if the
+        keys are serialized already.
+
+    Notes
+    -----
+    Text is serialized once for each distinct text. Two texts of one key, such as 7 and
+    07 as integers, are then added up by a second aggregate, of distinct keys alone.
+    """
+    has_sizes = "bytes" in rows.columns
+    size = F.expr(f"try_cast({'bytes' if has_sizes else 'null'} as bigint)")
+    sums = (
+        F.count(F.lit(1)).alias("records"),
+        F.sum(size).alias("sizes"),
+        F.count(size).alias("sized"),
+    )
+    counted = rows.groupBy("key").agg(*sums)
+    kind = dict(rows.dtypes)["key"]
+    if kind != "string" or options.key_type in {None, "string", "bytes", "avro-string"}:
+        return counted
+    done = counted.mapInArrow(_serializing(options), _SERIALIZED)
+    added = [F.sum(name).alias(name) for name in ("records", "sizes", "sized")]
+    return done.groupBy("key", "wrong").agg(*added)
+
+
+def _serializing(
+    options: SampleOptions,
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    return partial(serialized_batches, options=options)
+
+
+def serialized_batches(
+    batches: Iterable[pa.RecordBatch], options: SampleOptions
+) -> Iterator[pa.RecordBatch]:
+    """Yield distinct keys serialized, or with the rule that they break."""
+    for batch in batches:
+        if "wrong" in batch.schema.names:
+            yield batch
+            continue
+        keys, wrong = _serialized(batch.column("key"), options)
+        columns = {
+            "key": keys,
+            **{name: batch.column(name) for name in ("records", "sizes", "sized")},
+            "wrong": wrong,
+        }
+        yield pa.RecordBatch.from_pydict(columns)
+
+
+def _serialized(column: pa.Array, options: SampleOptions) -> tuple[pa.Array, pa.Array]:
+    """Return serialized keys, and the rule that each breaks."""
+    try:
+        column.validate(full=True)
+        keys = serialize(column, options.key_type or "string", options.encoding)
+        wrong: list[str | None] = [None] * len(column)
+    except WrongKeysError as error:
+        rules = dict.fromkeys((row for row, _ in error.rows), error.rule)
+        wrong = [rules.get(row) for row in range(len(column))]
+        keys = column.cast(pa.large_string()).cast(pa.large_binary())
+    except pa.ArrowInvalid:
+        keys = _raw(column)
+        wrong = [_utf8_problem(key) for key in keys.to_pylist()]
+    is_long = np.flatnonzero(key_column(keys).lengths > options.most_bytes)
+    for row in is_long.tolist():
+        wrong[row] = f"a key must fit into a record of {options.most_bytes} bytes"
+    return keys.cast(pa.binary()), pa.array(wrong, pa.string())
+
+
+def _raw(column: pa.Array) -> pa.Array:
+    """Return the bytes of a column of invalid text."""
+    if is_binary(column.type):
+        return column.cast(pa.large_binary())
+    return pc.cast(column.view(pa.binary()), pa.large_binary())
+
+
+def _utf8_problem(key: bytes | None) -> str | None:
+    try:
+        (key or b"").decode()
+    except UnicodeDecodeError as error:
+        return f"is not UTF-8 at byte {error.start}"
+    return None

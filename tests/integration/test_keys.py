@@ -1,0 +1,200 @@
+"""Records of real producers are on the partitions that `keys` foretells."""
+
+import json
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from kafka import KafkaAdminClient, KafkaProducer
+
+from assignment.partitioners import find_partitioner, place_records
+from assignment.partitioners.balls_into_bins import moved_share
+from assignment.partitioners.key_column import KeyColumn
+from integration.kafka.cluster import Cluster
+from integration.planner import run_here
+from integration.readers import create
+
+pytestmark = pytest.mark.kafka
+
+KEYS = [
+    *(f"customer-{n}".encode() for n in range(300)),
+    *(n.to_bytes(8, "big") for n in range(100)),
+    *("é€😀"[: n % 4].encode() + b"x" * n for n in range(1, 40)),
+    b"",
+]
+ROUND_ROBIN = "org.apache.kafka.clients.producer.RoundRobinPartitioner"
+
+
+def java_places(
+    cluster: Cluster, topic: str, keys: list[bytes | None], *settings: str
+) -> list[int]:
+    """Send a record per key with Java's producer; return the partition of each."""
+    words = ["-" if key is None else key.hex() for key in keys]
+    said = cluster.run("Records", cluster.bootstrap, topic, *settings, "--", *words)
+    return [int(line) for line in said.splitlines()]
+
+
+def foretold(name: str, keys: list[bytes | None], count: int) -> list[int]:
+    return place_records(find_partitioner(name), KeyColumn.of(keys), count).tolist()
+
+
+def skew(cluster: Cluster, topic: str, *words: object) -> dict:
+    where = ("--bootstrap-server", cluster.bootstrap, "--topic", topic)
+    outcome = run_here("keys", "skew", *where, *words, "--format", "json")
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)
+
+
+def test_javas_producer_places_keys_as_foretold(shared_cluster: Cluster) -> None:
+    create(shared_cluster, "keys-java", 7)
+
+    placed = java_places(shared_cluster, "keys-java", KEYS)
+
+    assert placed == foretold("default", KEYS, 7)
+    found = skew(shared_cluster, "keys-java")
+    counts = Counter(placed)
+    assert [row["records"] for row in found["partitions"]] == [
+        counts[number] for number in range(7)
+    ]
+    assert found["placed_as"][0]["share"] == 1
+    assert not found["sample"]["estimated"]
+
+
+def test_kafka_pythons_producer_places_keys_as_foretold(
+    shared_cluster: Cluster,
+) -> None:
+    create(shared_cluster, "keys-python", 5)
+    producer = KafkaProducer(bootstrap_servers=shared_cluster.bootstrap.split(","))
+
+    sent = [producer.send("keys-python", b"v", key=key) for key in KEYS]
+    placed = [each.get(30).partition for each in sent]
+    producer.close()
+
+    assert placed == foretold("kafka-python", KEYS, 5)
+
+
+@pytest.mark.parametrize(
+    "name", ["consistent", "consistent_random", "murmur2", "murmur2_random", "fnv1a"]
+)
+def test_librdkafkas_producer_places_keys_as_foretold(
+    shared_cluster: Cluster, name: str
+) -> None:
+    client = pytest.importorskip("confluent_kafka")
+    topic = f"keys-{name}"
+    create(shared_cluster, topic, 7)
+    settings = {"bootstrap.servers": shared_cluster.bootstrap, "partitioner": name}
+    producer = client.Producer(settings)
+    keys = [*KEYS, None] if "random" not in name else [key for key in KEYS if key]
+    placed: dict[int, int] = {}
+
+    def noted(row: int):
+        def note(error, message) -> None:
+            assert error is None
+            placed[row] = message.partition()
+
+        return note
+
+    for row, key in enumerate(keys):
+        producer.produce(topic, b"v", key=key, on_delivery=noted(row))
+    assert producer.flush(60) == 0
+
+    assert [placed[row] for row in range(len(keys))] == foretold(name, keys, 7)
+
+
+def test_records_without_keys_go_on_in_batches(shared_cluster: Cluster) -> None:
+    """As KIP-794 says: the partition changes after `batch.size` bytes."""
+    create(shared_cluster, "keys-none", 4)
+    sizes = np.full(4000, 100, np.int64)
+
+    # A batch may end before it is full, so only the long run can be foretold.
+    placed = java_places(
+        shared_cluster, "keys-none", [None] * 4000, "batch.size=2000", "linger.ms=500"
+    )
+    ours = place_records(
+        find_partitioner("builtin", batch_bytes=2000),
+        KeyColumn.of([None] * 4000),
+        4,
+        sizes=sizes,
+    ).tolist()
+
+    for each in (placed, ours):
+        assert set(each) == {0, 1, 2, 3}
+        assert max(Counter(each).values()) / 1000 < 1.5
+    same = [a == b for a, b in pairwise(placed)]
+    assert sum(same) / len(same) > 0.85
+
+
+def test_round_robin_deals_in_turn_or_with_skips(shared_cluster: Cluster) -> None:
+    create(shared_cluster, "keys-turn", 3)
+    settings = (f"partitioner.class={ROUND_ROBIN}", "linger.ms=5000")
+
+    placed = java_places(shared_cluster, "keys-turn", [b"k"] * 300, *settings)
+
+    # One batch of each partition takes all of them: a skip at most for each.
+    steps = Counter((b - a) % 3 for a, b in pairwise(placed))
+    assert steps[1] >= 290
+    assert max(Counter(placed).values()) <= 105
+
+
+def test_a_topic_that_grows_moves_the_foretold_share(
+    shared_cluster: Cluster, tmp_path: Path
+) -> None:
+    keys = [f"order-{n}" for n in range(2000)]
+    sample = tmp_path / "keys.txt"
+    sample.write_text("\n".join(keys))
+    create(shared_cluster, "keys-grow", 6)
+    words: list[bytes | None] = [key.encode() for key in keys]
+    before = java_places(shared_cluster, "keys-grow", words)
+    old = 6
+
+    for new in (8, 12):
+        with KafkaAdminClient(bootstrap_servers=shared_cluster.bootstrap) as admin:
+            admin.create_partitions({"keys-grow": new})
+        after = java_places(
+            shared_cluster, "keys-grow", words, "metadata.max.age.ms=1000"
+        )
+        moved = sum(a != b for a, b in zip(before, after, strict=True))
+        outcome = run_here(
+            *("keys", "grow", sample, "--from", old, "--to", new, "--format", "json")
+        )
+        found = json.loads(outcome.out)
+
+        assert found["keys_moved"] == moved
+        assert moved / 2000 == pytest.approx(moved_share(old, new), abs=0.04)
+        before, old = after, new
+
+
+def test_a_sample_of_the_last_records_is_weighed_by_the_logs(
+    shared_cluster: Cluster,
+) -> None:
+    create(shared_cluster, "keys-part", 3)
+    rng = np.random.default_rng(3)
+    keys = [f"k{n}".encode() for n in rng.integers(0, 30, 3000)]
+    placed = Counter(java_places(shared_cluster, "keys-part", keys))
+
+    found = skew(shared_cluster, "keys-part", "--max-messages", 200)
+
+    assert found["sample"]["estimated"]
+    assert found["sample"]["records"] == 600
+    for row in found["partitions"]:
+        assert row["records"] == placed[row["partition"]]
+    assert any("estimates" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize(
+    ("topic", "code", "words"),
+    [("no-such", 2, "no such topic"), ("keys-empty", 2, "at least one record")],
+)
+def test_a_topic_without_records_is_refused(
+    shared_cluster: Cluster, topic: str, code: int, words: str
+) -> None:
+    if topic == "keys-empty":
+        create(shared_cluster, topic, 1)
+    where = ("--bootstrap-server", shared_cluster.bootstrap, "--topic", topic)
+
+    outcome = run_here("keys", "skew", *where)
+
+    assert outcome.code == code
+    assert words in outcome.err

@@ -1,0 +1,173 @@
+"""Growth of a topic: keys that move, by counting and by theory."""
+
+from collections import Counter
+from fractions import Fraction
+from math import lcm
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import planner
+from assignment.partitioners.balls_into_bins import moved_share
+from keys.test_partitioners import ORACLES
+from keys.test_skew import partition_of, sample_of
+from planner.demo import SNAPSHOT_FILE
+from planner.errors import BadInputError
+from planner.keys.growth_document import TopicFacts, growth_document
+from planner.keys.key_growth import smallest_multiple
+from planner.keys.keys_request import answer_growth, topic_facts
+from planner.snapshot import Snapshot, read_snapshot
+from support.snapshots import small_document
+
+KEYS = st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=40)
+
+
+def growth_of(keys, old, new, name="default", facts=None):
+    growth = answer_growth(sample_of(keys), old, new, name)
+    return growth_document(growth, facts or TopicFacts())
+
+
+@given(st.integers(1, 40), st.integers(1, 40))
+def test_the_share_by_theory_is_that_of_all_residues(old, more):
+    new = old + more
+    whole = lcm(old, new)
+    moved = sum(residue % old != residue % new for residue in range(whole))
+
+    assert moved_share(old, new) == pytest.approx(float(Fraction(moved, whole)))
+    if new % old == 0:
+        assert moved_share(old, new) == pytest.approx(1 - old / new)
+
+
+@given(KEYS, st.integers(1, 9), st.integers(1, 9))
+def test_moved_keys_are_those_of_counting(keys, old, more):
+    new, counts = old + more, Counter(keys)
+    moved = {k for k in counts if partition_of(k, old) != partition_of(k, new)}
+
+    found = growth_of(keys, old, new)
+
+    assert found["keys_moved"] == len(moved)
+    assert found["moved_share"] == pytest.approx(len(moved) / len(counts))
+    assert found["records_moved"] == sum(counts[key] for key in moved)
+    assert {each["key"] for each in found["examples"]} <= moved
+    assert len(found["examples"]) == min(10, len(moved))
+    for each in found["examples"]:
+        assert each["before"] == partition_of(each["key"], old)
+        assert each["after"] == partition_of(each["key"], new)
+        assert each["records"] == counts[each["key"]]
+    assert found["smallest_multiple"] % old == 0
+    assert new <= found["smallest_multiple"] < new + old
+
+
+def test_many_keys_move_as_theory_says():
+    keys = [f"customer-{n}" for n in range(20_000)]
+
+    for old, new in ((6, 8), (8, 12), (6, 12), (10, 11)):
+        found = growth_of(keys, old, new)
+        assert found["moved_share"] == pytest.approx(moved_share(old, new), abs=0.015)
+
+
+def test_a_multiple_moves_keys_by_multiples_of_the_old_count():
+    keys = [f"k{n}" for n in range(500)]
+
+    found = growth_of(keys, 6, 18)
+
+    assert all((e["after"] - e["before"]) % 6 == 0 for e in found["examples"])
+    assert [each["way"] for each in found["ways_around"]] == ["new-topic", "drain"]
+    other = growth_of(keys, 6, 8)
+    assert other["ways_around"][0]["way"] == "multiple"
+    assert "12 partitions" in other["ways_around"][0]["message"]
+    assert [row["partitions"] for row in other["counts"]] == [8, 12, 18, 24, 30]
+
+
+@pytest.mark.parametrize("name", ["sarama", "consistent", "fnv1a", "kafka-python"])
+def test_other_clients_move_other_keys(name):
+    keys = [f"k{n}" for n in range(300)]
+    moved = {
+        key
+        for key in keys
+        if ORACLES[name](key.encode(), 6) != ORACLES[name](key.encode(), 8)
+    }
+
+    assert growth_of(keys, 6, 8, name)["keys_moved"] == len(moved)
+
+
+def test_keys_that_do_not_decide_have_no_order_to_lose():
+    found = growth_of(["a", "b"], 2, 4, "roundrobin")
+
+    assert found["moved_share"] is None
+    assert found["keys_moved"] == 0
+    assert any("none has an order" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize(("old", "new"), [(6, 6), (6, 5), (0, 5), (5, 10**7)])
+def test_a_growth_that_is_none_is_refused(old, new):
+    with pytest.raises(BadInputError, match="cannot grow"):
+        answer_growth(sample_of(["a"]), old, new, "default")
+
+
+@given(st.integers(1, 30), st.integers(1, 300))
+def test_the_smallest_multiple_is_found_by_trying(old, new):
+    tried = next(count for count in range(old, 400, old) if count >= new)
+
+    assert smallest_multiple(old, new) == tried
+
+
+def test_a_snapshot_says_whether_the_topic_is_compacted():
+    snapshot = read_snapshot(SNAPSHOT_FILE)
+    by_policy = {
+        "compact" in dict(configs or {}).get("cleanup.policy", "delete"): topic
+        for topic, configs in zip(
+            snapshot.topics["topic"].to_pylist(),
+            snapshot.topics["configs"].to_pylist(),
+            strict=True,
+        )
+    }
+    assert set(by_policy) == {True, False}
+
+    for is_compacted, topic in by_policy.items():
+        facts, count = topic_facts(snapshot, topic, [])
+        found = growth_of([f"k{n}" for n in range(50)], count, 2 * count, facts=facts)
+        compacted = found["compacted"]
+        assert compacted["topic"] is is_compacted
+        assert compacted["keys"] == (found["keys_moved"] if is_compacted else 0)
+
+
+def test_joined_topics_must_be_known_and_are_named():
+    snapshot = read_snapshot(SNAPSHOT_FILE)
+    first, second = snapshot.topics["topic"].to_pylist()[:2]
+
+    facts, _ = topic_facts(snapshot, first, [second])
+
+    assert growth_of(["a"], 1, 2, facts=facts)["co_partitioned"] == [second]
+    with pytest.raises(BadInputError) as caught:
+        topic_facts(snapshot, first, ["no-such-topic"])
+    assert caught.value.problems[0].value == '"no-such-topic"'
+
+
+@pytest.mark.parametrize(
+    ("add", "is_compacted", "words"),
+    [
+        pytest.param(1, None, "order. See", id="deleted"),
+        pytest.param(
+            2, "compact,delete", "old values of these keys stay", id="compact"
+        ),
+    ],
+)
+def test_a_plan_of_more_partitions_notes_the_keys_that_move(add, is_compacted, words):
+    document = small_document()
+    topic = document["topics"][0]
+    old = len(topic["partitions"])
+    if is_compacted:
+        topic["configs"] = {"cleanup.policy": is_compacted}
+    snapshot = Snapshot.from_document(document)
+
+    plan = planner.add_partitions(snapshot, topic["name"], old + add)
+
+    (note,) = [n for n in plan.document["notes"] if n["what"] == "keys-move"]
+    share = f"{100 * moved_share(old, old + add):.0f} %"
+    assert share in note["message"]
+    assert words in note["message"]
+    assert f"--from {old} --to {old + add}" in note["message"]
+    fresh = planner.new_topic(snapshot, "fresh", 3, 1)
+    assert not [n for n in fresh.document["notes"] if n["what"] == "keys-move"]

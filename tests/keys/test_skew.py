@@ -1,0 +1,245 @@
+"""Skew: shares, hot keys, causes, sweeps, intervals and comparisons, by counting."""
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assignment.partitioners.balls_into_bins import expected_max_over_mean
+from keys.test_hashes import naive_murmur2
+from keys.test_partitioners import ORACLES
+from planner.errors import BadInputError
+from planner.keys.keys_request import SkewRequest, answer_skew
+from planner.keys.read_sample import SampleBuilder
+from planner.keys.sample_options import SampleOptions
+from planner.keys.sample_rows import SampleRows
+from planner.keys.skew_document import skew_document
+
+KEYS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=40)
+
+
+def sample_of(keys, sizes=None, partitions=None, weights=None, **options):
+    builder = SampleBuilder("sample", SampleOptions(**options))
+    builder.add(
+        SampleRows(
+            keys=pa.array(keys),
+            sizes=None if sizes is None else pa.array(sizes, pa.int64()),
+            partitions=None if partitions is None else pa.array(partitions, pa.int32()),
+        )
+    )
+    return builder.build(
+        weights=None if weights is None else np.array(weights, float),
+        num_partitions=None,
+    )
+
+
+def skew_of(sample, count, *names, **options):
+    request = SkewRequest(
+        partitions=count, partitioners=names or ("default",), **options
+    )
+    return skew_document(answer_skew(sample, request.options()))
+
+
+def partition_of(key, count):
+    return (naive_murmur2(key.encode()) & 0x7FFFFFFF) % count
+
+
+@given(KEYS, st.integers(1, 9), st.data())
+def test_shares_are_those_of_counting(keys, count, data):
+    sizes = data.draw(
+        st.lists(st.integers(0, 99), min_size=len(keys), max_size=len(keys))
+    )
+    records, bytes_on = Counter(), Counter()
+    for key, size in zip(keys, sizes, strict=True):
+        records[partition_of(key, count)] += 1
+        bytes_on[partition_of(key, count)] += size
+
+    found = skew_of(sample_of(keys, sizes), count)
+
+    for row in found["partitions"]:
+        assert row["records"] == records[row["partition"]]
+        assert row["bytes"] == bytes_on[row["partition"]]
+        assert row["share"] == pytest.approx(row["records"] / len(keys))
+    most = max(records.values())
+    assert found["max_over_mean"] == pytest.approx(most * count / len(keys))
+    assert found["sample"]["keys"] == len(set(keys))
+    assert found["sample"]["bytes"] == sum(sizes)
+
+
+@given(KEYS, st.integers(1, 9))
+def test_hot_keys_are_the_most_common_and_bound_the_skew(keys, count):
+    counts = Counter(keys)
+
+    found = skew_of(sample_of(keys), count, num_hot=3)
+
+    records = [each["records"] for each in found["hot_keys"]]
+    assert records == sorted(counts.values(), reverse=True)[:3]
+    for each in found["hot_keys"]:
+        assert each["records"] == counts[each["key"]]
+        assert each["partition"] == partition_of(each["key"], count)
+    least = max(1, max(counts.values()) * count / len(keys))
+    assert found["least_max_over_mean"] == pytest.approx(least)
+    assert found["max_over_mean"] >= least - 1e-9
+    causes = found["causes"]
+    assert 1 + causes["hot_keys"] + causes["hashing"] == pytest.approx(
+        found["max_over_mean"]
+    )
+
+
+@given(KEYS)
+def test_a_sweep_is_one_skew_per_count(keys):
+    sample = sample_of(keys)
+
+    found = skew_of(sample, 3, sweep="2-4,7")["sweep"]
+
+    assert [each["partitions"] for each in found] == [2, 3, 4, 7]
+    for each in found:
+        alone = skew_of(sample, each["partitions"])
+        assert each["max_over_mean"] == alone["max_over_mean"]
+        assert each["expected_max_over_mean"] == alone["expected_max_over_mean"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "partitions"),
+    [(1, 6), (3, 2), (40, 6), (1000, 12), (5000, 3), (30_000, 100)],
+)
+def test_the_expected_skew_is_that_of_balls_thrown_into_bins(keys, partitions):
+    rng = np.random.default_rng(7)
+    thrown = rng.multinomial(keys, [1 / partitions] * partitions, size=4000)
+    seen = thrown.max(axis=1) * partitions / keys
+
+    expected = expected_max_over_mean(keys, partitions)
+
+    assert abs(expected - seen.mean()) < 5 * seen.std() / 4000**0.5 + 5e-4
+
+
+def test_the_expected_skew_of_three_keys_on_two_partitions_is_exact():
+    # 2 of 8 ways put all three together, 6 put two: (2 · 3 + 6 · 2) / 8 over 1.5.
+    assert expected_max_over_mean(3, 2) == pytest.approx(18 / 8 / 1.5)
+    assert expected_max_over_mean(5, 1) == 1
+
+
+@pytest.mark.parametrize("other", sorted(ORACLES))
+@given(keys=KEYS, count=st.integers(2, 9))
+def test_keys_apart_are_those_that_two_clients_place_differently(other, keys, count):
+    counts = Counter(keys)
+    theirs = {key: ORACLES[other](key.encode(), count) for key in counts}
+    apart = {key for key in counts if theirs[key] != partition_of(key, count)}
+
+    (found,) = skew_of(sample_of(keys), count, "default", other)["compared"]
+
+    assert found["keys_apart"] == len(apart)
+    assert found["records_apart"] == sum(counts[key] for key in apart)
+    for each in found["examples"]:
+        assert each["partition"] == partition_of(each["key"], count)
+        expected = theirs[each["key"]]
+        assert each["other"] == (None if expected < 0 else expected)
+
+
+def test_the_client_that_placed_the_records_is_recognised():
+    keys = [f"key-{n}" for n in range(200)]
+    placed = [ORACLES["sarama"](key.encode(), 12) for key in keys]
+
+    found = skew_of(sample_of(keys, partitions=placed), 12)
+
+    first = found["placed_as"][0]
+    assert first["share"] == 1
+    assert first["partitioner"] in {"fnv1a", "fnv1a-random", "sarama"}
+    assert any("sarama" in note for note in found["notes"])
+    nowhere = skew_of(sample_of(keys, partitions=[0] * 200), 12)
+    assert any("no known partitioner" in note for note in nowhere["notes"])
+
+
+def test_records_without_keys_are_simulated_and_counted():
+    sample = sample_of(["a", None, None, "b"] * 500, [10] * 2000)
+
+    found = skew_of(sample, 4, batch_bytes=100)
+
+    assert found["sample"]["null_keys"] == 1000
+    assert sum(row["records"] for row in found["partitions"]) == 2000
+    null = next(each for each in found["hot_keys"] if each["key"] is None)
+    assert (null["records"], null["partition"]) == (1000, None)
+    assert any("simulated" in note for note in found["notes"])
+    assert found["least_max_over_mean"] == 1  # of 500 records a key, not of 1000
+
+
+def test_a_partitioner_that_ignores_keys_says_so():
+    found = skew_of(sample_of(["a", "b"] * 10), 2, "roundrobin")
+
+    assert found["max_over_mean"] == 1
+    assert found["expected_max_over_mean"] is None
+    assert any("does not place records with keys" in n for n in found["notes"])
+
+
+def test_shares_of_a_weighted_sample_are_estimates_that_hold_the_truth():
+    rng = np.random.default_rng(5)
+    # Partition 0 has 9,000 records, partition 1 has 1,000: 200 of each are read.
+    topic = {0: rng.integers(0, 40, 9000), 1: rng.integers(40, 60, 1000)}
+    truth = Counter(
+        partition_of(str(key), 4) for keys in topic.values() for key in keys.tolist()
+    )
+    keys, partitions, weights = [], [], []
+    for number, all_keys in topic.items():
+        keys += [str(key) for key in all_keys[-200:].tolist()]
+        partitions += [number] * 200
+        weights += [len(all_keys) / 200] * 200
+
+    found = skew_of(sample_of(keys, None, partitions, weights), 4)
+
+    assert found["sample"]["estimated"]
+    assert found["sample"]["records"] == 400
+    for row in found["partitions"]:
+        exact = truth[row["partition"]] / 10_000
+        assert row["low"] <= row["share"] <= row["high"]
+        assert row["low"] - 0.03 <= exact <= row["high"] + 0.03
+    assert sum(row["records"] for row in found["partitions"]) == 10_000
+
+
+def test_keys_under_two_schemas_are_noted():
+    keys = [b"\0\0\0\0\x01abc".hex(), b"\0\0\0\0\x02abc".hex()]
+
+    found = skew_of(sample_of(keys, key_type="hex"), 6)
+
+    assert any("schema id" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ({"partitioners": ("murmur",)}, "--partitioner"),
+        ({"partitioners": ("no.such:Thing",)}, "--partitioner"),
+        ({"partitioners": ("math:tau",)}, "--partitioner"),
+        ({"partitioners": ("math:no_such",)}, "--partitioner"),
+        ({"sweep": "5-3"}, "--sweep"),
+        ({"sweep": "0"}, "--sweep"),
+        ({"sweep": "x"}, "--sweep"),
+        ({"sweep": "1-5000"}, "--sweep"),
+        ({"partitions": 0}, "--partitions"),
+    ],
+)
+def test_wrong_options_are_named(options, place):
+    with pytest.raises(BadInputError) as caught:
+        SkewRequest(**{"partitions": 3, **options}).options()
+
+    assert [problem.place for problem in caught.value.problems] == [place]
+
+
+def test_a_users_class_and_function_place_keys(tmp_path, monkeypatch):
+    code = (
+        "class Mine:\n    def partition(self, key, count):\n        return 1\n"
+        "def last(key, count):\n    return count - 1\n"
+        "def wrong(key, count):\n    return count\n"
+    )
+    (tmp_path / "my_partitioners.py").write_text(code)
+    monkeypatch.chdir(tmp_path)
+    sample = sample_of(["a", "b"])
+
+    for name, partition in (("Mine", 1), ("last", 2)):
+        found = skew_of(sample, 3, f"my_partitioners:{name}")
+        assert found["partitions"][partition]["records"] == 2
+    with pytest.raises(BadInputError) as caught:
+        skew_of(sample, 3, "my_partitioners:wrong")
+    assert "returned 3" in caught.value.problems[0].rule

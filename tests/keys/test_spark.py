@@ -1,0 +1,207 @@
+"""Skew of keys on Spark: the figures are those without Spark."""
+
+import json
+from itertools import count as numbers
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from keys.test_skew import skew_of
+from planner.errors import BadInputError
+from planner.keys.keys_request import SkewRequest
+from planner.keys.read_sample import read_sample
+from planner.keys.sample_options import SampleOptions
+from planner.keys.skew_document import skew_document
+from support.commands import run
+
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("default")]
+
+NAMES = ("default", "consistent-random", "sarama")
+SAMPLES = numbers()
+
+
+def on_spark(spark, path, count, *names, sweep=None, num_hot=10, **options):
+    from planner.spark.keys.key_skew import skew_on_spark
+
+    request = SkewRequest(
+        partitions=count, partitioners=names, sweep=sweep, num_hot=num_hot
+    )
+    return skew_document(
+        skew_on_spark(spark, str(path), SampleOptions(**options), request)
+    )
+
+
+def comparable(document, *, with_keys=True):
+    """Return a document without what may differ: notes, and ties of hot keys."""
+    kept = {k: v for k, v in document.items() if k not in {"notes", "placed_as"}}
+    for each in (kept, *kept["compared"]):
+        name = "hot_keys" if "hot_keys" in each else "examples"
+        listed = each[name]
+        each[name] = (
+            sorted(listed, key=lambda one: (-one["records"], one["key"]))
+            if with_keys
+            else [one["records"] for one in listed]
+        )
+    return kept
+
+
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    keys=st.lists(st.sampled_from(["", "a", "é", *"bcdefgh"]), min_size=1, max_size=60),
+    count=st.integers(1, 9),
+    has_sizes=st.booleans(),
+    schema=st.none() | st.integers(0, 2**31 - 1),
+)
+def test_figures_are_those_without_spark(
+    spark, tmp_path, keys, count, has_sizes, schema
+):
+    columns = {"key": keys} | ({"bytes": list(range(len(keys)))} if has_sizes else {})
+    path = tmp_path / f"s{next(SAMPLES)}.parquet"
+    pq.write_table(pa.table(columns), path)
+    options = {"schema_id": schema}
+
+    found = on_spark(spark, path, count, *NAMES, sweep="2-4", num_hot=20, **options)
+
+    sample = read_sample(path, SampleOptions(**options))
+    alone = skew_of(sample, count, *NAMES, sweep="2-4", num_hot=20)
+    empty = keys.count("") if schema is None else 0
+    # Empty keys of `consistent-random` are drawn without Spark, spread evenly with it.
+    for document in (found, alone):
+        if empty:
+            document["compared"][0].pop("max_over_mean")
+    assert comparable(found) == comparable(alone)
+
+
+@pytest.mark.parametrize(
+    ("key_type", "column"),
+    [
+        ("int", ["7", "07", "-1", "7"]),
+        ("long", pa.array([7, 8, 7, -(2**40)], pa.int64())),
+        (
+            "uuid",
+            [
+                "6b29fc40-ca47-1067-b31d-00dd010662da".upper(),
+                "6B29FC40CA471067B31D00DD010662DA",
+            ],
+        ),
+        ("bytes", [b"\xff\0", b"", b"\xff\0"]),
+        ("base64", ["AAEC", "AAEC", "AA=="]),
+    ],
+)
+def test_types_of_keys_are_those_without_spark(spark, tmp_path, key_type, column):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": column}), path)
+
+    found = on_spark(spark, path, 5, "default", key_type=key_type)
+
+    sample = read_sample(path, SampleOptions(key_type=key_type))
+    assert comparable(found) == comparable(skew_of(sample, 5, "default"))
+
+
+def test_records_without_keys_are_spread_evenly(spark, tmp_path):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": ["a", None, None, None, None]}), path)
+
+    found = on_spark(spark, path, 2, "default")
+
+    assert found["sample"]["null_keys"] == 4
+    assert sorted(row["records"] for row in found["partitions"]) == [2, 3]
+    assert found["hot_keys"][0] | {"share": 0} == {
+        "key": None,
+        "records": 4,
+        "share": 0,
+        "partition": None,
+        "error": 0,
+    }
+    assert any("spread evenly" in note for note in found["notes"])
+
+
+def test_many_keys_in_many_tasks_are_counted_exactly(spark, tmp_path):
+    rng = np.random.default_rng(2)
+    keys = rng.zipf(1.3, 200_000) % 50_000
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": keys}), path)
+
+    found = on_spark(spark, path, 12, "default", "fnv1a", num_hot=50, key_type="long")
+
+    sample = read_sample(path, SampleOptions(key_type="long"))
+    alone = skew_of(sample, 12, "default", "fnv1a", num_hot=50)
+    assert comparable(found, with_keys=False) == comparable(alone, with_keys=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("k.csv", 'key,bytes\na,1\n"",2\nb,3\na,4\n', None),
+        ("k.jsonl", '{"key":"a","bytes":1}\n{"key":"b","bytes":2}\n', None),
+        ("k.txt", "a\nb\n\na\n", None),
+        ("k", "a\nb\na\n", "text"),
+    ],
+)
+def test_formats_are_read_as_without_spark(spark, tmp_path, name, text, kind):
+    path = tmp_path / name
+    path.write_text(text)
+
+    found = on_spark(spark, path, 3, "default", sample_format=kind)
+
+    sample = read_sample(path, SampleOptions(sample_format=kind))
+    assert comparable(found) == comparable(skew_of(sample, 3, "default"))
+
+
+@pytest.mark.parametrize(
+    ("column", "options", "rule"),
+    [
+        pytest.param(["7", "x"], {"key_type": "int"}, "must be an integer", id="type"),
+        pytest.param(["abc"], {"most_bytes": 2}, "must fit", id="too-long"),
+        pytest.param([1], {}, "depend on the producer", id="numbers"),
+        pytest.param([1.5], {}, "must be text", id="fractions"),
+        pytest.param(pa.array([], pa.string()), {}, "at least one", id="empty"),
+        pytest.param(["a"], {"key_column": "id"}, "no column id", id="no-column"),
+        pytest.param(["a"], {"topic": "u"}, "another topic", id="topic"),
+        pytest.param(
+            ["a"], {"sample_format": "no-such"}, "cannot read it", id="format"
+        ),
+    ],
+)
+def test_bad_samples_are_refused(spark, tmp_path, column, options, rule):
+    path = tmp_path / "keys.parquet"
+    topics = pa.array(["t"] * len(column), pa.string())
+    pq.write_table(pa.table({"key": column, "topic": topics}), path)
+
+    with pytest.raises(BadInputError) as caught:
+        on_spark(spark, path, 3, "default", **options)
+
+    assert rule in caught.value.problems[0].rule
+
+
+def test_some_records_without_sizes_are_refused(spark, tmp_path):
+    path = tmp_path / "keys.parquet"
+    sizes = pa.array([1, None], pa.int64())
+    pq.write_table(pa.table({"key": ["a", "b"], "bytes": sizes}), path)
+
+    with pytest.raises(BadInputError) as caught:
+        on_spark(spark, path, 3, "default")
+
+    assert "every record" in caught.value.problems[0].rule
+
+
+def test_the_command_prints_the_same_document(spark, tmp_path, capsys):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": list("abca")}), path)
+    words = ("keys", "skew", path, "--partitions", 3, "--format", "json")
+
+    with_spark = run(capsys, *words, "--spark")
+    without = run(capsys, *words)
+
+    assert with_spark.code == 0, with_spark.err
+    assert comparable(json.loads(with_spark.out)) == comparable(without.document)
+    refused = run(capsys, "keys", "skew", "--partitions", 3, "--spark")
+    assert refused.code == 2
