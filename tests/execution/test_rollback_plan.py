@@ -1,6 +1,7 @@
 """Rollbacks from any half-done state: the lists, their order and their log dirs."""
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -13,6 +14,10 @@ from planner.errors import BadInputError
 from planner.execution.choices import Choices
 from planner.execution.preflight import IGNORABLE
 from planner.execution.prepare import prepare
+from planner.execution.run.run import Job, run
+from planner.execution.run.run_choices import RunChoices
+from planner.execution.simulation.simulated_admin import SimulatedAdmin
+from planner.execution.undo.cancel import cancel
 from planner.execution.undo.rollback_folder import write_rollback
 from planner.execution.undo.rollback_plan import RollbackPlan, plan_rollback
 from planner.execution.undo.rollback_states import RollbackState
@@ -29,6 +34,7 @@ from support.clusters import Dir, make_state
 from support.plans import planned_for, skewed_document
 from waves.reassignments import reassignment_to, reassignments
 
+MB = 10**6
 EVERY_RULE = Choices(ignore=IGNORABLE)
 
 
@@ -424,3 +430,59 @@ def test_caps_and_rates_are_those_of_the_plan_with_one_copy_of_a_partition():
     assert (found.disk_threshold, found.bandwidth_bytes_per_s) == (0.5, 7.0)
     faster = plan_rollback(PLAN[0], now, waves=waves, rate_bytes_per_s=9)
     assert faster.waves.limits.bandwidth_bytes_per_s == 9
+
+
+def large_document() -> dict:
+    """Return a skewed cluster whose copies take some seconds each."""
+    document = skewed_document(num_partitions=24)
+    for broker in document["brokers"]:
+        broker["state"] = "alive"
+        for log_dir in broker["log_dirs"]:
+            log_dir["size_bytes"] *= MB
+            log_dir["usable_bytes"] = log_dir["size_bytes"] // 2
+    for topic in document["topics"]:
+        for partition in topic["partitions"]:
+            partition["size_bytes"] *= MB
+            partition["leader"] = partition["replicas"][0]
+            partition["in_bytes_per_s"] = partition["out_bytes_per_s"] = 0.0
+        del topic["topic_id"]
+    return document
+
+
+@pytest.mark.parametrize("num_events", [3, 6, 9, 12, 10_000])
+def test_a_run_that_stopped_anywhere_is_cancelled_and_rolled_back(num_events, tmp_path):
+    document = large_document()
+    made = planned_for(document, waves=True, effort="quick")
+    write_plan(made.plan, tmp_path / "plan")
+    plan = read_plan(tmp_path / "plan")
+    cluster = SimulatedAdmin(Snapshot.from_document(document), rate_bytes_per_s=20 * MB)
+    before = cluster.snapshot().to_state()
+    job = Job(
+        plan=plan,
+        journal=tmp_path / "run.jsonl",
+        choices=Choices(rate_bytes_per_s=20 * MB, has_throttle=True),
+        run_choices=RunChoices(),
+    )
+    events = run(job, cluster)
+    seen = list(islice(events, num_events))
+    events.close()
+    assert (seen[-1].event == "done") is (num_events == 10_000)
+    list(cancel(plan, job.journal, cluster))
+
+    rollback = plan_rollback(plan, cluster.snapshot())
+    back = replace(
+        job,
+        plan=rollback.as_plan_input(),
+        waves=rollback.waves,
+        journal=tmp_path / "rollback.jsonl",
+    )
+    *_, last = run(back, cluster)
+
+    assert rollback.findings == ()
+    has_copied = any(event.event == "finished" for event in seen)
+    assert (rollback.num_copies > 0) is has_copied
+    assert (last.event, last.status) == ("done", "completed")
+    after = cluster.snapshot().to_state()
+    assert np.array_equal(after.replicas.broker_idx, before.replicas.broker_idx)
+    assert np.array_equal(after.replicas.log_dir_idx, before.replicas.log_dir_idx)
+    assert np.array_equal(after.partitions.leader_idx, before.partitions.leader_idx)
