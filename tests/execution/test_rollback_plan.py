@@ -18,6 +18,7 @@ from planner.execution.run.run import Job, run
 from planner.execution.run.run_choices import RunChoices
 from planner.execution.simulation.simulated_admin import SimulatedAdmin
 from planner.execution.undo.cancel import cancel
+from planner.execution.undo.rollback import roll_back
 from planner.execution.undo.rollback_folder import write_rollback
 from planner.execution.undo.rollback_plan import RollbackPlan, plan_rollback
 from planner.execution.undo.rollback_states import RollbackState
@@ -486,3 +487,30 @@ def test_a_run_that_stopped_anywhere_is_cancelled_and_rolled_back(num_events, tm
     assert np.array_equal(after.replicas.broker_idx, before.replicas.broker_idx)
     assert np.array_equal(after.replicas.log_dir_idx, before.replicas.log_dir_idx)
     assert np.array_equal(after.partitions.leader_idx, before.partitions.leader_idx)
+
+
+def test_a_rollback_that_is_interrupted_between_its_own_lists_goes_on(tmp_path):
+    document = large_document()
+    made = planned_for(document, waves=True, effort="quick")
+    write_plan(made.plan, tmp_path / "plan")
+    cluster = SimulatedAdmin(Snapshot.from_document(document), rate_bytes_per_s=20 * MB)
+    before = cluster.snapshot().to_state()
+    job = Job(
+        plan=read_plan(tmp_path / "plan"),
+        journal=tmp_path / "run.jsonl",
+        choices=Choices(rate_bytes_per_s=20 * MB, has_throttle=True),
+        run_choices=RunChoices(),
+    )
+    list(run(job, cluster))
+    named: list[str] = []
+    for _ in range(3):
+        events = roll_back(job, cluster, named.append)
+        next(event for event in events if event.event == "admitted")
+        events.close()
+
+    *_, last = roll_back(job, cluster, named.append)
+
+    assert named == []
+    assert last.status == "rolled-back"
+    after = cluster.snapshot().to_state()
+    assert np.array_equal(after.replicas.broker_idx, before.replicas.broker_idx)

@@ -12,7 +12,7 @@ from planner.execution.run.run import Job, prepare_run, run
 from planner.execution.run.run_records import DoneEvent, Event, FailedEvent
 from planner.execution.run.run_throttles import OwnThrottles
 from planner.execution.simulation.simulated_admin import SimulatedAdmin
-from planner.execution.undo.cancel import cancel, moves_inside, towards
+from planner.execution.undo.cancel import ROLLBACK_FOLDER, cancel, moves_inside, towards
 from planner.execution.undo.rollback_folder import write_rollback
 from planner.execution.undo.rollback_plan import RollbackPlan, plan_rollback
 from planner.execution.undo.rollback_states import RollbackState
@@ -20,8 +20,6 @@ from planner.plan.input.plan_input import read_plan
 from planner.plan.input.wave_input import WavesInput, read_waves
 from planner.snapshot import Snapshot
 
-FOLDER = "rollback"
-"""Folder in the plan folder with the plan of its last rollback."""
 _REASONS = {
     RollbackState.DRIFTED: "changed by another tool since",
     RollbackState.BROKER_NOT_LIVE: "on brokers before that are not live now",
@@ -126,7 +124,7 @@ def roll_back(
         yield _failed("the way back is not safe", [one.message for one in refusals])
         return
     if job.plan.path.is_dir():
-        write_rollback(preview.plan, job.plan.path / FOLDER)
+        write_rollback(preview.plan, job.plan.path / ROLLBACK_FOLDER)
     for event in run(_job_back(job, preview.plan), cluster):
         is_short = bool(preview.left_out) and isinstance(event, DoneEvent)
         yield _with_left_out(event, preview.left_out) if is_short else event
@@ -134,7 +132,7 @@ def roll_back(
 
 def _planned(job: Job, now: Snapshot) -> RollbackPlan:
     rate = job.choices.rate_bytes_per_s
-    earlier = list(_earlier(job.plan.path / FOLDER))
+    earlier = list(_earlier(job.plan.path / ROLLBACK_FOLDER))
     return plan_rollback(job.plan, now, earlier=earlier, rate_bytes_per_s=rate)
 
 
