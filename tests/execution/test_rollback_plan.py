@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -450,20 +451,27 @@ def large_document() -> dict:
     return document
 
 
-@pytest.mark.parametrize("num_events", [3, 6, 9, 12, 10_000])
-def test_a_run_that_stopped_anywhere_is_cancelled_and_rolled_back(num_events, tmp_path):
+def job_on_a_cluster(folder: Path) -> tuple[Job, SimulatedAdmin]:
+    """Return a plan in waves, to run on a simulated cluster."""
     document = large_document()
     made = planned_for(document, waves=True, effort="quick")
-    write_plan(made.plan, tmp_path / "plan")
-    plan = read_plan(tmp_path / "plan")
-    cluster = SimulatedAdmin(Snapshot.from_document(document), rate_bytes_per_s=20 * MB)
-    before = cluster.snapshot().to_state()
+    write_plan(made.plan, folder / "plan")
     job = Job(
-        plan=plan,
-        journal=tmp_path / "run.jsonl",
-        choices=Choices(rate_bytes_per_s=20 * MB, has_throttle=True),
+        plan=read_plan(folder / "plan"),
+        journal=folder / "run.jsonl",
+        choices=Choices(
+            rate_bytes_per_s=20 * MB, has_throttle=True, ignore=frozenset(IGNORABLE)
+        ),
         run_choices=RunChoices(),
     )
+    snapshot = Snapshot.from_document(document)
+    return job, SimulatedAdmin(snapshot, rate_bytes_per_s=20 * MB)
+
+
+@pytest.mark.parametrize("num_events", [3, 6, 9, 12, 10_000])
+def test_a_run_that_stopped_anywhere_is_cancelled_and_rolled_back(num_events, tmp_path):
+    job, cluster = job_on_a_cluster(tmp_path)
+    before, plan = cluster.snapshot().to_state(), job.plan
     events = run(job, cluster)
     seen = list(islice(events, num_events))
     events.close()
@@ -490,17 +498,8 @@ def test_a_run_that_stopped_anywhere_is_cancelled_and_rolled_back(num_events, tm
 
 
 def test_a_rollback_that_is_interrupted_between_its_own_lists_goes_on(tmp_path):
-    document = large_document()
-    made = planned_for(document, waves=True, effort="quick")
-    write_plan(made.plan, tmp_path / "plan")
-    cluster = SimulatedAdmin(Snapshot.from_document(document), rate_bytes_per_s=20 * MB)
+    job, cluster = job_on_a_cluster(tmp_path)
     before = cluster.snapshot().to_state()
-    job = Job(
-        plan=read_plan(tmp_path / "plan"),
-        journal=tmp_path / "run.jsonl",
-        choices=Choices(rate_bytes_per_s=20 * MB, has_throttle=True),
-        run_choices=RunChoices(),
-    )
     list(run(job, cluster))
     named: list[str] = []
     for _ in range(3):
@@ -512,5 +511,31 @@ def test_a_rollback_that_is_interrupted_between_its_own_lists_goes_on(tmp_path):
 
     assert named == []
     assert last.status == "rolled-back"
+    after = cluster.snapshot().to_state()
+    assert np.array_equal(after.replicas.broker_idx, before.replicas.broker_idx)
+
+
+@pytest.mark.parametrize("broker", [1, 2, 3])
+def test_a_broker_that_dies_during_a_rollback_and_returns_gets_its_replicas(
+    broker, tmp_path
+):
+    job, cluster = job_on_a_cluster(tmp_path)
+    before = cluster.snapshot().to_state()
+    list(run(job, cluster))
+    events = roll_back(job, cluster, print)
+    next(event for event in events if event.event == "finished")
+    events.close()
+    cluster.kill(broker)
+    cluster.sleep(60)
+    named: list[str] = []
+    *_, last = roll_back(job, cluster, named.append)
+    assert last.status == "stopped"
+    assert "not live" in named[0]
+    cluster.restart(broker)
+    cluster.sleep(60)
+
+    *_, last = roll_back(job, cluster, named.append)
+
+    assert last.status == "rolled-back", named
     after = cluster.snapshot().to_state()
     assert np.array_equal(after.replicas.broker_idx, before.replicas.broker_idx)

@@ -16,7 +16,8 @@ from planner.execution.undo.cancel import ROLLBACK_FOLDER, cancel, moves_inside,
 from planner.execution.undo.rollback_folder import write_rollback
 from planner.execution.undo.rollback_plan import RollbackPlan, plan_rollback
 from planner.execution.undo.rollback_states import RollbackState
-from planner.plan.input.plan_input import read_plan
+from planner.kafka_files.reassignment_file import parse_reassignment
+from planner.plan.input.plan_input import DOCUMENT_NAME, read_plan
 from planner.plan.input.wave_input import WavesInput, read_waves
 from planner.snapshot import Snapshot
 
@@ -137,11 +138,17 @@ def _planned(job: Job, now: Snapshot) -> RollbackPlan:
 
 
 def _earlier(folder: Path) -> Iterator[WavesInput]:
-    """Yield the lists of a rollback that was interrupted."""
+    """Yield the lists of a rollback that was interrupted, or left partitions out."""
     waves = read_waves(folder) if folder.is_dir() else None
     if waves is not None:
-        before = read_plan(folder).before
-        yield replace(waves, waves=(*waves.waves, *([before] if before else ())))
+        plan = read_plan(folder)
+        listed = plan.document.get("left_out", [])
+        left_out = parse_reassignment(
+            {"version": 1, "partitions": listed},
+            file=f"{folder / DOCUMENT_NAME}, left_out",
+        )
+        files = (*waves.waves, left_out, *([plan.before] if plan.before else ()))
+        yield replace(waves, waves=files)
 
 
 def _job_back(job: Job, found: RollbackPlan) -> Job:
