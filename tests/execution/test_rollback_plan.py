@@ -1,6 +1,8 @@
 """Rollbacks from any half-done state: the lists, their order and their log dirs."""
 
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,11 @@ from planner.errors import BadInputError
 from planner.execution.choices import Choices
 from planner.execution.preflight import IGNORABLE
 from planner.execution.prepare import prepare
+from planner.execution.run.run import Job, run
+from planner.execution.run.run_choices import RunChoices
+from planner.execution.simulation.simulated_admin import SimulatedAdmin
+from planner.execution.undo.cancel import cancel
+from planner.execution.undo.rollback import roll_back
 from planner.execution.undo.rollback_folder import write_rollback
 from planner.execution.undo.rollback_plan import RollbackPlan, plan_rollback
 from planner.execution.undo.rollback_states import RollbackState
@@ -29,6 +36,7 @@ from support.clusters import Dir, make_state
 from support.plans import planned_for, skewed_document
 from waves.reassignments import reassignment_to, reassignments
 
+MB = 10**6
 EVERY_RULE = Choices(ignore=IGNORABLE)
 
 
@@ -424,3 +432,110 @@ def test_caps_and_rates_are_those_of_the_plan_with_one_copy_of_a_partition():
     assert (found.disk_threshold, found.bandwidth_bytes_per_s) == (0.5, 7.0)
     faster = plan_rollback(PLAN[0], now, waves=waves, rate_bytes_per_s=9)
     assert faster.waves.limits.bandwidth_bytes_per_s == 9
+
+
+def large_document() -> dict:
+    """Return a skewed cluster whose copies take some seconds each."""
+    document = skewed_document(num_partitions=24)
+    for broker in document["brokers"]:
+        broker["state"] = "alive"
+        for log_dir in broker["log_dirs"]:
+            log_dir["size_bytes"] *= MB
+            log_dir["usable_bytes"] = log_dir["size_bytes"] // 2
+    for topic in document["topics"]:
+        for partition in topic["partitions"]:
+            partition["size_bytes"] *= MB
+            partition["leader"] = partition["replicas"][0]
+            partition["in_bytes_per_s"] = partition["out_bytes_per_s"] = 0.0
+        del topic["topic_id"]
+    return document
+
+
+def job_on_a_cluster(folder: Path) -> tuple[Job, SimulatedAdmin]:
+    """Return a plan in waves, to run on a simulated cluster."""
+    document = large_document()
+    made = planned_for(document, waves=True, effort="quick")
+    write_plan(made.plan, folder / "plan")
+    job = Job(
+        plan=read_plan(folder / "plan"),
+        journal=folder / "run.jsonl",
+        choices=Choices(
+            rate_bytes_per_s=20 * MB, has_throttle=True, ignore=frozenset(IGNORABLE)
+        ),
+        run_choices=RunChoices(),
+    )
+    snapshot = Snapshot.from_document(document)
+    return job, SimulatedAdmin(snapshot, rate_bytes_per_s=20 * MB)
+
+
+@pytest.mark.parametrize("num_events", [3, 6, 9, 12, 10_000])
+def test_a_run_that_stopped_anywhere_is_cancelled_and_rolled_back(num_events, tmp_path):
+    job, cluster = job_on_a_cluster(tmp_path)
+    before, plan = cluster.snapshot().to_state(), job.plan
+    events = run(job, cluster)
+    seen = list(islice(events, num_events))
+    events.close()
+    assert (seen[-1].event == "done") is (num_events == 10_000)
+    list(cancel(plan, job.journal, cluster))
+
+    rollback = plan_rollback(plan, cluster.snapshot())
+    back = replace(
+        job,
+        plan=rollback.as_plan_input(),
+        waves=rollback.waves,
+        journal=tmp_path / "rollback.jsonl",
+    )
+    *_, last = run(back, cluster)
+
+    assert rollback.findings == ()
+    has_copied = any(event.event == "finished" for event in seen)
+    assert (rollback.num_copies > 0) is has_copied
+    assert (last.event, last.status) == ("done", "completed")
+    after = cluster.snapshot().to_state()
+    assert np.array_equal(after.replicas.broker_idx, before.replicas.broker_idx)
+    assert np.array_equal(after.replicas.log_dir_idx, before.replicas.log_dir_idx)
+    assert np.array_equal(after.partitions.leader_idx, before.partitions.leader_idx)
+
+
+def test_a_rollback_that_is_interrupted_between_its_own_lists_goes_on(tmp_path):
+    job, cluster = job_on_a_cluster(tmp_path)
+    before = cluster.snapshot().to_state()
+    list(run(job, cluster))
+    named: list[str] = []
+    for _ in range(3):
+        events = roll_back(job, cluster, named.append)
+        next(event for event in events if event.event == "admitted")
+        events.close()
+
+    *_, last = roll_back(job, cluster, named.append)
+
+    assert named == []
+    assert last.status == "rolled-back"
+    after = cluster.snapshot().to_state()
+    assert np.array_equal(after.replicas.broker_idx, before.replicas.broker_idx)
+
+
+@pytest.mark.parametrize("broker", [1, 2, 3])
+def test_a_broker_that_dies_during_a_rollback_and_returns_gets_its_replicas(
+    broker, tmp_path
+):
+    job, cluster = job_on_a_cluster(tmp_path)
+    before = cluster.snapshot().to_state()
+    list(run(job, cluster))
+    events = roll_back(job, cluster, print)
+    next(event for event in events if event.event == "finished")
+    events.close()
+    cluster.kill(broker)
+    cluster.sleep(60)
+    named: list[str] = []
+    *_, last = roll_back(job, cluster, named.append)
+    assert last.status == "stopped"
+    assert "not live" in named[0]
+    cluster.restart(broker)
+    cluster.sleep(60)
+
+    *_, last = roll_back(job, cluster, named.append)
+
+    assert last.status == "rolled-back", named
+    after = cluster.snapshot().to_state()
+    assert np.array_equal(after.replicas.broker_idx, before.replicas.broker_idx)

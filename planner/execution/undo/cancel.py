@@ -31,11 +31,14 @@ from planner.execution.run.run_records import (
 )
 from planner.execution.run.run_throttles import OwnThrottles, RunThrottles
 from planner.kafka.read.log_dirs import Partition
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import read_waves
 from planner.verify.state_rows import Brokers, Key, entries_of
 from planner.verify.whole_plan import verify_read
 
+ROLLBACK_FOLDER = "rollback"
+"""Folder in the plan folder with the plan of its last rollback."""
 HANDOVER_S = 60.0
 """Seconds in which a run that is under way has to end."""
 _POLL_S = 1.0
@@ -128,13 +131,18 @@ def under_way(
 
 def _lists(plan: PlanInput) -> dict[Key, set[Brokers]]:
     """Return every list that the plan gives to each partition, on its way and back."""
-    waves = read_waves(plan.path) if plan.path.is_dir() else None
-    files = [plan.reassignment, plan.before, *(waves.waves if waves else ())]
     found: dict[Key, set[Brokers]] = {}
-    for file in files:
+    for file in (plan.reassignment, plan.before, *_waves(plan)):
         for entry in entries_of(file):
             found.setdefault(entry.key, set()).add(entry.replicas)
     return found
+
+
+def _waves(plan: PlanInput) -> Iterator[ReassignmentFile]:
+    """Yield the waves of the plan, and of the rollback in its folder."""
+    for folder in (plan.path, plan.path / ROLLBACK_FOLDER):
+        waves = read_waves(folder) if folder.is_dir() else None
+        yield from () if waves is None else waves.waves
 
 
 def towards(plan: PlanInput, moving: Mapping[Key, Reassigned]) -> dict[Key, Brokers]:
@@ -149,17 +157,18 @@ def towards(plan: PlanInput, moving: Mapping[Key, Reassigned]) -> dict[Key, Brok
 
 def moves_inside(plan: PlanInput, cluster: RunningCluster) -> dict[ReplicaKey, str]:
     """Return the log dirs of replicas that are on their way to those of a plan."""
-    planned: dict[ReplicaKey, str] = {
-        (entry.key, broker): path
-        for entry in entries_of(plan.reassignment)
+    planned: set[tuple[ReplicaKey, str]] = {
+        ((entry.key, broker), path)
+        for file in (plan.reassignment, plan.before)
+        for entry in entries_of(file)
         for broker, path in zip(entry.replicas, entry.log_dirs or (), strict=False)
         if path is not None
     }
     if not planned:
         return {}
-    dirs = cluster.log_dirs(list(planned))
+    dirs = cluster.log_dirs({replica for replica, _ in planned})
     stay: dict[ReplicaKey, str] = {}
-    for (key, broker), path in planned.items():
+    for (key, broker), path in sorted(planned):
         found, name = dirs.get(broker), Partition(*key)
         if found is None or name not in found.future or name not in found.current:
             continue

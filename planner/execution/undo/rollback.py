@@ -12,16 +12,15 @@ from planner.execution.run.run import Job, prepare_run, run
 from planner.execution.run.run_records import DoneEvent, Event, FailedEvent
 from planner.execution.run.run_throttles import OwnThrottles
 from planner.execution.simulation.simulated_admin import SimulatedAdmin
-from planner.execution.undo.cancel import cancel, moves_inside, towards
+from planner.execution.undo.cancel import ROLLBACK_FOLDER, cancel, moves_inside, towards
 from planner.execution.undo.rollback_folder import write_rollback
 from planner.execution.undo.rollback_plan import RollbackPlan, plan_rollback
 from planner.execution.undo.rollback_states import RollbackState
-from planner.plan.input.plan_input import read_plan
+from planner.kafka_files.reassignment_file import parse_reassignment
+from planner.plan.input.plan_input import DOCUMENT_NAME, read_plan
 from planner.plan.input.wave_input import WavesInput, read_waves
 from planner.snapshot import Snapshot
 
-FOLDER = "rollback"
-"""Folder in the plan folder with the plan of its last rollback."""
 _REASONS = {
     RollbackState.DRIFTED: "changed by another tool since",
     RollbackState.BROKER_NOT_LIVE: "on brokers before that are not live now",
@@ -126,7 +125,7 @@ def roll_back(
         yield _failed("the way back is not safe", [one.message for one in refusals])
         return
     if job.plan.path.is_dir():
-        write_rollback(preview.plan, job.plan.path / FOLDER)
+        write_rollback(preview.plan, job.plan.path / ROLLBACK_FOLDER)
     for event in run(_job_back(job, preview.plan), cluster):
         is_short = bool(preview.left_out) and isinstance(event, DoneEvent)
         yield _with_left_out(event, preview.left_out) if is_short else event
@@ -134,16 +133,22 @@ def roll_back(
 
 def _planned(job: Job, now: Snapshot) -> RollbackPlan:
     rate = job.choices.rate_bytes_per_s
-    earlier = list(_earlier(job.plan.path / FOLDER))
+    earlier = list(_earlier(job.plan.path / ROLLBACK_FOLDER))
     return plan_rollback(job.plan, now, earlier=earlier, rate_bytes_per_s=rate)
 
 
 def _earlier(folder: Path) -> Iterator[WavesInput]:
-    """Yield the lists of a rollback that was interrupted."""
+    """Yield the lists of a rollback that was interrupted, or left partitions out."""
     waves = read_waves(folder) if folder.is_dir() else None
     if waves is not None:
-        before = read_plan(folder).before
-        yield replace(waves, waves=(*waves.waves, *([before] if before else ())))
+        plan = read_plan(folder)
+        listed = plan.document.get("left_out", [])
+        left_out = parse_reassignment(
+            {"version": 1, "partitions": listed},
+            file=f"{folder / DOCUMENT_NAME}, left_out",
+        )
+        files = (*waves.waves, left_out, *([plan.before] if plan.before else ()))
+        yield replace(waves, waves=files)
 
 
 def _job_back(job: Job, found: RollbackPlan) -> Job:

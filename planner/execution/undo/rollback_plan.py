@@ -58,6 +58,8 @@ from planner.verify.state_rows import Entry, Key
 from planner.verify.wave_progress import WaveLists
 
 GOAL = "rollback"
+_LEFT_OUT = RollbackState.BROKER_NOT_LIVE, RollbackState.NO_SOURCE
+"""States of partitions that a later rollback may bring back from their lists now."""
 MAX_EXAMPLES = 3
 
 
@@ -205,6 +207,11 @@ class RollbackPlan:
             "not_in_rollback": [
                 {**state.place_of(p), "replicas": state.brokers_of(p)}
                 for p in lost.tolist()
+            ],
+            "left_out": [
+                {**state.place_of(one.row), "replicas": state.brokers_of(one.row)}
+                for one in self.of(*_LEFT_OUT)
+                if one.row is not None
             ],
         }
 
