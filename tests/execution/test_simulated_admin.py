@@ -597,7 +597,7 @@ def assert_same_again(cluster: SimulatedAdmin) -> None:
 
 
 def assert_all_ends(cluster: SimulatedAdmin) -> None:
-    """Once all brokers are back and unthrottled, only what nobody can end is left."""
+    """Once all brokers are back and unthrottled, only what cannot end is left."""
     model = cluster._model
     for broker in BROKERS:
         cluster.restart(broker)

@@ -124,6 +124,14 @@ class Both:
         self._simulated.restart(FOUR)
         self.agree()
 
+    def fail_dir(self, number: int) -> None:
+        """Put a file where a log dir of the broker that may fail was."""
+        path = self._cluster.log_dirs(FOUR)[number - 1]
+        path.rename(path.with_suffix(".gone"))
+        path.touch()
+        self._simulated.fail_log_dir(FOUR, str(path))
+        self.agree()
+
     def delete(self) -> None:
         with KafkaAdminClient(bootstrap_servers=self._cluster.bootstrap) as admin:
             admin.delete_topics(self.topics)
@@ -292,6 +300,31 @@ def test_a_new_replica_gets_the_log_dir_with_the_fewest(
     both.move({(number, 3): 1 for number in range(4)})
 
     both.reassign({4: [1, 3]})
+
+
+def test_a_log_dir_that_fails(cluster: Cluster, client: ClusterClient):
+    lists = [[4, 1], [1, 4], [4], [4, 2], [1, 2]]
+    both = Both(cluster, client, "failed-dir", lists, has_known_dirs=True)
+    both.move({(0, 4): 1, (1, 4): 1, (2, 4): 1, (3, 4): 2})
+    try:
+        both.fail_dir(1)
+        assert both.elect(0, 2, 3)
+        both.reassign({0: [2, 1], 2: [1], 4: [1, 4]})
+        both.reassign({2: None})
+        assert both.move({(3, 4): 1, (1, 4): 2})
+        assert both.move({(1, 4): 1})
+        both.reassign({1: [1, 3]})
+    finally:
+        repair_dir(cluster, 1)
+
+
+def repair_dir(cluster: Cluster, number: int) -> None:
+    """Bring a log dir back; the broker reads it when it starts."""
+    path = cluster.log_dirs(FOUR)[number - 1]
+    cluster.stop_node(FOUR)
+    path.unlink(missing_ok=True)
+    path.with_suffix(".gone").rename(path)
+    cluster.start_node(FOUR)
 
 
 def test_lists_and_rates_of_throttles(cluster: Cluster, client: ClusterClient):

@@ -141,7 +141,7 @@ class ClusterModel:
         heappush(self._actions, (seconds, next(self._order), action))
 
     def advance(self, seconds: float) -> None:
-        """Let time pass: transfer bytes, end transfers, and run actions."""
+        """Advance the time: transfer bytes, end transfers, and run actions."""
         end_s = self.now_s + seconds
         while True:
             next_s = self.now_s + self.copies.transfers.seconds_to_next()

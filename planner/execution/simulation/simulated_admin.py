@@ -203,6 +203,8 @@ class SimulatedAdmin:
         if one is None or broker not in one.paths:
             owner.remembered[key] = path
             return _UNKNOWN if one is None else None
+        if not self._model.copies.is_online(one, broker):
+            return "KafkaStorageError"
         self._model.table.keep(one)
         if one.paths[broker] == path:
             self._model.copies.end_move(one, broker)
