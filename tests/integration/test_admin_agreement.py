@@ -1,6 +1,5 @@
 """The simulated cluster against a real one: the same requests, the same outcome."""
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import pytest
 from kafka import KafkaAdminClient
 
-from integration.kafka.cluster import Cluster
+from integration.kafka.cluster import Cluster, wait_until
 from integration.steps import create
 from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.cluster.running_cluster import RunningCluster
@@ -24,7 +23,8 @@ Lists = dict[int, list[int] | None]
 FOUR = 4
 """Broker that is killed, in a process of its own."""
 SETTLED_S = 30.0
-STABLE_S = 0.3
+SAME_LOOKS = 4
+"""Number of equal states, one after the other, that count as settled."""
 LEADER = "leader.replication.throttled.replicas"
 FOLLOWER = "follower.replication.throttled.replicas"
 MIN_ISR = {"min.insync.replicas": ("SET", "2")}
@@ -142,18 +142,17 @@ class Both:
     def agree(self) -> None:
         """Wait until both have settled on the same state, and it stays."""
         self._simulated.sleep(1000)
-        expected = self._state(self._simulated)
-        deadline_s = time.monotonic() + SETTLED_S
-        while True:
-            found = self._state(self._real)
-            if found == expected:
-                time.sleep(STABLE_S)
-                found = self._state(self._real)
-            if found == expected:
-                return
-            if time.monotonic() > deadline_s:
-                assert expected == found
-            time.sleep(0.1)
+        expected, looks = self._state(self._simulated), [False]
+
+        def is_same() -> bool:
+            looks.append(self._state(self._real) == expected)
+            return all(looks[-SAME_LOOKS:])
+
+        try:
+            wait_until(is_same, "the clusters to agree", timeout_s=SETTLED_S)
+        except TimeoutError:
+            assert self._state(self._real) == expected
+            raise
 
     def _state(self, one: RunningCluster) -> dict[str, Any]:
         live = one.live_brokers()
