@@ -1,6 +1,5 @@
 """The simulated cluster against a real one: the same requests, the same outcome."""
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import pytest
 from kafka import KafkaAdminClient
 
-from integration.kafka.cluster import Cluster
+from integration.kafka.cluster import Cluster, wait_until
 from integration.steps import create
 from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.cluster.running_cluster import RunningCluster
@@ -24,7 +23,8 @@ Lists = dict[int, list[int] | None]
 FOUR = 4
 """Broker that is killed, in a process of its own."""
 SETTLED_S = 30.0
-STABLE_S = 0.3
+SAME_LOOKS = 4
+"""Number of equal states, one after the other, that count as settled."""
 LEADER = "leader.replication.throttled.replicas"
 FOLLOWER = "follower.replication.throttled.replicas"
 MIN_ISR = {"min.insync.replicas": ("SET", "2")}
@@ -124,6 +124,14 @@ class Both:
         self._simulated.restart(FOUR)
         self.agree()
 
+    def fail_dir(self, number: int) -> None:
+        """Put a file where a log dir of the broker that may fail was."""
+        path = self._cluster.log_dirs(FOUR)[number - 1]
+        path.rename(path.with_suffix(".gone"))
+        path.touch()
+        self._simulated.fail_log_dir(FOUR, str(path))
+        self.agree()
+
     def delete(self) -> None:
         with KafkaAdminClient(bootstrap_servers=self._cluster.bootstrap) as admin:
             admin.delete_topics(self.topics)
@@ -134,18 +142,17 @@ class Both:
     def agree(self) -> None:
         """Wait until both have settled on the same state, and it stays."""
         self._simulated.sleep(1000)
-        expected = self._state(self._simulated)
-        deadline_s = time.monotonic() + SETTLED_S
-        while True:
-            found = self._state(self._real)
-            if found == expected:
-                time.sleep(STABLE_S)
-                found = self._state(self._real)
-            if found == expected:
-                return
-            if time.monotonic() > deadline_s:
-                assert expected == found
-            time.sleep(0.1)
+        expected, looks = self._state(self._simulated), [False]
+
+        def is_same() -> bool:
+            looks.append(self._state(self._real) == expected)
+            return all(looks[-SAME_LOOKS:])
+
+        try:
+            wait_until(is_same, "the clusters to agree", timeout_s=SETTLED_S)
+        except TimeoutError:
+            assert self._state(self._real) == expected
+            raise
 
     def _state(self, one: RunningCluster) -> dict[str, Any]:
         live = one.live_brokers()
@@ -292,6 +299,31 @@ def test_a_new_replica_gets_the_log_dir_with_the_fewest(
     both.move({(number, 3): 1 for number in range(4)})
 
     both.reassign({4: [1, 3]})
+
+
+def test_a_log_dir_that_fails(cluster: Cluster, client: ClusterClient):
+    lists = [[4, 1], [1, 4], [4], [4, 2], [1, 2]]
+    both = Both(cluster, client, "failed-dir", lists, has_known_dirs=True)
+    both.move({(0, 4): 1, (1, 4): 1, (2, 4): 1, (3, 4): 2})
+    try:
+        both.fail_dir(1)
+        assert both.elect(0, 2, 3)
+        both.reassign({0: [2, 1], 2: [1], 4: [1, 4]})
+        both.reassign({2: None})
+        assert both.move({(3, 4): 1, (1, 4): 2})
+        assert both.move({(1, 4): 1})
+        both.reassign({1: [1, 3]})
+    finally:
+        repair_dir(cluster, 1)
+
+
+def repair_dir(cluster: Cluster, number: int) -> None:
+    """Bring a log dir back; the broker reads it when it starts."""
+    path = cluster.log_dirs(FOUR)[number - 1]
+    cluster.stop_node(FOUR)
+    path.unlink(missing_ok=True)
+    path.with_suffix(".gone").rename(path)
+    cluster.start_node(FOUR)
 
 
 def test_lists_and_rates_of_throttles(cluster: Cluster, client: ClusterClient):

@@ -105,6 +105,7 @@ class ClusterModel:
         """Carry out on the brokers what the controller has changed of a partition."""
         self.copies.follow(one)
         self._note_state(one)
+        self.table.rest(one)
 
     def _note_state(self, one: SimulatedPartition) -> None:
         """Note whether a partition is reassigned, and whether it is in trouble."""
@@ -140,7 +141,7 @@ class ClusterModel:
         heappush(self._actions, (seconds, next(self._order), action))
 
     def advance(self, seconds: float) -> None:
-        """Let time pass: transfer bytes, end transfers, and run actions."""
+        """Advance the time: transfer bytes, end transfers, and run actions."""
         end_s = self.now_s + seconds
         while True:
             next_s = self.now_s + self.copies.transfers.seconds_to_next()
@@ -160,7 +161,9 @@ class ClusterModel:
         for name in transfers.ended():
             if name in transfers:
                 one = self.copies.finish(name)
-                if not name.is_inside:
+                if name.is_inside:
+                    self.table.rest(one)
+                else:
                     self.set_in_sync(one, (*one.in_sync, name.broker))
         for number in transfers.full_dirs():
             self._fail_dir(number)
@@ -199,7 +202,7 @@ class ClusterModel:
         """Fail a log dir; a broker without another one ends."""
         owner = self.brokers[broker]
         owner.dirs[path].is_online = False
-        if not any(one.is_online for one in owner.dirs.values()):
+        if not owner.can_run:
             self.fence(broker)
             return
         for one in self.table.on_broker(broker):

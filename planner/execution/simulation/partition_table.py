@@ -2,6 +2,7 @@
 
 import base64
 import uuid
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -46,7 +47,14 @@ class PartitionTable:
     ----------
     state
         The cluster at first. A partition is read from it when it is looked at, and an
-        object from its first change on.
+        object while it is changed; between changes it takes a few bytes.
+
+    Attributes
+    ----------
+    topics
+        Topics by name.
+    changed
+        Partitions under change, and those that the snapshot does not have.
     """
 
     def __init__(self, state: ClusterState) -> None:
@@ -54,6 +62,10 @@ class PartitionTable:
         self._numbers = state.partitions.partition
         self.topics = {one.name: one for one in _topics(state)}
         self.changed: dict[Key, SimulatedPartition] = {}
+        # Leader, replicas and numbers of their paths of partitions at rest.
+        self._resting: dict[Key, bytes] = {}
+        self._paths: list[str | None] = []
+        self._number_of: dict[str | None, int] = {}
         self._made = 0
 
     def row_of(self, key: Key) -> int | None:
@@ -69,13 +81,56 @@ class PartitionTable:
         if found := self.changed.get(key):
             return found
         row = self.row_of(key)
-        return None if row is None else self._read(key, row)
+        if row is None:
+            return None
+        found, packed = self._read(key, row), self._resting.get(key)
+        if packed is not None:
+            self._unpack(found, packed)
+        return found
+
+    def keep(self, one: SimulatedPartition) -> None:
+        """Keep a partition that is about to change."""
+        self.changed[one.key] = one
+        self._resting.pop(one.key, None)
+
+    def rest(self, one: SimulatedPartition) -> None:
+        """Keep a partition in a few bytes, if it is at rest."""
+        if one.row is None or not one.is_at_rest:
+            return
+        paths = [self._number(one.paths[broker]) for broker in one.replicas]
+        self._resting[one.key] = array(
+            "i", [one.leader or 0, *one.replicas, *paths]
+        ).tobytes()
+        self.changed.pop(one.key, None)
+
+    def _number(self, path: str | None) -> int:
+        number = self._number_of.setdefault(path, len(self._paths))
+        if number == len(self._paths):
+            self._paths.append(path)
+        return number
+
+    def _unpack(self, found: SimulatedPartition, packed: bytes) -> None:
+        found.leader, *numbers = array("i", packed)
+        half = len(numbers) // 2
+        found.replicas = found.in_sync = tuple(numbers[:half])
+        paths = (self._paths[number] for number in numbers[half:])
+        found.paths = dict(zip(found.replicas, paths, strict=True))
+        found.adding = found.removing = found.eligible = found.last_leader = ()
+        found.failed, found.missing, found.future = (), {}, {}
+        found.future_missing = {}
+
+    def other_than_first(self) -> Iterator[SimulatedPartition]:
+        """Yield the partitions that have changed since the snapshot."""
+        yield from self.changed.values()
+        for key in self._resting:
+            if (one := self.find(key)) is not None:
+                yield one
 
     def touch(self, key: Key) -> SimulatedPartition | None:
         """Return a partition to change; `None`: there is none."""
         found = self.find(key)
         if found is not None:
-            self.changed[key] = found
+            self.keep(found)
         return found
 
     def on_broker(self, broker: int) -> list[SimulatedPartition]:
@@ -86,6 +141,8 @@ class PartitionTable:
             key = state.key_of(row)
             if self.row_of(key) == row:
                 self.touch(key)
+        for one in [one for one in self.other_than_first() if broker in one.replicas]:
+            self.keep(one)
         return [one for one in self.changed.values() if broker in one.replicas]
 
     def unsettled(self) -> Iterator[SimulatedPartition]:
@@ -165,6 +222,7 @@ class PartitionTable:
         topic = self.topics[name]
         for key in self.keys_of(topic):
             self.changed.pop(key, None)
+            self._resting.pop(key, None)
         del self.topics[name]
 
     def create_partition(self, found: SimulatedPartition) -> None:

@@ -169,7 +169,9 @@ class ReplicaCopies:
                 self._transfer(one, broker, left, used, growth=growth)
         for broker, left in one.future_missing.items():
             path = one.future[broker]
-            if self.is_online(one, broker) and self._brokers[broker].is_online(path):
+            # A future replica is copied from the replica, once that is complete.
+            is_ready = broker not in one.missing and self.is_online(one, broker)
+            if is_ready and self._brokers[broker].is_online(path):
                 used = (_NUM_RATES * self._brokers[broker].number + _INSIDE,)
                 self._transfer(one, broker, left, used, path=path)
 
@@ -232,8 +234,7 @@ class ReplicaCopies:
         path = one.future.pop(broker)
         del one.future_missing[broker]
         self._brokers[broker].count(one.paths[broker], -1)
-        held = one.size_bytes - one.missing.get(broker, 0.0)
-        self._take(broker, one.paths[broker], -held)
+        self._take(broker, one.paths[broker], -one.size_bytes)
         one.paths[broker] = path
 
     def missing(self, one: SimulatedPartition, broker: int, *, inside: bool) -> float:

@@ -157,7 +157,7 @@ class SimulatedAdmin:
 
     def _reassign(self, key: Key, target: Brokers | None) -> str | None:
         """Reassign one partition; return the refusal."""
-        one = self._model.table.touch(key)
+        one = self._model.table.find(key)
         if one is None:
             return _UNKNOWN
         rules = self._model.rules_of(one)
@@ -171,6 +171,7 @@ class SimulatedAdmin:
             if not self._is_valid(target):
                 return "InvalidReplicationAssignmentError"
             one.reassign(tuple(target), rules)
+        self._model.table.keep(one)
         self._model.follow(one)
         return None
 
@@ -198,10 +199,13 @@ class SimulatedAdmin:
             return "LogDirNotFoundError"
         if not owner.dirs[path].is_online:
             return "KafkaStorageError"
-        one = self._model.table.touch(key)
+        one = self._model.table.find(key)
         if one is None or broker not in one.paths:
             owner.remembered[key] = path
             return _UNKNOWN if one is None else None
+        if not self._model.copies.is_online(one, broker):
+            return "KafkaStorageError"
+        self._model.table.keep(one)
         if one.paths[broker] == path:
             self._model.copies.end_move(one, broker)
         elif one.future.get(broker) != path:
@@ -216,7 +220,7 @@ class SimulatedAdmin:
 
     def _elect(self, key: Key) -> str | None:
         """Elect the preferred leader of one partition; return the refusal."""
-        model, one = self._model, self._model.table.touch(key)
+        model, one = self._model, self._model.table.find(key)
         if one is None:
             election = unknown(Partition(*key))
         else:
@@ -224,6 +228,7 @@ class SimulatedAdmin:
             seen = one.electable(rules.is_online)
             election = predict_election(seen, ElectionType.PREFERRED)
             if election.outcome is Outcome.TO_ELECT:
+                model.table.keep(one)
                 one.update(one.in_sync, rules, is_preferred=True)
                 model.follow(one)
         if election.outcome.is_fine:
@@ -315,8 +320,9 @@ class SimulatedAdmin:
             self._model.fence(broker)
 
     def restart(self, broker: int) -> None:
-        """Start a broker that was killed; its replicas catch up."""
-        if not self._model.brokers[broker].is_live:
+        """Start a broker that was killed, unless all its log dirs have failed."""
+        owner = self._model.brokers[broker]
+        if not owner.is_live and owner.can_run:
             self._model.unfence(broker)
 
     def fail_log_dir(self, broker: int, path: str) -> None:

@@ -74,6 +74,11 @@ class SimulatedBroker:
     remembered: dict[Key, str] = field(default_factory=dict)
     down_s: float = 0.0
 
+    @property
+    def can_run(self) -> bool:
+        """Whether a log dir works; without any a broker ends."""
+        return not self.dirs or any(one.is_online for one in self.dirs.values())
+
     def is_online(self, path: str | None) -> bool:
         """Return whether replicas in a log dir are online; `None`: any log dir."""
         found = None if path is None else self.dirs.get(path)

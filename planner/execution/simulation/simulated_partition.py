@@ -89,6 +89,17 @@ class SimulatedPartition:
         return bool(self.adding or self.removing)
 
     @property
+    def is_at_rest(self) -> bool:
+        """Whether it is complete and in sync, and nothing of it moves."""
+        is_whole = self.in_sync and set(self.in_sync) == set(self.replicas)
+        trouble = (self.eligible, self.last_leader, self.failed, self.missing)
+        return (
+            bool(is_whole and self.paths.keys() == set(self.replicas))
+            and self.leader is not None
+            and not (self.is_reassigning or self.future or any(trouble))
+        )
+
+    @property
     def target(self) -> Brokers:
         """Broker ids that the partition gets, preferred leader first."""
         return tuple(b for b in self.replicas if b not in self.removing)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ _LOADS = (
     *("leader_cpu_cores", "follower_cpu_cores"),
 )
 """Columns of a partition that no request changes."""
+_ROWS_AT_ONCE = 1000
 _Row = dict[str, Any]
 
 
@@ -118,14 +120,19 @@ def _partitions(model: ClusterModel, table: ArrowTable) -> ArrowTable:
     is_kept = np.zeros(len(table), dtype=np.bool_)
     for topic in model.table.topics.values():
         is_kept[topic.rows.start : topic.rows.stop] = True
-    changed = list(model.table.changed.values())
-    is_kept[[one.row for one in changed if one.row is not None]] = False
-    loads = _loads_of(table, changed)
-    rows = [
-        load | _partition(model, one) for load, one in zip(loads, changed, strict=True)
-    ]
-    kept = table.filter(pa.array(is_kept))
-    return pa.concat_tables([kept, _table(PARTITIONS, rows)])
+    changed: list[ArrowTable] = []
+    others = model.table.other_than_first()
+    while some := list(islice(others, _ROWS_AT_ONCE)):
+        is_kept[[one.row for one in some if one.row is not None]] = False
+        changed.append(_changed(model, table, some))
+    return pa.concat_tables([table.filter(pa.array(is_kept)), *changed])
+
+
+def _changed(
+    model: ClusterModel, table: ArrowTable, some: list[SimulatedPartition]
+) -> ArrowTable:
+    loads = zip(_loads_of(table, some), some, strict=True)
+    return _table(PARTITIONS, [load | _partition(model, one) for load, one in loads])
 
 
 def _loads_of(table: ArrowTable, changed: list[SimulatedPartition]) -> list[_Row]:
