@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from integration.runs import connected, follow, job_of
+from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.run import run as run_module
 from planner.execution.run.journal import Journal
-from planner.execution.run.live_cluster import LiveCluster
 
 SENT = "sent.jsonl"
 """Every change that the runs of a plan have sent, beside the plan."""

@@ -11,8 +11,8 @@ from typing import Any
 from integration.kafka.cluster import Cluster
 from integration.steps import replicas_of
 from planner.execution.choices import Choices
+from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.run.journal import journal_path, read_journal
-from planner.execution.run.live_cluster import LiveCluster
 from planner.execution.run.run import Job, run
 from planner.execution.run.run_choices import RunChoices
 from planner.execution.run.run_records import Event

@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 

@@ -28,6 +28,7 @@ from planner.kafka.read.topic_metadata import (
     kafka_topic_id,
     read_reassignments,
     read_topics,
+    refuse_hidden,
 )
 from planner.snapshot import Snapshot
 from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
@@ -103,11 +104,12 @@ class LiveCluster:
     def partitions(self, keys: Collection[Key]) -> dict[Key, Seen]:
         """Return partitions as brokers describe them; those that are gone lack."""
         wanted = set(keys)
+        topics = read_topics(self._client, sorted({topic for topic, _ in wanted}))
+        # A topic that the user may not see is not gone.
+        refuse_hidden(self._client, topics)
         return {
             key: _seen(one, topic["topic_id"])
-            for name, topic in read_topics(
-                self._client, sorted({topic for topic, _ in wanted})
-            ).items()
+            for name, topic in topics.items()
             for one in topic["partitions"]
             if (key := (name, one["partition_index"])) in wanted
         }
