@@ -1,5 +1,8 @@
 """Brokers, the controller and disks that fail while a plan is carried out."""
 
+import contextlib
+import shutil
+import subprocess
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -141,6 +144,110 @@ def test_the_controller_stops_and_returns(breakable: Cluster, topic: str, tmp_pa
         event = carried_out(plan, breakable.bootstrap, {"admitted": restart})[-1]
 
     assert event.status == "completed"
+    assert replicas_of(breakable, topic) == list(lists.values())
+    assert throttles(breakable) == before
+    messages.check()
+
+
+def fail(path: Path) -> None:
+    """Put a file where a log dir was, so that nothing can be written there."""
+    path.rename(path.with_suffix(".away"))
+    path.touch()
+
+
+def repair(path: Path) -> None:
+    path.unlink()
+    path.with_suffix(".away").rename(path)
+
+
+def dir_of(cluster: Cluster, topic: str, broker: int) -> Path:
+    """Return the log dir in which a new replica of a broker lies."""
+    found: list[Path] = []
+
+    def is_there() -> bool:
+        found[:] = [d for d in cluster.log_dirs(broker) if any(d.glob(f"{topic}-*"))]
+        return bool(found)
+
+    wait_until(is_there, f"a replica of {topic} on broker {broker}")
+    return found[0]
+
+
+def test_a_log_dir_of_a_destination_fails(breakable: Cluster, topic: str, tmp_path):
+    lists = {0: [1, 3], 1: [2, 4]}
+    messages, plan = filled(breakable, topic, tmp_path, lists, [[1, 2], [2, 1]])
+    before = throttles(breakable)
+    failed: list[Path] = []
+
+    def break_dir() -> None:
+        failed.append(dir_of(breakable, topic, 3))
+        fail(failed[0])
+
+    with messages:
+        event = carried_out(plan, breakable.bootstrap, {"admitted": break_dir})[-1]
+        half = replicas_of(breakable, topic)
+        breakable.kill(3)
+        repair(failed[0])
+        breakable.start_node(3)
+        completed(plan, breakable.bootstrap)
+
+    assert event.status == "stopped"
+    assert event.set_aside == [
+        f"{topic}-0: log dirs of broker 3 are offline: {failed[0]}"
+    ]
+    assert half == [[1, 2], lists[1]]
+    assert replicas_of(breakable, topic) == list(lists.values())
+    assert throttles(breakable) == before
+    messages.check()
+
+
+@pytest.fixture
+def small_dir(breakable: Cluster, topic: str) -> Iterator[Path]:
+    """Give the second log dir of broker 3 a file system of its own, of 32 MB."""
+    path = breakable.log_dirs(3)[1]
+    kept = path.with_suffix(".kept")
+    breakable.kill(3)
+    shutil.copytree(path, kept)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(path)]
+    is_mounted = not subprocess.run(mount, check=False, capture_output=True).returncode
+    if is_mounted:
+        shutil.copytree(kept, path, dirs_exist_ok=True)
+    breakable.start_node(3)
+    if not is_mounted:
+        pytest.skip("mounting a small file system needs root")
+    yield path
+    breakable.kill(3)
+    subprocess.run(["umount", str(path)], check=True)
+    breakable.start_node(3)
+
+
+def test_the_disk_of_a_destination_is_full(
+    breakable: Cluster, topic: str, small_dir: Path, tmp_path
+):
+    lists = {0: [1, 3], 1: [2, 4]}
+    create(breakable, topic, [[1, 2], [2, 1]])
+    messages = Messages(breakable.bootstrap, topic, 2).write(40)
+    log_dirs = {0: ["any", str(small_dir)]}
+    plan = plan_folder(breakable, tmp_path, topic, lists, log_dirs)
+    before = throttles(breakable)
+    filler = small_dir / "filler"
+
+    def fill() -> None:
+        wait_until(lambda: any(small_dir.glob(f"{topic}-*")), "the new replica")
+        with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+            while file.write(bytes(4096)):
+                pass
+
+    with messages:
+        event = carried_out(plan, breakable.bootstrap, {"admitted": fill})[-1]
+        breakable.kill(3)
+        filler.unlink()
+        breakable.start_node(3)
+        completed(plan, breakable.bootstrap)
+
+    assert event.status == "stopped"
+    (aside,) = event.set_aside
+    assert aside.startswith(f"{topic}-0: ")
+    assert "offline" in aside or "down" in aside
     assert replicas_of(breakable, topic) == list(lists.values())
     assert throttles(breakable) == before
     messages.check()

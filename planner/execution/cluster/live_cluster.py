@@ -68,8 +68,9 @@ class LiveCluster:
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Let time pass, after which refused credentials may have been repaired."""
         time.sleep(seconds)
+        self._client.forgive()
 
     def snapshot(self, sample_s: float = 0.0) -> Snapshot:
         """Return the whole cluster; rates are sampled for some seconds, 0: none."""
