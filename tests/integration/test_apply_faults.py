@@ -367,14 +367,14 @@ def test_a_signal_ends_a_run(trial: Trial, sign: signal.Signals, is_cancelled: b
     for line in process.stdout:
         if json.loads(line)["event"] == "admitted":
             process.send_signal(sign)
-    code, told = process.wait(60), process.stderr.read()
+    code, said = process.wait(60), process.stderr.read()
     process.stdout.close()
     process.stderr.close()
 
     assert code == 130
-    assert "3 reassignments of the plan go on inside Kafka" in told
-    assert "--yes" in told.partition("to go on:")[2].splitlines()[0]
-    assert "kafka-planner cancel" in told.partition("to stop:")[2].splitlines()[0]
+    assert "3 reassignments of the plan go on inside Kafka" in said
+    assert "--yes" in said.partition("to go on:")[2].splitlines()[0]
+    assert "kafka-planner cancel" in said.partition("to stop:")[2].splitlines()[0]
     if is_cancelled:
         cancelled(trial.plan, trial.cluster.bootstrap)
         assert throttles(trial.cluster) == trial.throttles
