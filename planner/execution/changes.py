@@ -148,7 +148,10 @@ class ChangeReader:
         if self.rows.is_reassigning[row]:
             yield self._running(row, now)
         lists = self._waves.entries(entry.key)
-        reached = [n for n, one in enumerate(lists) if one.replicas == now]
+        # After a cancel the brokers of a wave are there in another order.
+        reached = [n for n, one in enumerate(lists) if one.replicas == now] or [
+            n for n, one in enumerate(lists) if sorted(one.replicas) == sorted(now)
+        ]
         # Waves before the last one with the present list are done; that one may still
         # have to move a replica between log dirs.
         for one in [*lists[max(reached, default=0) :], entry]:
@@ -193,6 +196,17 @@ class ChangeReader:
             copies=copies,
             inside=tuple(inside),
         )
+
+
+def after_cancel(before: Brokers, target: Brokers) -> Brokers:
+    """
+    Return the list that Kafka leaves after it has cancelled a reassignment.
+
+    The list of a running reassignment is the target, and then what it removes; a cancel
+    only takes out the brokers that were being added.
+    """
+    kept = tuple(broker for broker in target if broker in before)
+    return kept + tuple(broker for broker in before if broker not in target)
 
 
 def _copy_bytes(state: ClusterState) -> list[int | None]:

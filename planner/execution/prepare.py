@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from placement.model.load import disk_loads, weigh
 from placement.operations.descriptor import describe
 from planner.errors import BadInputError
 from planner.execution.admission import Caps, Disk
-from planner.execution.changes import Change, ChangeReader
+from planner.execution.changes import Change, ChangeReader, after_cancel
 from planner.execution.choices import Choices
 from planner.execution.least_throttle import LeastRate, least_rate, too_low_blocker
 from planner.execution.preflight import (
@@ -165,7 +166,11 @@ class _Preparation:
         ]
 
     def _verified(self) -> Iterator[Status]:
-        """Yield the status of each entry; without a record, any list may be old."""
+        """
+        Yield the status of each entry; without a record, any list may be old.
+
+        A cancelled reassignment has not been started: it is to be asked for again.
+        """
         before = {
             one.key: Before(one.replicas, one.log_dirs)
             for one in entries_of(self.plan.before)
@@ -180,7 +185,17 @@ class _Preparation:
             status = verifier.status(entry)
             is_there = entry.key in self.rows.row_of
             is_old = self.plan.rollback is None and status is Status.DIFFERS
-            yield Status.NOT_STARTED if is_old and is_there else status
+            is_back = status is Status.DIFFERS and self._is_cancelled(entry, before)
+            yield Status.NOT_STARTED if (is_old and is_there) or is_back else status
+
+    def _is_cancelled(self, entry: Entry, before: Mapping[Key, Before]) -> bool:
+        """Return whether a partition is as Kafka leaves it after a cancel."""
+        row, was = self.rows.row_of.get(entry.key), before.get(entry.key)
+        if row is None or was is None or self.rows.is_reassigning[row]:
+            return False
+        lists = [was.replicas, *self.lists.lists(entry.key), entry.replicas]
+        now = self.rows.replicas(row)
+        return any(now == after_cancel(*some) for some in pairwise(lists))
 
     def _of(self, *statuses: Status) -> list[Entry]:
         """Return the entries with one of some statuses."""

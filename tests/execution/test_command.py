@@ -123,6 +123,18 @@ def test_the_screen_ends_with_what_stops_it(capsys, tmp_path):
     assert "nothing has been changed" in outcome.out
 
 
+def test_a_cancelled_move_is_asked_for_again(capsys, tmp_path):
+    # Kafka leaves what is kept of the target, and then the rest of the old list.
+    now = cluster(tmp_path, partition(0, 2, 1), partition(1, 2, 1))
+
+    found = preview(
+        capsys, plan(tmp_path, ([1, 2], [3, 2]), ([1, 2], [1, 3])), "--snapshot", now
+    )
+
+    # The second one would be [1, 2]: another tool has changed its order.
+    assert (found["stages"][0]["partitions"], rules(found)) == (1, ["drifted"])
+
+
 def test_a_finished_plan_has_no_stage(capsys, tmp_path):
     found = preview(
         capsys,
@@ -141,12 +153,17 @@ def test_a_plan_that_was_started_shows_what_is_left(capsys, tmp_path):
         partition(1, 1, 3, 2, adding_replicas=[3], removing_replicas=[2], isr=[1, 2]),
         partition(2, 1, 2),
     )
-    found = preview(capsys, plan(tmp_path, MOVE, MOVE, MOVE), "--snapshot", now)
+    path = plan(tmp_path, MOVE, MOVE, MOVE)
+    found = preview(capsys, path, "--snapshot", now)
 
     assert (found["completed"], found["in_progress"]) == (1, 1)
     # What runs already is waited for, in its turn.
     assert [stage["partitions"] for stage in found["stages"]] == [2]
-    assert rules(found) == []
+    # The journal beside the plan knows of no run: there may be another one.
+    assert rules(found) == ["reassigning"]
+
+    (path / "journal.jsonl").write_text('{"event": "started"}\n')
+    assert rules(preview(capsys, path, "--snapshot", now)) == []
 
 
 BLOCKED = {

@@ -344,6 +344,23 @@ def test_a_deleted_topic_ends_what_was_planned_there(tmp_path):
     assert events[-1].throttles_left == []
 
 
+def test_a_request_without_any_answer_is_not_repeated_for_ever(tmp_path, monkeypatch):
+    cluster = make_cluster([(1, 2)])
+
+    def refuse(_):
+        msg = "the answer is lost"
+        raise ClusterUnavailableError(msg)
+
+    monkeypatch.setattr(cluster, "reassign", refuse)
+    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
+    events = list(run(job(plan, patience_s=60.0), cluster))
+
+    assert events[-1].status == "stopped"
+    assert events[-1].set_aside == ["t-0: no request for it had an effect for 60 s"]
+    assert 60 <= cluster.now_s() <= 90
+    assert throttles(cluster) == {}
+
+
 def test_named_log_dirs_are_reached_between_and_inside_brokers(tmp_path):
     before, after = [(1, 2), (1, 2)], [(1, 3), (1, 2)]
     dirs = {

@@ -11,6 +11,8 @@ from integration.kafka.jars import kafka_jars, missing_prerequisite
 from integration.readers import Reader
 
 ClusterFactory = Callable[..., Cluster]
+SLOW_COPIES = {"replica.quota.window.num": "2", "replica.fetch.max.bytes": "65536"}
+"""Settings of brokers: by default ten seconds' worth is copied at once."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -49,6 +51,16 @@ def shared_cluster(
     """Three brokers on three racks with two log dirs each; tests add topics only."""
     base = tmp_path_factory.mktemp("shared") / "kafka"
     with Cluster(libs, base, archive=archive, apart=()) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def slow_cluster(
+    libs: Path, archive: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    """Brokers that copy in small pieces, and as slowly as a throttle says at once."""
+    base = tmp_path_factory.mktemp("slow") / "kafka"
+    with Cluster(libs, base, archive=archive, apart=(), config=SLOW_COPIES) as cluster:
         yield cluster
 
 

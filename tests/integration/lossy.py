@@ -9,6 +9,7 @@ from typing import Literal, Self
 Loss = Literal["request", "answer", "connection"]
 
 OFFSET_COMMIT, CREATE_TOPICS, CREATE_PARTITIONS, ELECT_LEADERS = 8, 19, 37, 43
+ALTER_REASSIGNMENTS = 45
 
 
 class LossyBroker:
@@ -31,6 +32,7 @@ class LossyBroker:
         self._api_key, self._loss = api_key, loss
         self._server = socket.create_server(("127.0.0.1", 0))
         self._open: list[socket.socket] = [self._server]
+        self._is_whole = False
         self.lost = 0
 
     @property
@@ -39,6 +41,10 @@ class LossyBroker:
         here = f"127.0.0.1:{self._server.getsockname()[1]}"
         advertised = "{}:{}".format(*self._real)
         return ("--bootstrap-server", here, "--resolve", f"{advertised}={here}")
+
+    def repair(self) -> None:
+        """Lose nothing more; a connection that has lost something stays deaf."""
+        self._is_whole = True
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._accept, daemon=True).start()
@@ -69,7 +75,7 @@ class LossyBroker:
                 head = _read(client, 6)
                 size, api_key = struct.unpack(">ih", head)
                 request = head + _read(client, size - 2)
-                if api_key == self._api_key:
+                if api_key == self._api_key and not self._is_whole:
                     self.lost += 1
                     is_deaf.set()
                     if self._loss == "request":

@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,37 +17,11 @@ from integration.planner import (
     run_here,
     take_snapshot,
 )
+from integration.runs import fresh, plan_folder
 from integration.shell import throttles
 from integration.steps import create, replicas_of, verify
 
 pytestmark = pytest.mark.kafka
-
-
-def plan_folder(
-    cluster: Cluster, folder: Path, topic: str, lists: dict[int, list[int]]
-) -> Path:
-    """Write the folder of a plan that gives partitions of a topic other lists."""
-    path = folder / "plan"
-    path.mkdir()
-    before = replicas_of(cluster, topic)
-    for name, rows in (
-        ("rollback.json", {number: before[number] for number in lists}),
-        ("reassignment.json", lists),
-    ):
-        entries = [
-            {"topic": topic, "partition": number, "replicas": row}
-            for number, row in rows.items()
-        ]
-        (path / name).write_text(json.dumps({"version": 1, "partitions": entries}))
-    document = {
-        "format": "kafka-planner/plan",
-        "version": 1,
-        "goal": "rebalance",
-        "snapshot": {"cluster_id": cluster.cluster_id},
-        "settings": {},
-    }
-    (path / "plan.json").write_text(json.dumps(document))
-    return path
 
 
 def apply(cluster: Cluster, plan: Path, *options: object) -> tuple[Outcome, list[Any]]:
@@ -60,15 +33,6 @@ def apply(cluster: Cluster, plan: Path, *options: object) -> tuple[Outcome, list
     shown = ("--yes", "--plan-id", plan_id, "--max-age", "1h", "--format", "json")
     done = run_here("apply", plan, *where, *shown, *options)
     return done, [json.loads(line) for line in done.out.splitlines()]
-
-
-def fresh(plan: Path) -> Path:
-    """Date a plan now, as an unattended run needs it."""
-    path = plan / "plan.json"
-    document = json.loads(path.read_text())
-    document["snapshot"]["taken_at"] = datetime.now(UTC).isoformat()
-    path.write_text(json.dumps(document))
-    return plan
 
 
 def test_a_plan_is_carried_out_and_leaves_no_throttle(

@@ -28,6 +28,7 @@ from planner.kafka.read.topic_metadata import (
     kafka_topic_id,
     read_reassignments,
     read_topics,
+    refuse_hidden,
 )
 from planner.snapshot import Snapshot
 from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
@@ -67,8 +68,9 @@ class LiveCluster:
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Let time pass, after which refused credentials may have been repaired."""
         time.sleep(seconds)
+        self._client.forgive()
 
     def snapshot(self, sample_s: float = 0.0) -> Snapshot:
         """Return the whole cluster; rates are sampled for some seconds, 0: none."""
@@ -103,11 +105,12 @@ class LiveCluster:
     def partitions(self, keys: Collection[Key]) -> dict[Key, Seen]:
         """Return partitions as brokers describe them; those that are gone lack."""
         wanted = set(keys)
+        topics = read_topics(self._client, sorted({topic for topic, _ in wanted}))
+        # A topic that the user may not see is not gone.
+        refuse_hidden(self._client, topics)
         return {
             key: _seen(one, topic["topic_id"])
-            for name, topic in read_topics(
-                self._client, sorted({topic for topic, _ in wanted})
-            ).items()
+            for name, topic in topics.items()
             for one in topic["partitions"]
             if (key := (name, one["partition_index"])) in wanted
         }

@@ -36,6 +36,8 @@ class ActiveStep:
         The step.
     asked_s
         When it was requested last.
+    first_asked_s
+        When it was requested first.
     is_confirmed
         Whether the cluster was seen to carry it out, or said so.
     gone_s
@@ -44,6 +46,7 @@ class ActiveStep:
 
     one: Admitted
     asked_s: float
+    first_asked_s: float
     is_confirmed: bool
     gone_s: float | None = None
     reason: str = ""
@@ -68,7 +71,9 @@ class ActiveSteps:
         """Begin to look at some steps."""
         now = self._cluster.now_s()
         for one in steps:
-            self.by_key[one.change.key] = ActiveStep(one, now, is_confirmed)
+            before = self.by_key.get(one.change.key)
+            first_s = before.first_asked_s if before and before.one == one else now
+            self.by_key[one.change.key] = ActiveStep(one, now, first_s, is_confirmed)
 
     def remove(self, key: Key) -> None:
         """Look at a step no more."""
@@ -138,6 +143,10 @@ class ActiveSteps:
         if now - active.gone_s < (SETTLE_S if active.is_confirmed else REPEAT_S):
             return Fate.RUNNING
         if not active.is_confirmed and seen.replicas == active.one.before:
+            patience = self._context.choices.patience_s
+            if now - active.first_asked_s >= patience:
+                reason = f"no request for it had an effect for {patience:g} s"
+                return _lost(active, reason)
             active.asked_s, active.gone_s = now, None
             return Fate.UNREQUESTED
         found = ",".join(map(str, seen.replicas))

@@ -48,6 +48,7 @@ class CopyWatch:
 
     context: RunContext
     _grown: dict[ReplicaKey, tuple[int, float]] = field(default_factory=dict)
+    _hidden: dict[ReplicaKey, tuple[str, float]] = field(default_factory=dict)
 
     def look(self, active: Mapping[Key, ActiveStep]) -> Progress:
         """Return the progress of the copies under way."""
@@ -64,6 +65,7 @@ class CopyWatch:
             _copy(active[key], b, dirs.get(b)) for key, b in dict.fromkeys(replicas)
         ]
         self._note(copies)
+        self._note_hidden(replicas, dirs)
         self._forget(set(replicas))
         return Progress(
             copies=copies,
@@ -80,6 +82,31 @@ class CopyWatch:
             before = self._grown.get(key)
             if before is None or size > before[0]:
                 self._grown[key] = size, now
+
+    def _note_hidden(
+        self, replicas: Iterable[ReplicaKey], dirs: Mapping[int, BrokerDirs]
+    ) -> None:
+        """Note since when a copy is in no log dir of a broker with a failed one."""
+        now, before = self.context.cluster.now_s(), self._hidden
+        self._hidden = {}
+        for key, broker in replicas:
+            found = dirs.get(broker)
+            if found is None or not (failed := _failed_dirs(found)):
+                continue
+            name = Partition(*key)
+            if name not in found.current and name not in found.future:
+                reason = _offline(broker, failed)
+                _, since_s = before.get((key, broker), ("", now))
+                self._hidden[key, broker] = reason, since_s
+
+    def failed(self) -> dict[str, list[Key]]:
+        """Return the copies that a failed log dir holds for good, by the reason."""
+        now, grace = self.context.cluster.now_s(), self.context.choices.broker_grace_s
+        found: dict[str, list[Key]] = {}
+        for (key, _), (reason, since_s) in self._hidden.items():
+            if now - since_s >= grace:
+                found.setdefault(reason, []).append(key)
+        return found
 
     def _forget(self, kept: Collection[ReplicaKey]) -> None:
         for key in self._grown.keys() - set(kept):
@@ -116,7 +143,7 @@ class CopyWatch:
             elif one is None or one.leader is None:
                 reason = "it has no leader to copy from"
             elif failed := _failed_dirs(dirs.get(broker)):
-                reason = f"log dirs of broker {broker} are offline: {failed}"
+                reason = _offline(broker, failed)
             elif self.context.throttles.rate is None:
                 reason = f"nothing was copied to broker {broker} for {STUCK_S:g} s"
             else:
@@ -161,6 +188,10 @@ def _by_broker(copies: Iterable[CopyRecord]) -> list[BrokerProgressRecord]:
         )
         for broker in sorted(count)
     ]
+
+
+def _offline(broker: int, failed: str) -> str:
+    return f"log dirs of broker {broker} are offline: {failed}"
 
 
 def _failed_dirs(dirs: BrokerDirs | None) -> str:

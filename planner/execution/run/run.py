@@ -1,6 +1,6 @@
 """Run of a plan on a cluster: its stages, the elections, the clean-up, the verdict."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -9,6 +9,7 @@ from planner.execution.admission import Disk
 from planner.execution.apply_records import BlockerRecord
 from planner.execution.choices import Choices
 from planner.execution.cluster.running_cluster import RunningCluster
+from planner.execution.preflight import Blocker
 from planner.execution.prepare import Prepared, prepare
 from planner.execution.run.controls import ControlFile, control_path
 from planner.execution.run.gate import Gate, local_now
@@ -32,6 +33,7 @@ from planner.execution.stages import Stage, StageKind
 from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import WavesInput
 from planner.snapshot import Snapshot
+from planner.text.format import plural
 from planner.verify.verification import Verification
 from planner.verify.whole_plan import verify_read
 
@@ -117,7 +119,7 @@ def run(job: Job, cluster: RunningCluster) -> Iterator[Event]:
             if refusal := _refusal(job, prepared, seen):
                 yield _failed(journal, refusal, prepared)
                 return
-            is_resumed = bool(lines)
+            is_resumed = _has_started(lines)
             del lines
             whole = _Run(job, cluster, journal, prepared, own, now)
             del now
@@ -128,12 +130,35 @@ def prepare_run(
     job: Job, now: Snapshot, own: OwnThrottles, missing_rights: Sequence[str] = ()
 ) -> Prepared:
     """Return the stages that are left, without throttles of ours as a reason."""
-    return prepare(
+    prepared = prepare(
         job.plan,
         now,
         replace(job.choices, is_own_throttle=own.explains),
         [*job.missing_rights, *missing_rights],
         job.waves,
+    )
+    if not prepared.num_moving or _has_started(read_journal(job.journal)):
+        return prepared
+    found = _under_way_blocker(prepared.num_moving, job.journal)
+    if found.rule in job.choices.ignore:
+        return replace(prepared, ignored=(*prepared.ignored, found))
+    return replace(prepared, blockers=(*prepared.blockers, found))
+
+
+def _has_started(lines: Iterable[Line]) -> bool:
+    """Return whether a run of the plan has begun here, and was not just refused."""
+    return any(line.get("event") == "started" for line in lines)
+
+
+def _under_way_blocker(num_moving: int, journal: Path) -> Blocker:
+    """Return the reason that another run of the plan may be under way."""
+    return Blocker(
+        rule="reassigning",
+        count=num_moving,
+        message=f"{plural(num_moving, 'partition')} of the plan move already, and "
+        f"no run in {journal} has moved them: another one may be under way",
+        remedy="run it where its journal is; if no other run is under way, "
+        "--ignore reassigning",
     )
 
 

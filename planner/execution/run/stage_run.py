@@ -186,6 +186,10 @@ class StageRun:
             for active in self._steps.by_key.values()
             if not set(brokers).isdisjoint(_receivers(active))
         ]
+        self._cancel(hit, reason)
+
+    def _cancel(self, hit: Sequence[Admitted], reason: str) -> None:
+        """Take steps back that are under way, and give them up."""
         if not hit:
             return
         keys = [one.change.key for one in hit if one.step.replicas != one.before]
@@ -247,6 +251,14 @@ class StageRun:
         rate = self._context.throttles.rate
         if is_throttle and rate is not None and self._context.may_raise_rate:
             self._set_rate(min(2 * rate, MOST_RATE), "copies made no progress")
+        self._cancel_failed()
+
+    def _cancel_failed(self) -> None:
+        """Cancel the copies that failed log dirs hold for good."""
+        for reason, keys in self._watch.failed().items():
+            under_way = self._steps.by_key
+            self._cancel([under_way[k].one for k in keys if k in under_way], reason)
+            self._context.gate.rebase()
 
     # -- admission -----------------------------------------------------------
 

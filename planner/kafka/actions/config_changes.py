@@ -6,13 +6,14 @@ from typing import Any, Literal, NamedTuple
 
 from planner.kafka.client.admin_client import ClusterClient
 from planner.kafka.client.broker_requests import ask_brokers, live_ids, read_cluster
+from planner.kafka.client.cluster_errors import not_authorised
 from planner.throttles import TOPIC_THROTTLES, Scope
 
 BROKER: Scope = "broker"
 TOPIC: Scope = "topic"
 _NEEDS = {BROKER: "AlterConfigs on Cluster", TOPIC: "AlterConfigs on Topic"}
 DOWN = "the broker is down"
-_FORBIDDEN = "[Error 29]"  # Kafka's TOPIC_AUTHORIZATION_FAILED
+_NOT_AUTHORISED = "AuthorizationFailedError"
 
 
 class Place(NamedTuple):
@@ -103,7 +104,7 @@ def change_configs(
     Raises
     ------
     ClusterUnavailableError
-        If nothing was sent.
+        If nothing was sent; `NotAuthorisedError` if a permission is missing.
     AnswerUnknownError
         If a request was sent and not answered.
     """
@@ -138,7 +139,7 @@ def refused_topics(client: ClusterClient, topics: Collection[str]) -> list[str]:
 
     answer = client.call(ask, needs=_NEEDS[TOPIC]) if topics else {}
     found = answer.get(TOPIC, {}).items()
-    return sorted(name for name, text in found if _FORBIDDEN in str(text))
+    return sorted(name for name, text in found if _NOT_AUTHORISED in str(text))
 
 
 def _split(
@@ -167,11 +168,14 @@ def _changed(
         f"--entity-type {scope}s",
         is_repeatable=True,
     )
-    return {
+    refused = {
         Place(scope, name): str(text)
         for name, text in answer.get(scope, {}).items()
         if str(text) != "OK"
     }
+    if any(_NOT_AUTHORISED in text for text in refused.values()):
+        raise not_authorised(client.servers, _NEEDS[scope])
+    return refused
 
 
 def _resource(scope: Scope, name: str, configs: Any) -> Any:

@@ -126,6 +126,10 @@ class ClusterClient:
         """Close every connection; the next request opens new ones."""
         self._share.close()
 
+    def forgive(self) -> None:
+        """Try refused addresses again: credentials and rights may have come back."""
+        self._failures.forget_final()
+
     def call(
         self,
         ask: Callable[[KafkaAdminClient], Answer],

@@ -38,6 +38,11 @@ class Failures:
         if failure.cause != TIMED_OUT or address not in self.by_address:
             self.by_address[address] = failure
 
+    def forget_final(self) -> None:
+        """Let the addresses be tried again for which a retry was useless."""
+        for address in self.final:
+            self.by_address.pop(address, None)
+
     @property
     def final(self) -> dict[Address, Failure]:
         """Failures for which a retry is useless, by address."""
