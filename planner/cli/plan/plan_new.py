@@ -110,7 +110,8 @@ def _run(
             resources=read.topic_resources(),
         )
     was_planned = time.perf_counter()
-    files = [] if output is None else write_new(planned, output)
+    more = options.more_files(lambda: planned.findings)
+    files = [] if output is None else write_new(planned, output, more)
     done = _live(planned, client, given) if client is not None else None
     ended = time.perf_counter()
     if options.output_format is OutputFormat.JSON:

@@ -58,7 +58,8 @@ def run_plan(goal: str, snapshot: Path, options: CommandOptions) -> NoReturn:
 
         points = trade_off(state, request, planned)
     began_to_write = time.perf_counter()
-    files = [] if output is None else write_plan(planned.plan, output)
+    more = options.more_files(lambda: planned.findings)
+    files = [] if output is None else write_plan(planned.plan, output, more)
     ended = time.perf_counter()
     if options.output_format is OutputFormat.JSON:
         times = {

@@ -1,0 +1,74 @@
+"""The page of what a report is made of: a plan folder, or snapshots."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from planner.errors import BadInputError, InputProblem
+from planner.plan.folder.plan_folder import DOCUMENT_NAME
+from planner.plan.input.plan_input import read_plan
+from planner.plan.input.wave_input import read_waves
+from planner.plan.run.check_given_plan import check_given
+from planner.report.blocks import Page
+from planner.report.plan_folder_facts import read_facts
+from planner.report.plan_page import plan_page
+from planner.report.score_page import score_page
+from planner.score import score_snapshot
+from planner.snapshot import Snapshot
+
+ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+"""Time of a score whose age is not shown: the page tells it when it is opened."""
+
+
+def page_of(
+    inputs: Sequence[Path],
+    snapshot: Path | None,
+    read_snapshot: Callable[[Path], Snapshot],
+) -> Page:
+    """
+    Return the page of a plan folder or of snapshots.
+
+    Parameters
+    ----------
+    inputs
+        The plan folder alone, or one or more snapshots.
+    snapshot
+        The cluster before the plan, to check the plan.
+    read_snapshot
+        Reader of snapshots.
+
+    Raises
+    ------
+    BadInputError
+        If an input cannot be read, or the inputs do not go together.
+    """
+    plans = [path for path in inputs if (path / DOCUMENT_NAME).exists()]
+    if plans and len(inputs) > 1:
+        rule = "a plan folder must be the only input"
+        raise _refusal(plans[0], rule, "make a report of each")
+    if plans:
+        return _plan_page(plans[0], snapshot, read_snapshot)
+    if snapshot is not None:
+        rule = "only a plan folder is checked on a snapshot"
+        raise _refusal(snapshot, rule, "leave out --snapshot")
+    scored = [
+        (path, score_snapshot(read_snapshot(path), now=ANY_TIME)) for path in inputs
+    ]
+    return score_page(scored)
+
+
+def _plan_page(
+    folder: Path, snapshot: Path | None, read_snapshot: Callable[[Path], Snapshot]
+) -> Page:
+    if snapshot is None:
+        return plan_page(read_facts(folder))
+    before = read_snapshot(snapshot).to_state()
+    findings = check_given(
+        read_plan(folder), read_waves(folder), before, capacity_thresholds={}
+    )
+    return plan_page(read_facts(folder, findings))
+
+
+def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
+    problem = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
+    return BadInputError("the report cannot be made", [problem])
