@@ -26,6 +26,8 @@ CELL = 34
 MOST_CELL_TEXTS = 14
 """Largest number of rows and columns of a matrix whose cells show their bytes."""
 _ID = re.compile(r'(\bid="|url\(#|href="#)')
+_TAG = re.compile(r"<[a-zA-Z][^<>]*>")
+_ROLE = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 
 
 def chart_of(picture: Picture) -> "LayerChart":
@@ -55,7 +57,16 @@ def svg_of(picture: Picture, *, is_inline: bool = False) -> str:
     svg: str = vl_convert.vegalite_to_svg(
         _spec(picture, is_inline=is_inline), VEGA_LITE
     )
-    return _ID.sub(rf"\g<1>{picture.name}-", svg) if is_inline else svg
+    return (
+        _TAG.sub(lambda tag: _inline(tag.group(), picture.name), svg)
+        if is_inline
+        else svg
+    )
+
+
+def _inline(tag: str, name: str) -> str:
+    """Return a tag with ids of its own in the page, and without roles."""
+    return _ROLE.sub("", _ID.sub(rf"\g<1>{name}-", tag))
 
 
 def png_of(picture: Picture, *, scale: float = 2.0) -> bytes:

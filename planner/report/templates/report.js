@@ -75,9 +75,8 @@
         line.append(...row.map(cellOf));
         return line;
       }));
-      part.querySelector(".page").textContent = `Page ${state.page + 1} of ${pages}`;
       part.querySelector(".count").textContent =
-        `${state.rows.length} of ${data.rows.length} rows`;
+        `${state.rows.length} of ${data.rows.length} rows, page ${state.page + 1} of ${pages}`;
       part.querySelector(".back").disabled = state.page === 0;
       part.querySelector(".next").disabled = state.page === pages - 1;
     };
@@ -139,6 +138,7 @@
       announce(`${data.file} downloaded`);
     });
     for (const hidden of part.querySelectorAll("[hidden]")) hidden.hidden = false;
+    part.querySelector(".still").hidden = true;
     show();
   };
 
