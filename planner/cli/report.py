@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.common.common_options import Quiet, Verbose
+from planner.cli.common.common_options import Format, OutputFormat, Quiet, Verbose
 from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import print_words
+from planner.cli.common.output import print_json, print_words
 
 Inputs = Annotated[
     list[Path],
@@ -39,6 +39,7 @@ def report(
     output: Output,
     snapshot: SnapshotOption = None,
     save: Save = None,
+    output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -62,10 +63,11 @@ def report(
     given.raise_problems()
     if page is None:  # pragma: no cover - raised just above
         return
-    write_page(page, output)
-    written = [str(output)]
-    if save is not None:
-        write_charts(page, save)
-        written.append(str(save))
-    if not quiet:
-        print_words(f"wrote {' and '.join(written)}")
+    size = write_page(page, output)
+    charts = [] if save is None else write_charts(page, save)
+    if output_format is OutputFormat.JSON:
+        folder = None if save is None else str(save)
+        files = {"file": str(output), "bytes": size}
+        print_json({**files, "folder": folder, "charts": charts})
+    elif not quiet:
+        print_words(f"wrote {output}{'' if save is None else f' and {save}'}")

@@ -15,10 +15,10 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from planner.progress import stage
-from planner.report.blocks import BrowsedTable, Page
-from planner.report.charts import svg_of
-from planner.report.pictures import Picture
-from planner.report.theme import DARK, LIGHT
+from planner.report.charts.pictures import Picture
+from planner.report.charts.theme import DARK, LIGHT
+from planner.report.charts.vega_charts import svg_of
+from planner.report.pages.blocks import BrowsedTable, Page
 from planner.text.format import bytes_text
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from pathlib import Path
 from placement.check import Finding
 from planner.plan.folder.plan_folder import MoreFiles
 from planner.report.html_page import html_of
-from planner.report.plan_folder_facts import REPORT_NAME, facts_of
-from planner.report.plan_page import plan_page
+from planner.report.pages.plan_folder_facts import REPORT_NAME, facts_of
+from planner.report.pages.plan_page import plan_page
 
 
 def report_maker(folder: Path, findings: Callable[[], Sequence[Finding]]) -> MoreFiles:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from planner.errors import BadInputError
 from planner.io.problems import refuse_output
-from planner.report.blocks import Page
-from planner.report.charts import png_of, svg_of
+from planner.report.charts.vega_charts import png_of, svg_of
 from planner.report.html_page import html_of
+from planner.report.pages.blocks import Page
 
 SUFFIX = ".html"
 
@@ -27,21 +27,26 @@ def check_page_output(path: Path) -> None:
         raise refuse_output(path, "a folder is there", "name another place with -o")
 
 
-def write_page(page: Page, path: Path) -> None:
+def write_page(page: Page, path: Path) -> int:
     """
     Write a page.
+
+    Returns
+    -------
+    Size of the file in bytes.
 
     Raises
     ------
     BadInputError
         If the file cannot be written.
     """
-    text = html_of(page)
+    written = html_of(page).encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
+        path.write_bytes(written)
     except OSError as error:
         raise _unwritable(path, error) from error
+    return len(written)
 
 
 def write_charts(page: Page, folder: Path) -> list[str]:

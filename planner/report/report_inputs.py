@@ -9,10 +9,10 @@ from planner.plan.folder.plan_folder import DOCUMENT_NAME
 from planner.plan.input.plan_input import read_plan
 from planner.plan.input.wave_input import read_waves
 from planner.plan.run.check_given_plan import check_given
-from planner.report.blocks import Page
-from planner.report.plan_folder_facts import read_facts
-from planner.report.plan_page import plan_page
-from planner.report.score_page import score_page
+from planner.report.pages.blocks import Page
+from planner.report.pages.plan_folder_facts import read_facts
+from planner.report.pages.plan_page import plan_page
+from planner.report.pages.score_page import score_page
 from planner.score import score_snapshot
 from planner.snapshot import Snapshot
 

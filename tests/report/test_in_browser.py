@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from planner.cli.main import _run
 from planner.demo import SNAPSHOT_FILE
-from planner.report.theme import DARK, LIGHT
+from planner.report.charts.theme import DARK, LIGHT
 from support.browser import (
     HOSTILE,
     Watched,

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from planner.report.blocks import Block, Cell, Figures, Table, Words
-from planner.report.load_pictures import Levels, Limits, load_pictures
-from planner.report.pictures import LoadPicture
+from planner.report.charts.load_pictures import Levels, Limits, load_pictures
+from planner.report.charts.pictures import LoadPicture
+from planner.report.pages.blocks import Block, Cell, Figures, Table, Words
 
 BAND_WORDS = (
     "A band is drawn by its fraction of the target; where one replica is larger than "

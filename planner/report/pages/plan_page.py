@@ -13,7 +13,15 @@ from planner.plan.screen.plan_claims import (
     leaders_text,
     waves_text,
 )
-from planner.report.blocks import (
+from planner.report.charts.load_pictures import (
+    COUNTS,
+    RESOURCES,
+    Levels,
+    Limits,
+    rack_rows,
+)
+from planner.report.charts.pictures import Bar, TimelinePicture
+from planner.report.pages.blocks import (
     Block,
     Facts,
     Figures,
@@ -22,13 +30,11 @@ from planner.report.blocks import (
     Table,
     Words,
 )
-from planner.report.certificate_words import bounded_of, certificate_rows
-from planner.report.load_blocks import load_blocks
-from planner.report.load_pictures import COUNTS, RESOURCES, Levels, Limits, rack_rows
-from planner.report.move_blocks import move_blocks
-from planner.report.pictures import Bar, TimelinePicture
-from planner.report.plan_folder_facts import PlanFacts
-from planner.report.runbook_blocks import command_sections
+from planner.report.pages.certificate_words import bounded_of, certificate_rows
+from planner.report.pages.load_blocks import load_blocks
+from planner.report.pages.move_blocks import move_blocks
+from planner.report.pages.plan_folder_facts import PlanFacts
+from planner.report.pages.runbook_blocks import command_sections
 from planner.text.format import (
     brokers_text,
     bytes_text,
@@ -281,7 +287,9 @@ def _waves(facts: PlanFacts) -> Iterator[Block]:
     shown = bars[:MOST_BARS]
     yield Figures(
         pictures=[
-            TimelinePicture(name="waves", bars=shown, omitted=len(bars) - len(shown))
+            TimelinePicture(
+                name="waves-timeline", bars=shown, omitted=len(bars) - len(shown)
+            )
         ],
         legend=[("now", "copies"), ("drops", "drops"), ("leaders", "leaders")],
     )

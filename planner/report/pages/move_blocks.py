@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from planner.explain.choose_moves import by_reason
 from planner.explain.reason_sentences import consequence_text, reason_text
 from planner.plan.folder.moves_file import COPY, MoveRow
-from planner.report.blocks import Block, BrowsedTable, Figures, Table, Words
-from planner.report.pictures import MatrixPicture
+from planner.report.charts.pictures import MatrixPicture
+from planner.report.pages.blocks import Block, BrowsedTable, Figures, Table, Words
 from planner.text.format import bytes_text
 
 MOST_MATRIX = 40

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.report.pictures import LoadPicture, Number
+from planner.report.charts.pictures import LoadPicture, Number
 from planner.text.format import BYTE_UNITS
 
 RESOURCES = ("disk", "in", "out", "cpu", "replicas", "leaders")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from planner.report.blocks import Block, Command, Section, Words
+from planner.report.pages.blocks import Block, Command, Section, Words
 
 FENCE = "```"
 MOST_WAVES = 50

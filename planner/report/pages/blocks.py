@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from planner.report.pictures import Picture
+from planner.report.charts.pictures import Picture
 
 Cell = str | int | float | None
 

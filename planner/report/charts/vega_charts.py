@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from planner.report.pictures import (
+from planner.report.charts.pictures import (
     LoadPicture,
     MatrixPicture,
     Picture,
     TimelinePicture,
 )
-from planner.report.theme import KINDS, LIGHT
+from planner.report.charts.theme import KINDS, LIGHT
 from planner.text.format import bytes_text
 
 if TYPE_CHECKING:

@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from placement.model.load import RESOURCES as ALL
-from planner.report.blocks import (
+from planner.report.charts.load_pictures import RESOURCES, Levels, Limits
+from planner.report.pages.blocks import (
     Block,
     BrowsedTable,
     Command,
     Facts,
+    Figures,
     Page,
     Section,
     Table,
     Words,
 )
-from planner.report.load_blocks import load_blocks
-from planner.report.load_pictures import RESOURCES, Levels, Limits
-from planner.report.plan_page import broker_label, unknown_facts
+from planner.report.pages.load_blocks import load_blocks
+from planner.report.pages.plan_page import broker_label, unknown_facts
 from planner.score.make_score import Scored
 from planner.score.score_document import score_document
 from planner.score.score_screen import balance_text, hot_text, wrong_text
@@ -67,7 +68,18 @@ def _name(path: Path, scored: Scored) -> str:
 def _in_page(section: Section, prefix: str, name: str) -> Section:
     """Return a section whose anchor and title are its own among several snapshots."""
     title = f"{name}: {section.title}" if name else section.title
-    return replace(section, anchor=f"{prefix}{section.anchor}", title=title)
+    blocks = [_block_in_page(block, prefix) for block in section.blocks]
+    anchor = f"{prefix}{section.anchor}"
+    return replace(section, anchor=anchor, title=title, blocks=blocks)
+
+
+def _block_in_page(block: Block, prefix: str) -> Block:
+    if isinstance(block, BrowsedTable):
+        return replace(block, name=f"{prefix}{block.name}")
+    if isinstance(block, Figures):
+        pictures = [replace(p, name=f"{prefix}{p.name}") for p in block.pictures]
+        return replace(block, pictures=pictures)
+    return block
 
 
 def _sections(path: Path, scored: Scored) -> Iterator[Section]:
