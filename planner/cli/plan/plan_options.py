@@ -16,6 +16,7 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.input_problems import refuse_option
+from planner.cli.common.plots import Plot
 from planner.cli.common.shared_options import declare, parameters_of
 from planner.cli.plan.declared_options import (
     TRADE_OFF,
@@ -90,6 +91,8 @@ class CommandOptions:
         Values of the other options, by their declared names.
     shows_trade_off
         Whether the same plan within caps is shown too.
+    shows_plot
+        Whether the loads before and after are drawn on the screen.
     sources
         Source of each value: ``COMMANDLINE``, ``ENVIRONMENT``, ``DEFAULT_MAP`` (the
         file) or ``DEFAULT``.
@@ -106,6 +109,7 @@ class CommandOptions:
     quiet: bool
     given: Mapping[str, Any]
     shows_trade_off: bool = False
+    shows_plot: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
     operation: str | None = None
     config: "Config | None" = None
@@ -173,6 +177,7 @@ def _written(
 def _shown(
     *,
     trade_off: TradeOffOption = False,
+    plot: Plot = False,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -214,6 +219,7 @@ def with_plan_options(
                 shown["quiet"],
                 {**own, **asked, **without_overruled(rules, sources)},
                 shows_trade_off=shown["trade_off"],
+                shows_plot=shown["plot"],
                 sources=sources,
                 operation=context.command.name,
                 config=context.meta.get(CONFIG_KEY),

@@ -58,16 +58,18 @@ class Limits:
     threshold: Mapping[str, float] = field(default_factory=dict)
 
 
-def load_pictures(levels: Levels, limits: Limits) -> Iterator[LoadPicture]:
-    """Yield a picture per resource that is known and not the same everywhere."""
+def load_pictures(
+    levels: Levels, limits: Limits, most: int = MOST_PLACES
+) -> Iterator[LoadPicture]:
+    """Yield a picture of at most `most` places per resource with any load."""
     for resource in levels.resources:
-        picture = _picture(levels, limits, resource)
+        picture = _picture(levels, limits, resource, most)
         if any(value for value in picture.now) or any(picture.before or ()):
             yield picture
 
 
-def _picture(levels: Levels, limits: Limits, resource: str) -> LoadPicture:
-    chosen = _furthest(levels, resource)
+def _picture(levels: Levels, limits: Limits, resource: str, most: int) -> LoadPicture:
+    chosen = _furthest(levels, resource, most)
     now = [levels.now[row][resource] for row in chosen]
     before = [levels.before[row][resource] for row in chosen] if levels.before else None
     scale = _scale(resource, [*now, *(before or ())])
@@ -93,10 +95,10 @@ def _picture(levels: Levels, limits: Limits, resource: str) -> LoadPicture:
     )
 
 
-def _furthest(levels: Levels, resource: str) -> list[int]:
+def _furthest(levels: Levels, resource: str, most: int) -> list[int]:
     """Return the rows of a picture: if there are many, those furthest from targets."""
     rows = range(len(levels.labels))
-    if len(rows) <= MOST_PLACES:
+    if len(rows) <= most:
         return list(rows)
 
     def distance(row: int) -> float:
@@ -104,7 +106,7 @@ def _furthest(levels: Levels, resource: str) -> list[int]:
         off = (abs(side[row][resource]["deviation"] or 0.0) for side in sides)
         return float(max(off))
 
-    return sorted(sorted(rows, key=lambda row: (-distance(row), row))[:MOST_PLACES])
+    return sorted(sorted(rows, key=lambda row: (-distance(row), row))[:most])
 
 
 def _edges(resource: str, target: Number, band: float | None) -> tuple[Number, Number]:

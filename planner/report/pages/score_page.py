@@ -85,13 +85,8 @@ def _block_in_page(block: Block, prefix: str) -> Block:
 def _sections(path: Path, scored: Scored) -> Iterator[Section]:
     document = score_document(scored)
     yield Section("verdict", "Verdict", list(_verdict(path, scored)))
-    limits = Limits(
-        band={str(r): scored.settings.band(r) for r in ALL},
-        threshold={
-            str(r): value for r, value in scored.settings.capacity_thresholds.items()
-        },
-    )
-    for levels in _levels(document):
+    limits = score_limits(scored)
+    for levels in score_levels(document):
         anchor = f"{levels.level.replace(' ', '-')}s"
         blocks = list(load_blocks(levels, limits))
         yield Section(anchor, f"{levels.level.capitalize()}s", blocks)
@@ -99,6 +94,15 @@ def _sections(path: Path, scored: Scored) -> Iterator[Section]:
     yield Section("hot", "Hot spots", list(_hot(scored)))
     yield Section("topics", "Topics", list(_topics(document)))
     yield Section("inputs", "Inputs, and what is unknown", list(_inputs(document)))
+
+
+def score_limits(scored: Scored) -> Limits:
+    """Return the bands and thresholds of a score."""
+    thresholds = scored.settings.capacity_thresholds
+    return Limits(
+        band={str(r): scored.settings.band(r) for r in ALL},
+        threshold={str(r): value for r, value in thresholds.items()},
+    )
 
 
 def _verdict(path: Path, scored: Scored) -> Iterator[Block]:
@@ -123,7 +127,8 @@ def _verdict(path: Path, scored: Scored) -> Iterator[Block]:
     yield Command(shlex.join(next_words(score, path)))
 
 
-def _levels(document: Mapping[str, Any]) -> Iterator[Levels]:
+def score_levels(document: Mapping[str, Any]) -> Iterator[Levels]:
+    """Yield the loads of brokers, racks and log dirs of a score."""
     brokers = document["by_broker"]
     yield Levels(level="broker", labels=[*map(broker_label, brokers)], now=brokers)
     racks = document["by_rack"]
