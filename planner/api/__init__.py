@@ -37,6 +37,7 @@ from planner.api.proposals import propose_assignment
 from planner.api.result import PlanResult
 from planner.api.runs import apply, cancel, rollback
 from planner.api.scenarios import WhatIfResult, play_scenarios
+from planner.api.scores import ScoreResult, score_cluster
 from planner.api.sizing import SizeResult, size_cluster
 from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
 from planner.api.status import StatusResult, cluster_status
@@ -49,6 +50,7 @@ __all__ = [
     "NewPartitionsResult",
     "PlanOptions",
     "PlanResult",
+    "ScoreResult",
     "SizeResult",
     "StatusResult",
     "Table",
@@ -75,6 +77,7 @@ __all__ = [
     "remove_brokers",
     "replace_broker",
     "rollback",
+    "score_cluster",
     "set_replication_factor",
     "size_cluster",
     "take_snapshot",

@@ -17,9 +17,17 @@ def require_report() -> None:
     BadInputError
         If a library is missing; with the command that installs it.
     """
-    missing = [name for module, name in LIBRARIES.items() if find_spec(module) is None]
-    if missing:
+    if missing := _missing():
         raise _refusal(missing)
+
+
+def is_installed() -> bool:
+    """Return whether the extra ``[report]`` is installed."""
+    return not _missing()
+
+
+def _missing() -> list[str]:
+    return [name for module, name in LIBRARIES.items() if find_spec(module) is None]
 
 
 def _refusal(missing: list[str]) -> BadInputError:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ VEGA_LITE = "6.4"
 """Version of Vega-Lite that Altair 6 writes and vl-convert contains."""
 WIDTH = 300
 BAR_STEP = 16
+COLUMNS = 3
+"""Charts side by side."""
 CELL = 34
 MOST_CELL_TEXTS = 14
 """Largest number of rows and columns of a matrix whose cells show their bytes."""
@@ -32,12 +34,22 @@ _ROLE = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 
 def chart_of(picture: Picture) -> "LayerChart":
     """Return the chart of a picture, for Altair's own displays too."""
+    return _themed(_drawn(picture))
+
+
+def charts_of(pictures: Sequence[Picture]) -> Any:  # noqa: ANN401 - of Altair
+    """Return the charts of pictures side by side, as one chart of Altair."""
+    drawn = [_drawn(picture) for picture in pictures]
+    return _themed(_altair().concat(*drawn, columns=COLUMNS))
+
+
+def _drawn(picture: Picture) -> Any:  # noqa: ANN401 - of Altair
     makers: Mapping[type, Any] = {
         LoadPicture: _load_chart,
         MatrixPicture: _matrix_chart,
         TimelinePicture: _timeline_chart,
     }
-    return _themed(makers[type(picture)](picture))
+    return makers[type(picture)](picture)
 
 
 def svg_of(picture: Picture, *, is_inline: bool = False) -> str:
