@@ -1,4 +1,4 @@
-"""`report`: one self-contained HTML page of a plan, or of snapshots."""
+"""`report`: one self-contained HTML page of a plan, of snapshots, or of a document."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from planner.cli.common.output import print_json, print_words
 
 Inputs = Annotated[
     list[Path],
-    typer.Argument(metavar="PLAN|SNAP...", help="A plan folder, or snapshots."),
+    typer.Argument(metavar="PLAN|SNAP...", help="A plan folder, snapshots, or what --format json printed."),
 ]
 Output = Annotated[
     Path,
@@ -46,7 +46,9 @@ def report(
     """
     Write a report as one HTML page that needs no network.
 
-    Needs the extra: pip install 'kafka-planner[report]'.
+    A document is what failures, what-if, size, status, check, verify, 'group assign' or
+    'group what-if' printed with --format json. Needs pip install
+    'kafka-planner[report]'.
 
     Example: kafka-planner report plan -o plan.html
     """

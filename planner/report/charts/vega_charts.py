@@ -22,6 +22,8 @@ VEGA_LITE = "6.4"
 """Version of Vega-Lite that Altair 6 writes and vl-convert contains."""
 WIDTH = 300
 BAR_STEP = 16
+PADDING = 12
+"""Room around a chart for labels that are wider in the reader's font than here."""
 COLUMNS = 3
 """Charts side by side."""
 CELL = 34
@@ -100,7 +102,9 @@ def _spec(picture: Picture, *, is_inline: bool = False) -> str:
 
 def _themed(chart: "LayerChart") -> "LayerChart":
     themed: LayerChart = (
-        chart.configure(background=LIGHT["paper"], font="sans-serif", aria=False)
+        chart.configure(
+            background=LIGHT["paper"], font="sans-serif", aria=False, padding=PADDING
+        )
         .configure_axis(
             labelColor=LIGHT["ink"],
             titleColor=LIGHT["muted"],

@@ -28,7 +28,7 @@ def load_blocks(levels: Levels, limits: Limits) -> Iterator[Block]:
     yield Figures(
         pictures=pictures,
         legend=_legend(pictures),
-        table=_table(levels.level, pictures),
+        table=figures_table(levels.level, pictures),
     )
     if any(picture.lower for picture in pictures):
         yield Words(BAND_WORDS)
@@ -46,7 +46,8 @@ def _legend(pictures: Sequence[LoadPicture]) -> list[tuple[str, str]]:
     return legend
 
 
-def _table(level: str, pictures: Sequence[LoadPicture]) -> Table:
+def figures_table(level: str, pictures: Sequence[LoadPicture]) -> Table:
+    """Return the numbers of pictures of one level as a table."""
     is_plan = any(picture.before is not None for picture in pictures)
     heads = ["Resource", level.capitalize(), *(["Before"] if is_plan else [])]
     heads += ["After" if is_plan else "Load", "Target", "Unit"]
