@@ -14,7 +14,6 @@ from placement.array_types import RateArray
 from placement.check import Finding
 from placement.model.load import RESOURCES
 from placement.score.known_loads import known_loads
-from planner.api.charts import chart_of, svg_charts
 from planner.api.table import Table
 from planner.plan.documents.plan_document import to_document
 from planner.plan.folder.moves_file import moves_table
@@ -23,6 +22,7 @@ from planner.plan.run.make_plan import Planned
 from planner.plan.screen.plan_screen import headline, plan_screen
 from planner.report.charts.load_pictures import Levels, Limits, load_pictures
 from planner.report.charts.pictures import LoadPicture
+from planner.report.notebook_charts import chart_of, svg_charts
 from planner.report.pages.plan_page import limits_of, plan_levels
 from planner.text.document_numbers import rounded_all
 
@@ -180,7 +180,7 @@ class PlanResult:
         BadInputError
             If the extra ``[report]`` is not installed.
         ValueError
-            If the plan has nothing of that level.
+            If the plan has no loads of that level.
         """
         return chart_of(self._pictures(level))
 
@@ -246,7 +246,7 @@ def pictures_at(
     Raises
     ------
     ValueError
-        If there is nothing of that level.
+        If there are no loads of that level.
     """
     found = {each.level: each for each in levels}
     if level not in found:

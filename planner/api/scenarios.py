@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from placement.cluster_changes.variant import Variant
-from planner.api.charts import chart_of, svg_charts
 from planner.api.errors import named_as_arguments
 from planner.api.growth import AnyGrowth, growth_rates
 from planner.api.result import PlanResult
@@ -18,6 +17,7 @@ from planner.api.table import Table
 from planner.plan.run.make_plan import Planned, check_plan
 from planner.report.charts.pictures import LoadPicture
 from planner.report.charts.scenario_pictures import scenario_pictures
+from planner.report.notebook_charts import chart_of, svg_charts
 from planner.snapshot import Snapshot
 from planner.what_if.play_scenarios import (
     Player,

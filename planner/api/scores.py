@@ -8,10 +8,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from planner.api.charts import chart_of, svg_charts
 from planner.api.errors import named_as_arguments
 from planner.api.result import Level, pictures_at, without_command
 from planner.report.charts.pictures import LoadPicture
+from planner.report.notebook_charts import chart_of, svg_charts
 from planner.report.pages.score_page import score_levels, score_limits
 from planner.score import ScoreRequest, score_document, score_snapshot
 from planner.score.make_score import Scored
@@ -51,7 +51,7 @@ class ScoreResult:
         BadInputError
             If the extra ``[report]`` is not installed.
         ValueError
-            If the cluster has nothing of that level.
+            If the cluster has no loads of that level.
         """
         return chart_of(self._pictures(level))
 

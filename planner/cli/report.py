@@ -11,7 +11,10 @@ from planner.cli.common.output import print_json, print_words
 
 Inputs = Annotated[
     list[Path],
-    typer.Argument(metavar="PLAN|SNAP...", help="A plan folder, snapshots, or what --format json printed."),
+    typer.Argument(
+        metavar="PLAN|SNAP...",
+        help="A plan folder, snapshots, or what --format json printed.",
+    ),
 ]
 Output = Annotated[
     Path,

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.util import find_spec
 
@@ -15,8 +16,15 @@ from planner.plan.documents.plan_records import PlanRecord, ProofKind
 from planner.plan.folder.moves_file import MoveRow
 from planner.report import report_extra
 from planner.report.charts.load_pictures import Levels, Limits, load_pictures
+from planner.report.html_page import html_of
+from planner.report.pages.blocks import Page, Section
 from planner.report.pages.certificate_words import PROOFS
-from planner.report.pages.move_blocks import MOST_MOVES, browsed_moves, matrix_picture
+from planner.report.pages.move_blocks import (
+    MOST_MOVES,
+    browsed_moves,
+    matrix_picture,
+    move_blocks,
+)
 from planner.report.pages.plan_folder_facts import read_facts
 from planner.report.pages.plan_page import MEANINGS, plan_page
 from support.commands import run
@@ -365,6 +373,29 @@ def test_of_very_many_moves_the_largest_are_shown_in_their_order():
     left_out = {each.partition for each in moves} - set(numbers)
     least = min(row[7] for row in table.rows)
     assert all(moves[number].size_bytes <= least for number in left_out)
+
+
+def test_the_largest_report_stays_below_five_megabytes():
+    racks = ["r" * 100, "s" * 100, "t" * 100]
+    moves = [
+        replace(
+            move(number),
+            topic=f"{number:0249}",
+            source_rack=racks[number % 3],
+            target_rack=racks[(number + 1) % 3],
+            undone="out-of-band",
+            undone_broker=2_000_000_000,
+            undone_resource="replicas",
+            undone_outside=0.123456789,
+        )
+        for number in range(100_000)
+    ]
+    section = Section("moves", "Moves", list(move_blocks(moves)))
+
+    page = html_of(Page(title="many", taken_at=None, sections=[section]))
+
+    assert len(page.encode()) < 5_000_000
+    assert f"{MOST_MOVES} of 100000 rows" in page
 
 
 def test_copies_of_very_many_brokers_are_added_up_by_rack():
