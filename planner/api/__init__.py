@@ -33,14 +33,18 @@ from planner.api.plans import (
     rebalance,
     remove_brokers,
 )
+from planner.api.present_state import (
+    ScoreResult,
+    StatusResult,
+    cluster_status,
+    score_cluster,
+)
 from planner.api.proposals import propose_assignment
 from planner.api.result import PlanResult
 from planner.api.runs import apply, cancel, rollback
 from planner.api.scenarios import WhatIfResult, play_scenarios
-from planner.api.scores import ScoreResult, score_cluster
 from planner.api.sizing import SizeResult, size_cluster
 from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
-from planner.api.status import StatusResult, cluster_status
 from planner.api.table import Table
 
 __all__ = [
