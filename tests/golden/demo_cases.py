@@ -112,7 +112,7 @@ SCHEMAS = (
     "broker-types", "check", "config", "config-example", "demo", "elect", "error",
     "explain", "failures", "failures-scenario", "generate", "group",
     "group-assignment", "group-events", "group-list", "group-offsets", "group-show",
-    "group-what-if", "list", "plan", "preferred-election", "reassignment",
+    "group-what-if", "list", "plan", "preferred-election", "reassignment", "report",
     "scenarios", "score", "score-part", "size", "snapshot", "status", "verify",
     "waves", "what-if",
 )  # fmt: skip
