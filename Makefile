@@ -9,7 +9,7 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick lint docs dist bench bench-smoke bench-live fuzz fuzz-solved golden \
 	clean \
-	env-base env-dev needs-python needs-tests wheel linted checks tests
+	env-base env-dev needs-python needs-tests needs-browser wheel linted checks tests
 .NOTPARALLEL:
 
 PYTHON ?=
@@ -48,11 +48,11 @@ help: ## Say what there is to make
 demo: env-base ## Plan, check and verify on a bundled cluster; needs only Python
 	@$(BIN)/kafka-planner demo
 
-test: needs-tests wheel checks tests ## Lint, then every test on the built wheel, a real Kafka included
+test: needs-tests needs-browser wheel checks tests ## Lint, then every test on the built wheel, a real Kafka included
 	@$(BIN)/coverage report --skip-covered --fail-under=$(COVERAGE_GATE)
 
-quick: lint ## Lint and the tests that need no JVM and are not slow
-	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark and not slow"
+quick: lint ## Lint and the tests that need no JVM and no browser and are not slow
+	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark and not browser and not slow"
 
 lint: env-dev linted ## ruff, mypy --strict and the direction of imports
 
@@ -109,6 +109,10 @@ needs-python:
 
 needs-tests:
 	@.ci/prerequisites python java mvn >/dev/null
+
+needs-browser:
+	@.ci/browser
+	@.ci/prerequisites chromium >/dev/null
 
 env-base: needs-python
 	@.ci/set-up base

@@ -34,6 +34,12 @@ from planner.api.plans import (
     rebalance,
     remove_brokers,
 )
+from planner.api.present_state import (
+    ScoreResult,
+    StatusResult,
+    cluster_status,
+    score_cluster,
+)
 from planner.api.proposals import propose_assignment
 from planner.api.result import PlanResult
 from planner.api.runs import apply, cancel, rollback
@@ -47,7 +53,6 @@ from planner.api.sizing import (
     size_cluster,
 )
 from planner.api.snapshots import read_snapshot, take_snapshot, write_snapshot
-from planner.api.status import StatusResult, cluster_status
 from planner.api.table import Table
 
 __all__ = [
@@ -60,6 +65,7 @@ __all__ = [
     "PartitionsSizeResult",
     "PlanOptions",
     "PlanResult",
+    "ScoreResult",
     "SizeResult",
     "StatusResult",
     "Table",
@@ -90,6 +96,7 @@ __all__ = [
     "remove_brokers",
     "replace_broker",
     "rollback",
+    "score_cluster",
     "set_replication_factor",
     "size_cluster",
     "take_snapshot",

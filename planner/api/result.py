@@ -6,7 +6,7 @@ from functools import cached_property
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,14 @@ from planner.plan.folder.moves_file import moves_table
 from planner.plan.folder.plan_folder import file_text, target_lists, write_plan
 from planner.plan.run.make_plan import Planned
 from planner.plan.screen.plan_screen import headline, plan_screen
+from planner.report.charts.load_pictures import Levels, Limits, load_pictures
+from planner.report.charts.pictures import LoadPicture
+from planner.report.notebook_charts import chart_of, svg_charts
+from planner.report.pages.plan_page import limits_of, plan_levels
 from planner.text.document_numbers import rounded_all
+
+Level = Literal["broker", "rack", "log dir"]
+"""Places of which a chart shows the loads."""
 
 MOVES_TYPES = {
     "topic": "string",
@@ -159,6 +166,28 @@ class PlanResult:
         """The reassignment JSON for Kafka's own tool."""
         return file_text(target_lists(self.planned.plan).texts())
 
+    def plot(self, level: Level = "broker") -> Any:  # noqa: ANN401 - of Altair
+        """
+        Return an Altair chart of loads before and after, targets, bands, thresholds.
+
+        Parameters
+        ----------
+        level
+            ``broker``, ``rack`` or ``log dir``.
+
+        Raises
+        ------
+        BadInputError
+            If the extra ``[report]`` is not installed.
+        ValueError
+            If the plan has no loads of that level.
+        """
+        return chart_of(self._pictures(level))
+
+    def _pictures(self, level: Level) -> list[LoadPicture]:
+        limits = limits_of(self.document["settings"])
+        return pictures_at(level, plan_levels(self.document), limits)
+
     def write(self, folder: str | PathLike[str]) -> list[Path]:
         """
         Write the plan folder atomically; replaces an existing plan.
@@ -186,7 +215,8 @@ class PlanResult:
             f"<tr><th>{escape(what)}</th><td>{escape(text)}</td></tr>"
             for what, text in self._summary(counts)
         )
-        return f"<table>{rows}</table><pre>{escape(repr(self))}</pre>"
+        charts = svg_charts(self._pictures("broker"))
+        return f"<table>{rows}</table><pre>{escape(repr(self))}</pre>{charts}"
 
     def _summary(self, counts: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
         proven = self.certificate["bytes"]
@@ -205,6 +235,24 @@ def _flat(values: RateArray) -> Any:  # noqa: ANN401 - an Arrow column
 
     unknown = np.isnan(values.ravel())
     return pa.array(rounded_all(np.where(unknown, 0.0, values.ravel())), mask=unknown)
+
+
+def pictures_at(
+    level: Level, levels: Iterable[Levels], limits: Limits
+) -> list[LoadPicture]:
+    """
+    Return the pictures of one level.
+
+    Raises
+    ------
+    ValueError
+        If there are no loads of that level.
+    """
+    found = {each.level: each for each in levels}
+    if level not in found:
+        msg = f"there is no {level!r} to plot, only {', '.join(map(repr, found))}"
+        raise ValueError(msg)
+    return list(load_pictures(found[level], limits))
 
 
 def without_command(lines: Iterable[str]) -> str:

@@ -15,6 +15,9 @@ from planner.api.growth import AnyGrowth, growth_rates
 from planner.api.result import PlanResult
 from planner.api.table import Table
 from planner.plan.run.make_plan import Planned, check_plan
+from planner.report.charts.pictures import LoadPicture
+from planner.report.charts.scenario_pictures import scenario_pictures
+from planner.report.notebook_charts import chart_of, svg_charts
 from planner.snapshot import Snapshot
 from planner.what_if.play_scenarios import (
     Player,
@@ -151,11 +154,28 @@ class WhatIfResult:
         snapshot, file = self.found.snapshot, self.found.file
         return Player(snapshot, snapshot.to_state(), file, self.found.options)
 
+    def plot(self) -> Any:  # noqa: ANN401 - of Altair
+        """
+        Return an Altair chart of the fullest broker of today and of each scenario.
+
+        Raises
+        ------
+        BadInputError
+            If the extra ``[report]`` is not installed.
+        """
+        return chart_of(self._pictures())
+
+    def _pictures(self) -> list[LoadPicture]:
+        rows = [self.found.today, *self.found.scenarios]
+        thresholds = self.found.options.settings.capacity_thresholds
+        limits = {str(name): value for name, value in thresholds.items()}
+        return list(scenario_pictures(rows, limits))
+
     def __repr__(self) -> str:
         return "\n".join(scenario_lines([self.found.today, *self.found.scenarios]))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
+        return f"<pre>{escape(repr(self))}</pre>{svg_charts(self._pictures())}"
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

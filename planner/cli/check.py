@@ -1,7 +1,6 @@
 """`check`: every rule checked before a plan runs, by separate code."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -69,16 +68,14 @@ def check(
 
     Example: kafka-planner check plan --snapshot prod.json
     """
-    from placement.check import check as check_target
     from placement.check import is_ok
-    from placement.operations.descriptor import describe
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.options.declared.value_readers import read_capacity_thresholds
     from planner.options.overrides import seen_as
     from planner.plan.documents.prior_violations import remedy_of
-    from planner.plan.input.plan_input import check_settings, read_plan
+    from planner.plan.input.plan_input import read_plan
     from planner.plan.input.wave_input import read_waves
-    from planner.plan.run.check_new_partitions import check_new_plan
+    from planner.plan.run.check_given_plan import check_given
 
     inputs = Gatherer()
     thresholds = inputs.read(lambda: read_capacity_thresholds(capacity_threshold or ()))
@@ -88,19 +85,14 @@ def check(
     inputs.raise_problems()
     if given is None or before is None:  # pragma: no cover - raised just above
         return
-    before = seen_as(before, given.settings.rack_map, given.settings.cpu_weights)
-    rules = partial(
-        check_settings,
+    findings = check_given(
         given,
+        waves,
+        before,
         capacity_thresholds=thresholds or {},
         allow_replication_factor_change=allow_replication_factor_change,
     )
-    if describe(given.goal).creates_partitions and len(given.reassignment):
-        findings = check_new_plan(given, before, rules)
-    else:
-        findings = check_target(before, given.target, rules(before))
-    if waves is not None:
-        findings = (*findings, *waves.check(before, given.reassignment))
+    before = seen_as(before, given.settings.rack_map, given.settings.cpu_weights)
     if output_format is OutputFormat.JSON:
         listed = [
             {**finding.to_dict(), "remedy": remedy_of(finding, before)}

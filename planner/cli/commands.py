@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
         explain,
         failures,
         generate,
+        report,
         schema,
         score,
         size,
@@ -69,6 +70,7 @@ def register(app: typer.Typer) -> None:
     app.command("elect", rich_help_panel=RUN)(elect.elect)
     app.add_typer(fleet_commands.app, rich_help_panel=FLEETS)
     app.command("score", rich_help_panel=LOOK)(score.score)
+    app.command("report", rich_help_panel=LOOK)(report.report)
     app.command("failures", rich_help_panel=LOOK)(failures.failures)
     app.command("size", rich_help_panel=LOOK)(size.size)
     app.add_typer(partition_commands.app, rich_help_panel=LOOK)

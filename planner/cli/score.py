@@ -11,6 +11,7 @@ from planner.cli.common.common_options import Format, OutputFormat, Quiet, Verbo
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
+from planner.cli.common.plots import Plot, print_plot
 from planner.cli.common.score_options import FailOn
 from planner.cli.common.spark_options import Conf, Master, print_clusters, session_of
 from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
@@ -50,6 +51,7 @@ def score(
     capacity_threshold: CapacityThreshold = None,
     resources: Resources = None,
     output: Output = None,
+    plot: Plot = False,
     spark: Spark = False,
     master: Master = None,
     conf: Conf = None,
@@ -83,7 +85,9 @@ def score(
             session, snapshots, request, conditions, output, is_json=is_json
         )
     else:
-        documents = _in_memory(inputs, snapshots, request, conditions, output, is_json)
+        documents = _in_memory(
+            inputs, snapshots, request, conditions, output, is_json, plot=plot
+        )
     if output is not None and not quiet:
         print_words(f"wrote {output}")
     if is_json:
@@ -124,6 +128,8 @@ def _in_memory(
     conditions: dict[str, "Condition"],
     output: str | None,
     is_json: bool,
+    *,
+    plot: bool,
 ) -> list[dict[str, Any]]:
     """Score, write and print; return the documents if they are needed."""
     from planner.score.score_tables import check_output, write_tables
@@ -139,7 +145,7 @@ def _in_memory(
     if output is not None:
         write_tables(scored, Path(output))
     if not is_json:
-        _print_screens(snapshots, scored, documents)
+        _print_screens(snapshots, scored, documents, plot=plot)
     return documents
 
 
@@ -189,7 +195,11 @@ def _judge(
 
 
 def _print_screens(
-    snapshots: list[Path], scored: list["Scored"], documents: list[dict[str, Any]]
+    snapshots: list[Path],
+    scored: list["Scored"],
+    documents: list[dict[str, Any]],
+    *,
+    plot: bool,
 ) -> None:
     from planner.score.score_screen import score_screen
     from planner.text.format import labelled
@@ -204,3 +214,14 @@ def _print_screens(
             verdict = "holds" if answer["holds"] else "does not hold"
             for line in labelled("Fail on", f"{answer['condition']}: {verdict}"):
                 typer.echo(line)
+        if plot:
+            _print_plot(each)
+
+
+def _print_plot(scored: "Scored") -> None:
+    """Print the loads of the brokers as pictures."""
+    from planner.report.pages.score_page import score_levels, score_limits
+    from planner.score import score_document
+
+    brokers, *_ = score_levels(score_document(scored))
+    print_plot(brokers, score_limits(scored))

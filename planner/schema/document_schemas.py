@@ -32,6 +32,7 @@ SCHEMAS: Mapping[str, str] = {
     "plan": "planner.plan.documents.plan_records:PlanRecord",
     "preferred-election": "planner.plan.documents.plan_records:ElectionRecord",
     "reassignment": "planner.plan.documents.check_records:ReassignmentRecord",
+    "report": "planner.report.report_records:ReportRecord",
     "scenarios": "planner.what_if.changes.scenario_records:ScenariosRecord",
     "score": "planner.score.score_records:ScoreRecord",
     "score-part": "planner.plan.documents.plan_records:ScorePartRecord",

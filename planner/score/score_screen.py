@@ -74,9 +74,9 @@ def score_screen(scored: Scored, path: Path) -> Iterator[str]:
     yield from _brokers(score, columns)
     yield from _racks(score, columns)
     yield from _log_dirs(score)
-    yield from labelled("Wrong", _wrong(score))
+    yield from labelled("Wrong", wrong_text(score))
     yield from _hot(score)
-    yield from labelled("Balance", _balance(score))
+    yield from labelled("Balance", balance_text(score))
     yield from labelled("Binds", binding_text(scored))
     yield from labelled("Assumed", assumed_text(scored))
     for note in score.notes:
@@ -340,7 +340,8 @@ def _log_dirs(score: ClusterScore) -> Iterator[str]:
         yield from labelled("Log dirs", f"fullest: {', '.join(texts)}")
 
 
-def _wrong(score: ClusterScore) -> str:
+def wrong_text(score: ClusterScore) -> str:
+    """Return the violations of a score, the worst first, as text."""
     counts = score.placed.violations
     texts = [
         f"{plural(counts[rule], noun)} {words}"
@@ -384,7 +385,8 @@ def hot_text(score: ClusterScore, spot: HotSpot) -> str:
     )
 
 
-def _balance(score: ClusterScore) -> str:
+def balance_text(score: ClusterScore) -> str:
+    """Return whether brokers are in their bands, and what is proven, as text."""
     least = score.min_bytes_to_balance
     if any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES):
         if least:

@@ -113,8 +113,8 @@ SCHEMAS = (
     "explain", "failures", "failures-scenario", "generate", "group",
     "group-assignment", "group-events", "group-list", "group-offsets", "group-show",
     "group-what-if", "list", "partitions-audit", "partitions-size", "plan",
-    "preferred-election", "reassignment", "scenarios", "score", "score-part", "size",
-    "snapshot", "status", "verify", "waves", "what-if",
+    "preferred-election", "reassignment", "report", "scenarios", "score",
+    "score-part", "size", "snapshot", "status", "verify", "waves", "what-if",
 )  # fmt: skip
 
 

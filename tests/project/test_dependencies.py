@@ -11,8 +11,13 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("placement", "assignment", "planner")
 # Names of modules where they are not those of the distribution.
-MODULES = {"kafka-python": "kafka", "pyyaml": "yaml"}
+MODULES = {
+    "kafka-python": "kafka",
+    "pyyaml": "yaml",
+    "vl-convert-python": "vl_convert",
+}
 BROUGHT = {
+    "markupsafe": "by jinja2",
     "pydantic_core": "by pydantic",
     "typing_extensions": "by pydantic",
 }
@@ -44,7 +49,8 @@ def imported():
 @pytest.fixture(scope="module")
 def declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    asked = [*project["dependencies"], *project["optional-dependencies"]["spark"]]
+    extras = project["optional-dependencies"]
+    asked = [*project["dependencies"], *extras["spark"], *extras["report"]]
     names = (re.match(r"[\w.-]+", line).group().lower() for line in asked)
     return {MODULES.get(name, name.replace("-", "_")) for name in names}
 

@@ -18,7 +18,8 @@ def run_python(code, cwd):
 def test_packages_import_without_heavy_libraries(tmp_path):
     code = (
         "import sys, placement, assignment, planner, planner.cli.main; "
-        "heavy = {'numba', 'ortools', 'highspy', 'pulp', 'polars', 'kafka', 'pyspark'};"
+        "heavy = {'numba', 'ortools', 'highspy', 'pulp', 'polars', 'kafka', 'pyspark',"
+        "'altair', 'vl_convert', 'jinja2'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
 

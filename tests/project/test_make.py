@@ -38,6 +38,7 @@ def path_with_no_tools(tmp_path):
             ["Python 3.11 or newer", "Java 17 or newer", "Maven"],
             id="test",
         ),
+        pytest.param(["chromium"], ["Chromium"], id="browser"),
     ],
 )
 def test_missing_prerequisites_are_one_line_each(

@@ -100,7 +100,7 @@ def test_base_install_alone_runs_the_command(wheel, root, tmp_path):
             "-c",
             "from importlib.util import find_spec as f; "
             "import placement, assignment, planner; "
-            "print([n for n in ('pyspark', 'altair', 'pytest') if f(n)])",
+            "print([n for n in ('pyspark', 'altair', 'jinja2', 'pytest') if f(n)])",
         ],
         check=True,
         cwd=tmp_path,

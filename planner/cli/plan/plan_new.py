@@ -17,6 +17,7 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import notes_unless, print_json, print_words
 from planner.cli.plan.plan_options import CommandOptions, with_plan_options
+from planner.cli.plan.run_plan import plot_if_asked
 from planner.cli.snapshot.snapshot_live import Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 
@@ -110,7 +111,8 @@ def _run(
             resources=read.topic_resources(),
         )
     was_planned = time.perf_counter()
-    files = [] if output is None else write_new(planned, output)
+    more = options.more_files(lambda: planned.findings)
+    files = [] if output is None else write_new(planned, output, more)
     done = _live(planned, client, given) if client is not None else None
     ended = time.perf_counter()
     if options.output_format is OutputFormat.JSON:
@@ -123,6 +125,7 @@ def _run(
         _print_document(planned, seconds, done)
     else:
         typer.echo("\n".join(_lines(planned, read, snapshot, output, files)))
+        plot_if_asked(options, planned.plan)
         if done is not None:
             typer.echo(done)
         elif output is None and not options.quiet:

@@ -1,6 +1,6 @@
 """Options of all plans, and the commands that have them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import wraps
@@ -15,6 +15,8 @@ from planner.cli.common.common_options import (
     Quiet,
     Verbose,
 )
+from planner.cli.common.input_problems import refuse_option
+from planner.cli.common.plots import Plot
 from planner.cli.common.shared_options import declare, parameters_of
 from planner.cli.plan.declared_options import (
     TRADE_OFF,
@@ -26,7 +28,9 @@ from planner.cli.plan.declared_options import (
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
+    from placement.check import Finding
     from planner.config.config_file import Config
+    from planner.plan.folder.plan_folder import MoreFiles
 
 CONFIG_KEY = "planner.config"
 
@@ -61,6 +65,12 @@ ConfigFile = Annotated[
         help="planner.toml: options not given on the line or in the environment.",
     ),
 ]
+Report = Annotated[
+    bool,
+    typer.Option(
+        "--report", help="Write report.html into the plan folder: pip extra [report]."
+    ),
+]
 TradeOffOption = Annotated[bool, typer.Option("--trade-off", help=TRADE_OFF)]
 
 
@@ -81,6 +91,8 @@ class CommandOptions:
         Values of the other options, by their declared names.
     shows_trade_off
         Whether the same plan within caps is shown too.
+    shows_plot
+        Whether the loads before and after are drawn on the screen.
     sources
         Source of each value: ``COMMANDLINE``, ``ENVIRONMENT``, ``DEFAULT_MAP`` (the
         file) or ``DEFAULT``.
@@ -88,6 +100,8 @@ class CommandOptions:
         Name of the command.
     config
         The file of ``--config``, if given.
+    writes_report
+        Whether the plan folder gets a report.
     """
 
     output: Path | None
@@ -95,13 +109,15 @@ class CommandOptions:
     quiet: bool
     given: Mapping[str, Any]
     shows_trade_off: bool = False
+    shows_plot: bool = False
     sources: Mapping[str, str] = field(default_factory=dict)
     operation: str | None = None
     config: "Config | None" = None
+    writes_report: bool = False
 
     def raise_problems(self) -> None:
         """
-        Raise the problems of the file, if any.
+        Raise the problems of the file, and of a report that cannot be written, if any.
 
         Raises
         ------
@@ -110,6 +126,23 @@ class CommandOptions:
         """
         if self.config is not None:
             self.config.raise_problems()
+        if self.writes_report:
+            from planner.report.report_extra import require_report
+
+            require_report()
+            if self.output is None:
+                rule = "report.html is a file of the plan folder"
+                refuse_option("--report", "", rule, "name the folder with -o PLAN")
+
+    def more_files(
+        self, findings: "Callable[[], Sequence[Finding]]"
+    ) -> "MoreFiles | None":
+        """Return the maker of the report of a plan with findings, if it is wanted."""
+        if not self.writes_report or self.output is None:
+            return None
+        from planner.report.plan_report import report_maker
+
+        return report_maker(self.output, findings)
 
     @contextmanager
     def named_by_source(self) -> Iterator[None]:
@@ -134,7 +167,9 @@ class CommandOptions:
         return problem
 
 
-def _written(*, output: Output = None, config: ConfigFile = None) -> dict[str, Any]:
+def _written(
+    *, output: Output = None, report: Report = False, config: ConfigFile = None
+) -> dict[str, Any]:
     """Return the options of the plan folder and of the options file."""
     return dict(locals())
 
@@ -142,6 +177,7 @@ def _written(*, output: Output = None, config: ConfigFile = None) -> dict[str, A
 def _shown(
     *,
     trade_off: TradeOffOption = False,
+    plot: Plot = False,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -183,9 +219,11 @@ def with_plan_options(
                 shown["quiet"],
                 {**own, **asked, **without_overruled(rules, sources)},
                 shows_trade_off=shown["trade_off"],
+                shows_plot=shown["plot"],
                 sources=sources,
                 operation=context.command.name,
                 config=context.meta.get(CONFIG_KEY),
+                writes_report=written["report"],
             )
             command(**given, options=options)
 

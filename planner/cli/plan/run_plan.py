@@ -11,11 +11,13 @@ from planner.cli.common.common_options import OutputFormat
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
+from planner.cli.common.plots import print_plot
 from planner.cli.plan.plan_options import CommandOptions
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
     from planner.options.plan_request import PlanRequest
+    from planner.plan.documents.plan_document import Plan
     from planner.plan.run.make_plan import Planned
     from planner.plan.screen.trade_off import TradeOff
     from planner.snapshot import Snapshot
@@ -58,7 +60,8 @@ def run_plan(goal: str, snapshot: Path, options: CommandOptions) -> NoReturn:
 
         points = trade_off(state, request, planned)
     began_to_write = time.perf_counter()
-    files = [] if output is None else write_plan(planned.plan, output)
+    more = options.more_files(lambda: planned.findings)
+    files = [] if output is None else write_plan(planned.plan, output, more)
     ended = time.perf_counter()
     if options.output_format is OutputFormat.JSON:
         times = {
@@ -71,6 +74,7 @@ def run_plan(goal: str, snapshot: Path, options: CommandOptions) -> NoReturn:
     else:
         head = head_of(read, state, snapshot)
         _print_screen(planned, snapshot, output, files, points, head)
+        plot_if_asked(options, planned.plan)
         if output is None and not options.quiet:
             print_words("nothing written: give -o PLAN to write the plan")
     raise typer.Exit(exit_code(planned))
@@ -144,6 +148,18 @@ def _print_document(
     if points is not None:
         document["trade_off"] = trade_off_document(points)
     print_json(document)
+
+
+def plot_if_asked(options: CommandOptions, plan: "Plan") -> None:
+    """Print the loads of the brokers before and after as pictures, with ``--plot``."""
+    if not options.shows_plot:
+        return
+    from planner.plan.documents.plan_document import to_document
+    from planner.report.pages.plan_page import limits_of, plan_levels
+
+    document = to_document(plan)
+    brokers, *_ = plan_levels(document)
+    print_plot(brokers, limits_of(document["settings"]))
 
 
 def _print_screen(

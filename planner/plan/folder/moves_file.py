@@ -234,8 +234,32 @@ def read_moves(path: Path) -> list[MoveRow]:
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            head, *rows = [*csv.reader(file)] or [[]]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        rule = f"the file cannot be read: {error}"
+        raise _refusal(path, [("", "", rule)]) from error
+    return parse_moves(text, path)
+
+
+def parse_moves(text: str, path: Path) -> list[MoveRow]:
+    """
+    Parse the text of moves.csv.
+
+    Parameters
+    ----------
+    text
+        The text.
+    path
+        Path of the file, for messages.
+
+    Raises
+    ------
+    BadInputError
+        If it has other columns, or rows that are not moves; names every such row.
+    """
+    try:
+        head, *rows = [*csv.reader(io.StringIO(text, newline=""))] or [[]]
+    except csv.Error as error:
         rule = f"the file cannot be read: {error}"
         raise _refusal(path, [("", "", rule)]) from error
     if tuple(head) != COLUMNS:

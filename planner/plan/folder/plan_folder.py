@@ -8,7 +8,7 @@ complete plan. The same input gives the same bytes.
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +62,11 @@ _HEAD = f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n'
 """Beginning of the plan.json of a plan."""
 
 
-def write_plan(plan: Plan, path: Path) -> list[str]:
+MoreFiles = Callable[[Mapping[str, str]], Mapping[str, str]]
+"""Maker of more files of a folder from the texts of those of its plan."""
+
+
+def write_plan(plan: Plan, path: Path, more: MoreFiles | None = None) -> list[str]:
     """
     Write a plan folder atomically.
 
@@ -72,6 +76,8 @@ def write_plan(plan: Plan, path: Path) -> list[str]:
         The plan.
     path
         The folder. A plan in its place is replaced as a whole.
+    more
+        Maker of more files, such as a report.
 
     Returns
     -------
@@ -83,10 +89,12 @@ def write_plan(plan: Plan, path: Path) -> list[str]:
         If something other than a plan is in its place, or the folder cannot be written.
     """
     check_plan_output(path)
-    return replace_plan(dict(plan_files(plan)), path)
+    return replace_plan(dict(plan_files(plan)), path, more)
 
 
-def replace_plan(files: dict[str, str], path: Path) -> list[str]:
+def replace_plan(
+    files: dict[str, str], path: Path, more: MoreFiles | None = None
+) -> list[str]:
     """
     Replace a folder by the files of a plan atomically.
 
@@ -96,6 +104,8 @@ def replace_plan(files: dict[str, str], path: Path) -> list[str]:
         Texts by name.
     path
         The folder.
+    more
+        Maker of more files, such as a report.
 
     Returns
     -------
@@ -107,6 +117,8 @@ def replace_plan(files: dict[str, str], path: Path) -> list[str]:
         If something other than a plan is in its place, or the folder cannot be written.
     """
     check_plan_output(path)
+    if more is not None:
+        files = {**files, **more(files)}
     stage(f"writing {path}")
     try:
         _replace_folder(path, files)

@@ -41,7 +41,7 @@ from planner.plan.documents.plan_document import (
 from planner.plan.documents.topic_patches import TopicPatch, partition_patch_notes
 from planner.plan.folder.moves_file import format_moves
 from planner.plan.folder.patch_scripts import partition_scripts
-from planner.plan.folder.plan_folder import dump_document, replace_plan
+from planner.plan.folder.plan_folder import MoreFiles, dump_document, replace_plan
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.folder.runbook import new_runbook
 from planner.plan.run.check_new_partitions import check_new
@@ -293,16 +293,27 @@ def new_files(planned: PlannedNew) -> Iterator[tuple[str, str]]:
     )
 
 
-def write_new(planned: PlannedNew, path: Path) -> list[str]:
+def write_new(
+    planned: PlannedNew, path: Path, more: MoreFiles | None = None
+) -> list[str]:
     """
     Write the folder atomically; an earlier plan is replaced.
+
+    Parameters
+    ----------
+    planned
+        The plan.
+    path
+        The folder.
+    more
+        Maker of more files, such as a report.
 
     Raises
     ------
     BadInputError
         If something other than a plan is in its place, or the folder cannot be written.
     """
-    return replace_plan(dict(new_files(planned)), path)
+    return replace_plan(dict(new_files(planned)), path, more)
 
 
 def tool_text(planned: PlannedNew, folder: Path) -> str:

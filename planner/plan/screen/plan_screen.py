@@ -9,7 +9,6 @@ import numpy as np
 
 from placement.array_types import BoolArray
 from placement.check.checker import RULE_NAMES
-from placement.core.model.solution import CLOSED, Bounded
 from placement.draft.draft import Note
 from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import RESOURCES, Resource
@@ -35,6 +34,14 @@ from planner.plan.folder.runbook import NAME as RUNBOOK
 from planner.plan.run.make_plan import Planned
 from planner.plan.screen.broker_table import broker_tables, over_threshold
 from planner.plan.screen.log_dirs_screen import log_dir_lines
+from planner.plan.screen.plan_claims import (
+    VIOLATIONS,
+    bands_text,
+    copies_text,
+    leaders_text,
+    left_text,
+    waves_text,
+)
 from planner.plan.waves.wave_document import (
     kind_of,
     stuck_text,
@@ -58,8 +65,6 @@ MOST_NOTES = 2
 """Largest number of notes of one kind that are shown; others are counted."""
 MOST_SHORTFALLS = 3
 PART_NAME = re.compile(r"-\d{3,}\.json$")
-WEAK_GAP = 1.0
-"""Gaps above this, as a fraction of the bound, are not shown as a number."""
 AS_NOW = 0.005
 """Difference of disk fractions below which they are shown as equal."""
 
@@ -129,12 +134,7 @@ def wrong(plan: Plan, score: Score) -> Iterator[str]:
         if over.any():
             limit = percent_text(thresholds[resource])
             yield f"{_brokers_text(plan, over)} over the {limit} {resource} threshold"
-    names = {
-        "rack": ("breaks the rack rule", "break the rack rule"),
-        "offline_partitions": ("has no leader", "have no leader"),
-        "under_min_isr": ("is under min ISR", "are under min ISR"),
-    }
-    for rule, words in names.items():
+    for rule, words in VIOLATIONS.items():
         count = score.violations[rule]
         if count:
             yield f"{plural(count, 'partition')} {words[count > 1]}"
@@ -195,9 +195,7 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     if plan.placed.log_dirs is not None:
         balanced = (*balanced, Resource.DISK)
     bands = sorted({settings.band(resource) for resource in balanced})
-    width = " to ".join(map(percent_text, dict.fromkeys([*bands[:1], *bands[-1:]])))
-    within = f"band {width}" if bands else "no bands"
-    goal = f"{plan.goal}{_whom(plan)}, {within}: {plan.status}"
+    goal = f"{plan.goal}{_whom(plan)}, {bands_text(bands)}: {plan.status}"
     yield from labelled("Plan", goal)
     yield from labelled(" copies", _copies_text(plan))
     yield from labelled(" leaders", _leaders_text(plan))
@@ -221,19 +219,10 @@ def _wave_lines(plan: Plan) -> Iterator[str]:
     if waves is None:
         return
     found = waves.found
-    least = f"; proven: not under {found.bound}" if found.bound else ""
     kinds = Counter(kind_of(step) for step in waves.steps)
-    text = f"{plural(found.num_copy_waves, 'wave')} of copies{least}"
-    if kinds["drops"]:
-        text += f", {kinds['drops']} that only drop replicas"
-    if kinds["leaders"]:
-        text += f", then {kinds['leaders']} of leaders"
     seconds = sum(wave_seconds(waves, step) for step in waves.steps)
-    if seconds:
-        text += (
-            f"; {duration_text(seconds)} wave by wave, "
-            f"{duration_text(timeline(waves)[0])} if copies do not wait for each other"
-        )
+    at_once = timeline(waves)[0] if seconds else 0.0
+    text = waves_text(found.num_copy_waves, found.bound, kinds, seconds, at_once)
     yield from labelled(" waves", text)
     if found.stuck is not None:
         left = int((found.wave < 0).sum())
@@ -276,55 +265,18 @@ def _subject_text(plan: Plan, name: str) -> str:
 
 
 def _copies_text(plan: Plan) -> str:
-    moves, proven = plan.moves, plan.placed.solution.certificate
-    if not moves["replicas"]:
-        return "none"
-    done, least = [plural(moves["replicas"], "replica")], []
-    if moves["bytes"]:
-        crossing = ""
-        if plan.settings.get("max_cross_rack_bytes") is not None:
-            crossed = bytes_text(moves["cross_rack_bytes"], 4)
-            crossing = f" ({crossed} between racks)"
-        done.append(bytes_text(moves["bytes"], 5, is_padded=True) + crossing)
-        if proven.cost.gap is not None:
-            bound = bytes_text(proven.cost.lower_bound, 5, is_padded=True)
-            least.append(f"under {bound} ({_gap_text(proven.cost.gap)})")
-    if proven.moves.lower_bound > 0:
-        least.append(f"under {plural(int(proven.moves.lower_bound), 'replica')}")
-    claim = f"; proven: no plan can move {', nor '.join(least)}" if least else ""
-    return f"{', '.join(done)}{claim}{_said(proven.cost)}"
-
-
-def _gap_text(gap: float) -> str:
-    # A weaker bound is of little use, and its gap would look like a fault.
-    if gap > WEAK_GAP:
-        return "a weak bound"
-    if 0 < gap <= CLOSED:
-        return f"gap under {percent_text(CLOSED)}"
-    return f"gap {percent_text(gap)}"
-
-
-def _said(cost: Bounded) -> str:
-    """Return the bound of a solver that goes beyond the checked bound."""
-    if cost.solver_bound is None or cost.solver is None:
-        return ""
-    name, _, version = cost.solver.rpartition(" ")
-    solver = f"{name} {'.'.join(version.split('.')[:2])}"
-    spread = ", topics kept spread" if cost.is_spread else ""
-    if cost.is_least:
-        return f"; the least there is{spread}, proven by {solver}"
-    bound = bytes_text(cost.solver_bound, 5, is_padded=True)
-    return f"; not under {bound}{spread} by {solver}"
+    return copies_text(
+        plan.moves,
+        plan.placed.solution.certificate.cost,
+        plan.placed.solution.certificate.moves.lower_bound,
+        shows_crossing=plan.settings.get("max_cross_rack_bytes") is not None,
+    )
 
 
 def _leaders_text(plan: Plan) -> str:
-    count, elected = plan.moves["leaders"], int(elections(plan).sum())
-    when = ", after all copies" if plan.moves["replicas"] else ""
-    text = f"{count} change{when}" if count else "none change"
-    least = plan.placed.solution.certificate.roles
-    if least is not None and least.lower_bound > 0:
-        text += f"; proven: {plural(int(least.lower_bound), 'change')} at least"
-    return f"{text}; {elected} by preferred-election.json" if elected else text
+    roles = plan.placed.solution.certificate.roles
+    least = 0.0 if roles is None else roles.lower_bound
+    return leaders_text(plan.moves, int(elections(plan).sum()), least)
 
 
 def _ordered(plan: Plan) -> int:
@@ -367,18 +319,14 @@ def _left_lines(plan: Plan) -> Iterator[str]:
     if same:
         yield from labelled(" as before", same)
     out = counted_out(plan)
-    left = [
-        f"{resource} {int(out[:, r].sum())}"
+    left = {
+        str(resource): int(out[:, r].sum())
         for r, resource in enumerate(RESOURCES)
         if resource in plan.placed.balanced and out[:, r].any()
-    ]
+    }
     if left:
         furthest = plan.placed.solution.certificate.deviation
-        worst = percent_text(furthest.value)
-        text = f"brokers out of band: {', '.join(left)}; at most {worst} of a share"
-        if furthest.lower_bound > 0:
-            text += f", proven: not under {percent_text(furthest.lower_bound)}"
-        yield from labelled(" left", text)
+        yield from labelled(" left", left_text(left, furthest))
 
 
 def _survival(plan: Plan) -> str:

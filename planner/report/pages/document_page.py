@@ -1,0 +1,183 @@
+"""The page of a document that a command printed with `--format json`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from planner.report.charts.scenario_pictures import scenario_pictures
+from planner.report.pages.blocks import (
+    Block,
+    BrowsedTable,
+    Cell,
+    Facts,
+    Figures,
+    Page,
+    Section,
+    Words,
+)
+from planner.report.pages.load_blocks import figures_table
+from planner.text.format import bytes_text, duration_text, percent_text
+
+TITLES = {
+    "failures": "Failures",
+    "failures-scenario": "A loss",
+    "what-if": "What if",
+    "size": "Size",
+    "status": "Status",
+    "check": "Check",
+    "verify": "Verify",
+    "group-assignment": "Assignment of a group",
+    "group-what-if": "What if: a group",
+}
+"""Title of the page of each document, by the name of its schema."""
+FIRST = ("verdict", "status", "ok", "survives", "is_checked", "value", "lower_bound")
+"""Fields that a reader looks for, in this order."""
+LEFT_OUT = ("data_age_s", "seconds", "peak_memory_bytes")
+"""Fields that were measured, or that the page tells when it is opened."""
+MOST_ROWS = 4000
+FRACTIONS = ("use", "max_use", "mean_use", "threshold", "fraction", "share")
+
+
+def document_page(name: str, document: Mapping[str, Any]) -> Page:
+    """
+    Return the page of a document.
+
+    Parameters
+    ----------
+    name
+        Name of its schema, of `TITLES`.
+    document
+        The document.
+    """
+    subject = document.get("cluster_id") or document.get("group_id")
+    scalars = {key: v for key, v in document.items() if not isinstance(v, dict | list)}
+    parts = {key: v for key, v in document.items() if isinstance(v, dict | list)}
+    first = [key for key in FIRST if key in parts]
+    order = [*first, *(key for key in parts if key not in first)]
+    sections = [
+        Section("summary", "Summary", [Facts(list(_facts(_ordered(scalars))))]),
+        *([_scenarios(document)] if name == "what-if" else []),
+        *(
+            Section(f"part-{key}", _label(key), list(_blocks(key, parts[key])))
+            for key in order
+            if key not in LEFT_OUT
+        ),
+    ]
+    title = f"{TITLES[name]}: {subject}" if subject else TITLES[name]
+    return Page(title=title, taken_at=document.get("taken_at"), sections=sections)
+
+
+def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
+    first = [key for key in FIRST if key in fields]
+    return {key: fields[key] for key in (*first, *fields) if key not in LEFT_OUT}
+
+
+def _scenarios(document: Mapping[str, Any]) -> Section:
+    rows = [document["today"], *document["scenarios"]]
+    thresholds = document["assumptions"]["capacity_threshold"]
+    pictures = list(scenario_pictures(rows, thresholds))
+    held = [row["name"] for row in document["scenarios"] if not row["holds"]]
+    text = f"These scenarios do not hold: {', '.join(held)}." if held else ""
+    blocks: list[Block] = [Words(text or "Every scenario holds.", is_strong=True)]
+    if pictures:
+        legend = [("now", "fullest broker"), ("target", "mean")]
+        legend.append(("limit", "capacity threshold"))
+        table = figures_table("scenario", pictures)
+        blocks.append(Figures(pictures=pictures, legend=legend, table=table))
+    return Section("scenarios", "Scenarios beside today", blocks)
+
+
+def _blocks(key: str, value: Any, depth: int = 0) -> Iterator[Block]:  # noqa: ANN401
+    """Yield a field: records as a table, single values as facts, parts below it."""
+    if isinstance(value, list):
+        yield _listed(key, value)
+        return
+    if depth:
+        yield Words(_label(key), is_strong=True)
+    scalars = {k: v for k, v in value.items() if not isinstance(v, dict | list)}
+    if scalars:
+        yield Facts([(_label(k), _shown(f"{key} {k}", v)) for k, v in scalars.items()])
+    for name, part in value.items():
+        if isinstance(part, dict | list):
+            yield from _blocks(f"{key} {name}", part, depth + 1)
+    if not value:
+        yield Words("none")
+
+
+def _listed(name: str, values: Sequence[Any]) -> Block:
+    """Return a list: records as a browsed table, single values as words."""
+    if not values:
+        return Words(f"{_label(name)}: none")
+    if not all(isinstance(value, dict) for value in values):
+        return Words(f"{_label(name)}: {_shown(name, list(values))}")
+    rows = [_flat(value) for value in values[:MOST_ROWS]]
+    heads = list(dict.fromkeys(key for row in rows for key in row))
+    sizes = [at for at, head in enumerate(heads) if _is_size(head)]
+    return BrowsedTable(
+        name=name.replace("_", "-").replace(" ", "-"),
+        caption=_label(name),
+        heads=[_label(head) for head in heads],
+        rows=[[_cell(head, row.get(head)) for head in heads] for row in rows],
+        sizes=sizes,
+        total=len(values),
+        rest="the document has all",
+    )
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return a record without records in it: their names are joined."""
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key} ")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _facts(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in fields.items():
+        yield _label(key), _shown(key, value)
+
+
+def _label(key: str) -> str:
+    words = key.replace("_per_s", "_per_second").replace("_", " ")
+    return words.removesuffix(" s").capitalize()
+
+
+def _is_size(key: str) -> bool:
+    return key.endswith("bytes")
+
+
+def _cell(key: str, value: Any) -> Cell:  # noqa: ANN401 - any JSON value
+    """Return the cell of a table: numbers stay numbers, to be sorted."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    return None if value is None else _shown(key, value)
+
+
+def _shown(key: str, value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """Return a value as text, in the unit that the name of its field gives."""
+    if value is None:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(_shown(key, each) for each in value) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{_label(k)} {_shown(k, v)}" for k, v in value.items())
+    if isinstance(value, int | float):
+        return _number_text(key, value)
+    return str(value)
+
+
+def _number_text(key: str, value: float) -> str:
+    last = key.rsplit(" ", maxsplit=1)[-1]
+    if last.endswith("bytes_per_s"):
+        return f"{bytes_text(value)}/s"
+    if _is_size(last):
+        return bytes_text(value)
+    if last == "seconds" or last.endswith("_s"):
+        return duration_text(value)
+    if last in FRACTIONS or "capacity_threshold" in key:
+        return percent_text(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

@@ -1,0 +1,99 @@
+"""The page of what a report is made of: a plan folder, snapshots, or a document."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from planner.errors import BadInputError, InputProblem
+from planner.io.json_reader import parse_json
+from planner.plan.folder.plan_folder import DOCUMENT_NAME
+from planner.plan.input.plan_input import read_plan
+from planner.plan.input.wave_input import read_waves
+from planner.plan.run.check_given_plan import check_given
+from planner.report.pages.blocks import Page
+from planner.report.pages.document_page import TITLES, document_page
+from planner.report.pages.plan_folder_facts import read_facts
+from planner.report.pages.plan_page import plan_page
+from planner.report.pages.score_page import score_page
+from planner.schema import json_schema
+from planner.score import score_snapshot
+from planner.snapshot import Snapshot
+
+ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+"""Time of a score whose age is not shown: the page tells it when it is opened."""
+
+
+def page_of(
+    inputs: Sequence[Path],
+    snapshot: Path | None,
+    read_snapshot: Callable[[Path], Snapshot],
+) -> Page:
+    """
+    Return the page of a plan folder, of snapshots, or of a printed document.
+
+    Parameters
+    ----------
+    inputs
+        The plan folder or the document alone, or one or more snapshots.
+    snapshot
+        The cluster before the plan, to check the plan.
+    read_snapshot
+        Reader of snapshots.
+
+    Raises
+    ------
+    BadInputError
+        If an input cannot be read, or the inputs do not go together.
+    """
+    plans = [path for path in inputs if (path / DOCUMENT_NAME).exists()]
+    if plans and len(inputs) > 1:
+        rule = "a plan folder must be the only input"
+        raise _refusal(plans[0], rule, "make a report of each")
+    if plans:
+        return _plan_page(plans[0], snapshot, read_snapshot)
+    if snapshot is not None:
+        rule = "only a plan folder is checked on a snapshot"
+        raise _refusal(snapshot, rule, "leave out --snapshot")
+    if len(inputs) == 1 and (found := _document(inputs[0])) is not None:
+        return document_page(*found)
+    scored = [
+        (path, score_snapshot(read_snapshot(path), now=ANY_TIME)) for path in inputs
+    ]
+    return score_page(scored)
+
+
+def _document(path: Path) -> tuple[str, Mapping[str, Any]] | None:
+    """Return name and contents of a document of a command; `None` for other files."""
+    try:
+        document = parse_json(path.read_bytes()) if path.suffix == ".json" else None
+    except (OSError, ValueError):
+        # What is wrong with it is said where it is read as a snapshot.
+        return None
+    if not isinstance(document, dict) or "format" in document:
+        return None
+    name = next((name for name in TITLES if _is(name, document)), None)
+    return None if name is None else (name, document)
+
+
+def _is(name: str, document: Mapping[str, Any]) -> bool:
+    schema = json_schema(name)
+    required = set(schema.get("required", ()))
+    return bool(required <= document.keys() <= schema["properties"].keys())
+
+
+def _plan_page(
+    folder: Path, snapshot: Path | None, read_snapshot: Callable[[Path], Snapshot]
+) -> Page:
+    if snapshot is None:
+        return plan_page(read_facts(folder))
+    before = read_snapshot(snapshot).to_state()
+    findings = check_given(
+        read_plan(folder), read_waves(folder), before, capacity_thresholds={}
+    )
+    return plan_page(read_facts(folder, findings))
+
+
+def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:
+    problem = InputProblem(file=str(path), place="", value="", rule=rule, remedy=remedy)
+    return BadInputError("the report cannot be made", [problem])

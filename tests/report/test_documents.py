@@ -1,0 +1,94 @@
+"""Reports of documents that other commands print."""
+
+import json
+import re
+
+import pytest
+
+from planner.demo import SNAPSHOT_FILE
+from planner.report.pages.document_page import TITLES
+from planner.schema import SCHEMAS, json_schema
+from support.commands import run
+
+NAME = "peak <script>"
+SCENARIOS = f"""
+[[scenarios]]
+name = "{NAME}"
+then = "nothing"
+changes = [{{change = "traffic", factor = 1.5}}]
+"""
+
+
+@pytest.fixture
+def commands(tmp_path):
+    scenarios = tmp_path / "scenarios.toml"
+    scenarios.write_text(SCENARIOS)
+    return {
+        "failures": ["failures", SNAPSHOT_FILE],
+        "failures-scenario": ["failures", SNAPSHOT_FILE, "--broker", "4"],
+        "what-if": ["what-if", SNAPSHOT_FILE, scenarios],
+        "size": ["size", SNAPSHOT_FILE],
+        "status": ["status", SNAPSHOT_FILE],
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["failures", "failures-scenario", "what-if", "size", "status"]
+)
+def test_a_printed_document_has_a_report(capsys, tmp_path, commands, name):
+    document = tmp_path / "document.json"
+    document.write_text(run(capsys, *commands[name], "--format", "json").out)
+
+    outcome = run(capsys, "report", document, "-o", tmp_path / "x.html")
+
+    assert outcome.code == 0, outcome.err
+    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert f"<title>{TITLES[name]}: orders-eu</title>" in page
+    assert "2026-11-21T08:00:00Z" in page
+    ids = re.findall(r'\bid="([^"]*)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_scenarios_are_drawn_beside_today_and_their_names_are_text(
+    capsys, tmp_path, commands
+):
+    path = tmp_path / "document.json"
+    path.write_text(run(capsys, *commands["what-if"], "--format", "json").out)
+    run(capsys, "report", path, "-o", tmp_path / "x.html", "--save", tmp_path / "c")
+
+    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+
+    assert "These scenarios do not hold: peak &lt;script&gt;." in page
+    assert NAME not in page
+    worst = json.loads(path.read_text())["scenarios"][0]["resources"]["out"]["max_use"]
+    assert f'<td class="number">{100 * worst:.4g}</td>' in page
+    assert (tmp_path / "c/scenarios-out.png").exists()
+
+
+def test_the_measured_time_and_age_are_not_in_a_report(capsys, tmp_path, commands):
+    path = tmp_path / "document.json"
+    document = run(capsys, *commands["size"], "--format", "json").document
+    pages = []
+    for age in (1, 10**6):
+        path.write_text(json.dumps({**document, "data_age_s": age}))
+        run(capsys, "report", path, "-o", tmp_path / "x.html")
+        pages.append((tmp_path / "x.html").read_bytes())
+
+    assert pages[0] == pages[1]
+
+
+def test_documents_are_told_apart_by_their_keys():
+    keys = [frozenset(json_schema(name)["properties"]) for name in TITLES]
+
+    assert set(TITLES) <= set(SCHEMAS)
+    assert len(set(keys)) == len(keys)
+
+
+def test_another_json_file_is_refused_as_a_snapshot(capsys, tmp_path):
+    path = tmp_path / "other.json"
+    path.write_text('{"some": "thing"}')
+
+    outcome = run(capsys, "report", path, "-o", tmp_path / "x.html")
+
+    assert outcome.code == 2
+    assert "other.json is not a snapshot" in outcome.err

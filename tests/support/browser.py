@@ -1,0 +1,110 @@
+"""Chromium for tests that look at pages, and pages whose names are hostile."""
+
+import csv
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+"""Commands of browsers that Playwright drives as Chromium."""
+MISSING = (
+    "Chromium is missing: install your system's package (on Debian and Ubuntu: "
+    "chromium)"
+)
+SCRIPT = "<script>document.title='taken'</script>"
+IMAGE = "</script><img src=x onerror=\"document.title='taken'\">"
+HOSTILE = (
+    SCRIPT,
+    IMAGE,
+    "{{7*7}}{% raw %}",
+    '=2+3,"quoted"\nnext',
+    "\u202eolleh & 'räck' 机架",
+)
+"""Names that are text wherever they are shown."""
+CHROMIUM_OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Start a browser, or fail with what is missing."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.fail(MISSING)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=found, args=[*CHROMIUM_OPTIONS]
+        )
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page of a file, with all that it says on its console and asks of a network."""
+
+    def __init__(self, browser: Browser, path: Path, **options: Any) -> None:
+        self.context: BrowserContext = browser.new_context(**options)
+        self.page: Page = self.context.new_page()
+        self.console: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.console.append(message.text))
+        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def __enter__(self) -> "Watched":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+
+def with_hostile_topics(path: Path) -> None:
+    """Rename the topics of moves.csv, as Kafka and snapshots would not let them be."""
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = [*csv.reader(file)]
+    renamed = [[HOSTILE[int(topic[1:])], *rest] for topic, *rest in rows]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([head, *renamed])
+
+
+def hostile_snapshot(path: Path) -> Path:
+    """Write a snapshot of skewed brokers; names that Kafka lets be any are hostile."""
+    brokers = [
+        {
+            "id": broker,
+            "rack": HOSTILE[broker % 3],
+            "disk_bytes": 10**12,
+            "log_dirs": [{"path": f"/data/{HOSTILE[0]}", "size_bytes": 10**12}],
+        }
+        for broker in range(1, 7)
+    ]
+    topics = [
+        {
+            "name": f"t{number}",
+            "partitions": [
+                {
+                    "partition": p,
+                    "replicas": [1 + p % 3, 1 + (p + 1) % 3],
+                    "size_bytes": 10**10 * (1 + p),
+                }
+                for p in range(6)
+            ],
+        }
+        for number in range(len(HOSTILE))
+    ]
+    document = {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "cluster_id": HOSTILE[0],
+        "taken_at": "2026-11-21T08:00:00Z",
+        "brokers": brokers,
+        "topics": topics,
+    }
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
