@@ -20,6 +20,7 @@ from typer.core import TyperOption
 from planner.cli.common.common_options import Quiet, Verbose
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.help_screen import use_help_screen
+from planner.cli.common.metrics_output import MetricsFormat
 from planner.cli.common.output import (
     is_flag_given,
     is_json_wanted,
@@ -154,12 +155,11 @@ def _usage_problem(error: Any) -> InputProblem:  # noqa: ANN401 - a Click except
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "kafka-planner"
     is_bare = type(error).__name__ == _NO_COMMAND
-    return InputProblem.of_option(
-        path,
-        "",
-        "a command must be named" if is_bare else error.format_message(),
-        f"see '{path} --help'",
-    )
+    rule = "a command must be named" if is_bare else error.format_message()
+    remedy = f"see '{path} --help'"
+    if f"'{MetricsFormat.OPENMETRICS}' is not one of" in rule:
+        remedy = f"'score' and 'fleet overview' have metrics; {remedy}"
+    return InputProblem.of_option(path, "", rule, remedy)
 
 
 @contextmanager

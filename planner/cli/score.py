@@ -3,13 +3,20 @@
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from planner.cli.common.common_options import Format, OutputFormat, Quiet, Verbose
+from planner.cli.common.common_options import Quiet, Verbose
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.metrics_output import (
+    FormatOrMetrics,
+    MetricsFile,
+    MetricsFormat,
+    check_metrics,
+    give_metrics,
+)
 from planner.cli.common.output import print_json, print_words
 from planner.cli.common.score_options import FailOn
 from planner.cli.common.spark_options import Conf, Master, print_clusters, session_of
@@ -50,10 +57,11 @@ def score(
     capacity_threshold: CapacityThreshold = None,
     resources: Resources = None,
     output: Output = None,
+    metrics: MetricsFile = None,
     spark: Spark = False,
     master: Master = None,
     conf: Conf = None,
-    output_format: Format = OutputFormat.TEXT,
+    output_format: FormatOrMetrics = MetricsFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
@@ -75,23 +83,49 @@ def score(
         capacity_threshold=capacity_threshold or (),
         resources=resources,
     )
-    is_json = output_format is OutputFormat.JSON
+    inputs.read(lambda: check_metrics(metrics, output))
+    shown = _Shown(output_format, output, metrics)
     if spark:
         inputs.raise_problems()
         session = session_of(master, conf)
-        documents = _on_spark(
-            session, snapshots, request, conditions, output, is_json=is_json
-        )
+        documents = _on_spark(session, snapshots, request, conditions, shown)
     else:
-        documents = _in_memory(inputs, snapshots, request, conditions, output, is_json)
-    if output is not None and not quiet:
-        print_words(f"wrote {output}")
-    if is_json:
+        documents = _in_memory(inputs, snapshots, request, conditions, shown)
+    if not quiet:
+        for written in (output, metrics):
+            if written is not None:
+                print_words(f"wrote {written}")
+    if output_format is MetricsFormat.JSON:
         print_json(documents if len(documents) > 1 else documents[0])
-    elif spark:
+    elif output_format is MetricsFormat.TEXT and spark:
         print_clusters(documents)
     held = any(answer["holds"] for d in documents for answer in d.get("fail_on", ()))
     raise typer.Exit(ExitCode.FINDINGS if held else ExitCode.OK)
+
+
+class _Shown(NamedTuple):
+    """Format of stdout, and where tables and metrics are written."""
+
+    output_format: MetricsFormat
+    output: str | None
+    metrics: Path | None
+
+    @property
+    def has_metrics(self) -> bool:
+        """Whether metrics are printed or written."""
+        is_printed = self.output_format is MetricsFormat.OPENMETRICS
+        return is_printed or self.metrics is not None
+
+
+def _metrics_text(
+    inputs: Gatherer, documents: list[dict[str, Any]], shown: _Shown
+) -> str:
+    """Return the metrics of the documents; empty where they are not asked for."""
+    if not shown.has_metrics:
+        return ""
+    from planner.metrics.openmetrics_text import score_metrics
+
+    return inputs.read(lambda: score_metrics(documents)) or ""
 
 
 def _on_spark(
@@ -99,21 +133,22 @@ def _on_spark(
     snapshots: list[Path],
     request: "ScoreRequest",
     conditions: dict[str, "Condition"],
-    output: str | None,
-    *,
-    is_json: bool,
+    shown: _Shown,
 ) -> list[dict[str, Any]]:
-    """Score on Spark and write the tables; return the documents."""
+    """Score on Spark, write the tables and the metrics; return the documents."""
     from planner.spark.command import score_snapshots
     from planner.spark.output.score_tables import write_scores
 
-    scored = score_snapshots(session, snapshots, request, tells_brokers=is_json)
+    tells_brokers = shown.output_format is MetricsFormat.JSON or shown.has_metrics
+    scored = score_snapshots(session, snapshots, request, tells_brokers=tells_brokers)
     inputs = Gatherer()
     _judge(inputs, scored.documents, list(map(str, snapshots)), conditions)
+    text = _metrics_text(inputs, scored.documents, shown)
     inputs.raise_problems()
-    if output is not None:
-        write_scores(scored.found, output)
+    if shown.output is not None:
+        write_scores(scored.found, shown.output)
     scored.found.release()
+    give_metrics(text, shown.output_format, shown.metrics)
     return scored.documents
 
 
@@ -122,24 +157,27 @@ def _in_memory(
     snapshots: list[Path],
     request: "ScoreRequest",
     conditions: dict[str, "Condition"],
-    output: str | None,
-    is_json: bool,
+    shown: _Shown,
 ) -> list[dict[str, Any]]:
     """Score, write and print; return the documents if they are needed."""
     from planner.score.score_tables import check_output, write_tables
 
+    output = None if shown.output is None else Path(shown.output)
     if output is not None:
-        inputs.read(lambda: check_output(Path(output)))
+        inputs.read(lambda: check_output(output))
     scored = _score_all(inputs, snapshots, request)
     inputs.raise_problems()
     documents = []
-    if is_json or conditions:
+    is_text = shown.output_format is MetricsFormat.TEXT
+    if not is_text or conditions or shown.has_metrics:
         documents = _documents(inputs, snapshots, scored, conditions)
+    text = _metrics_text(inputs, documents, shown)
     inputs.raise_problems()
     if output is not None:
-        write_tables(scored, Path(output))
-    if not is_json:
+        write_tables(scored, output)
+    if is_text:
         _print_screens(snapshots, scored, documents)
+    give_metrics(text, shown.output_format, shown.metrics)
     return documents
 
 
@@ -199,7 +237,7 @@ def _print_screens(
             typer.echo()
         for line in score_screen(each, path):
             typer.echo(line)
-        answers = documents[number]["fail_on"] if documents else ()
+        answers = documents[number].get("fail_on", ()) if documents else ()
         for answer in answers:
             verdict = "holds" if answer["holds"] else "does not hold"
             for line in labelled("Fail on", f"{answer['condition']}: {verdict}"):

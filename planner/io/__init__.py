@@ -1,5 +1,5 @@
 """
-Input and output: JSON text, TOML records, deferred interrupts, problems of inputs.
+Files, JSON text, TOML records, deferred interrupts, problems of inputs.
 
 Imports `planner.errors` and `planner.text`.
 """

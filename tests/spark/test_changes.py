@@ -12,6 +12,7 @@ from planner.fleet.cluster_overview import overview_row
 from planner.fleet.fleet_store import Store
 from planner.fleet.snapshot_changes import COUNTS, change_table
 from planner.kafka_files.reassignment_file import parse_reassignment
+from planner.metrics.openmetrics_text import overview_metrics
 from planner.snapshot import Snapshot
 from planner.snapshot.actions.apply_plan import apply_plan
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
@@ -120,10 +121,14 @@ def check_overview(spark, store, folder, capsys):
     found = run(
         capsys, "fleet", "overview", folder / "fleet", "-o", folder / "seen",
         "--changes", folder / "out", "--trends", folder / "trended",
-        "--format", "json",
+        "--format", "json", "--metrics", folder / "seen.prom",
     )  # fmt: skip
 
     assert found.code == 0
+    metrics = (folder / "seen.prom").read_text(encoding="utf-8")
+    assert metrics == overview_metrics(found.document["clusters"])
+    full = 'until_first_disk_full_seconds{kafka_cluster="b",estimate="expected"}'
+    assert f"\nkafka_planner_{full} {3.0 * 86_400}\n" in metrics
     rows = {row["cluster_id"]: row for row in found.document["clusters"]}
     tables = snapshot("b", DAYS[2], seed=3)
     expected = overview_row(tables.tables(), tables.header(), Settings())

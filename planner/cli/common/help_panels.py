@@ -69,7 +69,7 @@ OPTION_PANELS = {
     ),
     "Search": ("--effort", "--seed", "--deadline", "--trade-off", "--jobs"),
     "Spark": ("--spark", "--master", "--conf"),
-    "Output": ("--output", "--format", "--quiet", "--verbose", "--help"),
+    "Output": ("--output", "--metrics", "--format", "--quiet", "--verbose", "--help"),
 }
 """Names of options by panel, in the order of the help."""
 

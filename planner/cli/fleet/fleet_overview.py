@@ -6,12 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from planner.cli.common.common_options import (
-    Format,
-    OutputFormat,
-    Quiet,
-)
+from planner.cli.common.common_options import Quiet
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.metrics_output import (
+    FormatOrMetrics,
+    MetricsFile,
+    MetricsFormat,
+    check_metrics,
+    give_metrics,
+)
 from planner.cli.common.output import print_json, print_words
 from planner.cli.common.score_options import FailOn
 from planner.cli.common.spark_options import (
@@ -67,6 +70,7 @@ def overview(
             "brokers.",
         ),
     ] = None,
+    metrics: MetricsFile = None,
     fail_on: FailOn = None,
     band: Band = None,
     capacity_threshold: CapacityThreshold = None,
@@ -75,7 +79,7 @@ def overview(
     cluster: Cluster = None,
     master: Master = None,
     conf: Conf = None,
-    output_format: Format = OutputFormat.TEXT,
+    output_format: FormatOrMetrics = MetricsFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
     """
@@ -94,6 +98,7 @@ def overview(
     from planner.options.plan_request import read_values
     from planner.snapshot import Snapshot
 
+    check_metrics(metrics, output)
     conditions = overview_conditions(
         fail_on or [],
         has_trends=trends is not None,
@@ -129,16 +134,20 @@ def overview(
         prices=priced,
     )
     failing = judged(rows, conditions, figures_of)
-    if output_format is OutputFormat.JSON:
+    if metrics is not None or output_format is MetricsFormat.OPENMETRICS:
+        from planner.metrics.openmetrics_text import overview_metrics
+
+        give_metrics(overview_metrics(rows), output_format, metrics)
+    if output_format is MetricsFormat.JSON:
         costs = {} if priced is None else {"costs": fleet_costs(rows)}
         print_json({"clusters": rows, **costs})
-    else:
+    elif output_format is MetricsFormat.TEXT:
         print_overview(rows)
         if priced is not None:
             _print_costs(rows, priced.unit)
         print_failing(failing)
-        if not quiet:
-            print_words(f"wrote {output}: {len(rows):,} clusters")
+    if output_format is not MetricsFormat.JSON and not quiet:
+        print_words(f"wrote {output}: {len(rows):,} clusters")
     is_odd = bool(failing) or any(row["status"] != "ok" for row in rows)
     raise typer.Exit(ExitCode.FINDINGS if is_odd else ExitCode.OK)
 

@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import tempfile
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,6 +13,7 @@ from planner.group.group_problems import refuse
 from planner.group.group_records import FORMAT
 from planner.io.json_reader import JsonTextError, parse_json
 from planner.io.problems import problem, refusal, refuse_output
+from planner.io.replaced_file import replace_file
 from planner.pasted_text import (
     EncodingProblemError,
     clean,
@@ -150,20 +150,12 @@ def write_group(group: GroupDocument, path: Path) -> None:
         # Without a modification time, the same group gives the same bytes.
         data = gzip.compress(data, mtime=0)
     try:
-        _write(data, path)
+        replace_file(path, data)
     except OSError as error:
         rule = f"the group cannot be written: {error.strerror or error}"
         remedy = "name another place with -o"
         msg = f"cannot write {path}"
         raise refusal(msg, str(path), rule, remedy) from error
-
-
-def _write(data: bytes, path: Path) -> None:
-    prefix = f".{path.name[:50]}."
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=path.parent) as workspace:
-        written = Path(workspace) / path.name
-        written.write_bytes(data)
-        written.replace(path)
 
 
 def format_group(group: GroupDocument) -> str:
