@@ -27,8 +27,9 @@ from planner.failures.all_failures import (
     knows,
     to_document,
 )
+from planner.failures.failure_records import PartitionRecord
 from planner.failures.failure_request import FailuresRequest, read_failures_request
-from planner.failures.failure_scenario import Scenario, partitions_document, play
+from planner.failures.failure_scenario import Scenario, partitions_of, play
 from planner.failures.failure_scenario import to_document as loss_document
 from planner.failures.failures_screen import all_failures_screen
 from planner.failures.loss_screen import scenario_screen
@@ -237,7 +238,7 @@ class LossResult:
                 "unclean_lost_bytes": pa.int64(),
             }
         )
-        rows = [_partition(row) for row in partitions_document(self.scenario, None)]
+        rows = [_partition(row) for row in partitions_of(self.scenario, None)]
         return Table(pa.Table.from_pylist(rows, schema=schema))
 
     def cluster(self, stage: Literal["now", "lost", "returned", "elected"]) -> Snapshot:
@@ -273,11 +274,11 @@ def _stage(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
     return {"stage": name, **counts, **loads}
 
 
-def _partition(row: Mapping[str, Any]) -> dict[str, Any]:
-    unclean = row["unclean"] or {}
-    return {key: value for key, value in row.items() if key != "unclean"} | {
-        "unclean_leader": unclean.get("leader"),
-        "unclean_lost_bytes": unclean.get("lost_bytes_at_least"),
+def _partition(row: PartitionRecord) -> dict[str, Any]:
+    unclean = row.unclean
+    return row.model_dump(exclude={"unclean"}) | {
+        "unclean_leader": None if unclean is None else unclean.leader,
+        "unclean_lost_bytes": None if unclean is None else unclean.lost_bytes_at_least,
     }
 
 

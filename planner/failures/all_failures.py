@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.failures.failover import CARRIED_COLUMNS, LED, ON_RETURN
 from placement.failures.failure_domains import DomainKind
 from placement.failures.failure_outlook import Outlook, outlook
@@ -20,6 +21,22 @@ from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource, known_fractions
 from planner.failures.controller_majority import any_broker, any_rack, voters_of
+from planner.failures.failure_records import (
+    AllFailuresRecord,
+    AssumptionsRecord,
+    BusiestOfAllRecord,
+    BusiestRecord,
+    CountsRecord,
+    FailureRecord,
+    FractionRecord,
+    FractionsRecord,
+    FullestRecord,
+    KindVerdictRecord,
+    OnReturnRecord,
+    PairsRecord,
+    SinglesRecord,
+    VerdictRecord,
+)
 from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source
 from planner.progress import stage
@@ -121,64 +138,84 @@ def compute_all_failures(
 def to_document(every: AllFailures, *, top: int, now: datetime) -> dict[str, Any]:
     """Return the document of `failures`, with the `top` worst pairs of each kind."""
     state, options = every.state, every.options
-    return {
+    return AllFailuresRecord(
         **dated_fields(every.snapshot.cluster_id, every.snapshot.taken_at, now),
-        "brokers": state.num_brokers,
-        "partitions": state.num_partitions,
-        "assumptions": {
-            "bandwidth_bytes_per_s": options.bandwidth_bytes_per_s,
-            "capacity_threshold": {str(r): v for r, v in options.thresholds.items()},
-            "eligible_leader_replicas": options.rules.has_elr,
-        },
-        "now": health_of(state).counts(),
-        "no_source": no_source(state),
-        "verdict": {
-            str(kind): {
-                "survives": every.survives(kind),
-                "controllers_keep_majority": every.majority.get(kind),
+        brokers=state.num_brokers,
+        partitions=state.num_partitions,
+        assumptions=AssumptionsRecord(**assumptions_of(options)),
+        now=CountsRecord(**health_of(state).counts()),
+        no_source=no_source(state),
+        verdict=_verdict(every),
+        single=SinglesRecord(
+            **{
+                str(kind): [
+                    _failure(every, failures, int(row)) for row in failures.ranked()
+                ]
+                for kind, failures in every.singles.items()
             }
-            for kind in DomainKind
-        },
-        "single": {
-            str(kind): [
-                failure_document(every, failures, int(row)) for row in failures.ranked()
-            ]
-            for kind, failures in every.singles.items()
-        },
-        "pairs": {
-            str(kind): _pairs_document(every, failures, top)
+        ),
+        pairs={
+            kind.value: _pairs(every, failures, top)
             for kind, failures in every.pairs.items()
         },
-        "notes": notes_of(every.snapshot, state, options, every.given),
+        notes=notes_of(every.snapshot, state, options, every.given),
+    ).model_dump(by_alias=True)
+
+
+def assumptions_of(options: FailuresOptions) -> dict[str, Any]:
+    """Return the fields of `AssumptionsRecord`."""
+    return {
+        "bandwidth_bytes_per_s": options.bandwidth_bytes_per_s,
+        "capacity_threshold": {str(r): v for r, v in options.thresholds.items()},
+        "eligible_leader_replicas": options.rules.has_elr,
     }
 
 
-def failure_document(
-    every: AllFailures, failures: Failures, row: int
-) -> dict[str, Any]:
+def _verdict(every: AllFailures) -> VerdictRecord:
+    return VerdictRecord(
+        **{
+            str(kind): KindVerdictRecord(
+                survives=every.survives(kind),
+                controllers_keep_majority=every.majority.get(kind),
+            )
+            for kind in DomainKind
+        }
+    )
+
+
+def _failure(every: AllFailures, failures: Failures, row: int) -> FailureRecord:
     """Return one failure; figures that need unknown loads are null."""
     has_sizes = knows(every.given, Resource.DISK)
-    return {
-        "lost": names_of(every.state, failures, row),
-        **{name: int(failures.damage[name][row]) for name in KINDS},
-        "leaders_moved": int(failures.leaders_moved[row]),
-        "busiest": {
-            str(resource): _busiest(every, failures, row, y)
-            for y, resource in enumerate(LED)
-        },
-        "pushed_over_threshold": int(failures.peaks.num_over[row]),
-        "on_return": {
-            "busiest_out": _busiest(every, failures, row, ON_RETURN),
-            "over_threshold": int(failures.peaks.num_over_on_return[row]),
-        },
-        "fullest_when_rebuilt": {
-            str(resource): _fullest(every, failures, row, y)
-            for y, resource in enumerate(HELD)
-        },
-        "rebuilt_bytes": int(failures.rebuilt_bytes[row]) if has_sizes else None,
-        "rebuild_s": _number(failures.rebuild_s[row]) if has_sizes else None,
-        "survives": bool(failures.is_survived[row] and not failures.is_overfull[row]),
-    }
+    damage = {name: int(failures.damage[name][row]) for name in KINDS}
+    return FailureRecord(
+        lost=names_of(every.state, failures, row),
+        offline=damage["offline"],
+        gone=damage["gone"],
+        under_min_isr=damage["under_min_isr"],
+        at_min_isr=damage["at_min_isr"],
+        under_replicated=damage["under_replicated"],
+        leaders_moved=int(failures.leaders_moved[row]),
+        busiest=BusiestOfAllRecord(
+            **{
+                str(resource): _busiest(every, failures, row, y)
+                for y, resource in enumerate(LED)
+            }
+        ),
+        pushed_over_threshold=int(failures.peaks.num_over[row]),
+        on_return=OnReturnRecord(
+            busiest_out=_busiest(every, failures, row, ON_RETURN),
+            over_threshold=int(failures.peaks.num_over_on_return[row]),
+        ),
+        fullest_when_rebuilt=FullestRecord(
+            **{
+                str(resource): _fullest(every, failures, row, y)
+                for y, resource in enumerate(HELD)
+            }
+        ),
+        rebuilt_bytes=int(failures.rebuilt_bytes[row]) if has_sizes else None,
+        rebuild_s=_number(failures.rebuild_s[row]) if has_sizes else None,
+        survives=bool(failures.is_survived[row] and not failures.is_overfull[row]),
+    )
 
 
 def knows(given: Outlook, resource: Resource) -> bool:
@@ -194,7 +231,7 @@ def names_of(state: ClusterState, failures: Failures, row: int) -> list[str]:
 
 def _busiest(
     every: AllFailures, failures: Failures, row: int, y: int
-) -> dict[str, Any] | None:
+) -> BusiestRecord | None:
     broker = int(failures.peaks.broker_idx[row, y])
     r = CARRIED_COLUMNS[y]
     if broker == ABSENT or not knows(every.given, RESOURCES[r]):
@@ -202,11 +239,11 @@ def _busiest(
     value = float(failures.peaks.value[row, y])
     scale = failures.scale
     load = value * float(scale.unit[broker, r]) / float(UNIT_ROW[r])
-    return {
-        "broker": int(every.state.brokers.ids[broker]),
-        "load": rounded(load),
-        "use": rounded(value) if scale.is_use[r] else None,
-    }
+    return BusiestRecord(
+        broker=int(every.state.brokers.ids[broker]),
+        load=rounded(load),
+        use=rounded(value) if scale.is_use[r] else None,
+    )
 
 
 def _fullest(every: AllFailures, failures: Failures, row: int, y: int) -> float | None:
@@ -220,35 +257,37 @@ def _number(value: float) -> float | None:
     return rounded(float(value)) if np.isfinite(value) else None
 
 
-def _pairs_document(every: AllFailures, failures: Failures, top: int) -> dict[str, Any]:
+def _pairs(every: AllFailures, failures: Failures, top: int) -> PairsRecord:
     worst = failures.ranked()[:top]
-    return {
-        "possible": failures.num_possible,
-        "looked_at": len(failures),
-        "fractions": {
-            name: fraction_document(failures, failures.damage[name] > 0)
-            for name in ("offline", "gone", "under_min_isr")
-        }
-        | {"not_survived": fraction_document(failures, ~failures.is_survived)},
-        "worst": [failure_document(every, failures, int(row)) for row in worst],
-    }
+    return PairsRecord(
+        possible=failures.num_possible,
+        looked_at=len(failures),
+        fractions=FractionsRecord(
+            offline=fraction_of(failures, failures.damage["offline"] > 0),
+            gone=fraction_of(failures, failures.damage["gone"] > 0),
+            under_min_isr=fraction_of(failures, failures.damage["under_min_isr"] > 0),
+            not_survived=fraction_of(failures, ~failures.is_survived),
+        ),
+        worst=[_failure(every, failures, int(row)) for row in worst],
+    )
 
 
-def fraction_document(failures: Failures, is_so: Any) -> dict[str, float]:  # noqa: ANN401 - (X,) bool
+def fraction_of(failures: Failures, is_so: BoolArray) -> FractionRecord:
     """
     Return the fraction of the flagged pairs, with its error.
 
-    `error` is half the width of Wilson's 95 % interval, or 0 where every pair was
-    computed. The pairs are drawn without replacement, so the true error is not larger.
+    `is_so` has ``(X,)`` flags. `error` is half the width of Wilson's 95 % interval, or
+    0 where every pair was computed. The pairs are drawn without replacement, so the
+    true error is not larger.
     """
     count = len(failures)
     fraction = float(is_so.mean()) if count else 0.0
     if count == failures.num_possible:
-        return {"fraction": rounded(fraction), "error": 0.0}
+        return FractionRecord(fraction=rounded(fraction), error=0.0)
     z2 = CONFIDENCE_Z**2
     spread = sqrt(fraction * (1 - fraction) / count + z2 / (4 * count**2))
     error = CONFIDENCE_Z * spread / (1 + z2 / count)
-    return {"fraction": rounded(fraction), "error": rounded(error)}
+    return FractionRecord(fraction=rounded(fraction), error=rounded(error))
 
 
 def notes_of(

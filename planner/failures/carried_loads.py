@@ -1,7 +1,6 @@
 """Loads of the surviving brokers of one loss, during the loss and on return."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -22,6 +21,12 @@ from placement.model.load import (
     broker_loads,
 )
 from planner.failures.all_failures import knows
+from planner.failures.failure_records import (
+    BusiestOfAllRecord,
+    BusiestRecord,
+    LossOnReturnRecord,
+    SurvivorRecord,
+)
 from planner.text.document_numbers import rounded
 
 OUT = LED_COLUMNS[LED.index(Resource.OUT)]
@@ -46,32 +51,34 @@ def count_over(given: Outlook, lost: ClusterState, columns: Iterable[int]) -> in
     return int((over & lost.brokers.is_live).sum())
 
 
-def busiest(given: Outlook, state: ClusterState) -> dict[str, Any]:
+def busiest(given: Outlook, state: ClusterState) -> BusiestOfAllRecord:
     """Return the busiest live broker in each resource that leaders use."""
     load = carried(given, state)
-    return {
-        str(resource): busiest_record(given, state, load[:, y].astype(float), resource)
-        for y, resource in enumerate(LED)
-    }
+    return BusiestOfAllRecord(
+        **{
+            str(resource): _busiest(given, state, load[:, y].astype(float), resource)
+            for y, resource in enumerate(LED)
+        }
+    )
 
 
-def busiest_record(
+def _busiest(
     given: Outlook, state: ClusterState, load: RateArray, resource: Resource
-) -> dict[str, Any] | None:
+) -> BusiestRecord | None:
     """Return the live broker with the highest use; `None` where loads are unknown."""
     live, r = np.nonzero(state.brokers.is_live)[0], RESOURCES.index(resource)
     if not len(live) or not knows(given, resource):
         return None
     use = load[live] / given.scale.unit[live, r]
     at = int(use.argmax())
-    return {
-        "broker": int(state.brokers.ids[live[at]]),
-        "load": rounded(float(load[live[at]] / UNIT_ROW[r])),
-        "use": rounded(float(use[at])) if given.scale.is_use[r] else None,
-    }
+    return BusiestRecord(
+        broker=int(state.brokers.ids[live[at]]),
+        load=rounded(float(load[live[at]] / UNIT_ROW[r])),
+        use=rounded(float(use[at])) if given.scale.is_use[r] else None,
+    )
 
 
-def binding(given: Outlook, lost: ClusterState) -> dict[str, Any] | None:
+def binding(given: Outlook, lost: ClusterState) -> SurvivorRecord | None:
     """
     Return the surviving broker with the largest ratio of use to threshold.
 
@@ -88,17 +95,17 @@ def binding(given: Outlook, lost: ClusterState) -> dict[str, Any] | None:
     use = load[live][:, capped] / given.scale.unit[live][:, rows]
     most = given.scale.most[rows]
     row, column = np.unravel_index(int((use / most).argmax()), use.shape)
-    return {
-        "resource": str(RESOURCES[rows[column]]),
-        "broker": int(lost.brokers.ids[live[row]]),
-        "use": rounded(float(use[row, column])),
-        "threshold": rounded(float(most[column])),
-    }
+    return SurvivorRecord(
+        resource=str(RESOURCES[rows[column]]),
+        broker=int(lost.brokers.ids[live[row]]),
+        use=rounded(float(use[row, column])),
+        threshold=rounded(float(most[column])),
+    )
 
 
 def on_return(
     given: Outlook, before: ClusterState, lost: ClusterState
-) -> dict[str, Any]:
+) -> LossOnReturnRecord:
     """
     Return the loads of the survivors once the lost replicas are back, or rebuilt.
 
@@ -111,12 +118,12 @@ def on_return(
     source = lost.partitions.leader_idx[before.replicas.partition_idx[is_copied]]
     sends[source[source != ABSENT]] = True
     more = load + sends * given.bandwidth_bytes_per_s * UNIT_ROW[OUT]
-    return {
-        "busiest_out": busiest_record(given, lost, load, Resource.OUT),
-        "over_threshold": count_over(given, lost, range(1, ON_RETURN + 1)),
-        "busiest_out_while_copying": busiest_record(given, lost, more, Resource.OUT),
-        "catch_up_s_per_hour": _catch_up(given, before, lost),
-    }
+    return LossOnReturnRecord(
+        busiest_out=_busiest(given, lost, load, Resource.OUT),
+        over_threshold=count_over(given, lost, range(1, ON_RETURN + 1)),
+        busiest_out_while_copying=_busiest(given, lost, more, Resource.OUT),
+        catch_up_s_per_hour=_catch_up(given, before, lost),
+    )
 
 
 def _copied(before: ClusterState, lost: ClusterState) -> BoolArray:

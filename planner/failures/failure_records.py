@@ -6,6 +6,8 @@ from pydantic import Field
 
 from planner.io.records import DatedRecord, Int32, Record
 
+PartitionState = Literal["offline", "under-min-isr", "at-min-isr", "under-replicated"]
+
 
 class BusiestRecord(Record):
     """The busiest survivor in a resource; `use` is null for unknown capacities."""
@@ -225,7 +227,7 @@ class PartitionRecord(Record):
 
     topic: str
     partition: int
-    state: Literal["offline", "under-min-isr", "at-min-isr", "under-replicated"]
+    state: PartitionState
     replicas: list[Int32]
     leader_before: Int32 | None
     leader: Int32 | None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -24,9 +24,22 @@ from placement.failures.rebuilt_use import levels_after
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from placement.model.load import Resource
-from planner.failures.all_failures import HELD, knows, notes_of
+from planner.failures.all_failures import HELD, assumptions_of, knows, notes_of
 from planner.failures.carried_loads import binding, busiest, count_over, on_return
 from planner.failures.controller_majority import keeps_majority, voters_of
+from planner.failures.failure_records import (
+    AutomaticRecord,
+    CountsRecord,
+    FullestRecord,
+    LossAssumptionsRecord,
+    PartitionRecord,
+    PartitionState,
+    RebuildRecord,
+    ScenarioRecord,
+    StageRecord,
+    StagesRecord,
+    UncleanRecord,
+)
 from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source
 from planner.snapshot.snapshot_document import Snapshot
@@ -34,6 +47,8 @@ from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
 from planner.text.format import ids_text
 
+STATES: tuple[PartitionState, ...] = get_args(PartitionState)
+"""States of a partition with a lost replica, the worst first."""
 MOST_PARTITIONS = 1000
 """Largest number of partitions in the document, the worst first; all are counted."""
 
@@ -167,7 +182,7 @@ def moved_leaders(before: ClusterState, after: ClusterState) -> int:
     return int(((now != ABSENT) & (was != now)).sum())
 
 
-def rebuild(scenario: Scenario) -> dict[str, Any]:
+def rebuild(scenario: Scenario) -> RebuildRecord:
     """Return the copies that rebuild all lost replicas, and their least duration."""
     has_sizes = knows(scenario.given, Resource.DISK)
     state, lost = scenario.now, scenario.lost
@@ -183,68 +198,66 @@ def rebuild(scenario: Scenario) -> dict[str, Any]:
     received = float(size.sum()) / max(left, 1)
     busiest = int(sent.argmax()) if len(sent) and sent.any() else ABSENT
     seconds = max(float(sent.max(initial=0)), received)
-    return {
-        "replicas": int(gone.sum()),
-        "bytes": int(size.sum()) if has_sizes else None,
-        "seconds": rounded(seconds / scenario.options.bandwidth_bytes_per_s)
-        if has_sizes
-        else None,
-        "busiest_sender": None
-        if busiest == ABSENT
-        else int(state.brokers.ids[busiest]),
-        "fullest": _fullest(scenario),
-    }
+    seconds = rounded(seconds / scenario.options.bandwidth_bytes_per_s)
+    return RebuildRecord(
+        replicas=int(gone.sum()),
+        bytes=int(size.sum()) if has_sizes else None,
+        seconds=seconds if has_sizes else None,
+        busiest_sender=_id(state, busiest),
+        fullest=_fullest(scenario),
+    )
 
 
-def _fullest(scenario: Scenario) -> dict[str, float | None]:
+def _fullest(scenario: Scenario) -> FullestRecord:
     """Return lower bounds on the use of the fullest survivor after the rebuild."""
     is_known = scenario.given.scale.is_use & scenario.given.is_known
     levels = levels_after(scenario.given, scenario.lost).tolist()
-    return {
-        str(resource): rounded(level) if is_known[r] and isfinite(level) else None
-        for resource, r, level in zip(HELD, HELD_COLUMNS, levels, strict=True)
-    }
+    return FullestRecord(
+        **{
+            str(resource): rounded(level) if is_known[r] and isfinite(level) else None
+            for resource, r, level in zip(HELD, HELD_COLUMNS, levels, strict=True)
+        }
+    )
 
 
 def to_document(scenario: Scenario, *, now: datetime) -> dict[str, Any]:
     """Return the document of the scenario; `now` gives the age of the data."""
     options, automatic = scenario.options, scenario.automatic
-    return {
+    return ScenarioRecord(
         **dated_fields(scenario.snapshot.cluster_id, scenario.snapshot.taken_at, now),
-        "lost": list(options.names),
-        "assumptions": {
-            "bandwidth_bytes_per_s": options.bandwidth_bytes_per_s,
-            "capacity_threshold": {str(r): v for r, v in options.thresholds.items()},
-            "eligible_leader_replicas": options.rules.has_elr,
-            "clean_shutdown": not scenario.is_crash,
-        },
-        "stages": {
-            name: {
-                **health_of(state).counts(),
-                "leader_not_preferred": _not_preferred(state),
-                "busiest": busiest(scenario.given, state),
+        lost=list(options.names),
+        assumptions=LossAssumptionsRecord(
+            **assumptions_of(options), clean_shutdown=not scenario.is_crash
+        ),
+        stages=StagesRecord(
+            **{
+                name: StageRecord(
+                    **health_of(state).counts(),
+                    leader_not_preferred=_not_preferred(state),
+                    busiest=busiest(scenario.given, state),
+                )
+                for name, state in scenario.stages.items()
             }
-            for name, state in scenario.stages.items()
-        },
-        "caused": scenario.caused,
-        "leaders_moved": moved_leaders(scenario.now, scenario.lost),
-        "pushed_over_threshold": scenario.num_over,
-        "binding": binding(scenario.given, scenario.lost),
-        "rebuild": rebuild(scenario),
-        "on_return": on_return(scenario.given, scenario.now, scenario.lost),
-        "no_source": no_source(scenario.lost),
-        "num_partitions": int(_losing_replicas(scenario).sum()),
-        "partitions": partitions_document(scenario),
-        "automatic_election": {
-            "is_enabled": options.is_automatic,
-            "has_threshold": automatic.has_threshold,
-            "changes": int(automatic.changes.sum()),
-            "passes": automatic.num_passes,
-        },
-        "controllers_keep_majority": scenario.keeps_majority,
-        "survives": scenario.is_survived,
-        "notes": scenario_notes(scenario),
-    }
+        ),
+        caused=CountsRecord(**scenario.caused),
+        leaders_moved=moved_leaders(scenario.now, scenario.lost),
+        pushed_over_threshold=scenario.num_over,
+        binding=binding(scenario.given, scenario.lost),
+        rebuild=rebuild(scenario),
+        on_return=on_return(scenario.given, scenario.now, scenario.lost),
+        no_source=no_source(scenario.lost),
+        num_partitions=int(_losing_replicas(scenario).sum()),
+        partitions=partitions_of(scenario),
+        automatic_election=AutomaticRecord(
+            is_enabled=options.is_automatic,
+            has_threshold=automatic.has_threshold,
+            changes=int(automatic.changes.sum()),
+            passes=automatic.num_passes,
+        ),
+        controllers_keep_majority=scenario.keeps_majority,
+        survives=scenario.is_survived,
+        notes=scenario_notes(scenario),
+    ).model_dump(by_alias=True)
 
 
 def _not_preferred(state: ClusterState) -> int:
@@ -261,9 +274,9 @@ def _losing_replicas(scenario: Scenario) -> Any:  # noqa: ANN401 - (P,) bool
     ).astype(np.bool_)
 
 
-def partitions_document(
+def partitions_of(
     scenario: Scenario, most: int | None = MOST_PARTITIONS
-) -> list[dict[str, Any]]:
+) -> list[PartitionRecord]:
     """Return up to `most` partitions with a lost replica, the worst first."""
     health = health_of(scenario.lost)
     masks = [_mask(health, name) for name in ("offline", "under_min_isr", "at_min_isr")]
@@ -281,37 +294,38 @@ def partitions_document(
             strict=True,
         )
     )
-    words = ("offline", "under-min-isr", "at-min-isr", "under-replicated")
     return [
-        _partition(scenario, int(p), words[rank[p]], would.get(int(p))) for p in rows
+        _partition(scenario, int(p), STATES[rank[p]], would.get(int(p))) for p in rows
     ]
 
 
 def _partition(
-    scenario: Scenario, p: int, word: str, would: tuple[int, int] | None
-) -> dict[str, Any]:
+    scenario: Scenario,
+    p: int,
+    word: PartitionState,
+    would: tuple[int, int] | None,
+) -> PartitionRecord:
     now, lost = scenario.now, scenario.lost
-    return {
+    returned = scenario.stages["returned"]
+    return PartitionRecord(
         **now.place_of(p),
-        "state": word,
-        "replicas": now.brokers_of(p),
-        "leader_before": _id(now, int(now.partitions.leader_idx[p])),
-        "leader": _id(lost, int(lost.partitions.leader_idx[p])),
-        "leader_returned": _id(
-            now, int(scenario.stages["returned"].partitions.leader_idx[p])
-        ),
-        "isr": members(lost, p, lost.replicas.is_in_sync),
-        "elr": members(lost, p, lost.replicas.is_eligible),
-        "unclean": None if would is None else _unclean(now, would),
-    }
+        state=word,
+        replicas=now.brokers_of(p),
+        leader_before=_id(now, int(now.partitions.leader_idx[p])),
+        leader=_id(lost, int(lost.partitions.leader_idx[p])),
+        leader_returned=_id(now, int(returned.partitions.leader_idx[p])),
+        isr=members(lost, p, lost.replicas.is_in_sync),
+        elr=members(lost, p, lost.replicas.is_eligible),
+        unclean=None if would is None else _unclean(now, would),
+    )
 
 
-def _unclean(state: ClusterState, would: tuple[int, int]) -> dict[str, Any]:
+def _unclean(state: ClusterState, would: tuple[int, int]) -> UncleanRecord:
     leader, lost_bytes = would
-    return {
-        "leader": _id(state, leader),
-        "lost_bytes_at_least": None if lost_bytes == UNKNOWN else lost_bytes,
-    }
+    return UncleanRecord(
+        leader=_id(state, leader),
+        lost_bytes_at_least=None if lost_bytes == UNKNOWN else lost_bytes,
+    )
 
 
 def _id(state: ClusterState, row: int) -> int | None:

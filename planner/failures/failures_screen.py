@@ -15,7 +15,7 @@ from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from planner.failures.all_failures import (
     AllFailures,
-    fraction_document,
+    fraction_of,
     knows,
     names_of,
     notes_of,
@@ -252,9 +252,9 @@ def _pairs_lines(failures: Failures) -> Iterator[str]:
     texts = []
     hurt = {name: failures.damage[name] > 0 for name in ("offline", "under_min_isr")}
     for name, is_so in hurt.items():
-        found = fraction_document(failures, is_so)
-        error = f" ± {percent_text(found['error'])}" if found["error"] else ""
-        texts.append(f"{percent_text(found['fraction'])}{error} {WORDS[name]}")
+        found = fraction_of(failures, is_so)
+        error = f" ± {percent_text(found.error)}" if found.error else ""
+        texts.append(f"{percent_text(found.fraction)}{error} {WORDS[name]}")
     yield from wrapped(f" Pairs that take a partition there: {', '.join(texts)}.")
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,10 +11,15 @@ from placement.failures.partition_health import health_of
 from placement.model.cluster import ClusterState
 from placement.model.load import Resource
 from planner.failures.carried_loads import binding, busiest, on_return
+from planner.failures.failure_records import (
+    BusiestRecord,
+    FullestRecord,
+    UncleanRecord,
+)
 from planner.failures.failure_scenario import (
     Scenario,
     moved_leaders,
-    partitions_document,
+    partitions_of,
     rebuild,
     scenario_notes,
 )
@@ -100,8 +104,8 @@ def _binding_text(scenario: Scenario) -> str:
         return "no broker is left"
     if found is None:
         return "no capacity that leaders use is known"
-    use = use_text(found["use"], found["threshold"])
-    return f"{found['resource']} of broker {found['broker']}: {use}"
+    use = use_text(found.use, found.threshold)
+    return f"{found.resource} of broker {found.broker}: {use}"
 
 
 def next_words(scenario: Scenario, path: Path) -> list[str]:
@@ -176,33 +180,33 @@ def _busiest_text(scenario: Scenario) -> str:
     texts = []
     if not scenario.lost.brokers.is_live.any():
         return "no broker is left"
-    for name, found in busiest(scenario.given, scenario.lost).items():
-        if found is None or not found["load"]:
+    for name, found in busiest(scenario.given, scenario.lost):
+        if found is None or not found.load:
             continue
         amount = _amount_text(name, found)
-        texts.append(f"{name} {amount} on broker {found['broker']}")
+        texts.append(f"{name} {amount} on broker {found.broker}")
     return f"most: {', '.join(texts)}" if texts else "loads unknown"
 
 
-def _amount_text(name: str, found: dict[str, Any]) -> str:
-    if found["use"] is not None:
-        return percent_text(found["use"])
+def _amount_text(name: str, found: BusiestRecord) -> str:
+    if found.use is not None:
+        return percent_text(found.use)
     if name == Resource.OUT:
-        return f"{bytes_text(found['load'])}/s"
-    return f"{found['load']:.3g}"
+        return f"{bytes_text(found.load)}/s"
+    return f"{found.load:.3g}"
 
 
 def _rebuild_text(scenario: Scenario) -> str:
     found = rebuild(scenario)
-    if not found["replicas"]:
+    if not found.replicas:
         return "nothing to copy"
-    if found["bytes"] is None:
-        return f"{plural(found['replicas'], 'replica')} of unknown size"
+    if found.bytes is None or found.seconds is None:
+        return f"{plural(found.replicas, 'replica')} of unknown size"
     rate = bytes_text(scenario.options.bandwidth_bytes_per_s)
     return (
-        f"{plural(found['replicas'], 'replica')}, {bytes_text(found['bytes'])}, at "
-        f"least {duration_text(found['seconds'])} at {rate}/s per broker, if nothing "
-        f"comes back{_fullest_text(scenario, found['fullest'])}"
+        f"{plural(found.replicas, 'replica')}, {bytes_text(found.bytes)}, at "
+        f"least {duration_text(found.seconds)} at {rate}/s per broker, if nothing "
+        f"comes back{_fullest_text(scenario, found.fullest)}"
     )
 
 
@@ -210,40 +214,40 @@ def _on_return_text(scenario: Scenario) -> str:
     """Return the outgoing rates once all followers fetch again, as text."""
     given = scenario.given
     found = on_return(given, scenario.now, scenario.lost)
-    steady, copying = found["busiest_out"], found["busiest_out_while_copying"]
+    steady, copying = found.busiest_out, found.busiest_out_while_copying
     if steady is None:
         has_live = scenario.lost.brokers.is_live.any()
         return "loads unknown" if has_live else "no broker is left"
     text = f"all followers fetch again: out {_broker_out_text(scenario, steady)}"
-    if found["over_threshold"]:
-        over = plural(found["over_threshold"], "survivor")
+    if found.over_threshold:
+        over = plural(found.over_threshold, "survivor")
         text += f"; {over} then over a threshold"
     rate = bytes_text(scenario.options.bandwidth_bytes_per_s)
-    if copying != steady:
+    if copying is not None and copying != steady:
         text += (
             f"; at most {_broker_out_text(scenario, copying)} while brokers catch up "
             f"or rebuild at {rate}/s"
         )
-    if found["catch_up_s_per_hour"]:
-        took = duration_text(found["catch_up_s_per_hour"])
+    if found.catch_up_s_per_hour:
+        took = duration_text(found.catch_up_s_per_hour)
         text += f"; catching up takes at least {took} for each hour away"
     return text
 
 
-def _broker_out_text(scenario: Scenario, found: dict[str, Any]) -> str:
-    where = f"on broker {found['broker']}"
-    if found["use"] is None:
-        return f"{bytes_text(found['load'])}/s {where}"
+def _broker_out_text(scenario: Scenario, found: BusiestRecord) -> str:
+    where = f"on broker {found.broker}"
+    if found.use is None:
+        return f"{bytes_text(found.load)}/s {where}"
     most = scenario.options.thresholds.get(Resource.OUT)
-    use = percent_text(found["use"]) if most is None else use_text(found["use"], most)
+    use = percent_text(found.use) if most is None else use_text(found.use, most)
     return f"{use} {where}"
 
 
-def _fullest_text(scenario: Scenario, fullest: dict[str, float | None]) -> str:
+def _fullest_text(scenario: Scenario, fullest: FullestRecord) -> str:
     most = scenario.options.thresholds
     texts = [
         f"{name} at least {use_text(level, most[Resource(name)])}"
-        for name, level in fullest.items()
+        for name, level in fullest.model_dump(by_alias=True).items()
         if level is not None
     ]
     return f"; then {', '.join(texts)}" if texts else ""
@@ -253,29 +257,29 @@ def _partition_lines(scenario: Scenario, *, has_unclean: bool) -> Iterator[str]:
     """Yield lines on the first partitions that are offline or under min ISR."""
     hurt = [
         one
-        for one in partitions_document(scenario)
-        if one["state"] in {"offline", "under-min-isr"}
+        for one in partitions_of(scenario)
+        if one.state in {"offline", "under-min-isr"}
     ]
     for one in hurt[:MOST_PARTITIONS_SHOWN]:
-        name = f"{one['topic']}-{one['partition']}"
-        text = f"{one['state']}, ISR {ids_text(sorted(one['isr'])) or 'empty'}"
-        if one["elr"]:
-            text += f", eligible {ids_text(sorted(one['elr']))}"
-        if has_unclean and one["unclean"] is not None:
-            text += f"; unclean: {_unclean_text(one['unclean'])}"
+        name = f"{one.topic}-{one.partition}"
+        text = f"{one.state}, ISR {ids_text(sorted(one.isr)) or 'empty'}"
+        if one.elr:
+            text += f", eligible {ids_text(sorted(one.elr))}"
+        if has_unclean and one.unclean is not None:
+            text += f"; unclean: {_unclean_text(one.unclean)}"
         yield from wrapped(f"  {name}: {text}")
     more = scenario.caused["under_min_isr"] - MOST_PARTITIONS_SHOWN
     if more > 0:
         yield f"  … and {more} more; --format json lists {len(hurt):,}"
 
 
-def _unclean_text(found: dict[str, Any]) -> str:
-    if found["leader"] is None:
+def _unclean_text(found: UncleanRecord) -> str:
+    if found.leader is None:
         return "no replica is live"
-    least = found["lost_bytes_at_least"]
+    least = found.lost_bytes_at_least
     lost = "what it lacks is not known" if least is None else f"{bytes_text(least)}"
     known = "" if least is None else " at least are lost"
-    return f"{found['leader']} would lead, {lost}{known}"
+    return f"{found.leader} would lead, {lost}{known}"
 
 
 def _automatic_text(scenario: Scenario) -> str:

@@ -1,11 +1,11 @@
 """Partitions from which no replica can be copied."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from placement.model.cluster import ClusterState
+from planner.failures.failure_records import NoSourceRecord, NoSourcesRecord
 from planner.text.format import ids_text, labelled, plural
 
 MOST_SHOWN = 5
@@ -13,7 +13,7 @@ MOST_NAMED = 1000
 """Largest number of partitions that are named; all are counted."""
 
 
-def no_source(state: ClusterState) -> dict[str, Any]:
+def no_source(state: ClusterState) -> NoSourcesRecord:
     """
     Return the partitions without a source, with the brokers of their last copies.
 
@@ -21,13 +21,13 @@ def no_source(state: ClusterState) -> dict[str, Any]:
     until one of the brokers in `last_copies` is back with its log dir.
     """
     rows = np.nonzero(~state.has_source)[0]
-    return {
-        "count": len(rows),
-        "partitions": [_named(state, int(p)) for p in rows[:MOST_NAMED]],
-    }
+    return NoSourcesRecord(
+        count=len(rows),
+        partitions=[_named(state, int(p)) for p in rows[:MOST_NAMED]],
+    )
 
 
-def _named(state: ClusterState, p: int) -> dict[str, Any]:
+def _named(state: ClusterState, p: int) -> NoSourceRecord:
     start, stop = state.replicas.start[p : p + 2].tolist()
     replicas = state.replicas
     in_sync = replicas.is_in_sync[start:stop]
@@ -35,21 +35,17 @@ def _named(state: ClusterState, p: int) -> dict[str, Any]:
     last = replicas.is_last_known_eligible[start:stop]
     held = next((each for each in (in_sync, eligible, last) if each.any()), in_sync)
     ids = state.brokers.ids[replicas.broker_idx[start:stop]]
-    return {
-        **state.place_of(p),
-        "last_copies": [int(b) for b in ids[held]],
-    }
+    return NoSourceRecord(**state.place_of(p), last_copies=[int(b) for b in ids[held]])
 
 
 def no_source_lines(state: ClusterState) -> Iterator[str]:
     """Yield lines on the partitions without a source, the first ones by name."""
     found = no_source(state)
-    count, shown = found["count"], found["partitions"][:MOST_SHOWN]
+    count, shown = found.count, found.partitions[:MOST_SHOWN]
     if not count:
         return
     names = [
-        f"{one['topic']}-{one['partition']} (last on {_holders_text(one)})"
-        for one in shown
+        f"{one.topic}-{one.partition} (last on {_holders_text(one)})" for one in shown
     ]
     more = f" and {count - len(shown):,} more" if count > len(shown) else ""
     verb = "has" if count == 1 else "have"
@@ -61,6 +57,6 @@ def no_source_lines(state: ClusterState) -> Iterator[str]:
     )
 
 
-def _holders_text(one: dict[str, Any]) -> str:
-    ids = sorted(one["last_copies"])
+def _holders_text(one: NoSourceRecord) -> str:
+    ids = sorted(one.last_copies)
     return f"broker {ids_text(ids)}" if ids else "unknown brokers"

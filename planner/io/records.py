@@ -16,6 +16,7 @@ class Record(BaseModel):
         strict=True,
         allow_inf_nan=False,
         from_attributes=True,
+        defer_build=True,
     )
 
 
