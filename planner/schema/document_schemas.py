@@ -40,7 +40,7 @@ SCHEMAS: Mapping[str, str] = {
     "status": "planner.status.status_records:StatusRecord",
     "verify": "planner.plan.documents.check_records:VerifyRecord",
     "waves": "planner.plan.documents.wave_records:WavesRecord",
-    "what-if": "planner.what_if.what_if_answer:WhatIfRecord",
+    "what-if": "planner.what_if.what_if_records:WhatIfRecord",
 }
 """Record of each document; its module is imported when the schema is requested."""
 

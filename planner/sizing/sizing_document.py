@@ -18,8 +18,8 @@ from planner.io.records import DatedRecord, Int32, Record
 from planner.sizing.size_cluster import SizeAnswer, requested_losses
 from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
-from planner.what_if.what_if_answer import UseRecord, UsesRecord
 from planner.what_if.what_if_document import assumptions_document
+from planner.what_if.what_if_records import UseRecord, UsesRecord
 
 
 class SizeAssumptionsRecord(Record):

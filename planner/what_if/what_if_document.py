@@ -14,8 +14,22 @@ from planner.failures.controller_majority import Voter, keeps_majority, over_all
 from planner.plan.documents.plan_document import shortfall_document
 from planner.text.document_numbers import rounded
 from planner.text.format import percent_text
-from planner.what_if.changes.prices import Prices, costs_document
+from planner.what_if.changes.prices import Prices
+from planner.what_if.scenario_costs import costs_record
 from planner.what_if.scenarios import Scenario
+from planner.what_if.what_if_records import (
+    BalanceRecord,
+    BindingRecord,
+    CopiesRecord,
+    FullRecord,
+    PointRecord,
+    ScenarioOutcomeRecord,
+    SurvivesOneRecord,
+    SurvivesRecord,
+    UseRecord,
+    UsesRecord,
+    ViolationsRecord,
+)
 
 BROKEN = frozenset({"partial", "infeasible"})
 
@@ -28,57 +42,55 @@ def outcome_document(
 ) -> dict[str, Any]:
     """Return the document of one scenario, or of today's cluster."""
     figures, variant = outcome.figures, outcome.variant
-    return {
-        "name": "today" if scenario is None else scenario.name,
-        "sweep": None if scenario is None else scenario.sweep,
-        "point": _point(scenario),
-        "after": None if scenario is None else scenario.after,
-        "then": None if scenario is None else str(scenario.then),
-        "status": outcome.status,
-        "holds": holds(outcome),
-        "brokers": figures.num_brokers,
-        "partitions": figures.state.num_partitions,
-        "replicas": len(figures.state.replicas),
-        "resources": {
-            str(resource): _use(figures.use[resource]) for resource in CAPPED
-        },
-        "out_on_return": None
-        if figures.return_use is None
-        else _use(figures.return_use),
-        "binding": binding_document(figures),
-        "balance": _balance(figures),
-        "brokers_over_threshold": figures.num_over,
-        "violations": {
-            "rack": int(figures.score.violations["rack"]),
-            **figures.health,
-        },
-        "copies": _copies(outcome),
-        "cross_rack_bytes_per_s": _rounded(cross_rack_rate(figures.state)),
-        "price": costs_document(outcome, prices),
-        "survives": {
-            str(kind): _verdict(verdict, _majority(outcome, voters, kind))
-            for kind, verdict in figures.verdicts.items()
-        },
-        "full": full_document(figures),
-        "is_checked": None,
-        "shortfalls": _shortfalls(outcome),
-        "notes": [*variant.notes, *_unknown_load_notes(scenario, figures)],
-    }
+    return_use = figures.return_use
+    return ScenarioOutcomeRecord(
+        name="today" if scenario is None else scenario.name,
+        sweep=None if scenario is None else scenario.sweep,
+        point=_point(scenario),
+        after=None if scenario is None else scenario.after,
+        then=None if scenario is None else str(scenario.then),
+        status=outcome.status,
+        holds=holds(outcome),
+        brokers=figures.num_brokers,
+        partitions=figures.state.num_partitions,
+        replicas=len(figures.state.replicas),
+        resources=UsesRecord(**{str(r): _use(figures.use[r]) for r in CAPPED}),
+        out_on_return=None if return_use is None else _use(return_use),
+        binding=_binding(figures),
+        balance=_balance(figures),
+        brokers_over_threshold=figures.num_over,
+        violations=ViolationsRecord(
+            rack=int(figures.score.violations["rack"]), **figures.health
+        ),
+        copies=_copies(outcome),
+        cross_rack_bytes_per_s=_rounded(cross_rack_rate(figures.state)),
+        price=costs_record(outcome, prices),
+        survives=SurvivesRecord(
+            **{
+                str(kind): _verdict(verdict, _majority(outcome, voters, kind))
+                for kind, verdict in figures.verdicts.items()
+            }
+        ),
+        full=_full(figures),
+        is_checked=None,
+        shortfalls=_shortfalls(outcome),
+        notes=[*variant.notes, *_unknown_load_notes(scenario, figures)],
+    ).model_dump(by_alias=True)
 
 
-def _copies(outcome: Outcome) -> dict[str, Any]:
+def _copies(outcome: Outcome) -> CopiesRecord:
     """Return the copies of the plan; bytes and seconds are null for unknown sizes."""
     copying, state = outcome.copying, outcome.figures.state
     is_known = outcome.is_copying_known
     has_racks = is_known and knows_racks(state)
-    return {
-        "replicas": copying.replicas,
-        "bytes": copying.size_bytes if is_known else None,
-        "least_bytes": _least_bytes(outcome.placed) if is_known else None,
-        "seconds": rounded(copying.seconds) if is_known else None,
-        "busiest_broker": None if copying.broker_id < 0 else copying.broker_id,
-        "cross_rack_bytes": copying.cross_rack_bytes if has_racks else None,
-    }
+    return CopiesRecord(
+        replicas=copying.replicas,
+        bytes=copying.size_bytes if is_known else None,
+        least_bytes=_least_bytes(outcome.placed) if is_known else None,
+        seconds=rounded(copying.seconds) if is_known else None,
+        busiest_broker=None if copying.broker_id < 0 else copying.broker_id,
+        cross_rack_bytes=copying.cross_rack_bytes if has_racks else None,
+    )
 
 
 def _unknown_load_notes(scenario: Scenario | None, figures: Figures) -> Iterator[str]:
@@ -97,15 +109,11 @@ def _rounded(value: float | None) -> float | int | None:
     return None if value is None else rounded(value)
 
 
-def _point(scenario: Scenario | None) -> dict[str, Any] | None:
+def _point(scenario: Scenario | None) -> PointRecord | None:
     if scenario is None or scenario.point is None:
         return None
     point = scenario.point
-    return {
-        "traffic": point.traffic,
-        "brokers": point.brokers,
-        "days": point.days,
-    }
+    return PointRecord(traffic=point.traffic, brokers=point.brokers, days=point.days)
 
 
 def holds(outcome: Outcome) -> bool:
@@ -120,40 +128,40 @@ def holds(outcome: Outcome) -> bool:
     return not hurt and not figures.num_over and outcome.status not in BROKEN
 
 
-def _use(use: Use) -> dict[str, Any] | None:
+def _use(use: Use) -> UseRecord | None:
     if not use.is_known:
         return None
-    return {
-        "max_use": rounded(use.most),
-        "mean_use": rounded(use.mean),
-        "broker": use.broker_id,
-        "over_threshold": use.over,
-    }
+    return UseRecord(
+        max_use=rounded(use.most),
+        mean_use=rounded(use.mean),
+        broker=use.broker_id,
+        over_threshold=use.over,
+    )
 
 
-def binding_document(figures: Figures) -> dict[str, Any] | None:
+def _binding(figures: Figures) -> BindingRecord | None:
     """Return the resource and the broker with the largest ratio of use to threshold."""
     found = figures.binding
     if found is None:
         return None
     resource, use = found
-    return {
-        "resource": str(resource),
-        "broker": use.broker_id,
-        "use": rounded(use.most),
-        "threshold": rounded(figures.threshold_of(resource, use.broker_id)),
-    }
+    return BindingRecord(
+        resource=str(resource),
+        broker=use.broker_id,
+        use=rounded(use.most),
+        threshold=rounded(figures.threshold_of(resource, use.broker_id)),
+    )
 
 
-def _balance(figures: Figures) -> dict[str, Any]:
+def _balance(figures: Figures) -> BalanceRecord:
     score = figures.score
     known = [r for r in RESOURCES if score.resources[r].known_fraction >= 0.95]
     worst = max(known, key=lambda r: score.resources[r].max_deviation)
-    return {
-        "resource": str(worst),
-        "max_deviation": rounded(score.resources[worst].max_deviation),
-        "brokers_out_of_band": figures.num_out_of_band,
-    }
+    return BalanceRecord(
+        resource=str(worst),
+        max_deviation=rounded(score.resources[worst].max_deviation),
+        brokers_out_of_band=figures.num_out_of_band,
+    )
 
 
 def _least_bytes(placed: PlannedPlacement | None) -> int | None:
@@ -162,15 +170,15 @@ def _least_bytes(placed: PlannedPlacement | None) -> int | None:
     return int(placed.solution.certificate.cost.lower_bound)
 
 
-def _verdict(verdict: Verdict, majority: bool | None) -> dict[str, Any]:
+def _verdict(verdict: Verdict, majority: bool | None) -> SurvivesOneRecord:
     answer = verdict.answer
-    return {
-        "survives": False if answer is not None and majority is False else answer,
-        "hardest": verdict.hardest or None,
-        "reason": verdict.reason or None,
-        "fails": verdict.fails,
-        "controllers_keep_majority": majority,
-    }
+    return SurvivesOneRecord(
+        survives=False if answer is not None and majority is False else answer,
+        hardest=verdict.hardest or None,
+        reason=verdict.reason or None,
+        fails=verdict.fails,
+        controllers_keep_majority=majority,
+    )
 
 
 def _majority(
@@ -191,18 +199,18 @@ def _majority(
     )
 
 
-def full_document(figures: Figures) -> dict[str, Any] | None:
+def _full(figures: Figures) -> FullRecord | None:
     """Return the first threshold passed by growth; `None` without growth."""
     if figures.crossings is None:
         return None
     if not figures.crossings:
-        return {"days": None, "broker": None, "resource": None}
+        return FullRecord(days=None, broker=None, resource=None)
     first = figures.crossings[0]
-    return {
-        "days": rounded(round(first.days, 3)),
-        "broker": first.broker_id,
-        "resource": str(first.resource),
-    }
+    return FullRecord(
+        days=rounded(round(first.days, 3)),
+        broker=first.broker_id,
+        resource=str(first.resource),
+    )
 
 
 def _shortfalls(outcome: Outcome) -> list[str]:

@@ -14,7 +14,7 @@ from planner.snapshot import Snapshot, write_snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots
 from planner.spark.reports.fleet_plans import play_fleet
 from planner.what_if.play_scenarios import WhatIfRequest
-from planner.what_if.what_if_answer import ScenarioOutcomeRecord
+from planner.what_if.what_if_records import ScenarioOutcomeRecord
 from support.commands import run
 from support.plans import skewed_document
 

@@ -8,7 +8,7 @@ import pytest
 from planner.demo import SNAPSHOT_FILE
 from planner.snapshot import read_snapshot
 from planner.text.format import SCREEN_WIDTH
-from planner.what_if.what_if_answer import WhatIfRecord
+from planner.what_if.what_if_records import WhatIfRecord
 from support.commands import run
 from support.plans import skewed_document, write_document
 

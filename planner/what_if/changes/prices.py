@@ -1,15 +1,9 @@
-"""Costs of a cluster by the prices of a scenarios file."""
+"""Prices of a scenarios file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from placement.model.cluster import ClusterState
-from placement.scenarios.cross_rack_load import cross_rack_rate, remote_bytes
-from placement.scenarios.scenario_outcome import Outcome
-from planner.text.document_numbers import rounded
 from planner.what_if.changes.scenario_names import NameReader
 from planner.what_if.changes.scenario_records import PricesRecord, ScenarioTypeRecord
 
@@ -109,45 +103,3 @@ def _refuse_unpriced(
         rule = "every broker of today must have a price"
         remedy = 'name it in brokers = "…" of a type, or add [prices] broker = 1.0'
         names.refuse("types", without, rule, remedy)
-
-
-def costs_document(outcome: Outcome, prices: Prices | None) -> dict[str, Any] | None:
-    """
-    Return the costs of a cluster for one period, and the one-time costs of copies.
-
-    The result is `None` without prices. A part is null where its price is not given or
-    its amount is unknown.
-    """
-    if prices is None:
-        return None
-    state = outcome.figures.state
-    rate, crossed = cross_rack_rate(state), outcome.copying.cross_rack_bytes
-    per_gb = prices.cross_rack_gb
-    parts = {
-        "brokers": _of_brokers(outcome, prices),
-        "cross_rack": None
-        if rate is None or per_gb is None
-        else rate * SECONDS[prices.per] / GB * per_gb,
-        "remote": None
-        if prices.remote_gb is None
-        else remote_bytes(state) / GB * prices.remote_gb,
-    }
-    known = [value for value in parts.values() if value is not None]
-    return {
-        **{name: None if v is None else rounded(v) for name, v in parts.items()},
-        "total": rounded(float(np.sum(known))) if known else None,
-        "copying": rounded(crossed / GB * per_gb)
-        if per_gb is not None and outcome.is_copying_known
-        else None,
-    }
-
-
-def _of_brokers(outcome: Outcome, prices: Prices) -> float | None:
-    if not prices.has_brokers:
-        return None
-    brokers, types = outcome.figures.state.brokers, outcome.variant.types
-    each = [
-        prices.types[types[broker]] if broker in types else (prices.broker or 0.0)
-        for broker in brokers.ids[brokers.is_live].tolist()
-    ]
-    return float(np.sum(each))
