@@ -6,9 +6,7 @@ and solves again from its own answer until nothing moves, so that a second plan 
 finds no move.
 """
 
-import os
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,10 +14,6 @@ from placement.core.bounds.cover_bounds import Bands, aimed_bands, reached_bands
 from placement.core.certificate import conclude
 from placement.core.exact.answer import NOTHING_SAID, Answer, copied_cost, proven_answer
 from placement.core.exact.improvement.exact_step import ExactStep, is_proven
-from placement.core.exact.milp.large_neighbourhood import (
-    fits_sub_problems,
-    improve_by_parts,
-)
 from placement.core.exact.milp.solved_models import ExactModels
 from placement.core.exact.model_scaling import fits_prices
 from placement.core.exact.work_limit import ExactWork
@@ -30,8 +24,6 @@ from placement.core.model.gap_report import closing
 from placement.core.model.objective import (
     Value,
     evaluate,
-    keeps_caps,
-    misplaced_roles,
     refills,
 )
 from placement.core.model.problem import Movability, Problem
@@ -42,27 +34,12 @@ from placement.core.presolve.fix_immovable import Moving
 from placement.core.roles.role_flow import solve_roles
 from placement.core.search.local_search import MUCH_NEARER, Searcher
 from placement.core.search.minimax import Narrower
+from placement.core.solve_polish import How, better, polish
 
-SEED_STEP = 1_000_003
-"""Step between the seeds of parallel searches: far from seeds that users choose."""
-MOVES_PER_ROUND = 200
-"""Largest number of moves per ruin round for which ruin is worth its time."""
 MANY_ITEMS = 1500
 """Number of items above which ruin may reach bands that single steps do not."""
 MAX_ROUNDS = 8
 """Largest number of solves of one answer; two or three are usual."""
-
-
-@dataclass(frozen=True, slots=True)
-class _How:
-    """Settings of one solve."""
-
-    effort: Effort
-    seed: int
-    deadline: Deadline
-    models: ExactModels
-    work: ExactWork
-    start: Arrangement | None = None
 
 
 def solve(
@@ -117,7 +94,7 @@ def solve(
     work = work or ExactWork.of(effort)
     models = ExactModels(moving.problem, effort, work)
     begin = None if start is None else moving.part_of(start)
-    how = _How(effort, seed, deadline or Deadline(), models, work, begin)
+    how = How(effort, seed, deadline or Deadline(), models, work, begin)
     reached = None if known is None else moving.part_of(known)
     answer, steps = _search(moving.problem, how, clock, reached)
     if not moving.is_all:
@@ -161,7 +138,7 @@ def prove(problem: Problem, at: Arrangement, *, effort: Effort = NORMAL) -> Solu
 
 
 def _search(
-    problem: Problem, how: _How, clock: Stopwatch, known: Arrangement | None
+    problem: Problem, how: How, clock: Stopwatch, known: Arrangement | None
 ) -> tuple[Answer, int]:
     """Return the best answer with the bounds proven so far, and the steps."""
     (found, value, distance_proof), steps = _found(problem, how, known)
@@ -180,12 +157,12 @@ def _search(
     at, value = answer.at, answer.value
     is_open = not is_proven(problem, answer) and not how.deadline.is_over()
     if is_open and _may_gain(problem, answer, how):
-        better, worth = _polish(problem, answer, how)
+        polished, worth = polish(problem, answer, how)
         clock.lap("solve")
         if worth < value:
             of, is_in_band = (distance_proof, how.effort), value.is_in_band
             said = NOTHING_SAID.at_best(answer.said, is_in_band=is_in_band)
-            answer = proven_answer(problem, better, worth, of)._replace(said=said)
+            answer = proven_answer(problem, polished, worth, of)._replace(said=said)
             clock.lap("bound")
     # Do not search again from the answer of ruin: that takes long for large problems.
     known_at = answer.at if at is found else found
@@ -198,7 +175,7 @@ def _search(
 
 
 def _asked_in_rounds(
-    exact: ExactStep, answer: Answer, known_at: Arrangement, how: _How
+    exact: ExactStep, answer: Answer, known_at: Arrangement, how: How
 ) -> Answer:
     """Alternate search and CP-SAT from an answer that is still out of band."""
     problem = exact.problem
@@ -217,7 +194,7 @@ def _asked_in_rounds(
 
 
 def _from_there(
-    problem: Problem, at: Arrangement, value: Value, how: _How
+    problem: Problem, at: Arrangement, value: Value, how: How
 ) -> tuple[Arrangement, Value] | None:
     """Return a nearer answer found from the given one as the new home, if any."""
     if problem.has_caps:
@@ -230,7 +207,7 @@ def _from_there(
 
 
 def _found(
-    problem: Problem, how: _How, known: Arrangement | None
+    problem: Problem, how: How, known: Arrangement | None
 ) -> tuple[tuple[Arrangement, Value, Proof | None], int]:
     """
     Return the answer of the search before any proof of its cost, and the steps.
@@ -248,7 +225,7 @@ def _found(
 
 
 def _in_rounds(
-    problem: Problem, how: _How, searcher: Searcher
+    problem: Problem, how: How, searcher: Searcher
 ) -> tuple[Arrangement, Value, int]:
     """Search repeatedly from the last answer while it comes much nearer to bands."""
     start = how.start or home_arrangement(problem)
@@ -282,7 +259,7 @@ def _in_rounds(
     return at, value, steps
 
 
-def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
+def _may_gain(problem: Problem, answer: Answer, how: How) -> bool:
     """Return whether more work may make an answer better."""
     copied = copied_cost(problem, answer.value)
     # A bound on the copied cost does not include the price of the moves.
@@ -297,7 +274,7 @@ def _may_gain(problem: Problem, answer: Answer, how: _How) -> bool:
 
 
 def _nearest(
-    problem: Problem, at: Arrangement, value: Value, how: _How, searcher: Narrower
+    problem: Problem, at: Arrangement, value: Value, how: How, searcher: Narrower
 ) -> tuple[Arrangement, Value, Proof | None]:
     """Reduce the distance by rounding the relaxation of the exact model, if it fits."""
     effort = how.effort
@@ -321,11 +298,11 @@ def _nearest(
         repaired=repair,
         max_nodes=effort.near_nodes,
     )
-    at, value = _better(problem, at, value, found.at)
+    at, value = better(problem, at, value, found.at)
     return at, value, found.proof
 
 
-def _searcher(problem: Problem, how: _How) -> Narrower:
+def _searcher(problem: Problem, how: How) -> Narrower:
     return Narrower(problem, how.effort, how.seed, how.deadline)
 
 
@@ -344,7 +321,7 @@ def _improve(
     if is_flow and flown is None:
         flown = _flown(problem, reached_bands(problem, at), searcher)
     if flown is not None:
-        at, value = _better(problem, at, value, searcher.improve(*flown)[0])
+        at, value = better(problem, at, value, searcher.improve(*flown)[0])
     return (start, before) if value.key[:3] >= before.key[:3] else (at, value)
 
 
@@ -357,67 +334,6 @@ def _flown(
         return None
     placed = solve_roles(problem, flown)
     return placed, evaluate(problem, placed)
-
-
-def _polish(problem: Problem, answer: Answer, how: _How) -> tuple[Arrangement, Value]:
-    """Improve an answer by ruin and recreate, and a small one by exact models."""
-    effort, at, value = how.effort, answer.at, answer.value
-    # With very many moves, rounds that ruin a few moves change next to nothing.
-    if 0 < value.moves <= effort.rounds * MOVES_PER_ROUND:
-        at, value = _recreate(problem, answer, how)
-    if how.deadline.is_over():
-        return at, value
-    if how.models.is_fitting and (value.key[0] or not effort.exact_work):
-        return _exact(problem, at, value, how.models)
-    if effort.parts and fits_sub_problems(problem):
-        return improve_by_parts(
-            problem,
-            (at, value),
-            most=effort.parts,
-            max_nodes=effort.part_nodes,
-            is_over=how.deadline.is_over,
-        )
-    return at, value
-
-
-def _recreate(problem: Problem, answer: Answer, how: _How) -> tuple[Arrangement, Value]:
-    """Ruin and recreate with several seeds in parallel; return the best answer."""
-    # A bound on the copied cost does not include the price of the moves.
-    is_bound = not problem.price_per_move and answer.value.is_in_band
-    enough = int(answer.cost * (1 + how.effort.gap)) if is_bound else 0
-
-    def search(number: int) -> tuple[Arrangement, Value]:
-        searcher = Searcher(
-            problem, how.effort, how.seed + number * SEED_STEP, how.deadline
-        )
-        return searcher.recreate(answer.at, answer.value, enough)
-
-    if (searches := how.effort.searches) == 1:
-        return search(0)
-    # Compiled kernels release the GIL. The number of threads does not change answers.
-    with ThreadPoolExecutor(min(searches, os.cpu_count() or 1)) as pool:
-        found = list(pool.map(search, range(searches)))
-    return min(found, key=lambda answer: answer[1].key)
-
-
-def _exact(
-    problem: Problem, at: Arrangement, value: Value, models: ExactModels
-) -> tuple[Arrangement, Value]:
-    """Improve the answer to a small problem by exact models."""
-    if value.is_outside or value.key[0]:
-        at, value = _better(problem, at, value, models.nearest().at)
-    return _better(problem, at, value, models.cheapest(reached_bands(problem, at)).at)
-
-
-def _better(
-    problem: Problem, at: Arrangement, value: Value, other: Arrangement | None
-) -> tuple[Arrangement, Value]:
-    if other is None or misplaced_roles(problem, other).any():
-        return at, value
-    worth = evaluate(problem, other)
-    # HiGHS may violate rows, caps included, by a millionth.
-    is_better = worth < value and keeps_caps(problem, other)
-    return (other, worth) if is_better else (at, value)
 
 
 def _rebased(problem: Problem, at: Arrangement) -> Problem:

@@ -12,8 +12,10 @@ from placement.model.load import RESOURCES
 from placement.score.cluster_score import ClusterScore
 from placement.score.hot_spots import HotSpot
 from placement.score.known_loads import known_dir_loads, known_rack_loads, known_spread
+from planner.plan.documents.placement_score import (
+    score_document as placement_document,
+)
 from planner.plan.documents.plan_document import note_document
-from planner.plan.documents.plan_document import score_document as placement_document
 from planner.score.make_score import Scored
 from planner.snapshot.tables.snapshot_columns import LOG_DIR_STATES
 from planner.text.document_numbers import rounded

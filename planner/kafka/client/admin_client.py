@@ -25,6 +25,7 @@ from planner.kafka.client.background_tasks import OverdueError, Task, each_at_on
 from planner.kafka.client.change_requests import ChangesSent
 from planner.kafka.client.client_pool import Share
 from planner.kafka.client.cluster_errors import (
+    RETRIED,
     NobodyThereError,
     NotAuthorisedError,
     RefusedError,
@@ -42,18 +43,6 @@ _PAUSE_S = 0.2
 _WORDS_SHOWN = 200
 
 Answer = TypeVar("Answer")
-
-_RETRIED = (
-    kafka_errors.KafkaConnectionError,
-    kafka_errors.NodeNotReadyError,
-    kafka_errors.UnknownBrokerIdError,
-    kafka_errors.KafkaTimeoutError,
-    kafka_errors.RequestTimedOutError,
-    kafka_errors.InvalidMetadataError,
-    # A client looks up the coordinator of a group only once.
-    kafka_errors.NotCoordinatorError,
-    kafka_errors.Cancelled,
-)
 
 
 def _silence_library() -> None:
@@ -105,7 +94,7 @@ class ClusterClient:
         self._usable: tuple[Address, ...] = ()
         self._was_reached = False
         self.has_controller = False
-        self._share = Share(self._connect, _RETRIED)
+        self._share = Share(self._connect, RETRIED)
         self._network = self._factory()
 
     def __repr__(self) -> str:
@@ -162,7 +151,7 @@ class ClusterClient:
             except kafka_errors.IncompatibleBrokerVersion as error:
                 raise TooOldError(self._refusal(error)) from None
             except (kafka_errors.KafkaError, OverdueError) as error:
-                if not isinstance(error, _RETRIED) and not _may_pass(error):
+                if not isinstance(error, RETRIED) and not _may_pass(error):
                     raise self._refused(error) from None
                 if self._is_hopeless(deadline):
                     raise self._unavailable(error) from None

@@ -11,8 +11,23 @@ Errors of requests to a cluster.
 
 from collections.abc import Mapping
 
+import kafka.errors as kafka_errors
+
 from planner.errors import ClusterUnavailableError, InputProblem
 from planner.kafka.client.addresses import Address
+
+RETRIED = (
+    kafka_errors.KafkaConnectionError,
+    kafka_errors.NodeNotReadyError,
+    kafka_errors.UnknownBrokerIdError,
+    kafka_errors.KafkaTimeoutError,
+    kafka_errors.RequestTimedOutError,
+    kafka_errors.InvalidMetadataError,
+    # A client looks up the coordinator of a group only once.
+    kafka_errors.NotCoordinatorError,
+    kafka_errors.Cancelled,
+)
+"""Errors of kafka-python after which a request is sent again."""
 
 
 class NotAuthorisedError(ClusterUnavailableError):

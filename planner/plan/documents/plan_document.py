@@ -2,14 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import isnan
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from placement.array_types import RateArray
 from placement.core.bounds.overfull_sets import BIN
 from placement.core.model.solution import Bounded, Shortfall, Status
 from placement.draft.draft import Note
@@ -17,7 +15,7 @@ from placement.log_dirs.dir_problem import LOG_DIR
 from placement.log_dirs.kept_replicas import FAILED_LOG_DIR
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, sum_rows
 from placement.model.cross_rack import crossing_copies
-from placement.model.load import RESOURCES, UNITS, Resource
+from placement.model.load import UNITS, Resource
 from placement.operations.fix import LEFT_OFFLINE
 from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
 from placement.planning.outcome.result import PlannedPlacement
@@ -25,7 +23,6 @@ from placement.rules.fetch_sources import NO_SOURCE
 from placement.rules.pinning import topics_led_on
 from placement.rules.registry import RULES
 from placement.score import Score, score_placement
-from placement.score.known_loads import has_capacities, known_figures, known_loads
 from planner.plan.documents.cluster_fingerprint import fingerprint
 from planner.plan.documents.infeasibility import HOST, reason_document, shortfall_text
 from planner.plan.documents.log_dir_document import (
@@ -33,10 +30,11 @@ from planner.plan.documents.log_dir_document import (
     dirs_document,
     log_dir_place,
 )
+from planner.plan.documents.placement_score import score_document
 from planner.plan.documents.proof_document import proof_document
 from planner.plan.waves.wave_document import stuck_notes, summary
 from planner.plan.waves.wave_files import PlannedWaves
-from planner.text.document_numbers import rounded, rounded_all
+from planner.text.document_numbers import rounded
 from planner.text.format import ids_text
 from planner.topic_resources import TopicResource
 
@@ -274,51 +272,6 @@ def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
         "solver": bounded.solver,
         "solver_keeps_spread": bounded.is_spread,
     }
-
-
-def score_document(state: ClusterState, score: Score) -> dict[str, Any]:
-    """Return the part of a score document that depends on the placement alone."""
-    return {
-        "brokers": state.num_brokers,
-        "partitions": state.num_partitions,
-        "replicas": len(state.replicas),
-        "resources": {
-            str(resource): {
-                name: None if isnan(value) else rounded(value)
-                for name, value in known_figures(
-                    values, has_use=has_capacities(state, resource)
-                ).items()
-            }
-            for resource, values in score.resources.items()
-        },
-        "violations": dict(score.violations),
-        "by_broker": _broker_rows(state, score),
-    }
-
-
-def _broker_rows(state: ClusterState, score: Score) -> list[dict[str, Any]]:
-    columns = known_loads(state, score)
-    # Single numbers of numpy are slow, and each broker has thirty.
-    values = [_rounded_rows(column) for column in columns.values()]
-    brokers = state.brokers
-    return [
-        {"broker": broker_id, "rack": brokers.racks[rack]}
-        | {
-            str(resource): dict(zip(columns, cells, strict=True))
-            for resource, cells in zip(RESOURCES, zip(*rows, strict=True), strict=True)
-        }
-        for broker_id, rack, *rows in zip(
-            brokers.ids.tolist(), brokers.rack_idx.tolist(), *values, strict=True
-        )
-    ]
-
-
-def _rounded_rows(values: RateArray) -> list[list[float | None]]:
-    """Return rows rounded as in documents, with null for unknown numbers."""
-    unknown = np.isnan(values)
-    rows = rounded_all(np.where(unknown, 0.0, values)).astype(np.object_)
-    rows[unknown] = None
-    return rows.tolist()  # type: ignore[no-any-return] # an array of objects
 
 
 def shortfall_document(

@@ -31,11 +31,11 @@ from planner.options.cluster_options import ResolvedOptions, read_request
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.cluster_fingerprint import fingerprint
 from planner.plan.documents.infeasibility import with_remedies
+from planner.plan.documents.placement_score import score_document
 from planner.plan.documents.plan_document import (
     Plan,
     make_plan,
     note_document,
-    score_document,
     to_document,
 )
 from planner.plan.documents.topic_patches import TopicPatch, partition_patch_notes

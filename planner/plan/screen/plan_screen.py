@@ -7,14 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from placement.array_types import BoolArray
 from placement.check.checker import RULE_NAMES
 from placement.core.model.solution import CLOSED, Bounded
 from placement.draft.draft import Note
-from placement.model.cluster import BrokerState, ClusterState
+from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.operations.descriptor import describe
-from placement.score import Score
 from planner.options.declared.plan_options import OPTIONS
 from planner.plan.documents.infeasibility import reason_text
 from planner.plan.documents.plan_document import (
@@ -33,8 +31,9 @@ from planner.plan.documents.plan_figures import (
 )
 from planner.plan.folder.runbook import NAME as RUNBOOK
 from planner.plan.run.make_plan import Planned
-from planner.plan.screen.broker_table import broker_tables, over_threshold
+from planner.plan.screen.broker_table import broker_tables
 from planner.plan.screen.log_dirs_screen import log_dir_lines
+from planner.plan.screen.wrong_now import wrong, wrong_text
 from planner.plan.waves.wave_document import (
     kind_of,
     stuck_text,
@@ -43,7 +42,6 @@ from planner.plan.waves.wave_document import (
 )
 from planner.plan.waves.wave_files import FOLDER as WAVES_FOLDER
 from planner.text.format import (
-    brokers_text,
     bytes_text,
     command_lines,
     duration_text,
@@ -69,7 +67,7 @@ def plan_screen(planned: Planned) -> Iterator[str]:
     plan = planned.plan
     now, after = broker_tables(plan)
     yield from now
-    yield from labelled("Wrong", _wrong_text(plan))
+    yield from labelled("Wrong", wrong_text(plan))
     for text in _note_texts(plan):
         yield from labelled("Note", text)
     yield from _plan_lines(plan)
@@ -107,52 +105,6 @@ def _size_text(plan: Plan) -> str:
     weights = plan.placed.weights_before
     size = int((weights.replica[:, 0] * plan.state.num_replicas).sum())
     return bytes_text(size + int(weights.own.sum()))
-
-
-def _wrong_text(plan: Plan) -> str:
-    offline = plan.before.violations["offline_replicas"]
-    problems = [*wrong(plan, plan.before), *_idle_brokers(plan)]
-    if offline:
-        problems.insert(0, f"{plural(offline, 'replica')} offline")
-    fine = [] if plan.before.violations["rack"] else ["racks ok"]
-    if not offline:
-        fine.append("0 offline")
-    ending = f" {', '.join(fine).capitalize()}." if fine else ""
-    return f"{'; '.join(problems) or 'nothing'}.{ending}"
-
-
-def wrong(plan: Plan, score: Score) -> Iterator[str]:
-    """Yield the violations of a placement that operators care about."""
-    thresholds = plan.placed.draft.settings.capacity_thresholds
-    for r, resource in enumerate(RESOURCES):
-        over = over_threshold(plan, score, r)
-        if over.any():
-            limit = percent_text(thresholds[resource])
-            yield f"{_brokers_text(plan, over)} over the {limit} {resource} threshold"
-    names = {
-        "rack": ("breaks the rack rule", "break the rack rule"),
-        "offline_partitions": ("has no leader", "have no leader"),
-        "under_min_isr": ("is under min ISR", "are under min ISR"),
-    }
-    for rule, words in names.items():
-        count = score.violations[rule]
-        if count:
-            yield f"{plural(count, 'partition')} {words[count > 1]}"
-
-
-def _brokers_text(plan: Plan, chosen: BoolArray) -> str:
-    return brokers_text(plan.state.brokers.ids[chosen].tolist())
-
-
-def _idle_brokers(plan: Plan) -> Iterator[str]:
-    brokers, draft = plan.state.brokers, plan.placed.draft
-    replicas = plan.before.load[:, RESOURCES.index(Resource.REPLICAS)]
-    empty = int((brokers.is_live & ~draft.leaves & (replicas == 0)).sum())
-    if empty:
-        yield f"{plural(empty, 'broker')} empty"
-    dead = np.equal(brokers.state, BrokerState.DEAD)
-    if dead.any():
-        yield f"{_brokers_text(plan, dead)} dead"
 
 
 def _note_texts(plan: Plan) -> Iterator[str]:

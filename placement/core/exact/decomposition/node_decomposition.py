@@ -14,15 +14,13 @@ CP-SAT solves small nodes, those with roles, and the last digits.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from placement.array_types import FloatArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.cp_sat.bands_model import BandsModel
-from placement.core.exact.cp_sat.placement_variables import Pair, Watch, places_in
+from placement.core.exact.cp_sat.placement_variables import Watch, places_in
 from placement.core.exact.cp_sat.spread_rows import keep_spread
 from placement.core.exact.decomposition.node_program import solve_program
 from placement.core.exact.decomposition.node_relaxation import (
@@ -32,6 +30,7 @@ from placement.core.exact.decomposition.node_relaxation import (
 )
 from placement.core.exact.decomposition.node_rows import NodeRows
 from placement.core.exact.decomposition.node_search import PROGRAM, NodeSearch
+from placement.core.exact.decomposition.node_solutions import NodeSolutions
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.solver_names import highs
 from placement.core.exact.time_limits import LEAST_WORK, Limits
@@ -50,52 +49,6 @@ FAR = 0.01
 """Gap above which soft caps on collections are part of branch and cut."""
 PART = 0.5
 """Share of the remaining work for the distance problem of one node (0-1)."""
-
-
-@dataclass(slots=True)
-class NodeSolutions:
-    """
-    Incumbent and lower bounds of all nodes together.
-
-    Parameters
-    ----------
-    places
-        Pairs of group and bin that hold an item in the incumbent.
-    known
-        Cost of the first incumbent.
-    spent
-        Deterministic seconds of all solves.
-    costs, spread_costs
-        Lower bound on the cost of the moves into the bins of each node, in units of
-        `Problem.cost`; and on that of solutions that keep the soft caps on collections.
-    deviation
-        Lower bound on the largest distance outside the bands, in targets.
-    prices
-        Duals of the bands by side (0: upper, 1: lower), bin and resource.
-    solver
-        Name and version of the solver that states the bounds, if not CP-SAT.
-    """
-
-    places: set[Pair]
-    known: int
-    spent: float = 0.0
-    costs: dict[tuple[int, ...], int] = field(default_factory=dict)
-    spread_costs: dict[tuple[int, ...], int] = field(default_factory=dict)
-    deviation: float = 0.0
-    prices: dict[tuple[int, int, int], float] = field(default_factory=dict)
-    solver: str | None = None
-
-    def take_prices(self, rows: NodeRows, prices: FloatArray) -> None:
-        """Record the prices of the bands of a node."""
-        for row, price in zip(rows.rows, prices.tolist(), strict=True):
-            if row.band is not None and price > 0:
-                self.prices[row.band] = price
-
-    def take_places(self, node: NodeBins, places: set[Pair]) -> None:
-        """Replace the incumbent of a node."""
-        inside = set(node.bins)
-        others = {pair for pair in self.places if pair[1] not in inside}
-        self.places = others | places
 
 
 class Decomposition:

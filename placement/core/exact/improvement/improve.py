@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 
     from placement.core.exact.cp_sat.bands_model import BandsModel, Outcome
     from placement.core.exact.cp_sat.placement_variables import Watch
-    from placement.core.exact.decomposition.node_decomposition import (
-        Decomposition,
-        NodeSolutions,
-    )
+    from placement.core.exact.decomposition.node_decomposition import Decomposition
+    from placement.core.exact.decomposition.node_solutions import NodeSolutions
 
 DISTANCE = 0.5
 """Share of the work for the distance outside the bands (0-1)."""

@@ -41,6 +41,8 @@ ALL_BINS = 32
 """Number of bins up to which every bin is tried as a target; above, a sample."""
 SAMPLE = 6
 """Number of targets sampled for one item."""
+FINALISTS = 4
+"""Number of items of a bin for which targets are evaluated."""
 
 
 @inner

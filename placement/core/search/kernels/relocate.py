@@ -50,13 +50,9 @@ from placement.core.search.kernels.penalty import (
     leave_change,
     price_at,
 )
-from placement.core.search.kernels.placing import ALL_BINS, SAMPLE
+from placement.core.search.kernels.placing import ALL_BINS, FINALISTS, SAMPLE
 from placement.core.search.kernels.prefetch import AT_ONCE, touch_items
 from placement.core.search.kernels.state import Memory
-
-FINALISTS = 4
-"""Number of items of a bin for which targets are evaluated."""
-
 
 CHAIN_GAIN = 1e-3
 """Fraction of a bin's penalty that a pair of moves must gain, for termination."""
