@@ -30,8 +30,10 @@ NUMBERS = count(1)
 def breakable(libs, archive, tmp_path_factory) -> Iterator[Cluster]:
     """Four brokers, of which the third may be killed."""
     base = tmp_path_factory.mktemp("breakable") / "kafka"
+    # A killed broker leaves its indexes at full length, which fill a small disk.
+    config = SLOW_COPIES | {"log.index.size.max.bytes": "65536"}
     options = {"num_brokers": 4, "archive": archive, "apart": (3,)}
-    with Cluster(libs, base, config=SLOW_COPIES, **options) as cluster:
+    with Cluster(libs, base, config=config, **options) as cluster:
         yield cluster
 
 
