@@ -210,15 +210,16 @@ def small_dir(breakable: Cluster, topic: str) -> Iterator[Path]:
     breakable.kill(3)
     shutil.copytree(path, kept)
     mount = ["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(path)]
-    is_mounted = not subprocess.run(mount, check=False, capture_output=True).returncode
-    if is_mounted:
-        shutil.copytree(kept, path, dirs_exist_ok=True)
-    breakable.start_node(3)
-    if not is_mounted:
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        breakable.start_node(3)
         pytest.skip("mounting a small file system needs root")
-    yield path
-    breakable.kill(3)
-    subprocess.run(["umount", str(path)], check=True)
+    try:
+        shutil.copytree(kept, path, dirs_exist_ok=True)
+        breakable.start_node(3)
+        yield path
+        breakable.kill(3)
+    finally:
+        subprocess.run(["umount", "--lazy", str(path)], check=True)
     breakable.start_node(3)
 
 
