@@ -39,7 +39,7 @@ class Failures:
             self.by_address[address] = failure
 
     def forget_final(self) -> None:
-        """Let the addresses be tried again for which a retry was useless."""
+        """Forget the failures for which a retry was useless, so that there is one."""
         for address in self.final:
             self.by_address.pop(address, None)
 
