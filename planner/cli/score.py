@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from planner.cli.common.common_options import Quiet, Verbose
+from planner.cli.common.common_options import FailOn, Quiet, Verbose
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.metrics_output import (
@@ -19,7 +19,6 @@ from planner.cli.common.metrics_output import (
 )
 from planner.cli.common.output import print_json, print_words
 from planner.cli.common.plots import Plot, print_plot
-from planner.cli.common.score_options import FailOn
 from planner.cli.common.spark_options import Conf, Master, print_clusters, session_of
 from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
 

@@ -71,3 +71,11 @@ SnapshotNow = Annotated[
         help="The cluster now: .json, .json.gz or a Parquet folder.",
     ),
 ]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-on",
+        metavar="CONDITION",
+        help="Exit 3 where it holds: 'disk.max_use>0.85 or rack>0'. Repeatable.",
+    ),
+]

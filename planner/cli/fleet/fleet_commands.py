@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.common.common_options import Format, OutputFormat, Quiet
+from planner.cli.common.common_options import FailOn, Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.help_panels import STORE
 from planner.cli.common.output import MAX_PROBLEMS_SHOWN, print_json, print_words
-from planner.cli.common.score_options import FailOn
 from planner.cli.common.spark_options import (
     Cluster,
     Conf,

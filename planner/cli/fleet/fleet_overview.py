@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from planner.cli.common.common_options import Quiet
+from planner.cli.common.common_options import FailOn, Quiet
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.metrics_output import (
     FormatOrMetrics,
@@ -16,7 +16,6 @@ from planner.cli.common.metrics_output import (
     give_metrics,
 )
 from planner.cli.common.output import print_json, print_words
-from planner.cli.common.score_options import FailOn
 from planner.cli.common.spark_options import (
     Cluster,
     Conf,
