@@ -142,6 +142,7 @@ def test_the_last_line_says_what_is_left_and_how_to_go_on():
         (done("rolled-back"), ExitCode.OK),
         (done("cancelled"), ExitCode.OK),
         (done("stopped"), ExitCode.FINDINGS),
+        (done(throttles_left=["broker 3: it is down"]), ExitCode.FINDINGS),
         (failed("stopped"), ExitCode.FINDINGS),
         (failed("unknown"), ExitCode.ANSWER_UNKNOWN),
     ],

@@ -534,3 +534,24 @@ def test_a_rate_of_our_own_is_raised_while_copies_stall(tmp_path, rate, monkeypa
     assert raised == ([] if rate else [100 * MB, 200 * MB, 400 * MB])
     assert events[-1].status == "completed"
     assert throttles(cluster) == {}
+
+
+def test_a_cancel_that_is_refused_is_not_called_one(tmp_path, monkeypatch):
+    cluster = make_cluster([(1, 2)])
+    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
+    ask = cluster.reassign
+
+    def reassign(targets):
+        if None in targets.values():
+            return dict.fromkeys(targets, "InvalidReplicationAssignmentError")
+        return ask(targets)
+
+    monkeypatch.setattr(cluster, "reassign", reassign)
+    cluster.at(3.0, lambda: cluster.kill(3))
+
+    events = list(run(job(plan, broker_grace_s=30.0), cluster))
+
+    [aside] = [event for event in events if event.event == "set-aside"]
+    assert not aside.is_cancelled
+    assert "refuses to cancel it" in aside.reason
+    assert events[-1].status == "stopped"

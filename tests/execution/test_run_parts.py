@@ -203,6 +203,12 @@ def test_a_lock_names_its_holder_and_is_free_when_that_one_is_killed(tmp_path):
         pass
 
 
+def test_a_journal_that_cannot_be_written_is_bad_input(tmp_path):
+    path = tmp_path / "missing" / "journal.jsonl"
+    with pytest.raises(BadInputError, match="cannot be written"), run_lock(path):
+        pass
+
+
 def test_controls_change_one_by_one_and_wrong_ones_change_nothing(tmp_path):
     file = ControlFile(tmp_path / "control")
     assert file.read() == Controls()

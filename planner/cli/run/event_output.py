@@ -87,7 +87,8 @@ def exit_code(event: DoneEvent | FailedEvent) -> ExitCode:
     """Return the exit code of the last event of a run."""
     if event.status == "unknown":
         return ExitCode.ANSWER_UNKNOWN
-    is_fine = event.status in _FINE and isinstance(event, DoneEvent)
+    is_done = isinstance(event, DoneEvent) and not event.throttles_left
+    is_fine = event.status in _FINE and is_done
     return ExitCode.OK if is_fine else ExitCode.FINDINGS
 
 

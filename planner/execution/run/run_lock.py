@@ -36,10 +36,10 @@ def run_lock(journal: Path) -> Iterator[None]:
     Raises
     ------
     BadInputError
-        If another process holds it.
+        If another process holds it, or the file cannot be written.
     """
     path = lock_path(journal)
-    with path.open("a+", encoding="utf-8") as file:
+    with _opened(path) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -50,6 +50,24 @@ def run_lock(journal: Path) -> Iterator[None]:
         finally:
             # The file stays: who removed it could remove the lock of the next holder.
             file.truncate(0)
+
+
+def _opened(path: Path) -> IO[str]:
+    """
+    Open the file of a lock.
+
+    Raises
+    ------
+    BadInputError
+        If it cannot be written: nor can the journal beside it.
+    """
+    try:
+        return path.open("a+", encoding="utf-8")
+    except OSError as error:
+        msg = "the journal of the run cannot be written"
+        rule = f"must be writable: {error.strerror}"
+        remedy = "name another file with --journal"
+        raise BadInputError(msg, [problem(str(path), "", "", rule, remedy)]) from error
 
 
 def _name_holder(file: IO[str]) -> None:

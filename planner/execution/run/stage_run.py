@@ -153,6 +153,8 @@ class StageRun:
     def _give_up(
         self, steps: Sequence[Admitted], reason: str, *, is_cancelled: bool = False
     ) -> None:
+        if not steps:
+            return
         for one in steps:
             self._steps.remove(one.change.key)
             self._window.set_aside(one.change.key)
@@ -197,7 +199,12 @@ class StageRun:
         targets = dict.fromkeys(keys)
         refused = self._context.ask(lambda: self._cluster.reassign(targets))
         self._context.journal.write("answer", refused=list(refused.values()))
-        self._give_up(hit, reason, is_cancelled=True)
+        taken = [one for one in hit if one.change.key not in refused]
+        self._give_up(taken, reason, is_cancelled=True)
+        for one in hit:
+            if error := refused.get(one.change.key):
+                why = f"{reason}; the cluster refuses to cancel it: {error}"
+                self._give_up([one], why)
 
     # -- health, rate, progress ----------------------------------------------
 
