@@ -6,10 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-import numpy as np
-
-from placement.model.cluster import UNKNOWN, ClusterState, LogDirState
-from placement.model.load import disk_loads, weigh
 from placement.operations.descriptor import describe
 from planner.errors import BadInputError
 from planner.execution.admission import Caps, Disk
@@ -27,6 +23,7 @@ from planner.execution.preflight import (
 )
 from planner.execution.preview import Walk, walk
 from planner.execution.stages import Stage, stages_of
+from planner.execution.usable_bytes import usable_bytes
 from planner.io.problems import problem
 from planner.plan.input.plan_input import (
     DOCUMENT_NAME,
@@ -209,7 +206,7 @@ class _Preparation:
         reader = ChangeReader(self.state, self.rows, self.lists)
         changes = list(reader.changes(self.entries, self.statuses))
         stages = stages_of(changes, self._elected(reader))
-        usable = _usable_bytes(self.state)
+        usable = usable_bytes(self.state)
         rate = self.choices.rate_bytes_per_s or _rate_of(self.waves)
         caps = _caps(self.waves)
         found = walk(stages, caps, usable, rate)
@@ -354,38 +351,6 @@ def _caps(waves: WavesInput | None) -> Caps:
 def _rate_of(waves: WavesInput | None) -> int:
     rate = None if waves is None else waves.limits.bandwidth_bytes_per_s
     return DEFAULT_RATE_BYTES_PER_S if rate is None else int(rate)
-
-
-def _usable_bytes(state: ClusterState) -> dict[Disk, int]:
-    """
-    Return free bytes of log dirs, and of brokers.
-
-    Those of a broker are the sum of its log dirs; if one is unknown, its capacity less
-    its load.
-    """
-    dirs = state.log_dirs
-    found: dict[Disk, int] = {}
-    unknown = set()
-    # Offline and cordoned log dirs take no replica.
-    is_open = np.equal(dirs.state, LogDirState.ONLINE)
-    room = np.where(is_open, dirs.usable_bytes, 0).tolist()
-    owners = state.brokers.ids[dirs.broker_idx].tolist()
-    for broker, path, usable in zip(owners, dirs.paths, room, strict=True):
-        if usable == UNKNOWN:
-            unknown.add(broker)
-            continue
-        found[broker, path] = usable
-        found[broker] = found.get(broker, 0) + usable
-    known = {disk: free for disk, free in found.items() if disk not in unknown}
-    return _left_of_capacities(state) | known
-
-
-def _left_of_capacities(state: ClusterState) -> dict[Disk, int]:
-    """Return the capacity of each broker less its load, where it is known."""
-    capacity = state.brokers.disk_bytes
-    left = np.maximum(capacity - disk_loads(state, weigh(state)), 0)
-    rows = np.nonzero(np.not_equal(capacity, UNKNOWN))[0]
-    return dict(zip(state.brokers.ids[rows].tolist(), left[rows].tolist(), strict=True))
 
 
 def _plan_id(stages: Sequence[Stage]) -> str:

@@ -14,7 +14,6 @@ from planner.plan.screen.plan_claims import (
     waves_text,
 )
 from planner.report.charts.load_pictures import (
-    COUNTS,
     RESOURCES,
     Levels,
     Limits,
@@ -31,6 +30,7 @@ from planner.report.pages.blocks import (
     Words,
 )
 from planner.report.pages.certificate_words import bounded_of, certificate_rows
+from planner.report.pages.input_blocks import inputs_of
 from planner.report.pages.load_blocks import load_blocks
 from planner.report.pages.move_blocks import move_blocks
 from planner.report.pages.plan_folder_facts import PlanFacts
@@ -69,7 +69,7 @@ def plan_page(facts: PlanFacts) -> Page:
         *([Section("waves", "Waves", list(_waves(facts)))] if facts.waves else []),
         Section("proof", "What is proven", list(_proof(facts))),
         Section("findings", "Rules before and after", list(_findings(facts))),
-        Section("inputs", "Inputs, and what is unknown", list(_inputs(document))),
+        Section("inputs", "Inputs, and what is unknown", list(inputs_of(document))),
         *command_sections(facts.runbook),
     ]
     return Page(
@@ -382,59 +382,3 @@ def _finding_tables(findings: Sequence[Finding]) -> Iterator[Block]:
             if len(chosen) > len(rows):
                 rows.append(("…", f"and {len(chosen) - len(rows)} more"))
             yield Table(caption=caption, heads=("Rule", "Finding"), rows=rows)
-
-
-def _inputs(document: Mapping[str, Any]) -> Iterator[Block]:
-    snapshot, before = document["snapshot"], document["before"]
-    counts = [
-        plural(before["brokers"], "broker"),
-        plural(before["partitions"], "partition"),
-        plural(before["replicas"], "replica"),
-    ]
-    yield Facts(
-        [
-            ("cluster", snapshot["cluster_id"] or "unknown"),
-            ("taken at", snapshot["taken_at"] or "unknown"),
-            ("size", ", ".join(counts)),
-            ("fingerprint", snapshot["fingerprint"]),
-        ]
-    )
-    yield Facts(list(unknown_facts(before["resources"])))
-    for note in dict.fromkeys(note["message"] for note in document["notes"]):
-        yield Words(note)
-    yield _settings(document["settings"])
-
-
-def unknown_facts(resources: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what is not known of each resource; one line if all is known."""
-    is_complete = True
-    for resource in RESOURCES:
-        known = resources[resource]["known_fraction"]
-        if known < 1 and resource not in COUNTS:
-            is_complete = False
-            part = f"known for {percent_text(known)} of the partitions"
-            yield resource, part if known else "unknown"
-    if is_complete:
-        yield "unknown", "nothing: all loads are known"
-
-
-def _settings(settings: Mapping[str, Any]) -> Table:
-    rows = [
-        (name.replace("_", "-"), _value_text(value))
-        for name, value in settings.items()
-        if value not in (None, [], {}, False)
-    ]
-    return Table(
-        caption="Settings of the plan",
-        heads=("Option", "Value"),
-        rows=rows,
-        is_folded=True,
-    )
-
-
-def _value_text(value: object) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name}={_value_text(each)}" for name, each in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(_value_text, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)

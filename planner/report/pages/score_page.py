@@ -19,8 +19,9 @@ from planner.report.pages.blocks import (
     Table,
     Words,
 )
+from planner.report.pages.input_blocks import unknown_facts
 from planner.report.pages.load_blocks import load_blocks
-from planner.report.pages.plan_page import broker_label, unknown_facts
+from planner.report.pages.plan_page import broker_label
 from planner.score.make_score import Scored
 from planner.score.score_document import score_document
 from planner.score.score_screen import balance_text, hot_text, wrong_text
