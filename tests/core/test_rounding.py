@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from placement.core.bounds.cover_bounds import aimed_bands
-from placement.core.exact.linear.branch_and_bound import _told
+from placement.core.exact.linear.branch_and_bound import _cut_entry
 from placement.core.exact.linear.lp_columns import Rows, Tables
 from placement.core.exact.linear.mir_cuts import separated
 from placement.core.model.problem import NO_LIMIT, Problem
@@ -82,7 +82,7 @@ def test_what_is_cut_off_is_told_by_the_witness(drawn: Problem, seed):
     columns = np.random.default_rng(seed).integers(0, 6, len(rows)) / 10
 
     for made in separated(problem, rows, bands, columns, outside=0.0):
-        [row] = rounded_rows(problem, bands.lower, bands.upper, [_told(made.cut)])
+        [row] = rounded_rows(problem, bands.lower, bands.upper, [_cut_entry(made.cut)])
         groups, leads = rows.groups[made.columns], rows.leads[made.columns]
         assert (rows.bins[made.columns] == row.bin).all()
         told = row.item[groups] + np.where(leads, row.role[groups], 0)

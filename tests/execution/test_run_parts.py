@@ -2,7 +2,8 @@
 
 import itertools
 import json
-import multiprocessing
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from math import nan
@@ -178,26 +179,32 @@ def test_a_journal_that_is_missing_or_empty_has_no_line(tmp_path):
     assert list(read_journal(tmp_path / "empty")) == []
 
 
-def _hold(path, held, end):
-    with run_lock(path):
-        held.set()
-        end.wait(30)
+HOLD = """
+import sys
+from pathlib import Path
+from planner.execution.run.run_lock import run_lock
+with run_lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
 
 
 def test_a_lock_names_its_holder_and_is_free_when_that_one_is_killed(tmp_path):
     path = tmp_path / "journal.jsonl"
-    spawn = multiprocessing.get_context("spawn")
-    held, end = spawn.Event(), spawn.Event()
-    other = spawn.Process(target=_hold, args=(path, held, end))
-    other.start()
-    assert held.wait(30)
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "held\n"
 
-    with pytest.raises(BadInputError) as caught, run_lock(path):
-        pass
-    assert f"process {other.pid} of " in caught.value.problems[0].rule
+        with pytest.raises(BadInputError) as caught, run_lock(path):
+            pass
+        assert f"process {other.pid} of " in caught.value.problems[0].rule
+        other.kill()
 
-    other.kill()
-    other.join()
     assert lock_path(path).read_text()
     with run_lock(path):
         pass

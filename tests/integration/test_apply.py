@@ -53,7 +53,7 @@ def test_a_plan_is_carried_out_and_leaves_no_throttle(
     assert verify(shared_cluster, plan)[0] == 0
 
 
-SLOW = ("--throttle", "300KB/s")
+SLOW = ("--throttle", "60KB/s")
 
 
 def start_in_background(cluster: Cluster, plan: Path, *options: str) -> Any:
