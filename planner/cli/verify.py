@@ -103,11 +103,10 @@ def verify(
     inputs.raise_problems()
     if given is None:  # pragma: no cover - raised just above
         return
-    connection = _connection(bootstrap_server, command_config)
 
     def look() -> "tuple[Snapshot, Verification]":
         seen = source.read_live() if now is None else now
-        return seen, verify_read(given, seen, connection=connection)
+        return seen, verify_read(given, seen, connection=source.connection)
 
     if clear_throttles:
         _clear(given, journal or _journal_of(plan), source, is_real=yes)
@@ -173,16 +172,6 @@ def _wait(
 
     clock = Clock(now_s=time.monotonic, sleep=time.sleep)
     return wait_for_copies(look, clock, notes_unless(quiet))
-
-
-def _connection(bootstrap_server: str | None, command_config: Path | None) -> str:
-    """Return the options by which Kafka's tools connect to the same cluster."""
-    from planner.kafka_commands import ANY_SERVER, connection_options
-
-    if bootstrap_server is None:
-        return ANY_SERVER
-    config = None if command_config is None else str(command_config)
-    return connection_options(bootstrap_server, config)
 
 
 def _lines(outcome: "Verification", loads: Sequence[str]) -> Iterator[str]:

@@ -73,7 +73,7 @@ class Prepared:
     num_completed, num_moving
         Partitions of the plan that are as planned, and that are being moved.
     notes
-        What else an operator should know.
+        Further warnings for the operator.
     blockers
         Reasons not to start, without the ignored ones.
     ignored

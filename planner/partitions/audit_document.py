@@ -17,7 +17,7 @@ from planner.text.document_numbers import rounded
 
 
 class SavedRecord(Record):
-    """What the needed count saves: replicas, open files, memory maps, recovery."""
+    """Savings of the needed count: replicas, open files, memory maps, recovery."""
 
     partitions: int
     replicas: int

@@ -46,7 +46,7 @@ REMEDIES = {
     "latency": "add brokers, or accept more (--max-latency)",
     "recovery": "accept more (--max-recovery)",
 }
-"""What makes room for a count, by limit."""
+"""Change that makes room for a count, by limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

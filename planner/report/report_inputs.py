@@ -68,7 +68,7 @@ def _document(path: Path) -> tuple[str, Mapping[str, Any]] | None:
     try:
         document = parse_json(path.read_bytes()) if path.suffix == ".json" else None
     except (OSError, ValueError):
-        # What is wrong with it is said where it is read as a snapshot.
+        # Its problems are reported where it is read as a snapshot.
         return None
     if not isinstance(document, dict) or "format" in document:
         return None

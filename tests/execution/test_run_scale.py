@@ -97,7 +97,7 @@ def carry_out(cluster: SimulatedAdmin, plan: Path) -> tuple[float, str]:
     """
     Carry a plan out; return the longest wait for the next copy, and the status.
 
-    Of the first half: later brokers are done that others wait for in vain.
+    The first half counts: later, steps wait for brokers that are never free again.
     """
     longest, waits_since, status, num_done = 0.0, None, "", 0
     half = len(read_plan(plan).reassignment.topics) / 2

@@ -107,7 +107,7 @@ def follow(
     job, cluster
         The plan, and the cluster.
     at
-        What happens right after the first event of a kind, before the run goes on.
+        Actions right after the first event of a kind, before the run goes on.
     """
     left = dict(at or {})
     found: list[Event] = []

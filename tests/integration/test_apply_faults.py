@@ -46,7 +46,7 @@ BEFORE = [[1, 2], [2, 1], [1, 2]]
 LISTS = {0: [1, 3], 1: [3, 1], 2: [2, 3]}
 AFTER = list(LISTS.values())
 NUMBERS = count(1)
-"""Of topics: each trial has its own."""
+"""Numbers of topics: each trial has its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Trial:
         return carried_out(self.plan, self.cluster.bootstrap, **options)[-1]
 
     def hurry(self) -> None:
-        """Let the copies under way take no more time."""
+        """Finish the copies under way at once."""
         ControlFile(control_path(journal_path(self.plan))).set(["throttle=50MB/s"])
 
     def check(self) -> None:

@@ -45,6 +45,16 @@ class ClusterSource:
     quiet: bool
     option: str = "--snapshot"
 
+    @property
+    def connection(self) -> str:
+        """Options by which other commands connect to the same cluster."""
+        from planner.kafka_commands import ANY_SERVER, connection_options
+
+        if self.bootstrap_server is None:
+            return ANY_SERVER
+        config = None if self.command_config is None else str(self.command_config)
+        return connection_options(self.bootstrap_server, config)
+
     def check(self) -> None:
         """
         Refuse a snapshot and a running cluster at once, or neither.

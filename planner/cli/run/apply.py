@@ -230,7 +230,7 @@ def _refuse_unseen(job: "Job", max_age: str) -> None:
         job, max_age, is_attended=sys.stdin.isatty(), now=datetime.now(UTC)
     )
     if problems:
-        msg = "a run without a terminal needs a plan that somebody has seen"
+        msg = "a run without a terminal needs a plan that was previewed"
         raise BadInputError(msg, problems)
 
 

@@ -82,15 +82,5 @@ def read_job(
         journal=journal or journal_path(plan),
         choices=choices,
         run_choices=run_choices,
-        command=f"kafka-planner {command} {shlex.quote(str(plan))} {_where(source)}",
+        command=f"kafka-planner {command} {shlex.quote(str(plan))} {source.connection}",
     )
-
-
-def _where(source: ClusterSource) -> str:
-    """Return the options by which other commands connect to the same cluster."""
-    from planner.kafka_commands import ANY_SERVER, connection_options
-
-    if source.bootstrap_server is None:
-        return ANY_SERVER
-    config = None if source.command_config is None else str(source.command_config)
-    return connection_options(source.bootstrap_server, config)

@@ -63,7 +63,7 @@ def rollback(
     """
     Bring back what a plan has changed; without --yes, a preview.
 
-    What is under way is cancelled first. The way back is a plan of its own, in waves,
+    Reassignments under way are cancelled first. The way back is a plan in waves,
     checked, and written into the folder of the plan. Lists, order, log dirs and leaders
     end as they were. Exits 0 if all is back, 3 if not.
 

@@ -68,7 +68,7 @@ class LiveCluster:
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass, after which refused credentials may have been repaired."""
+        """Wait for some seconds; refused credentials are tried again afterwards."""
         time.sleep(seconds)
         self._client.forgive()
 

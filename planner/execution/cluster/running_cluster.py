@@ -86,7 +86,7 @@ class RunningCluster(Protocol):
         """Return seconds on a monotonic clock."""
 
     def sleep(self, seconds: float) -> None:
-        """Let time pass."""
+        """Wait for some seconds."""
 
     def snapshot(self, sample_s: float = 0.0) -> Snapshot:
         """Return the whole cluster; rates are sampled for some seconds, 0: none."""

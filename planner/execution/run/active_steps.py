@@ -17,7 +17,7 @@ REPEAT_S = 5.0
 
 
 class Fate(Enum):
-    """What a look at the cluster says of a step."""
+    """State of a step, as seen in the cluster."""
 
     RUNNING = "running"
     ENDED = "ended"

@@ -12,7 +12,7 @@ from planner.options.declared.value_readers import read_rate
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Controls:
     """
-    What an operator has set since the run began.
+    Settings that an operator has changed since the run began.
 
     Parameters
     ----------

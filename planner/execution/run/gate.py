@@ -94,7 +94,7 @@ class Gate:
         """Return whether a copy that takes so long may begin now."""
         window = self.choices.window
         left = self.seconds_left
-        # What is longer than all hours of a day would never begin.
+        # A copy longer than all hours of a day would never begin.
         is_too_long = window is not None and seconds > window.length_s
         return seconds <= left or (is_too_long and self.choices.max_duration_s is None)
 

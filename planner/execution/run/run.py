@@ -275,7 +275,7 @@ class _Run:
         """Yield the clean-up and the verdict."""
         left: list[str] = []
         if self._running:
-            # What runs inside Kafka needs its throttle.
+            # Copies that run inside Kafka need their throttle.
             left = ["copies still run; the next run removes their throttles"]
         else:
             left = self._context.ask(self._context.throttles.clean)

@@ -1,4 +1,4 @@
-"""What every part of a run shares: the cluster, the journal, choices, and events."""
+"""Context of a run, shared by its parts: cluster, journal, choices and events."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _PAUSE_S = 5.0
 @dataclass(slots=True, kw_only=True)
 class RunContext:
     """
-    What every part of a run shares.
+    Context of a run, shared by its parts.
 
     Parameters
     ----------

@@ -84,7 +84,7 @@ class OwnThrottles:
         before = self.before.get(place, {})
         if place.scope == "broker":
             ours = self.rates.get(place.name, {})
-            # What somebody else has set since is left alone.
+            # A value that another tool has set since is left alone.
             keys = [key for key, value in ours.items() if now.get(key) == value]
             return {key: _restored(before.get(key)) for key in keys}
         changes: dict[str, tuple[ConfigAction, str]] = {}
@@ -117,7 +117,7 @@ class RunThrottles:
     journal
         Journal that each change is written to first.
     own
-        What earlier runs of the plan have left.
+        Throttles left behind by earlier runs of the plan.
     rate_bytes_per_s
         Rate at which a broker sends, and at which it receives; `None`: no throttle.
     """

@@ -313,7 +313,7 @@ class StageRun:
     # -- the end -------------------------------------------------------------
 
     def _stop_if_nothing_goes_on(self) -> None:
-        """Set aside what waits in vain, and stop if admission stays held."""
+        """Set aside steps that cannot begin, and stop if admission stays held."""
         now = self._cluster.now_s()
         if self._window.active:
             self._idle_s = None

@@ -1,4 +1,4 @@
-"""What a run without a terminal needs: a plan that somebody has seen, and is fresh."""
+"""Conditions of a run without a terminal: a previewed plan of a recent snapshot."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -24,7 +24,7 @@ def unattended_problems(
     max_age
         Oldest snapshot of the plan, as the operator writes it.
     is_attended
-        Whether there is a terminal, with somebody at it.
+        Whether there is a terminal, with an operator at it.
     now
         Time of the clock.
     """

@@ -92,8 +92,8 @@ def roll_back(
     """
     Bring back what a plan has changed, and yield what happens.
 
-    What is under way is cancelled first, and only then is anything reassigned. The plan
-    of the rollback is written into the plan folder before it is carried out.
+    Reassignments under way are cancelled first; only then is anything reassigned. The
+    plan of the rollback is written into the plan folder before it is carried out.
 
     Parameters
     ----------

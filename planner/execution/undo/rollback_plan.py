@@ -256,7 +256,7 @@ def plan_rollback(
     """
     Plan the rollback of a plan from any state that it may have left.
 
-    Partitions that still move, whose lists somebody else changed, whose old lists name
+    Partitions that still move, whose lists another tool changed, whose old lists name
     a broker that is not live, or that nothing can be copied from, are named and left
     out.
 

@@ -72,7 +72,7 @@ class BrowsedTable:
     total
         Number of rows of which `rows` is a part.
     rest
-        Where the other rows are.
+        Place of the other rows.
     """
 
     kind: ClassVar[str] = "browsed"
