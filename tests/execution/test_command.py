@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from planner.execution.apply_records import ApplyPreviewRecord
+from planner.execution.run.run_lock import run_lock
 from support.commands import run
 
 MB = 10**6
@@ -339,3 +340,17 @@ def test_bad_options_are_named_at_once(capsys, tmp_path):
     assert outcome.code == 2
     places = [problem["place"] for problem in outcome.document["problems"]]
     assert places == ["--ignore", "--throttle"]
+
+
+def test_controls_are_for_a_run_that_is_under_way(capsys, tmp_path):
+    folder = plan(tmp_path, MOVE)
+    (folder / "journal.jsonl").write_text('{"event": "ended"}\n')
+
+    refused = run(capsys, "apply", folder, "--set", "pause")
+    assert refused.code == 2
+    assert "needs a run of the plan on this machine" in refused.err
+
+    with run_lock(folder / "journal.jsonl"):
+        taken = run(capsys, "apply", folder, "--set", "pause")
+    assert taken.code == 0
+    assert taken.out.startswith("set: paused")

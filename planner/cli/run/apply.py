@@ -177,13 +177,14 @@ def _set(plan: Path, journal: Path | None, texts: list[str]) -> None:
     """Change the controls of a run that is under way."""
     from planner.execution.run.controls import ControlFile, control_path
     from planner.execution.run.journal import journal_path
+    from planner.execution.run.run_lock import is_held
 
     path = journal or journal_path(plan)
-    if not path.exists():
+    if not is_held(path):
         problem = InputProblem.of_option(
             "--set",
             ", ".join(texts),
-            f"needs a run of the plan: there is no {path}",
+            f"needs a run of the plan on this machine: none holds {path}",
             "start it with --yes",
         )
         msg = "no run is under way"

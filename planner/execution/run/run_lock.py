@@ -52,6 +52,19 @@ def run_lock(journal: Path) -> Iterator[None]:
             file.truncate(0)
 
 
+def is_held(journal: Path) -> bool:
+    """Return whether a run of the plan is under way on this machine."""
+    path = lock_path(journal)
+    if not path.exists():
+        return False
+    with path.open(encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
+
+
 def _opened(path: Path) -> IO[str]:
     """
     Open the file of a lock.
