@@ -10,6 +10,14 @@ import numpy.typing as npt
 
 from planner.errors import BadInputError
 from planner.group.assignor_registry import UserAssignor
+from planner.group.group_answers import (
+    GroupAssignmentRecord,
+    GroupBoundRecord,
+    GroupCertificateRecord,
+    GroupFindingRecord,
+    GroupProofRecord,
+    GroupSecondsRecord,
+)
 from planner.group.group_document import GroupDocument
 from planner.io.problems import problem, refusal
 
@@ -58,36 +66,41 @@ class Answer:
     notes: Sequence[str] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the document of `--format json`, without the field `seconds`."""
-        from assignment.outcome import is_moved
+    def to_record(self, seconds: Mapping[str, float]) -> GroupAssignmentRecord:
+        """
+        Return the document of `--format json`.
+
+        Parameters
+        ----------
+        seconds
+            Wall-clock seconds of the phases ``read`` and ``total``.
+        """
+        from assignment.outcome import idle_members, is_moved
         from planner.group.assignor_comparison import uneven_topics
 
         group, assignment = self.group, self.assignment
-        load = assignment.load(group).tolist()
-        return {
-            "group_id": group.group_id,
-            "assignor": self.assignor,
-            "assignment": names_by_member(group, assignment.member_idx),
-            "moved": int(np.count_nonzero(is_moved(group, assignment))),
-            "revoked": _revoked(group, assignment),
-            "unassigned": _unassigned(group, assignment),
-            "idle_members": self.idle_members(),
-            "uneven_topics": uneven_topics(group, assignment.member_idx),
-            "load": dict(zip(group.members.ids, load, strict=True)),
-            "certificate": {
-                "busiest": _bounded(self.certificate.busiest),
-                "moved": _bounded(self.certificate.moved),
-            },
-            "findings": [finding.to_dict() for finding in self.findings],
-            "notes": list(self.notes),
-        }
-
-    def idle_members(self) -> list[str]:
-        """Return the ids of the members without a partition."""
-        from assignment.outcome import idle_members
-
-        return idle_members(self.group, self.assignment)
+        load, moved = assignment.load(group).tolist(), self.certificate.moved
+        taken = {**self.seconds, **seconds}
+        return GroupAssignmentRecord(
+            group_id=group.group_id,
+            assignor=self.assignor,
+            assignment=names_by_member(group, assignment.member_idx),
+            moved=int(np.count_nonzero(is_moved(group, assignment))),
+            revoked=_revoked(group, assignment),
+            unassigned=_unassigned(group, assignment),
+            idle_members=idle_members(group, assignment),
+            uneven_topics=uneven_topics(group, assignment.member_idx),
+            load=dict(zip(group.members.ids, load, strict=True)),
+            certificate=GroupCertificateRecord(
+                busiest=_bounded(self.certificate.busiest),
+                moved=_bounded(moved) if moved else None,
+            ),
+            findings=[GroupFindingRecord.model_validate(one) for one in self.findings],
+            notes=list(self.notes),
+            seconds=GroupSecondsRecord(
+                **{name: round(value, 6) for name, value in taken.items()}
+            ),
+        )
 
 
 _REBALANCING = frozenset({"PreparingRebalance", "CompletingRebalance"})
@@ -283,17 +296,14 @@ def _unassigned(group: "Group", assignment: "Assignment") -> dict[str, list[int]
     return left
 
 
-def _bounded(bounded: "Bounded | None") -> dict[str, Any] | None:
-    if bounded is None:
-        return None
-    proof = bounded.proof
-    return {
-        "value": bounded.value,
-        "lower_bound": bounded.lower_bound,
-        "gap": bounded.gap,
-        "proof": None
-        if proof is None
-        else {"kind": proof.kind, "witness": dict(proof.witness)},
-        "solver_bound": bounded.solver_bound,
-        "solver": bounded.solver,
-    }
+def _bounded(bounded: "Bounded") -> GroupBoundRecord:
+    return GroupBoundRecord(
+        value=bounded.value,
+        lower_bound=bounded.lower_bound,
+        gap=bounded.gap,
+        proof=None
+        if bounded.proof is None
+        else GroupProofRecord.model_validate(bounded.proof),
+        solver_bound=bounded.solver_bound,
+        solver=bounded.solver,
+    )

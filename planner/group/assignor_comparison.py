@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ from assignment.assignors import ASSIGNORS, Assignor
 from assignment.balanced.balanced_assignor import Balanced
 from assignment.group import ABSENT, Group
 from placement.array_types import CountArray, RateArray
+from planner.group.group_answers import UnevenTopicRecord
 
 MOST_TRIED = 50_000
 """Subscribed partitions, summed over members, up to which Kafka's assignors run."""
@@ -120,17 +120,15 @@ def owners(group: Group) -> npt.NDArray[np.int32]:
 
 def uneven_topics(
     group: Group, member_idx: npt.NDArray[np.int32]
-) -> list[dict[str, Any]]:
+) -> list[UnevenTopicRecord]:
     """Return the topics with a spread above 1 partition, the largest spread first."""
     least, most = least_and_most(group, member_idx)
     rows = np.nonzero(most - least > 1)[0]
     rows = rows[np.argsort(least[rows] - most[rows], kind="stable")]
     return [
-        {
-            "name": group.topics.names[t],
-            "least": int(least[t]),
-            "most": int(most[t]),
-        }
+        UnevenTopicRecord(
+            name=group.topics.names[t], least=int(least[t]), most=int(most[t])
+        )
         for t in rows.tolist()
     ]
 
@@ -154,12 +152,12 @@ def uneven_text(
     if not uneven:
         return None
     first = uneven[0]
-    row = group.topics.names.index(first["name"])
-    now = first["most"] - first["least"]
+    row = group.topics.names.index(first.name)
+    now = first.most - first.least
     evener = [one.name for one in options if one.widest[row] <= max(1, now // 4)]
     more = f" ({len(uneven) - 1} more topics are uneven)" if len(uneven) > 1 else ""
     text = (
-        f"{first['name']} is uneven: {first['least']} to {first['most']} of its "
+        f"{first.name} is uneven: {first.least} to {first.most} of its "
         f"{int(group.topics.num_partitions[row])} partitions per member{more}"
     )
     helps = joined(evener) if evener else "no assignor that was tried"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,15 @@ from planner.group.assignor_comparison import (
     uneven_text,
 )
 from planner.group.group_document import GroupDocument, lags_of
+from planner.group.show_records import (
+    AdviceRecord,
+    BusiestRecord,
+    HoldsBackRecord,
+    MembersAdviceRecord,
+    NeededRecord,
+    SkewRecord,
+    WorthHavingRecord,
+)
 
 SKEWED = 1.2
 """Ratio of the largest load to the mean above which a skew is reported."""
@@ -47,7 +56,14 @@ class Aim:
     in_per_s: float = 0.0
 
 
-def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
+class _Busiest(NamedTuple):
+    """The busiest member, and the ratio of its load to its capacity."""
+
+    record: BusiestRecord
+    use: float
+
+
+def advise(document: GroupDocument, aim: Aim | None = None) -> AdviceRecord:
     """
     Return the field `advice` of the document of `--format json`.
 
@@ -61,39 +77,29 @@ def advise(document: GroupDocument, aim: Aim | None = None) -> dict[str, Any]:
     group = document.to_group()
     lag, is_lag_known, unknown = _lags(document)
     is_read = group.is_read[group.partitions.topic_idx]
-    found: dict[str, Any] = {
-        "skew": {
-            "load": _skew(group, group.partitions.weight),
-            # An unknown lag could be the largest, so the skew stays unknown, too.
-            "lag": _skew(group, lag) if is_lag_known and not unknown else None,
-        },
-        "members": {
-            "now": group.num_members,
-            "worth_having": _worth_having(group, lag, is_read, is_known=is_lag_known),
-            "needed": None
-            if aim is None
-            else _needed(document, group, lag, is_read, aim),
-        },
-        "holds_back": _heaviest(group, lag)
-        if is_lag_known and not unknown and lag.any()
-        else None,
-        "unknown_lags": unknown,
+    # An unknown lag could be the largest, so the skew stays unknown, too.
+    is_whole = is_lag_known and not unknown
+    busiest = {
+        "load": _busiest(group, group.partitions.weight),
+        "lag": _busiest(group, lag) if is_whole else None,
     }
+    found = AdviceRecord(
+        skew=SkewRecord(**{what: one and one.record for what, one in busiest.items()}),
+        members=MembersAdviceRecord(
+            now=group.num_members,
+            worth_having=_worth_having(group, lag, is_read, is_known=is_lag_known),
+            needed=None if aim is None else _needed(document, group, lag, is_read, aim),
+        ),
+        holds_back=_heaviest(group, lag) if is_whole and lag.any() else None,
+        unknown_lags=unknown,
+        sayings=[],
+    )
     if document.record.type == "share":
         # Members of a share group share partitions: any further member helps.
-        return {**_without_use(found), "sayings": []}
+        return found
     measures = {"load": group.partitions.weight, "lag": lag}
-    sayings = _advice_texts(document, group, found, measures, aim)
-    return {**_without_use(found), "sayings": list(sayings)}
-
-
-def _without_use(found: dict[str, Any]) -> dict[str, Any]:
-    """Return the document without the field `use`, which only the advice text needs."""
-    skews = {
-        what: skew and {key: value for key, value in skew.items() if key != "use"}
-        for what, skew in found["skew"].items()
-    }
-    return {**found, "skew": skews}
+    texts = _advice_texts(document, group, found, busiest, measures, aim)
+    return found.model_copy(update={"sayings": list(texts)})
 
 
 def _lags(document: GroupDocument) -> tuple[RateArray, bool, int]:
@@ -110,7 +116,7 @@ def _lags(document: GroupDocument) -> tuple[RateArray, bool, int]:
     return np.array([lag or 0 for lag in lags], dtype=np.float64), known, unknown
 
 
-def _skew(group: Group, weight: RateArray) -> dict[str, Any] | None:
+def _busiest(group: Group, weight: RateArray) -> _Busiest | None:
     """Return the busiest member and the ratio of its load to the mean."""
     if not group.num_members:
         return None
@@ -120,52 +126,54 @@ def _skew(group: Group, weight: RateArray) -> dict[str, Any] | None:
     if not use.any():
         return None
     at = int(use.argmax())
-    return {
-        "busiest": group.members.ids[at],
-        "load": float(carried[at]),
-        "use": float(use[at]),
-        "max_over_mean": round(float(use[at] / use.mean()), 3),
-    }
+    record = BusiestRecord(
+        busiest=group.members.ids[at],
+        load=float(carried[at]),
+        max_over_mean=round(float(use[at] / use.mean()), 3),
+    )
+    return _Busiest(record, float(use[at]))
 
 
 def _worth_having(
     group: Group, lag: RateArray, is_read: BoolArray, *, is_known: bool
-) -> dict[str, int]:
+) -> WorthHavingRecord:
     """Return the largest useful number of members by count, by load and by lag."""
-    by_load = members_worth_having(group.partitions.weight[is_read])
-    found = {"by_count": int(is_read.sum()), "by_load": by_load}
-    if is_known and lag[is_read].any():
-        found["by_lag"] = members_worth_having(lag[is_read])
-    return found
+    has_lag = is_known and bool(lag[is_read].any())
+    by_lag = {"by_lag": members_worth_having(lag[is_read])} if has_lag else {}
+    return WorthHavingRecord(
+        by_count=int(is_read.sum()),
+        by_load=members_worth_having(group.partitions.weight[is_read]),
+        **by_lag,
+    )
 
 
-def _heaviest(group: Group, lag: RateArray) -> dict[str, Any]:
+def _heaviest(group: Group, lag: RateArray) -> HoldsBackRecord:
     row = int(lag.argmax())
     topic = int(group.partitions.topic_idx[row])
     holders = group.owned.owner[np.equal(group.owned.idx, row)].tolist()
-    return {
-        "topic": group.topics.names[topic],
-        "partition": int(group.number[row]),
-        "lag": int(lag[row]),
-        "share": round(float(lag[row] / lag.sum()), 4),
-        "member": group.members.ids[holders[0]] if holders else None,
-    }
+    return HoldsBackRecord(
+        topic=group.topics.names[topic],
+        partition=int(group.number[row]),
+        lag=int(lag[row]),
+        share=round(float(lag[row] / lag.sum()), 4),
+        member=group.members.ids[holders[0]] if holders else None,
+    )
 
 
 def _needed(
     document: GroupDocument, group: Group, lag: RateArray, is_read: BoolArray, aim: Aim
-) -> dict[str, Any]:
+) -> NeededRecord:
     """Return bounds on the number of members that catch up in time."""
     rates = _rates(document, is_read, aim.in_per_s)
     # In T seconds a reader has to read the lag and the messages that arrive meanwhile.
     load = np.where(is_read, lag / aim.catch_up_s + rates, 0.0)
     needed: Needed = members_needed(load, aim.reads_per_s)
-    return {
-        "at_least": needed.at_least,
-        "enough": needed.enough,
-        "too_heavy": [group.name_of(row) for row in needed.too_heavy[:100].tolist()],
-        "num_too_heavy": len(needed.too_heavy),
-    }
+    return NeededRecord(
+        at_least=needed.at_least,
+        enough=needed.enough,
+        too_heavy=[group.name_of(row) for row in needed.too_heavy[:100].tolist()],
+        num_too_heavy=len(needed.too_heavy),
+    )
 
 
 def _rates(document: GroupDocument, is_read: BoolArray, in_per_s: float) -> RateArray:
@@ -186,7 +194,8 @@ def _rates(document: GroupDocument, is_read: BoolArray, in_per_s: float) -> Rate
 def _advice_texts(
     document: GroupDocument,
     group: Group,
-    found: dict[str, Any],
+    found: AdviceRecord,
+    busiest: Mapping[str, _Busiest | None],
     measures: Mapping[str, RateArray],
     aim: Aim | None,
 ) -> Iterator[str]:
@@ -197,54 +206,53 @@ def _advice_texts(
         what: options_of(group, document.record.type, weight) if is_assigned else []
         for what, weight in measures.items()
     }
-    for what, skew in found["skew"].items():
-        if skew is not None and skew["max_over_mean"] > SKEWED:
-            yield _skew_text(what, skew, options[what], now)
-    yield from _idle_texts(found, group, options.get("load", []))
+    for what, one in busiest.items():
+        if one is not None and one.record.max_over_mean > SKEWED:
+            yield _skew_text(what, one, options[what], now)
+    yield from _idle_texts(found.members, group, options.get("load", []))
     if is_assigned and (text := uneven_text(group, now, options["load"])) is not None:
         yield text
-    yield from _fewer_texts(found["members"])
-    yield from _held_back_texts(found, group, options.get("lag", []))
-    if found["unknown_lags"] and found["skew"]["lag"] is None:
+    yield from _fewer_texts(found.members)
+    yield from _held_back_texts(found, options.get("lag", []))
+    if found.unknown_lags and found.skew.lag is None:
         yield (
-            f"partitions of unknown lag: {found['unknown_lags']}; nothing is said of "
+            f"partitions of unknown lag: {found.unknown_lags}; nothing is said of "
             "how lag is spread"
         )
-    if aim is not None:
-        yield from _catch_up_texts(
-            found["members"]["now"], found["members"]["needed"], aim
-        )
+    needed = found.members.needed
+    if aim is not None and needed is not None:
+        yield from _catch_up_texts(found.members.now, needed, aim)
 
 
 def _skew_text(
     what: str,
-    skew: dict[str, Any],
+    one: _Busiest,
     options: Sequence[Option],
     now: npt.NDArray[np.int32],
 ) -> str:
     """Return a sentence on the busiest member and the assignors that lower its load."""
-    times = f"{skew['max_over_mean']:.3g} times"
-    text = f"{skew['busiest']} carries {times} the mean {what} of the members"
+    times = f"{one.record.max_over_mean:.3g} times"
+    text = f"{one.record.busiest} carries {times} the mean {what} of the members"
     if not options:
         return text
-    least = min(one.busiest for one in options)
-    if skew["use"] <= least * NEAR:
+    least = min(option.busiest for option in options)
+    if one.use <= least * NEAR:
         return f"{text}; no assignment makes that less"
     assignor = matching_assignor(options, now)
     by = f" as {assignor} assigns it" if assignor else ""
     names = joined([*near_best(options)])
     return (
-        f"{text}{by}: {amount(skew['use'])}; {names} would bring the busiest to "
+        f"{text}{by}: {amount(one.use)}; {names} would bring the busiest to "
         f"{amount(least)}"
     )
 
 
 def _idle_texts(
-    found: dict[str, Any], group: Group, options: Sequence[Option]
+    advice: MembersAdviceRecord, group: Group, options: Sequence[Option]
 ) -> Iterator[str]:
     """Yield sentences on the members that idle now and on those that always must."""
-    members, count = found["members"]["now"], found["members"]["worth_having"]
-    must = max(0, members - count["by_count"])
+    members, partitions = advice.now, advice.worth_having.by_count
+    must = max(0, members - partitions)
     idle = members - len(np.unique(group.owned.owner))
     could = min(idle - min((one.num_idle for one in options), default=must), idle)
     if options and could > 0:
@@ -253,47 +261,43 @@ def _idle_texts(
         yield f"{idle} of {members} members idle now; {could} could read, by {names}"
     if must:
         verb = "must idle" if options and could > 0 else "idle"
-        yield f"{must} of {members} members {verb}: there are {count['by_count']} " + (
-            "partitions"
-        )
+        yield f"{must} of {members} members {verb}: there are {partitions} partitions"
 
 
-def _held_back_texts(
-    found: dict[str, Any], group: Group, options: Sequence[Option]
-) -> Iterator[str]:
+def _held_back_texts(found: AdviceRecord, options: Sequence[Option]) -> Iterator[str]:
     """Yield a sentence on a partition whose lag alone decides the time to catch up."""
-    held, members = found["holds_back"], found["members"]
+    held, members = found.holds_back, found.members
     if held is None:
         return
-    readers = max(1, min(members["now"], members["worth_having"]["by_count"]))
+    readers = max(1, min(members.now, members.worth_having.by_count))
     least = min((one.busiest for one in options), default=0.0)
     # Where any assignment leaves a member more lag than this partition has, the
     # partition does not decide the time to catch up.
-    decides = held["lag"] >= least / NEAR
-    if held["share"] * readers > SKEWED and decides:
+    decides = held.lag >= least / NEAR
+    if held.share * readers > SKEWED and decides:
         yield (
-            f"{held['topic']}-{held['partition']} holds the group back: "
-            f"{100 * held['share']:.3g} % of the lag; a partition has one reader, so "
+            f"{held.topic}-{held.partition} holds the group back: "
+            f"{100 * held.share:.3g} % of the lag; a partition has one reader, so "
             "quicker readers or other keys help, more members do not"
         )
 
 
-def _fewer_texts(members: dict[str, Any]) -> Iterator[str]:
-    now, worth = members["now"], members["worth_having"]
-    if "by_lag" in worth and worth["by_lag"] < min(now, worth["by_count"]):
+def _fewer_texts(members: MembersAdviceRecord) -> Iterator[str]:
+    worth = members.worth_having
+    if worth.by_lag is not None and worth.by_lag < min(members.now, worth.by_count):
         yield (
-            f"{worth['by_lag']} members would catch up as soon as {now}, if lag were "
-            "spread well: the partition furthest behind decides"
+            f"{worth.by_lag} members would catch up as soon as {members.now}, if lag "
+            "were spread well: the partition furthest behind decides"
         )
 
 
-def _catch_up_texts(now: int, needed: dict[str, Any], aim: Aim) -> Iterator[str]:
+def _catch_up_texts(now: int, needed: NeededRecord, aim: Aim) -> Iterator[str]:
     aimed = f"to catch up in {aim.catch_up_s:g} s"
-    if needed["num_too_heavy"]:
-        names = ", ".join(needed["too_heavy"][:3])
-        more = " …" if needed["num_too_heavy"] > 3 else ""
+    if needed.num_too_heavy:
+        names = ", ".join(needed.too_heavy[:3])
+        more = " …" if needed.num_too_heavy > 3 else ""
         yield f"{aimed}, one reader is too slow for {names}{more}"
-    least, enough = needed["at_least"], needed["enough"]
+    least, enough = needed.at_least, needed.enough
     span = f"{enough}" if least == enough else f"{least} to {enough}"
     if not enough:
         return

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from planner.io.records import Record
+from planner.io.records import Number, Record
 
 Named = dict[str, dict[str, list[int]]]
 
@@ -23,11 +23,11 @@ class GroupBoundRecord(Record):
     the moved partitions over assignments that are as even.
     """
 
-    value: float
-    lower_bound: float
+    value: Number
+    lower_bound: Number
     gap: float | None
     proof: GroupProofRecord | None
-    solver_bound: float | None = None
+    solver_bound: Number | None = None
     solver: str | None = None
 
 

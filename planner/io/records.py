@@ -2,9 +2,11 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
+Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
+"""A number that is printed as it is: an integer without a decimal point."""
 
 
 class Record(BaseModel):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from assignment.errors import AssignmentError
     from planner.group import GroupDocument
     from planner.group.assign_answer import Answer
+    from planner.group.group_answers import GroupAssignmentRecord, GroupBoundRecord
 
 app = typer.Typer(
     name="group",
@@ -108,13 +109,12 @@ def assign(
         answered = answer(columns, chosen, document.notes)
     except AssignmentError as error:
         raise refusal(error, source.label, assignor) from error
+    seconds = {"read": read - started, "total": time.perf_counter() - started}
+    record = answered.to_record(seconds)
     if output_format is OutputFormat.JSON:
-        seconds = {"read": read - started, **answered.seconds}
-        seconds["total"] = time.perf_counter() - started
-        rounded = {name: round(value, 6) for name, value in seconds.items()}
-        print_json({**answered.to_dict(), "seconds": rounded})
+        print_json(record.model_dump())
     else:
-        typer.echo("\n".join(_assignment_lines(answered)))
+        typer.echo("\n".join(_assignment_lines(answered, record)))
     raise typer.Exit(ExitCode.FINDINGS if answered.findings else ExitCode.OK)
 
 
@@ -208,30 +208,31 @@ def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError
     return BadInputError(f"{assignor} refuses the group", [found])
 
 
-def _assignment_lines(answer: "Answer") -> Iterator[str]:
-    document = answer.to_dict()
-    group, load = answer.group, document["load"]
+def _assignment_lines(
+    answer: "Answer", record: "GroupAssignmentRecord"
+) -> Iterator[str]:
+    group, load = answer.group, record.load
     members = plural(group.num_members, "member")
     yield row("Group", f"{group.group_id or '(no name)'}: {members}")
     yield row("Assignor", answer.assignor)
     counts = answer.assignment.counts(group.num_members).tolist()
     yield row("Partitions", f"{_span(counts)} per member, {sum(counts)} in all")
     yield row("Load", f"{_span(list(load.values()))} per member")
-    yield row("Moved", _bound_text(document["moved"], document["certificate"]["moved"]))
-    busiest = document["certificate"]["busiest"]
-    yield row("Busiest", _bound_text(busiest["value"], busiest))
-    idle = document["idle_members"]
+    yield row("Moved", _bound_text(record.moved, record.certificate.moved))
+    busiest = record.certificate.busiest
+    yield row("Busiest", _bound_text(busiest.value, busiest))
+    idle = record.idle_members
     if idle:
         yield row("Idle", f"{len(idle)}: {some(idle)}")
-    left = sum(len(numbers) for numbers in document["unassigned"].values())
+    left = sum(len(numbers) for numbers in record.unassigned.values())
     if left:
-        yield row("Unassigned", f"{left} partitions of {some(document['unassigned'])}")
-    for note in document["notes"]:
+        yield row("Unassigned", f"{left} partitions of {some(record.unassigned)}")
+    for note in record.notes:
         yield row("Note", note)
     for finding in answer.findings[:MAX_SHOWN]:
         yield row("Broken", f"{finding.rule}: {finding.message}")
     yield ""
-    yield from _member_lines(document["assignment"])
+    yield from _member_lines(record.assignment)
 
 
 def _member_lines(assignment: dict[str, dict[str, list[int]]]) -> Iterator[str]:
@@ -249,10 +250,10 @@ def _topics_text(topics: dict[str, list[int]]) -> str:
     return "; ".join(texts) or "-"
 
 
-def _bound_text(value: float, bounded: dict[str, Any] | None) -> str:
+def _bound_text(value: float, bounded: "GroupBoundRecord | None") -> str:
     if bounded is None:
         return f"{value:g}"
-    bound, gap = bounded["lower_bound"], bounded["gap"]
+    bound, gap = bounded.lower_bound, bounded.gap
     if gap == 0:
         return f"{value:g}; proven: nothing less is possible"
     words = f" (gap {100 * gap:.3g} %)" if gap is not None else ""

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,12 @@ from planner.text.table import Column, table_lines
 
 if TYPE_CHECKING:
     from planner.group.group_advice import Aim
+    from planner.group.show_records import (
+        GroupShowRecord,
+        PastEndRecord,
+        ShownMemberRecord,
+        ShownTopicRecord,
+    )
 
 LIST_COLUMNS = (
     Column("group", cut="middle", is_flexible=True),
@@ -66,7 +72,6 @@ def show(
 
     Example: kafka-planner group show group.json
     """
-    from planner.group.group_advice import advise
     from planner.group.group_summary import summarize
 
     aim = _aim(catch_up_within, reads_per_s, in_per_s)
@@ -74,9 +79,9 @@ def show(
         _show_list(source, output_format)
         return
     document = source.read()
-    summary = {**summarize(document), "advice": advise(document, aim)}
+    summary = summarize(document, aim)
     if output_format is OutputFormat.JSON:
-        print_json(summary)
+        print_json(summary.model_dump(exclude_unset=True))
     else:
         typer.echo("\n".join(_summary_lines(summary)))
 
@@ -130,30 +135,30 @@ def _aim(
     return Aim(catch_up_s=catch_up_s, reads_per_s=reads_per_s, in_per_s=in_per_s)
 
 
-def _summary_lines(summary: dict[str, Any]) -> Iterator[str]:
-    yield row("Group", summary["group_id"] or "(no name)")
-    kind = [summary["type"] or "type unknown", summary["state"] or "state unknown"]
+def _summary_lines(summary: "GroupShowRecord") -> Iterator[str]:
+    yield row("Group", summary.group_id or "(no name)")
+    kind = [summary.type or "type unknown", summary.state or "state unknown"]
     yield row("Kind", ", ".join(kind))
-    if summary["assignor"]:
-        yield row("Assignor", summary["assignor"])
-    if summary["coordinator"] is not None:
-        yield row("Coordinator", f"broker {summary['coordinator']}")
+    if summary.assignor:
+        yield row("Assignor", summary.assignor)
+    if summary.coordinator is not None:
+        yield row("Coordinator", f"broker {summary.coordinator}")
     yield row("Partitions", _partitions_text(summary))
     yield row("Lag", _lag_text(summary))
-    for at, topic in enumerate(summary["topics"][:MAX_SHOWN]):
+    for at, topic in enumerate(summary.topics[:MAX_SHOWN]):
         yield row("" if at else "Topics", _topic_text(topic))
-    for at, one in enumerate(summary["past_end"][:MAX_SHOWN]):
+    for at, one in enumerate(summary.past_end[:MAX_SHOWN]):
         yield row("" if at else "Past end", _past_end_text(one))
-    for at, member in enumerate(summary["members"][:MAX_SHOWN]):
+    for at, member in enumerate(summary.members[:MAX_SHOWN]):
         yield row("" if at else "Members", _member_text(member))
-    for at, saying in enumerate(summary["advice"]["sayings"]):
+    for at, saying in enumerate(summary.advice.sayings):
         yield row("" if at else "Advice", saying)
-    for note in summary["notes"]:
+    for note in summary.notes:
         yield row("Note", note)
 
 
-def _lag_text(summary: dict[str, Any]) -> str:
-    known, unknown = summary["known_lag"], summary["unknown_lags"]
+def _lag_text(summary: "GroupShowRecord") -> str:
+    known, unknown = summary.known_lag, summary.unknown_lags
     if known is None:
         return "unknown"
     if not unknown:
@@ -161,43 +166,43 @@ def _lag_text(summary: dict[str, Any]) -> str:
     return f"at least {known}; unknown of {plural(unknown, 'partition')}"
 
 
-def _topic_text(topic: dict[str, Any]) -> str:
-    lag = "lag unknown" if topic["lag"] is None else f"lag {topic['lag']}"
-    if topic["lag"] is None and topic["known_lag"] is not None:
-        lag = f"lag at least {topic['known_lag']}"
-    text = f"{topic['name']}: {plural(topic['partitions'], 'partition')}, {lag}"
-    least, most = topic["least_per_member"], topic["most_per_member"]
-    return text if most is None else f"{text}, {span(least, most)} per member"
+def _topic_text(topic: "ShownTopicRecord") -> str:
+    lag = "lag unknown" if topic.lag is None else f"lag {topic.lag}"
+    if topic.lag is None and topic.known_lag is not None:
+        lag = f"lag at least {topic.known_lag}"
+    text = f"{topic.name}: {plural(topic.partitions, 'partition')}, {lag}"
+    least, most = topic.least_per_member, topic.most_per_member
+    if least is None or most is None:
+        return text
+    return f"{text}, {span(least, most)} per member"
 
 
-def _past_end_text(one: dict[str, Any]) -> str:
+def _past_end_text(one: "PastEndRecord") -> str:
     return (
-        f"{one['topic']}-{one['partition']}: committed {one['committed']}, and the log "
-        f"ends at {one['log_end']}: records were lost, or the topic was created again; "
+        f"{one.topic}-{one.partition}: committed {one.committed}, and the log "
+        f"ends at {one.log_end}: records were lost, or the topic was created again; "
         "the reader continues by auto.offset.reset"
     )
 
 
-def _partitions_text(summary: dict[str, Any]) -> str:
-    members = plural(summary["num_members"], "member")
-    text = f"{summary['num_partitions']}, {members}"
+def _partitions_text(summary: "GroupShowRecord") -> str:
+    members = plural(summary.num_members, "member")
+    text = f"{summary.num_partitions}, {members}"
     extras = {
-        "without owner": summary["unowned"],
+        "without owner": summary.unowned,
         # Members of a share group share partitions by design.
-        "claimed twice": summary["claimed_twice"] * (summary["type"] != "share"),
-        "members idle": len(summary["idle_members"]),
+        "claimed twice": summary.claimed_twice * (summary.type != "share"),
+        "members idle": len(summary.idle_members),
     }
     return ", ".join([text, *(f"{n} {what}" for what, n in extras.items() if n)])
 
 
-def _member_text(member: dict[str, Any]) -> str:
-    lag = "" if member["lag"] is None else f", lag {member['lag']}"
-    static = " (static)" if member["group_instance_id"] else ""
-    name = shorten(member["member_id"], 40)
-    text = f"{name}{static}: {plural(member['partitions'], 'partition')}{lag}"
-    client = (
-        f", client {shorten(member['client_id'], 30)}" if member["client_id"] else ""
-    )
+def _member_text(member: "ShownMemberRecord") -> str:
+    lag = "" if member.lag is None else f", lag {member.lag}"
+    static = " (static)" if member.group_instance_id else ""
+    name = shorten(member.member_id, 40)
+    text = f"{name}{static}: {plural(member.partitions, 'partition')}{lag}"
+    client = f", client {shorten(member.client_id, 30)}" if member.client_id else ""
     # Kafka prints an address that it does not resolve after a slash.
-    host = f", at {member['host'].lstrip('/')}" if member["host"] else ""
+    host = f", at {member.host.lstrip('/')}" if member.host else ""
     return f"{text}{client}{host}"

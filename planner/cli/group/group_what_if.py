@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from planner.group import GroupDocument
     from planner.group.what_if.events_file import EventsFile
     from planner.group.what_if.play_events import Played
+    from planner.group.what_if.what_if_records import WhatIfRecord
 
 EventsArgument = Annotated[
     Path,
@@ -56,7 +57,7 @@ def what_if(
     seconds = {"read": read - started, "play": done - read, "total": done - started}
     answer = _answer(document, file, runs, seconds)
     if output_format is OutputFormat.JSON:
-        print_json(answer)
+        print_json(answer.model_dump())
     else:
         from planner.group.what_if.what_if_screen import lines
 
@@ -85,14 +86,15 @@ def _answer(
     events: "EventsFile",
     runs: "list[Played]",
     seconds: dict[str, float],
-) -> dict[str, Any]:
-    from planner.group.what_if.play_events import notes_of, to_document
+) -> "WhatIfRecord":
+    from planner.group.what_if.play_events import notes_of, run_record
+    from planner.group.what_if.what_if_records import WhatIfRecord
 
-    return {
-        "group_id": document.record.group_id,
-        "until_s": events.until_s,
-        "settings": dict(events.settings),
-        "runs": [to_document(played) for played in runs],
-        "notes": notes_of(document, events, runs),
-        "seconds": {name: round(value, 6) for name, value in seconds.items()},
-    }
+    return WhatIfRecord(
+        group_id=document.record.group_id,
+        until_s=events.until_s,
+        settings=dict(events.settings),
+        runs=[run_record(played) for played in runs],
+        notes=notes_of(document, events, runs),
+        seconds={name: round(value, 6) for name, value in seconds.items()},
+    )

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from assignment.rebalance import (
     Event,
     Freeze,
     Join,
+    Lag,
     Leave,
     Protocol,
     Return,
@@ -32,6 +33,7 @@ from assignment.rebalance import (
 from planner.group.assign_answer import names_by_member
 from planner.group.assignor_comparison import uneven_topics
 from planner.group.assignor_registry import UserAssignor, find_assignor
+from planner.group.group_answers import GroupFindingRecord
 from planner.group.group_document import GroupDocument, lags_of, member_spec, topic_spec
 from planner.group.what_if.events_file import EventsFile
 from planner.group.what_if.group_events import TimedEvent
@@ -40,11 +42,18 @@ from planner.group.what_if.what_if_records import (
     GrowRecord,
     LeaveRecord,
     NewTopicRecord,
+    PartitionRecord,
+    PileRecord,
+    PutOutRecord,
     ReturnRecord,
+    RevokedStepRecord,
     RunRecord,
+    SayingRecord,
     SlowRecord,
+    StillRecord,
     StopHeartbeatingRecord,
     StopPollingRecord,
+    WhatIfRunRecord,
 )
 
 if TYPE_CHECKING:
@@ -231,68 +240,66 @@ def _ms(seconds: float | None) -> int | None:
     return None if seconds is None else max(1, round(1000 * seconds))
 
 
-def to_document(played: Played) -> dict[str, Any]:
-    """Return one run in the document of `--format json`."""
+def run_record(played: Played) -> WhatIfRunRecord:
+    """Return one run of the document of `--format json`."""
     course, last = played.course, played.course.last
     still = course.still_ms
-    return {
-        "protocol": str(course.protocol),
-        "assignor": course.assignor,
-        "static": played.run.static,
-        "rebalances": len(course.steps),
-        "revoked": sum(step.num_revoked for step in course.steps),
-        "moved": int(course.changes.sum()),
-        "given_back": sum(step.num_back for step in course.steps),
-        "still": {
-            "partition_s": float(still.sum()) / 1000,
-            "longest_s": float(course.longest_ms.max(initial=0)) / 1000,
-            "partitions": int(np.count_nonzero(still)),
-            "at_end": int(np.count_nonzero(course.is_still_at_end)),
-        },
-        "lag": _lag_document(course),
-        "put_out": [{"member": member, "why": why} for member, why in course.put_out],
-        "idle_members": last.idle_members(),
-        "uneven_topics": uneven_topics(last.group, last.assignment.member_idx),
-        "starts_differently": played.course.num_elsewhere,
-        "steps": [
-            _step_document(step, findings)
+    return WhatIfRunRecord(
+        protocol=str(course.protocol),
+        assignor=course.assignor,
+        static=played.run.static,
+        rebalances=len(course.steps),
+        revoked=sum(step.num_revoked for step in course.steps),
+        moved=int(course.changes.sum()),
+        given_back=sum(step.num_back for step in course.steps),
+        still=StillRecord(
+            partition_s=float(still.sum()) / 1000,
+            longest_s=float(course.longest_ms.max(initial=0)) / 1000,
+            partitions=int(np.count_nonzero(still)),
+            at_end=int(np.count_nonzero(course.is_still_at_end)),
+        ),
+        lag=None if course.lag is None else _lag_record(course.lag),
+        put_out=[PutOutRecord(member=one, why=why) for one, why in course.put_out],
+        idle_members=last.idle_members(),
+        uneven_topics=uneven_topics(last.group, last.assignment.member_idx),
+        starts_differently=course.num_elsewhere,
+        steps=[
+            _step_record(step, findings)
             for step, findings in zip(course.steps, played.findings, strict=True)
         ],
-        "num_partitions": len(still),
-        "partitions": _partition_documents(course),
-        "story": [
-            {"at_s": message.at_ms / 1000, "text": message.text}
+        num_partitions=len(still),
+        partitions=_partition_records(course),
+        story=[
+            SayingRecord(at_s=message.at_ms / 1000, text=message.text)
             for message in course.story
         ],
-        "assignment": names_by_member(last.group, last.assignment.member_idx),
-    }
+        assignment=names_by_member(last.group, last.assignment.member_idx),
+    )
 
 
-def _lag_document(course: Course) -> dict[str, Any] | None:
-    if course.lag is None:
-        return None
-    until = course.lag.behind_until_ms
-    return {
-        "peak": round(course.lag.peak, 3),
-        "end": round(course.lag.end, 3),
-        "caught_up_s": round(until / 1000, 3) if math.isfinite(until) else None,
-    }
+def _lag_record(lag: Lag) -> PileRecord:
+    until = lag.behind_until_ms
+    return PileRecord(
+        peak=round(lag.peak, 3),
+        end=round(lag.end, 3),
+        caught_up_s=round(until / 1000, 3) if math.isfinite(until) else None,
+    )
 
 
-def _step_document(step: Step, findings: Sequence[Finding]) -> dict[str, Any]:
-    return {
-        "number": step.epoch,
-        "cause": step.cause,
-        "started_s": step.started_ms / 1000,
-        "assigned_s": step.assigned_ms / 1000,
-        "ended_s": step.ended_ms / 1000,
-        "members": step.group.num_members,
-        "revoked": {member: _by_topic(names) for member, names in step.revoked.items()},
-        "moved": step.num_moved,
-        "given_back": step.num_back,
-        "idle_members": step.idle_members(),
-        "findings": [finding.to_dict() for finding in findings],
-    }
+def _step_record(step: Step, findings: Sequence[Finding]) -> RevokedStepRecord:
+    return RevokedStepRecord(
+        number=step.epoch,
+        cause=step.cause,
+        started_s=step.started_ms / 1000,
+        assigned_s=step.assigned_ms / 1000,
+        ended_s=step.ended_ms / 1000,
+        members=step.group.num_members,
+        revoked={member: _by_topic(names) for member, names in step.revoked.items()},
+        moved=step.num_moved,
+        given_back=step.num_back,
+        idle_members=step.idle_members(),
+        findings=[GroupFindingRecord.model_validate(one) for one in findings],
+    )
 
 
 def _by_topic(names: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
@@ -302,7 +309,7 @@ def _by_topic(names: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
     return {topic: sorted(numbers) for topic, numbers in found.items()}
 
 
-def _partition_documents(course: Course) -> list[dict[str, Any]]:
+def _partition_records(course: Course) -> list[PartitionRecord]:
     """Return the partitions that stood still or changed members, the longest first."""
     peaks = None if course.lag is None else course.lag.peak_of
     topic_of = np.repeat(np.arange(len(course.topics)), list(course.topics.values()))
@@ -311,14 +318,14 @@ def _partition_documents(course: Course) -> list[dict[str, Any]]:
     rows = np.nonzero((course.still_ms > 0) | (course.changes > 0))[0]
     order = np.lexsort((rows, -course.still_ms[rows], -course.longest_ms[rows]))
     return [
-        {
-            "topic": names[topic_of[row]],
-            "partition": int(row - ends[topic_of[row]]),
-            "still_s": int(course.still_ms[row]) / 1000,
-            "longest_s": int(course.longest_ms[row]) / 1000,
-            "changed_hands": int(course.changes[row]),
-            "peak_lag": None if peaks is None else round(float(peaks[row]), 3),
-        }
+        PartitionRecord(
+            topic=names[topic_of[row]],
+            partition=int(row - ends[topic_of[row]]),
+            still_s=int(course.still_ms[row]) / 1000,
+            longest_s=int(course.longest_ms[row]) / 1000,
+            changed_hands=int(course.changes[row]),
+            peak_lag=None if peaks is None else round(float(peaks[row]), 3),
+        )
         for row in rows[order][:MAX_PARTITIONS_LISTED].tolist()
     ]
 

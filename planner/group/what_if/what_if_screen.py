@@ -1,8 +1,14 @@
 """Screen of `group what-if`: a table of the runs, then the history of each."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from planner.group.group_answers import UnevenTopicRecord
+from planner.group.what_if.what_if_records import (
+    PileRecord,
+    RevokedStepRecord,
+    WhatIfRecord,
+    WhatIfRunRecord,
+)
 from planner.text.format import labelled
 from planner.text.table import Column, table_lines
 
@@ -20,59 +26,59 @@ COLUMNS = (
 )
 
 
-def lines(document: Mapping[str, Any]) -> Iterator[str]:
+def lines(document: WhatIfRecord) -> Iterator[str]:
     """Yield the lines of the screen, each at most 80 columns wide."""
-    runs = document["runs"]
-    group = document["group_id"] or "(no name)"
-    yield f"Group {group}, {document['until_s']:g} s played"
+    runs = document.runs
+    group = document.group_id or "(no name)"
+    yield f"Group {group}, {document.until_s:g} s played"
     yield ""
     yield from table_lines(COLUMNS, map(_cells, runs))
     for run in runs:
         yield ""
         yield from _story(run)
     yield ""
-    for note in document["notes"]:
+    for note in document.notes:
         yield from labelled("Note", note, len("Note "))
 
 
-def _name(run: Mapping[str, Any]) -> str:
-    words = {True: ", static", False: ", dynamic", None: ""}[run["static"]]
-    return f"{run['protocol']} {run['assignor']}{words}"
+def _name(run: WhatIfRunRecord) -> str:
+    words = {True: ", static", False: ", dynamic", None: ""}[run.static]
+    return f"{run.protocol} {run.assignor}{words}"
 
 
-def _cells(run: Mapping[str, Any]) -> list[str]:
-    still, lag = run["still"], run["lag"]
+def _cells(run: WhatIfRunRecord) -> list[str]:
+    still, lag = run.still, run.lag
     return [
         _name(run),
-        str(run["rebalances"]),
-        _short(run["revoked"]),
-        _short(run["moved"]),
-        _seconds(still["longest_s"]),
-        _seconds(still["partition_s"]),
-        "-" if lag is None else _short(lag["peak"]),
+        str(run.rebalances),
+        _short(run.revoked),
+        _short(run.moved),
+        _seconds(still.longest_s),
+        _seconds(still.partition_s),
+        "-" if lag is None else _short(lag.peak),
     ]
 
 
-def _story(run: Mapping[str, Any]) -> Iterator[str]:
+def _story(run: WhatIfRunRecord) -> Iterator[str]:
     yield f"{_name(run)}:"
-    entries = [(line["at_s"], 0, line["text"]) for line in run["story"]]
-    entries += [(step["started_s"], 1, _step_text(step)) for step in run["steps"]]
+    entries = [(line.at_s, 0, line.text) for line in run.story]
+    entries += [(step.started_s, 1, _step_text(step)) for step in run.steps]
     entries.sort(key=lambda each: each[:2])
     for at_s, _, text in entries[:MAX_LINES]:
         yield from labelled(f"{at_s:>9.1f} s", text, LABEL_WIDTH)
     if (rest := len(entries) - MAX_LINES) > 0:
         text = f"… and {rest} more; --format json has all"
         yield from labelled("", text, LABEL_WIDTH)
-    if run["idle_members"]:
-        idle = run["idle_members"]
+    if run.idle_members:
+        idle = run.idle_members
         yield from _side_line("idle", f"{len(idle)}: {_some(idle)}")
-    if run["uneven_topics"]:
-        yield from _side_line("uneven", _uneven_text(run["uneven_topics"]))
-    if run["still"]["at_end"]:
-        count = run["still"]["at_end"]
+    if run.uneven_topics:
+        yield from _side_line("uneven", _uneven_text(run.uneven_topics))
+    if run.still.at_end:
+        count = run.still.at_end
         text = f"{count} partitions are read by nobody at the end"
         yield from _side_line("still", text)
-    if (lag := run["lag"]) is not None and lag["peak"]:
+    if (lag := run.lag) is not None and lag.peak:
         yield from _side_line("lag", _lag_text(lag))
 
 
@@ -80,37 +86,35 @@ def _side_line(label: str, text: str) -> list[str]:
     return labelled(label.rjust(LABEL_WIDTH - 2), text, LABEL_WIDTH)
 
 
-def _uneven_text(topics: Sequence[Mapping[str, Any]]) -> str:
+def _uneven_text(topics: Sequence[UnevenTopicRecord]) -> str:
     texts = [
-        f"{one['name']}: {one['least']} to {one['most']} partitions per member"
+        f"{one.name}: {one.least} to {one.most} partitions per member"
         for one in topics[:3]
     ]
     rest = len(topics) - len(texts)
     return "; ".join([*texts, *([f"{rest} more topics"] if rest else [])])
 
 
-def _step_text(step: Mapping[str, Any]) -> str:
-    revoked = sum(
-        len(n) for topics in step["revoked"].values() for n in topics.values()
-    )
-    text = f"rebalance {step['number']} ({step['cause']})"
-    text += f": {_seconds(step['ended_s'] - step['started_s'])}"
+def _step_text(step: RevokedStepRecord) -> str:
+    revoked = sum(len(n) for topics in step.revoked.values() for n in topics.values())
+    text = f"rebalance {step.number} ({step.cause})"
+    text += f": {_seconds(step.ended_s - step.started_s)}"
     if revoked:
-        text += f"; {revoked} revoked from {_some(list(step['revoked']))}"
-        if step["given_back"]:
-            text += f", {step['given_back']} given back"
-    if step["moved"]:
-        text += f"; {step['moved']} moved"
-    if step["findings"]:
-        text += f"; BROKEN: {step['findings'][0]['message']}"
+        text += f"; {revoked} revoked from {_some(list(step.revoked))}"
+        if step.given_back:
+            text += f", {step.given_back} given back"
+    if step.moved:
+        text += f"; {step.moved} moved"
+    if step.findings:
+        text += f"; BROKEN: {step.findings[0].message}"
     return text
 
 
-def _lag_text(lag: Mapping[str, Any]) -> str:
-    peak = f"{_short(lag['peak'])} messages at most"
-    if lag["caught_up_s"] is None:
-        return f"{peak}; {_short(lag['end'])} at the end, and not caught up"
-    return f"{peak}; caught up at {lag['caught_up_s']:.1f} s"
+def _lag_text(lag: PileRecord) -> str:
+    peak = f"{_short(lag.peak)} messages at most"
+    if lag.caught_up_s is None:
+        return f"{peak}; {_short(lag.end)} at the end, and not caught up"
+    return f"{peak}; caught up at {lag.caught_up_s:.1f} s"
 
 
 def _some(names: Sequence[str]) -> str:
