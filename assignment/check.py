@@ -232,7 +232,7 @@ def _left_out(
         topic, number = _place(group, row)
         yield Finding(
             rule="unassigned",
-            message=f"nobody is given {topic}-{number}, though {topic} has subscribers",
+            message=f"{topic}-{number} has no member, though {topic} has subscribers",
             topic=topic,
             partition=number,
         )

@@ -336,7 +336,7 @@ def _requested(request: RuleRequest) -> Iterator[TopicsTogether]:
             request.refuse(counts, rule, "add partitions, or leave one out")
         for name in names:
             if name in taken:
-                rule = "a topic lies together with those of one pattern"
+                rule = "a topic is kept together with those of one pattern"
                 both = f"{taken[name]} and {text} match it"
                 request.refuse(name, rule, f"{both}: join them by |")
             taken[name] = text

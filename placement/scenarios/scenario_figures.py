@@ -329,4 +329,4 @@ def reason_of(failures: Failures, row: int) -> str:
         if failures.even_levels[row, y] > failures.scale.most[r]:
             full = 100 * float(failures.even_levels[row, y])
             return f"{RESOURCES[r]} {full:.0f} % when rebuilt"
-    return "" if np.isfinite(failures.peaks.value[row]).all() else "nobody is left"
+    return "" if np.isfinite(failures.peaks.value[row]).all() else "no broker is left"

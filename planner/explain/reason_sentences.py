@@ -18,7 +18,7 @@ def reason_text(row: MoveRow) -> str:
         Reason.BROKER_SET: f"broker {row.source} is of another set than its topic",
         Reason.TOPICS_APART: f"broker {row.source} holds topics that it is kept apart "
         "from",
-        Reason.TOPICS_TOGETHER: "it belongs together with a partition that lies "
+        Reason.TOPICS_TOGETHER: "it belongs together with a partition that is "
         "elsewhere",
         Reason.DEMOTED: f"broker {row.source} is to lead nothing",
         Reason.REPLICA_LEFT: f"broker {row.source} gives its replica away",

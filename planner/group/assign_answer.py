@@ -219,7 +219,7 @@ def _notes(group: "Group", assignment: "Assignment") -> list[str]:
     unread = np.nonzero(~group.is_read & (group.topics.num_partitions > 0))[0].tolist()
     if unread:
         names = ", ".join(group.topics.names[topic] for topic in unread[:5])
-        notes.append(f"nobody subscribes to {names}{' …' if len(unread) > 5 else ''}")
+        notes.append(f"no member subscribes to {names}{' …' if len(unread) > 5 else ''}")
     missing = np.nonzero(np.equal(group.topics.num_partitions, 0))[0].tolist()
     if missing:
         names = ", ".join(group.topics.names[topic] for topic in missing[:5])

@@ -216,8 +216,8 @@ def _advice_texts(
     yield from _held_back_texts(found, options.get("lag", []))
     if found.unknown_lags and found.skew.lag is None:
         yield (
-            f"partitions of unknown lag: {found.unknown_lags}; nothing is said of "
-            "how lag is spread"
+            f"partitions of unknown lag: {found.unknown_lags}; how lag is "
+            "spread is unknown"
         )
     needed = found.members.needed
     if aim is not None and needed is not None:

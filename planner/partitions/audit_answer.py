@@ -179,7 +179,7 @@ def finding_text(finding: TopicFinding, brokers: int) -> str:
     """Return a finding as a sentence: what is wrong, the rule, and what to do."""
     count = plural(finding.partitions, "partition")
     if finding.kind == "empty" and finding.needed == 0:
-        return f"all of its {count} are empty: delete it if nobody needs it"
+        return f"all of its {count} are empty: delete it if no client needs it"
     if finding.kind == "empty":
         return (
             f"{finding.empty} of {count} are empty: no key reaches them; compare the "

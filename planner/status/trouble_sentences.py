@@ -202,10 +202,10 @@ def rescue_text(status: Status, one: Leaderless) -> str:
         Rescue.ELECTION: f"{several} has every committed record: the controller elects "
         "it by itself; a clean election loses nothing",
         Rescue.START: f"start {some} (or bring back the log dir): {_trust_text(one)}",
-        Rescue.LAST_LEADER: f"start {several}: the last known leader; nobody else is "
-        "known to have as many records",
-        Rescue.UNCLEAN: "nobody is known to have every record: only an unclean "
-        "election brings it back",
+        Rescue.LAST_LEADER: f"start {several}: the last known leader; no other replica "
+        "is known to have as many records",
+        Rescue.UNCLEAN: "no replica is known to have every record: only an "
+        "unclean election brings it back",
         Rescue.ANY: f"start {several}: which of them had every record is unknown",
     }[rescue]
 

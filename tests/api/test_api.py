@@ -307,7 +307,7 @@ def test_wrong_options_are_named_as_arguments(snapshot):
     assert told[2].startswith("  - arguments: topics: must be a regular expression")
 
 
-def test_wishes_for_waves_that_make_no_sense_are_refused(snapshot):
+def test_options_of_waves_that_make_no_sense_are_refused(snapshot):
     with pytest.raises(BadInputError) as raised:
         planner.rebalance(
             snapshot, max_moves_in=0, max_moves_per_broker=-1, bandwidth=0, order="any"
@@ -331,7 +331,7 @@ def test_options_that_do_not_exist_are_refused(snapshot):
         planner.rebalance(snapshot, bands=0.1)
 
 
-def test_of_many_problems_the_first_are_told():
+def test_of_many_problems_the_first_are_listed():
     document = skewed_document()
     for topic in document["topics"]:
         for partition in topic["partitions"]:

@@ -103,7 +103,7 @@ def test_the_cluster_of_a_stage_can_be_asked_further(snapshot):
     assert lost.cluster("returned").header() == snapshot.header()
 
 
-def test_what_nobody_told_is_null():
+def test_unknown_values_are_null():
     brokers = [{"id": broker} for broker in (1, 2, 3)]
     topic = {"name": "t", "partitions": [{"partition": 0, "replicas": [1, 2]}]}
     blind = Snapshot.from_document({"brokers": brokers, "topics": [topic]} | FORMAT)

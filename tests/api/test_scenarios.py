@@ -82,7 +82,7 @@ def test_figures_are_found_by_name(found):
         found["nothing"]
 
 
-def test_each_scenario_has_the_plan_that_was_told(found):
+def test_each_scenario_has_the_plan_of_its_figures(found):
     plan = found.plan("fewer")
 
     assert plan.is_ok
@@ -127,7 +127,7 @@ def test_problems_name_arguments(snapshot):
     assert caught.value.problems[0].file == "arguments"
 
 
-def test_columns_have_their_types_whatever_is_told(snapshot, found):
+def test_columns_have_their_types_with_any_values(snapshot, found):
     as_is = {"scenarios": [scenario("s", then="nothing")]}
 
     bare = planner.play_scenarios(snapshot, as_is).table.to_arrow()

@@ -48,7 +48,7 @@ def test_members_needed(load, capacity, at_least, enough, too_heavy):
 
 
 @given(st.lists(st.integers(0, 12), max_size=7), st.integers(1, 12))
-def test_what_is_needed_lies_between_the_bound_and_what_was_found(load, capacity):
+def test_members_needed_are_between_the_bound_and_the_number_found(load, capacity):
     found = members_needed(np.array(load, dtype=np.float64), capacity)
 
     needed = fewest([size for size in load if 0 < size <= capacity], capacity)
@@ -60,7 +60,7 @@ def test_what_is_needed_lies_between_the_bound_and_what_was_found(load, capacity
 
 
 @given(st.lists(st.integers(0, 9), max_size=7))
-def test_more_members_than_are_worth_having_relieve_nobody(load):
+def test_more_members_than_are_worth_having_relieve_no_member(load):
     found = members_worth_having(np.array(load, dtype=np.float64))
 
     if not any(load):

@@ -213,7 +213,7 @@ def test_everything_is_given_once_to_a_subscriber(group):
 
 
 @given(groups(has_racks=True))
-def test_nobody_is_less_busy_than_the_bound(group):
+def test_no_member_is_less_busy_than_the_bound(group):
     for assignor in ASSIGNORS:
         assignment = assignor.assign(group)
         busiest = bound_busiest(group, assignment)

@@ -355,7 +355,7 @@ def test_what_cp_sat_says_of_weights_stands_beside_what_is_checked():
         pytest.param([0, 0, 0], [1, 1, 1], [0, 0, 0], id="weigh-nothing"),
     ],
 )
-def test_weights_to_be_read_at_a_glance(weights, capacity, loads):
+def test_small_weights(weights, capacity, loads):
     members = {f"c{n}": "t0" for n in range(len(capacity))}
     group = weighted(group_of({"t0": len(weights)}, members), weights, capacity)
 
@@ -413,7 +413,7 @@ def test_different_subscriptions_with_weights_come_close():
     assert busiest.gap <= 0.05
 
 
-def test_nobody_subscribed_to_anything():
+def test_members_without_subscriptions():
     group = group_of({"t0": 2}, {"c0": []})
 
     solved = OURS.solve(group)

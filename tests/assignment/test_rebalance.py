@@ -138,7 +138,7 @@ def test_a_cooperative_join_stops_only_what_changes_hands():
     assert sorted(course.still_ms.tolist()) == [0, 0, 0, 0, 0, 16_033 - 13_066]
 
 
-def test_a_new_protocol_join_waits_for_nobody():
+def test_a_new_protocol_join_waits_for_no_member():
     # c2 hears at 11.000 s, and gives up at its poll at 11.066 s; c3, whose heartbeats
     # began at 10 s, hears at 13.000 s.
     course = story((CONSUMER, ServerUniform()), JOIN)
@@ -445,7 +445,7 @@ def stories(draw):
 @pytest.mark.parametrize("is_static", [False, True])
 @pytest.mark.parametrize(("protocol", "assignor"), STICKY)
 @given(told=stories())
-def test_in_the_end_whoever_is_left_reads_everything(
+def test_in_the_end_the_remaining_members_read_everything(
     protocol, assignor, is_static, told
 ):
     start, events, there, last_ms, size = told

@@ -96,7 +96,7 @@ def test_a_row_has_a_cell_for_every_column():
     assert text.endswith("| yes |")
 
 
-def test_growth_is_told_where_both_sizes_are_measured():
+def test_growth_is_given_where_both_sizes_are_measured():
     large, small = (Placing(size, "a") for size in ("XL", "L"))
     five_times = replace(FOUND, cpu_s=2.5, peak_bytes=5 * 2**20)
 

@@ -47,7 +47,7 @@ def test_what_must_be_kept_to_is_said():
     assert str(Must(1.0, proven=0.98)) == "1 s, 98% proven"
 
 
-def test_no_best_plan_is_below_what_is_said_of_it():
+def test_no_best_plan_is_below_its_recorded_bound():
     for name, best in read_best().items():
         assert best.bytes >= best.bytes_bound, name
         assert best.deviation >= best.deviation_bound - 1e-6, name

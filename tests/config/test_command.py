@@ -80,7 +80,7 @@ def test_the_environment_names_the_file(snap, config, capsys, monkeypatch):
     assert settings_of(capsys, snap)["seed"] == 9
 
 
-def test_a_file_nobody_asked_for_is_not_read(snap, config, capsys):
+def test_a_file_that_no_option_names_is_not_read(snap, config, capsys):
     config("[plan]\nseed = 9\n")
 
     assert settings_of(capsys, snap)["seed"] == 1

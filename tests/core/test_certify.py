@@ -24,7 +24,7 @@ def concluded(problem: Problem, value: Value, cost: int = 0):
     return conclude(problem, answer, QUICK, ExactModels(problem, QUICK))
 
 
-def test_what_is_proven_is_told():
+def test_proven_bounds_are_reported():
     value = evaluate(HEAVY, home_arrangement(HEAVY))
 
     deviation = concluded(HEAVY, value).certificate.deviation

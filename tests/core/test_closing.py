@@ -31,7 +31,7 @@ def test_no_bound_is_above_the_cost_that_is_reached(racks, effort):
     assert all(later[0] <= earlier[0] for earlier, later in pairwise(reports))
 
 
-def test_nothing_depends_on_whether_anybody_listens():
+def test_nothing_depends_on_listeners():
     problem = skewed(RACKS)
 
     _, solution = heard(problem, NORMAL)

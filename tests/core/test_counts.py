@@ -205,7 +205,7 @@ def test_nothing_moves_when_asked_again(problem):
         ),
     ],
 )
-def test_loads_to_be_read_at_a_glance(classes, num_bins, loads):
+def test_small_loads(classes, num_bins, loads):
     problem = problem_of(classes, num_bins)
 
     solution = solve_evenly(problem)

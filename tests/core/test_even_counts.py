@@ -418,7 +418,7 @@ def test_costs_of_nothing_break_no_ties():
     assert moves(problem, rows_of(problem, spread_evenly(problem).bin_of)) == 1
 
 
-def test_a_problem_whose_costs_cannot_be_told_apart_is_refused():
+def test_a_problem_whose_costs_cannot_be_distinguished_is_refused():
     problem = problem_of([[0], [0]], open_bins=[0, 1], nodes=[0, 1])
 
     with pytest.MonkeyPatch.context() as patch:

@@ -113,7 +113,7 @@ def crowded():
     )
 
 
-def test_what_is_said_where_collections_stay_spread_is_said_of_these_alone():
+def test_a_bound_for_spread_collections_holds_for_these_alone():
     problem = crowded()
 
     solution = solve(problem, effort=NORMAL)

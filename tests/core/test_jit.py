@@ -52,7 +52,7 @@ def quadruple(value: int) -> int:
     return 4 * value
 
 
-def test_what_lies_on_disk_is_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path):
+def test_compiled_kernels_are_read_from_disk(monkeypatch: pytest.MonkeyPatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     compiled(quadruple)(1)
     compiled.cache_clear()

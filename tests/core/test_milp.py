@@ -121,7 +121,7 @@ def test_a_model_cut_short_has_a_valid_bound(drawn: Problem, max_nodes: int):
 
 @settings(max_examples=40)
 @given(problems(is_plain=True), st.integers(1, 6))
-def test_a_model_told_to_end_has_a_valid_bound(drawn: Problem, most: int):
+def test_an_interrupted_model_has_a_valid_bound(drawn: Problem, most: int):
     problem = free_of_release(drawn)
     bands = aimed_bands(problem)
     least = possible(problem, bands).least_cost
@@ -140,7 +140,7 @@ def test_a_model_told_to_end_has_a_valid_bound(drawn: Problem, most: int):
 
 
 @pytest.mark.parametrize("most", [1, 8])
-def test_a_hard_model_told_to_end_answers_with_what_it_has(most: int):
+def test_an_interrupted_hard_model_returns_its_incumbent(most: int):
     problem, work = subset_sums(), ExactWork(most, left=most)
 
     exact = solve_model(problem, aimed_bands(problem), "cost", MAX_NODES, work=work)

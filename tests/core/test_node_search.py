@@ -111,7 +111,7 @@ def test_the_relaxation_of_all_bins_proves_no_more_than_the_least_cost(problem):
         assert checked == bound
 
 
-def test_an_item_that_lies_nowhere_has_to_be_copied_wherever_it_goes():
+def test_an_item_without_a_home_is_copied_to_any_bin():
     problem = make_problem(
         [[NOWHERE, 0]],
         num_bins=4,

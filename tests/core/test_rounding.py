@@ -73,7 +73,7 @@ def test_a_rounded_row_holds_of_all_that_a_bin_may_hold(drawn: Problem, data):
 
 @settings(max_examples=200)
 @given(problems(is_plain=True), st.integers(0, 2**32 - 1))
-def test_what_is_cut_off_is_told_by_the_witness(drawn: Problem, seed):
+def test_the_witness_shows_what_is_cut_off(drawn: Problem, seed):
     problem = free_of_extras(drawn)
     assume(problem.num_groups)
     bands, tables = aimed_bands(problem), Tables.of(problem)

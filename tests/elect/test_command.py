@@ -43,7 +43,7 @@ def test_bad_usage_is_refused_before_anything_is_connected(
     assert all(rule in text for rule, text in zip(rules, found, strict=True))
 
 
-def test_a_bad_file_and_a_bad_server_are_told_together(capsys, tmp_path):
+def test_a_bad_file_and_a_bad_server_are_reported_together(capsys, tmp_path):
     file = tmp_path / "election.json"
     file.write_text('{"partitions":[{"topic":1,"partition":0}]}')
 

@@ -104,7 +104,7 @@ def test_the_controllers_answer_decides(code: int, outcome: Outcome):
     assert found.is_fine is outcome.is_fine
 
 
-def test_a_leader_that_was_lost_again_is_told(at_once):
+def test_a_leader_that_was_lost_again_is_reported(at_once):
     controller = Controller()
     controller.elect_leaders = _answer_only(controller.elect_leaders, controller)
 
@@ -123,7 +123,7 @@ def _answer_only(elect_leaders, controller):
     return answer
 
 
-def test_a_user_without_the_right_is_told_which():
+def test_a_user_without_the_right_sees_which():
     with pytest.raises(NotAuthorisedError, match="needs Alter on Cluster"):
         held(Controller(codes=(31,)))
 
@@ -170,7 +170,7 @@ def test_no_request_is_larger_than_a_pass_of_the_controller(monkeypatch):
     assert found.counts == {Outcome.ELECTED: 10}
 
 
-def test_who_is_interrupted_is_told_what_was_done(monkeypatch):
+def test_an_interrupted_user_sees_what_was_done(monkeypatch):
     monkeypatch.setattr(elect, "PARTITIONS_PER_REQUEST", 2)
     controller = Controller(num_partitions=4, codes=(0, 0, 31, 0))
 
@@ -180,7 +180,7 @@ def test_who_is_interrupted_is_told_what_was_done(monkeypatch):
     assert controller.leaders == [1, 1, 2, 1]
 
 
-def test_nobody_is_asked_for_what_the_preview_does_not_elect():
+def test_no_question_is_asked_for_partitions_that_the_preview_does_not_elect():
     controller = Controller(num_partitions=2)
     controller.leaders = [1, 2]
 
@@ -191,7 +191,7 @@ def test_nobody_is_asked_for_what_the_preview_does_not_elect():
     assert outcomes == [Outcome.ALREADY_PREFERRED, Outcome.ELECTED]
 
 
-def test_who_is_bound_by_rules_is_told_that_topics_may_be_missing():
+def test_a_user_with_limited_rights_sees_that_topics_may_be_missing():
     client = client_of(Controller())
 
     assert "invisible" in preview(client, None, PREFERRED).notes[0]

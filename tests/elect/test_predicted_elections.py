@@ -229,7 +229,7 @@ def test_what_is_called_clean_has_every_record(one: Seen):
         assert found.unclean == (found.new_leader not in complete)
 
 
-def test_partitions_come_as_asked_for_and_unknown_ones_are_told():
+def test_partitions_come_as_requested_and_unknown_ones_are_listed():
     known = {NAME: seen(2, [1, 2])}
     wanted = [Partition("u", 3), NAME]
 

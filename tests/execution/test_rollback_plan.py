@@ -173,7 +173,7 @@ def test_a_rollback_that_was_interrupted_is_planned_again(data):
 
 
 @given(st.data())
-def test_lists_of_somebody_else_are_named_and_left_out(data):
+def test_lists_of_other_tools_are_named_and_left_out(data):
     cluster, plan, waves = plan_to_undo(data.draw)
     now, _ = half_done(cluster, plan, waves, *chosen_by(data))
     entries = list(entries_of(plan.before))

@@ -249,7 +249,7 @@ def throttled(*places):
     return {"event": "throttled", "places": list(places)}
 
 
-def test_rates_come_back_unless_somebody_else_has_set_them_since():
+def test_rates_come_back_unless_another_tool_has_set_them_since():
     own = OwnThrottles.from_journal(
         [throttled(line("broker", "1", {RATE: "5"}, {RATE: "9"}))]
     )

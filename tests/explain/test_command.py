@@ -131,7 +131,7 @@ def test_a_table_fits_the_screen(plan, capsys):
     assert lines[-1].startswith("… and ")
 
 
-def test_one_partition_is_told_in_sentences(plan, capsys):
+def test_one_partition_is_reported_in_sentences(plan, capsys):
     row = moves_in(plan / "moves.csv")[0]
 
     found = run(

@@ -69,7 +69,7 @@ def test_as_many_pairs_as_can_be_are_of_one_rack(found):
         ),
     ],
 )
-def test_what_stays_in_its_rack_is_told_so(capsys, tmp_path, words):
+def test_replicas_that_stay_in_their_rack_have_that_reason(capsys, tmp_path, words):
     name, *options = words
 
     outcome = run(capsys, "plan", name, CASE, *options, "-o", tmp_path / "plan")

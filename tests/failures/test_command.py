@@ -245,7 +245,7 @@ def test_a_broker_stops_with_its_last_log_dir(capsys, tmp_path: Path):
     assert both == whole
 
 
-def test_what_is_lost_twice_is_told_once(capsys, safe: Path):
+def test_a_broker_lost_twice_is_counted_once(capsys, safe: Path):
     lost = ("--rack", "b", "--rack", "b", "--broker", "2", "--format", "json")
 
     outcome = run(capsys, "failures", safe, *lost)
@@ -253,7 +253,7 @@ def test_what_is_lost_twice_is_told_once(capsys, safe: Path):
     assert outcome.document["lost"] == ["broker 2", "rack b"]
 
 
-def test_what_nobody_told_is_no_zero(capsys, tmp_path: Path):
+def test_unknown_values_are_not_zero(capsys, tmp_path: Path):
     blind = [{"partition": n, "replicas": [1, 2]} for n in range(3)]
     path = write_document(document(blind), tmp_path / "s.json")
 
@@ -278,7 +278,7 @@ def test_what_nobody_told_is_no_zero(capsys, tmp_path: Path):
     ScenarioRecord.model_validate(lost)
 
 
-def test_with_nobody_left_that_is_said(capsys, safe: Path):
+def test_no_broker_left_is_reported(capsys, safe: Path):
     outcome = run(capsys, "failures", safe, "--broker", "1-6")
 
     assert outcome.code == 3

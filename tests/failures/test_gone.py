@@ -46,7 +46,7 @@ def test_restarting_a_broker_is_judged_by_the_followers_that_are_left(capsys):
     assert copying == pytest.approx(back["busiest_out"]["use"] + 1 / 3)
 
 
-def test_a_rack_lost_at_peak_traffic_is_told_with_and_without_its_followers(
+def test_a_rack_lost_at_peak_traffic_has_figures_with_and_without_its_followers(
     capsys, tmp_path: Path
 ):
     file = tmp_path / "s.toml"
@@ -114,7 +114,7 @@ def test_followers_that_are_offline_today_fetch_nothing_either():
     assert pair.peaks.value[1:, OUT].tolist() == [7.0, 7.0]
 
 
-def test_a_return_that_pushes_somebody_over_does_not_change_the_verdict():
+def test_a_return_that_overloads_a_broker_does_not_change_the_verdict():
     state = make_state(
         [[0, 1, 2]], in_rate=[50.0], out_rate=[10.0], broker_out=[100.0, 100.0, 100.0]
     )

@@ -106,7 +106,7 @@ def test_what_is_full_already_is_no_fault_of_the_failure():
     assert not found.is_overfull[0]
 
 
-def test_without_capacities_loads_are_told_as_they_are():
+def test_without_capacities_loads_are_absolute():
     state = make_state([[0, 1], [1, 0]], in_rate=[100.0, 10.0], out_rate=[0.0, 0.0])
 
     found = single_failures(outlook(state), DomainKind.BROKER)

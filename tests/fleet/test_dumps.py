@@ -50,7 +50,7 @@ NAMES = {
         if kind_of((SAMPLES / sample).read_bytes()) is not None
     ],
 )
-def test_what_kafkas_tools_print_is_told_from_its_content(sample, kind):
+def test_what_kafkas_tools_print_is_distinguished_from_its_content(sample, kind):
     data = (SAMPLES / sample).read_bytes()
 
     assert kind_of(data) == kind
@@ -71,7 +71,7 @@ def test_what_kafkas_tools_print_is_told_from_its_content(sample, kind):
         pytest.param(b"\xff\xfe\x00", None, id="binary"),
     ],
 )
-def test_other_files_are_told_from_their_content(data, kind):
+def test_other_files_are_distinguished_from_their_content(data, kind):
     assert kind_of(data) == kind
 
 
@@ -208,7 +208,7 @@ def test_taking_in_again_changes_nothing(tmp_path):
     assert files_of(fleet) == before
 
 
-def test_a_killed_run_is_mended_by_the_next(tmp_path, monkeypatch):
+def test_a_killed_run_is_completed_by_the_next(tmp_path, monkeypatch):
     folder = tmp_path / "dumps"
     mixed_dumps(folder)
     take_all(folder, tmp_path / "whole")
@@ -233,7 +233,7 @@ def test_a_killed_run_is_mended_by_the_next(tmp_path, monkeypatch):
         assert files_of(fleet) == expected
 
 
-def test_a_dump_that_is_mended_is_read_again_and_its_rejects_go(tmp_path):
+def test_a_corrected_dump_is_read_again_and_its_rejects_go(tmp_path):
     folder, fleet = tmp_path / "dumps", tmp_path / "fleet"
     put(folder, "a/2026-11-21/s.json", small_json()[:-9])
     take_all(folder, fleet)
@@ -349,7 +349,7 @@ def test_receipts_that_are_none_are_named(tmp_path):
 
 
 @pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
-def test_every_text_that_is_imported_is_told_from_its_content(importer):
+def test_every_text_that_is_imported_is_distinguished_from_its_content(importer):
     for data in READERS[importer.read]:
         assert kind_of(data) == importer.name
         if data[:4] == b"PAR1":

@@ -90,7 +90,7 @@ def test_the_same_snapshot_again_changes_nothing(store):
     assert {name: store.read(name) for name in store.list("")} == before
 
 
-def test_what_is_said_anew_takes_the_place_of_what_was(store):
+def test_a_newer_statement_replaces_the_older(store):
     append(snapshot(), store)
     changed = snapshot(kafka_version="4.3.1")
 
@@ -208,7 +208,7 @@ def test_a_snapshot_without_a_name_is_refused(missing, store):
     assert store.list("") == []
 
 
-def test_a_file_system_that_cannot_be_loaded_is_told_in_a_line(monkeypatch):
+def test_a_file_system_that_cannot_be_loaded_is_reported_in_a_line(monkeypatch):
     def unloadable(uri):
         msg = "Unable to load libhdfs\ndlopen(/one) failed\ndlopen(/two) failed"
         raise OSError(msg)

@@ -181,7 +181,7 @@ def test_headroom_is_what_is_free_when_the_largest_is_lost():
     assert found.rack == pytest.approx(min(expected["rack"]))
 
 
-def test_headroom_of_what_nobody_knows():
+def test_headroom_of_unknown_loads():
     document = small_document()
     for broker in document["brokers"]:
         del broker["log_dirs"]

@@ -67,7 +67,7 @@ def test_what_has_to_leave_its_broker_moves_for_a_reason():
 SETS = {0: "gold", 1: "gold", 2: "silver"}
 
 
-def test_what_lies_in_another_set_than_its_topic_moves_for_a_reason():
+def test_a_replica_outside_the_set_of_its_topic_moves_for_a_reason():
     apart = {"g": [[0], [0], [1], [2]], "s": [[2], [2]]}
     left, joined = [[0], [0], [1], [0], [2], [2]], [[0], [0], [0], [1], [2], [2]]
 
@@ -90,7 +90,7 @@ def test_a_plan_that_is_met_leaves_nothing_in_another_set():
         judge.sets()
 
 
-def test_what_is_told_is_worked_out_anew():
+def test_reported_figures_equal_recomputed_ones():
     judge = judge_of(EVEN, [[0], [0], [0], [0], [2], [2]])
 
     with pytest.raises(AssertionError, match=r"0\.0 told"):

@@ -157,7 +157,7 @@ def test_bad_input_is_refused_with_every_problem(
     assert [one["rule"] for one in outcome.document["problems"]] == rules
 
 
-def test_it_must_be_told_where_to_look(capsys, topics):
+def test_the_source_must_be_given(capsys, topics):
     where = ("--topics-to-move-json-file", topics, "--broker-list", "1")
 
     outcome = run(capsys, "generate", *where)

@@ -303,13 +303,13 @@ def test_kafkas_refusal_is_in_kafkas_words(tmp_path, capsys):
     assert "Member is subscribed to a non-existent topic" in done.err
 
 
-def test_topics_nobody_reads_and_topics_that_are_not_there_are_said(tmp_path, capsys):
+def test_topics_without_readers_and_missing_topics_are_noted(tmp_path, capsys):
     members = [{"member_id": "c0", "topics": ["t0", "gone"]}]
 
     done = run(capsys, "group", "assign", group_file(tmp_path, members=members))
 
     assert done.code == 0
-    assert "nobody subscribes to t1" in done.out
+    assert "no member subscribes to t1" in done.out
     assert "subscribed to, but not there: gone" in done.out
     assert "2 partitions of t1" in done.out
 
@@ -475,7 +475,7 @@ def test_rates_need_a_snapshot(tmp_path, capsys):
     assert "--snapshot" in done.err
 
 
-def test_lags_that_nobody_knows_are_no_weights(tmp_path, capsys):
+def test_unknown_lags_are_no_weights(tmp_path, capsys):
     done = run(
         capsys,
         "group",

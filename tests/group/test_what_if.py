@@ -75,7 +75,7 @@ def test_the_screen_is_for_people(tmp_path, capsys):
     assert "60 messages at most; caught up at" in told
 
 
-def test_idle_members_and_what_nobody_reads_are_said(tmp_path, capsys):
+def test_idle_members_and_unread_topics_are_noted(tmp_path, capsys):
     leaves = "".join(
         f'[[events]]\nat_s = 20\nevent = "leave"\nmember = "c{n}"\n' for n in range(4)
     )
@@ -89,7 +89,7 @@ def test_idle_members_and_what_nobody_reads_are_said(tmp_path, capsys):
 
     assert "1: c3" in told.out
     assert "4 members for 3 partitions: at least 1 have nothing to read" in told.out
-    assert "3 partitions are read by nobody at the end" in gone.out
+    assert "3 partitions have no reader at the end" in gone.out
     assert "not caught up" in gone.out
 
 

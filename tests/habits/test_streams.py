@@ -66,7 +66,7 @@ def pythons_own_answer_to_ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
-def test_stages_are_heard_while_somebody_listens():
+def test_stages_are_shown_while_a_listener_is_set():
     heard = []
 
     stage("unheard")

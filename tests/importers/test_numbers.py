@@ -160,7 +160,7 @@ def test_rejects_of_one_kind_are_one_row_with_their_count():
     ]
 
 
-def test_files_columns_and_rules_are_told_apart():
+def test_files_columns_and_rules_are_distinguished():
     kinds = [
         ("a.csv", "line 2, size_bytes", "must be bytes"),
         ("a.csv", "line 2, in_bytes_per_s", "must be bytes"),

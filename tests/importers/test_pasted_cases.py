@@ -577,7 +577,7 @@ PROPOSED = CURRENT.replace("[1,2]", "[2,1]")
 
 
 @pytest.mark.parametrize("mark", ["{}", "# {}", "## {}", "**{}**", "{}:", "  {}"])
-def test_the_current_assignment_is_told_from_the_proposed_by_its_heading(mark):
+def test_the_current_assignment_is_distinguished_from_the_proposed_by_its_heading(mark):
     current = mark.format("Current partition replica assignment")
     proposed = mark.format("Proposed partition reassignment configuration")
     text = f"{current}\n\n{CURRENT}\n\n{proposed}\n\n{PROPOSED}\n"

@@ -29,7 +29,7 @@ def short(path):
 
 
 @pytest.mark.parametrize("name", TOPICS)
-def test_partitions_are_what_kafka_topics_told(name):
+def test_partitions_are_as_kafka_topics_prints(name):
     text = (SAMPLES / name).read_text()
 
     document = imported(sample(read_topics, name))
@@ -67,7 +67,7 @@ def test_configs_keep_commas_in_their_values():
         ("topics-describe-offline-dir.txt", "log-dirs-describe-offline.txt"),
     ],
 )
-def test_replicas_lie_where_kafka_log_dirs_told(topics, log_dirs):
+def test_replicas_are_where_kafka_log_dirs_prints(topics, log_dirs):
     told = told_replicas((SAMPLES / log_dirs).read_text())
 
     document = imported(sample(read_topics, topics), sample(read_log_dirs, log_dirs))
@@ -130,7 +130,7 @@ def test_a_replica_that_is_being_added_has_its_own_size():
 @pytest.mark.parametrize(
     "name", ["cluster-list-endpoints.txt", "cluster-list-endpoints-fenced.txt"]
 )
-def test_brokers_are_what_kafka_cluster_told(name):
+def test_brokers_are_as_kafka_cluster_prints(name):
     topics = (
         "topics-describe-broker-down.txt" if "fenced" in name else "topics-describe.txt"
     )
@@ -229,7 +229,7 @@ def test_moments_that_differ_contradict_each_other():
 
 
 @pytest.mark.parametrize("name", COVERED[read_log_dirs])
-def test_every_log_dir_and_replica_is_what_kafka_log_dirs_told(name):
+def test_every_log_dir_and_replica_is_as_kafka_log_dirs_prints(name):
     (told,) = [
         json.loads(line)
         for line in (SAMPLES / name).read_text().splitlines()
@@ -283,7 +283,7 @@ def test_every_assignment_is_what_kafka_printed(name):
 
 
 @pytest.mark.parametrize("name", COVERED[read_configs])
-def test_every_setting_is_what_kafka_configs_told(name):
+def test_every_setting_is_as_kafka_configs_prints(name):
     told: dict[str, dict[str, str]] = {}
     for line in (SAMPLES / name).read_text().splitlines():
         if not line.startswith("  "):

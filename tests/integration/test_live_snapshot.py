@@ -108,7 +108,7 @@ def test_only_configs_that_are_not_defaults_are_kept(document: dict):
     assert document["configs"]["min.insync.replicas"] == "1"
 
 
-def test_the_quorum_and_the_features_are_told(filled: Cluster, document: dict):
+def test_the_quorum_and_the_features_are_reported(filled: Cluster, document: dict):
     assert document["cluster_id"] == filled.cluster_id
     [controller] = document["controllers"]
     # The leader's own time is that of its answer.

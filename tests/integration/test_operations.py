@@ -155,7 +155,7 @@ def test_a_broker_is_replaced_position_by_position(shared_cluster: Cluster, tmp_
     assert partitions_of(again, "ops-swap")[0]["isr"]
 
 
-def test_a_partition_with_a_factor_of_its_own_is_mended(
+def test_a_partition_with_a_factor_of_its_own_is_repaired(
     shared_cluster: Cluster, tmp_path
 ):
     create(shared_cluster, "ops-mixed", [[1, 2], [2, 3], [3, 1]])
@@ -266,7 +266,7 @@ def test_a_removed_broker_is_left_with_nothing(new_cluster, tmp_path):
     )
 
 
-def test_what_a_dead_broker_held_and_crowded_racks_are_mended(new_cluster, tmp_path):
+def test_what_a_dead_broker_held_and_crowded_racks_are_repaired(new_cluster, tmp_path):
     # Racks r1, r2, r1, r2.
     cluster = new_cluster(num_brokers=4, num_racks=2, apart=(4,))
     create(cluster, "t", [[1, 4], [4, 1], [1, 3], [1, 2]])

@@ -211,7 +211,7 @@ def test_a_half_visible_cluster_may_be_taken_as_it_is(sasl_cluster, tmp_path):
     assert len(document["brokers"][0]["log_dirs"]) == 2
 
 
-def test_a_user_without_rights_is_told_which_a_plan_needs(sasl_cluster, tmp_path):
+def test_a_user_without_rights_sees_which_a_plan_needs(sasl_cluster, tmp_path):
     plan, config = tmp_path / "plan.json", tmp_path / "client.properties"
     lines = login(PLAIN, "viewer", SECRET.format("viewer"))
     lines["sasl_mechanism"] = "PLAIN"

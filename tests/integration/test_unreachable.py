@@ -41,7 +41,7 @@ def assert_refused(outcome: Outcome, folder, *, limit_s: float) -> str:
         pytest.param("no-such-host.invalid:9092", "unknown host", id="no-such-name"),
     ],
 )
-def test_nobody_there(server: str, cause: str, tmp_path):
+def test_no_broker_answers(server: str, cause: str, tmp_path):
     outcome = snapshot(server, tmp_path, "--timeout", LONG_S)
 
     found = assert_refused(outcome, tmp_path, limit_s=ANSWERED_S)

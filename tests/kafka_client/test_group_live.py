@@ -195,7 +195,7 @@ def test_offsets_are_asked_for_in_batches_and_unknown_ones_left_out():
     assert log_offsets(cluster, [], LogEnd.LATEST) == {}
 
 
-def test_what_brokers_refuse_is_told_by_partition():
+def test_refusals_of_brokers_are_reported_by_partition():
     cluster = Cluster()
     cluster.refused = {TopicPartition("t", 1): UnknownMemberIdError}
 
@@ -220,7 +220,7 @@ def test_what_is_wrong_with_all_partitions_is_raised(error):
         commit_offsets(cluster, "g", {Partition("t", n): 7 for n in (0, 1)})
 
 
-def test_what_became_of_each_partition_is_told():
+def test_the_outcome_of_each_partition_is_reported():
     cluster = Cluster()
     cluster.committed = {("t", 0): 5, ("t", 1): 6}
     foreseen = group_offsets.preview(cluster, "g", TO_END)

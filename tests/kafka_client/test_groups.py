@@ -172,7 +172,7 @@ def test_a_group_amid_a_rebalance_is_not_taken_to_read_nothing():
     assert "ask again" in note
 
 
-def test_groups_of_other_clients_are_told_apart():
+def test_groups_of_other_clients_are_distinguished():
     odd = member()
     odd.member_metadata = b"\x00\x01connect"
 

@@ -108,7 +108,7 @@ def test_a_partition_that_changes_all_the_time_is_not_waited_for():
     assert moving == {T0: MOVING}
 
 
-def test_a_topic_that_was_deleted_is_told_from_one_that_is_hidden():
+def test_a_topic_that_was_deleted_is_distinguished_from_one_that_is_hidden():
     cluster = Cluster([WHOLE], [None])
 
     assert find_deleted(cluster, {"t", "gone"}) == {"gone"}

@@ -133,7 +133,7 @@ def test_a_place_that_is_no_file_of_metrics_is_refused(make, command, tmp_path, 
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_file_is_told_from_a_place_of_tables(tmp_path, capsys):
+def test_a_file_is_distinguished_from_a_place_of_tables(tmp_path, capsys):
     path = tmp_path / "kafka.prom"
 
     found = run(capsys, "score", SNAPSHOT_FILE, "--format", "openmetrics", "-o", path)

@@ -225,7 +225,7 @@ def broken_document():
     return document
 
 
-def test_a_broken_cluster_is_mended(capsys, snapshot):
+def test_a_broken_cluster_is_repaired(capsys, snapshot):
     write_document(broken_document(), Path(snapshot))
 
     made = run(capsys, "plan", "fix", snapshot, *ROOMY, "-o", "p")
@@ -255,7 +255,7 @@ def test_a_repair_is_cut_into_waves(capsys, snapshot):
     assert run(capsys, "check", "p", "--snapshot", snapshot).code == 0
 
 
-def test_what_has_two_defects_is_not_mended_by_half(capsys, snapshot):
+def test_what_has_two_defects_is_not_repaired_by_half(capsys, snapshot):
     write_document(broken_document(), Path(snapshot))
 
     made = run(capsys, "plan", "fix", snapshot, "--only", "offline", *ROOMY)
@@ -266,7 +266,7 @@ def test_what_has_two_defects_is_not_mended_by_half(capsys, snapshot):
 
 
 @pytest.mark.parametrize("defect", ["offline", "log-dirs", "racks"])
-def test_one_kind_of_defect_is_mended_alone(capsys, snapshot, defect):
+def test_one_kind_of_defect_is_repaired_alone(capsys, snapshot, defect):
     write_document(broken_document(), Path(snapshot))
 
     made = run(
@@ -277,7 +277,7 @@ def test_one_kind_of_defect_is_mended_alone(capsys, snapshot, defect):
     assert bool(made.document["moves"]["replicas"]) == (defect != "racks")
 
 
-def test_python_mends():
+def test_python_repairs():
     cluster = Snapshot.from_document(broken_document())
 
     plan = planner.fix(cluster, only=["offline"], capacity_threshold={"disk": 1.0})

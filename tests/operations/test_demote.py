@@ -61,7 +61,7 @@ def test_a_partition_that_no_other_can_lead_is_named(lists, isr):
     assert [lacking.group for lacking in found.solution.shortfalls] == [0]
 
 
-def test_a_partition_that_nobody_leads_and_no_other_can_is_named():
+def test_a_partition_that_no_broker_leads_or_can_lead_is_named():
     state = make_state([[1, 0]], racks="ab", leaders=[None], isr=[[0]])
 
     found = plan_checked(state, Demote((0,)))
@@ -101,7 +101,7 @@ def test_who_leads_instead_is_chosen_by_the_bands():
     assert sorted(row[0] for row in after) == [1, 1, 2, 2, 3, 3]
 
 
-def test_nobody_is_made_to_lead_over_a_capacity():
+def test_no_broker_leads_above_a_capacity():
     state = make_state(
         [[0, 1], [0, 1]],
         racks="ab",
@@ -118,7 +118,7 @@ def test_nobody_is_made_to_lead_over_a_capacity():
     assert found.solution.status is Status.PARTIAL
 
 
-def test_nobody_misses_what_is_left_out_on_purpose():
+def test_deliberate_exclusions_are_no_shortfall():
     state = make_state({"a": [[0]], "b": [[0, 1]]}, racks="ab")
     chosen_settings = Settings(excluded_topics=np.array([True, False]))
 

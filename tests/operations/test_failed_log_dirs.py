@@ -31,7 +31,7 @@ def snapshot(capsys, tmp_path, monkeypatch):
     return "s.json"
 
 
-def test_replicas_of_a_failed_dir_are_found_though_nobody_lists_them(snapshot):
+def test_replicas_of_a_failed_dir_are_found_though_no_broker_lists_them(snapshot):
     state = read_snapshot(Path(snapshot)).to_state()
 
     rows = state.is_offline.nonzero()[0]

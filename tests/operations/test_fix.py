@@ -79,7 +79,7 @@ def test_a_dead_log_dir_is_left_and_the_others_are_not():
         pytest.param([[0, 1, 2]], "aab", 0, id="as-even-as-can-be"),
     ],
 )
-def test_racks_are_mended_by_the_fewest_copies(lists, racks, copies):
+def test_racks_are_repaired_by_the_fewest_copies(lists, racks, copies):
     state = make_state(lists, racks=racks)
 
     found = plan_checked(state, RACKS)
@@ -88,7 +88,7 @@ def test_racks_are_mended_by_the_fewest_copies(lists, racks, copies):
     assert not is_rack_broken(state, lists_after(found)[0])
 
 
-def test_a_strict_rack_rule_is_mended_where_there_are_racks_enough():
+def test_a_strict_rack_rule_is_repaired_where_there_are_racks_enough():
     state = make_state([[0, 1, 2], [0, 2]], racks="aabc")
     strict = Settings(is_rack_strict=True)
 
@@ -138,7 +138,7 @@ def test_usual_factors(lists, usual):
     assert usual_factors(make_state(lists, racks="ab")).tolist() == usual
 
 
-def test_no_factor_is_mended_to_below_min_isr():
+def test_no_factor_is_repaired_to_below_min_isr():
     state = make_state([[0], [1], [0, 1]], racks="ab", min_isr=2)
 
     assert plan_checked(state, FACTORS).is_nothing
@@ -153,7 +153,7 @@ def test_no_replica_in_sync_goes_while_the_others_would_be_too_few():
     assert plan_checked(state, FACTORS).is_nothing
 
 
-def test_a_broker_that_mending_makes_too_full_is_named():
+def test_a_broker_that_repairs_overfill_is_named():
     # The third copy is fetched from the leader, which has no more out for that.
     state = make_state(
         [[0, 1, 2], [0, 1, 2], [0, 1]],
@@ -172,7 +172,7 @@ def test_a_broker_that_mending_makes_too_full_is_named():
     assert (lacking.what, lacking.bin, lacking.resource) == ("capacity", 0, "out")
 
 
-def test_what_cannot_be_mended_is_named():
+def test_what_cannot_be_repaired_is_named():
     state = make_state(
         [[0, 1], [1, 2]], racks="abc", states={0: BrokerState.DEAD, 2: BrokerState.DEAD}
     )
@@ -184,7 +184,7 @@ def test_what_cannot_be_mended_is_named():
     assert {one.group for one in found.solution.shortfalls} == {0, 1}
 
 
-def test_only_what_is_asked_for_is_mended():
+def test_only_what_is_asked_for_is_repaired():
     state = make_state(
         {"a": [[0, 1], [2]], "b": [[2, 3]]},
         racks="aabcb",
@@ -235,7 +235,7 @@ def test_only_what_is_broken_moves(case):
 
 @settings(max_examples=40)
 @given(repairs(reassigning=True))
-def test_what_is_mended_is_sound_or_it_is_said(case):
+def test_repairs_are_sound_or_reported(case):
     state, operation = case
 
     found = plan_checked(state, operation)
@@ -308,7 +308,7 @@ def test_of_two_copies_one_is_made_where_the_other_finds_no_broker():
 
 @pytest.mark.parametrize("racks", ["aaab", "aab"])
 @pytest.mark.parametrize("is_strict", [True, False])
-def test_what_may_not_leave_a_crowded_rack_stays_and_is_told(racks, is_strict):
+def test_a_replica_bound_to_a_crowded_rack_stays_and_is_reported(racks, is_strict):
     state = make_state([[0, 1]], racks=racks, size_bytes=10)
     chosen = Settings(rules=(WithinRack(),), is_rack_strict=is_strict)
 

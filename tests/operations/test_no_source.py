@@ -113,7 +113,7 @@ def test_the_cluster_after_calls_nothing_in_sync_that_cannot_be_copied():
     assert after.partitions.leader_idx.tolist() == [0, -1]
 
 
-def test_the_checker_names_a_copy_that_nobody_can_send():
+def test_the_checker_names_a_copy_without_a_source():
     state = _orphaned()
     target = Target.from_lists(["t"], [1], [[1, 3]])
 

@@ -160,7 +160,7 @@ def test_a_strict_rack_rule_holds_for_a_replacement():
     assert (lists_after(inside), lists_after(across)) == ([[3, 1, 2]], [[0, 1, 2]])
 
 
-def test_nobody_misses_what_is_left_out_on_purpose():
+def test_deliberate_exclusions_are_no_shortfall():
     state = make_state({"a": [[0]], "b": [[0]]}, racks="ab")
     chosen = Settings(excluded_topics=np.array([True, False]))
 

@@ -160,7 +160,7 @@ def test_who_may_lead_outlives_who_may_not():
     assert lists_after(found)[2] in ([0], [1])
 
 
-def test_the_eligible_leader_outlives_the_rest_where_nobody_is_in_sync():
+def test_the_eligible_leader_outlives_the_rest_where_no_replica_is_in_sync():
     # Broker 0 holds most, and would be rid of one.
     state = make_state(
         [[0, 1], [0]],
@@ -202,7 +202,7 @@ def test_who_may_lead_comes_first_where_only_another_is_in_sync():
     assert not found.has_met_rules
 
 
-def test_nothing_is_dropped_where_nobody_else_can_lead_so_much():
+def test_nothing_is_dropped_where_no_other_broker_can_lead_so_much():
     # Nobody else is in sync, and broker 1 has not the cores.
     state = make_state(
         [[0, 1], [0, 1]],
@@ -432,7 +432,7 @@ def test_with_the_rest_freed_factors_are_kept_too(case):
         assert len(after) == wanted or p in named
 
 
-def test_the_distance_told_is_that_from_the_targets_told():
+def test_the_reported_distance_is_that_from_the_reported_targets():
     # Broker 5 hands the lead of t0-0 on, so that the others share one leader more.
     # Bands of whole leaders have the same ends as before, at another distance.
     state = make_state(

@@ -159,7 +159,7 @@ def serves(state, d):
 
 @settings(max_examples=60)
 @given(clusters())
-def test_log_dirs_add_up_what_lies_in_them(state):
+def test_log_dirs_add_up_their_replicas(state):
     score = score_cluster(state)
 
     loads, dirs = naive_dir_loads(state), state.log_dirs
@@ -175,7 +175,7 @@ def test_log_dirs_add_up_what_lies_in_them(state):
 
 @settings(max_examples=60)
 @given(clusters())
-def test_log_dirs_share_what_lies_in_those_that_serve(state):
+def test_log_dirs_that_serve_share_the_load(state):
     level = score_cluster(state).log_dirs
 
     dirs = state.log_dirs

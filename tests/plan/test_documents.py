@@ -64,7 +64,7 @@ def test_files_of_any_plan_keep_their_schemas(state):
         ReassignmentRecord.model_validate_json(files[name])
 
 
-def test_a_plan_is_told_as_interface_promises():
+def test_the_document_of_a_plan_has_the_documented_fields():
     state = make_state([[0], [0]], racks="ab", size_bytes=10)
 
     document = to_document(make(state, PlanRequest(goal="rebalance")).plan)

@@ -237,7 +237,7 @@ REASONS = [
 
 
 @pytest.mark.parametrize(("state", "options", "lacks", "reason"), REASONS)
-def test_reasons_are_told(state, options, lacks, reason):
+def test_reasons_are_listed(state, options, lacks, reason):
     lines = screen(state, **options)
 
     assert part(lines, " lacks") == lacks

@@ -178,7 +178,7 @@ def test_a_wave_copies_no_faster_than_its_networks_have_room_for(
     assert rules == {"wave-network"}
 
 
-def test_without_a_wish_for_waves_there_are_none(capsys, snapshot, tmp_path):
+def test_without_options_of_waves_there_are_none(capsys, snapshot, tmp_path):
     run(capsys, "plan", "rebalance", snapshot, "-o", tmp_path / "plan")
 
     plan = json.loads((tmp_path / "plan" / "plan.json").read_text())
@@ -195,7 +195,7 @@ def test_a_plan_with_waves_gives_way_to_one_without(capsys, snapshot, tmp_path):
     assert not (tmp_path / "plan" / "waves").exists()
 
 
-def test_the_same_wish_gives_the_same_files(capsys, snapshot, tmp_path):
+def test_the_same_options_give_the_same_files(capsys, snapshot, tmp_path):
     for name in ("one", "two"):
         planned(capsys, snapshot, tmp_path / name, "--waves", "--order", "small")
 
@@ -245,7 +245,7 @@ def test_waves_that_cannot_be_read_are_refused(capsys, snapshot, tmp_path):
     [("--bandwidth", "fast"), ("--bandwidth", "0"), ("--max-moves-in", "0")],
     ids=" ".join,
 )
-def test_a_wish_that_makes_no_sense_is_refused(capsys, snapshot, options):
+def test_an_option_that_makes_no_sense_is_refused(capsys, snapshot, options):
     outcome = run(capsys, "plan", "rebalance", snapshot, "--waves", *options)
 
     assert outcome.code == 2
@@ -307,7 +307,7 @@ def test_full_disks_that_wait_for_each_other_are_named(capsys, tmp_path):
     assert {finding.rule for finding in check_planned(waves)} == {"wave-end"}
 
 
-def test_what_has_no_room_for_a_while_is_told_in_the_plan():
+def test_a_temporary_lack_of_room_is_noted_in_the_plan():
     from planner.options.plan_request import PlanRequest
     from planner.plan.documents.plan_document import to_document
     from planner.plan.run.make_plan import make
@@ -333,7 +333,7 @@ def test_what_has_no_room_for_a_while_is_told_in_the_plan():
     assert {finding.rule for finding in made.findings} == {"wave-end"}
 
 
-def test_a_replica_put_aside_is_told(tmp_path):
+def test_a_replica_put_aside_is_reported(tmp_path):
     from placement.model.load import Resource, weigh
     from placement.waves.wave_settings import WaveSettings
     from planner.plan.waves.wave_document import to_document

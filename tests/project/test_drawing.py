@@ -104,7 +104,7 @@ def test_every_line_of_a_test_that_draws_nothing_is_counted(rules, seen):
     assert seen == [watch]
 
 
-def test_where_nobody_counts_nothing_changes(rules, prove, seen):
+def test_without_a_profile_nothing_changes(rules, prove, seen):
     with watched(None):
         call(rules, item_of(prove))
 

@@ -1,4 +1,4 @@
-"""Docstrings and comments of finished packages are plain technical English."""
+"""Docstrings, comments, messages and names of tests are plain technical English."""
 
 import ast
 import io
@@ -10,28 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FINISHED = (
-    *("placement", "assignment"),
-    *("planner/spark", "planner/io", "planner/text", "planner/pasted_text"),
-    *("planner/options", "planner/kafka/auth", "planner/kafka/client"),
-    *("planner/kafka/read", "planner/kafka/groups", "planner/kafka/consumer"),
-    *("planner/plan", "planner/group", "planner/generate", "planner/explain"),
-    *("planner/score", "planner/status", "planner/verify", "planner/config"),
-    *("planner/kafka/actions", "planner/kafka/messages"),
-    *("planner/keys", "planner/failures", "planner/what_if", "planner/sizing"),
-    *("planner/snapshot", "planner/fleet"),
-    *("planner/cli", "planner/api", "planner/demo", "planner/schema"),
-    *("planner/__init__.py", "planner/errors.py", "planner/kafka_files"),
-    *("planner/progress.py", "planner/process.py", "planner/version.py"),
-    *("planner/kept_configs.py", "planner/kafka_commands.py", "planner/throttles.py"),
-    "planner/topic_resources.py",
-)
-"""Packages and modules whose docstrings and comments are held to the rules."""
-PLAIN_MESSAGES = (
-    *("planner/snapshot", "planner/fleet", "planner/spark"),
-    *("planner/io", "planner/text", "planner/pasted_text", "planner/keys"),
-)
-"""Packages whose messages have no dialect words either."""
+PACKAGES = ("placement", "assignment", "planner")
 FIRST_WORDS = {
     "What",
     "Whose",
@@ -119,26 +98,25 @@ def dialect_in_texts(source: str) -> list[str]:
 
 def files_in(names: Iterable[str]) -> list[Path]:
     """Return the modules of some packages."""
-    paths = [ROOT / name for name in names]
-    return sorted(
-        file
-        for path in paths
-        for file in (path.rglob("*.py") if path.is_dir() else [path])
-    )
+    return sorted(file for name in names for file in (ROOT / name).rglob("*.py"))
 
 
 @pytest.mark.parametrize(
-    "file", files_in(FINISHED), ids=lambda path: str(path.relative_to(ROOT))
+    "file", files_in(PACKAGES), ids=lambda path: str(path.relative_to(ROOT))
 )
-def test_docstrings_and_comments_are_plain(file: Path):
-    assert problems_of(file.read_text(encoding="utf-8")) == []
+def test_docstrings_comments_and_messages_are_plain(file: Path):
+    source = file.read_text(encoding="utf-8")
+
+    assert problems_of(source) + dialect_in_texts(source) == []
 
 
 @pytest.mark.parametrize(
-    "file", files_in(PLAIN_MESSAGES), ids=lambda path: str(path.relative_to(ROOT))
+    "file", files_in(["tests"]), ids=lambda path: str(path.relative_to(ROOT))
 )
-def test_messages_are_plain(file: Path):
-    assert dialect_in_texts(file.read_text(encoding="utf-8")) == []
+def test_names_of_tests_are_plain(file: Path):
+    names = re.findall(r"def (test_\w+)", file.read_text(encoding="utf-8"))
+
+    assert [name for name in names if DIALECT.search(name.replace("_", " "))] == []
 
 
 def test_dialect_in_a_message_is_refused():

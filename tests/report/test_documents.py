@@ -77,7 +77,7 @@ def test_the_measured_time_and_age_are_not_in_a_report(capsys, tmp_path, command
     assert pages[0] == pages[1]
 
 
-def test_documents_are_told_apart_by_their_keys():
+def test_documents_are_distinguished_by_their_keys():
     keys = [frozenset(json_schema(name)["properties"]) for name in TITLES]
 
     assert set(TITLES) <= set(SCHEMAS)

@@ -74,7 +74,7 @@ def test_off_lets_topics_go_to_any_set():
     assert not notes(made, "broker-sets")
 
 
-def test_patterns_go_before_where_most_lies():
+def test_patterns_go_before_the_majority():
     made = planned(sets=("g=silver",))
 
     assert set(held(made)["g"]) == {2, 3}
@@ -103,7 +103,7 @@ def test_off_stands_alone():
     assert problem.rule == "off goes with no other --broker-set"
 
 
-def test_a_broker_to_be_filled_that_is_in_no_set_of_a_topic_is_told_of():
+def test_a_broker_to_be_filled_outside_every_set_is_reported():
     made = planned(
         make_state([[0], [0], [1], [1]], racks="aba", ids=[0, 1, 2],
                    broker_sets={0: "gold", 1: "gold"}),
@@ -172,7 +172,7 @@ def test_no_replica_comes_to_another_set_than_its_topics(state, rows, goal):
     assert told is None or {topic: told[topic] for topic in wanted} == wanted
 
 
-def test_what_changes_the_brokers_themselves_takes_no_notice_of_sets():
+def test_operations_that_change_brokers_ignore_sets():
     chosen = read_options(WhatIfRequest(), STATE)
 
     assert not any(isinstance(rule, BrokerSets) for rule in chosen.settings.rules)

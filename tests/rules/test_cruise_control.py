@@ -179,7 +179,7 @@ def test_leaders_in_may_reach_the_whole_threshold():
     assert column.upper.tolist() == pytest.approx([110_000, 110_000], abs=1)
 
 
-def test_goals_of_topics_keep_nobody_from_giving():
+def test_goals_of_topics_let_every_broker_give():
     # Columns without a lower end, none of which is in anybody's way.
     instance = make_instance("a", Size(12, 3, 3_000, 64), 1, 0.05)
     spread = SpreadTopics(tuple(range(32)), gap=1000.0, most_gap=10**6)

@@ -173,7 +173,7 @@ def test_the_checker_finds_just_the_goals_that_are_missed(
     assert told is None or told[0] == told[1]
 
 
-def test_leaders_are_counted_by_the_first_of_each_list_whoever_is_in_sync():
+def test_leaders_are_counted_by_the_first_of_each_list_even_out_of_sync():
     # Broker 1 is demoted, and of the last partition the only one in sync.
     lists = {
         "t0": [[0, 1], [0, 2], [1, 2]],

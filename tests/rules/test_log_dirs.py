@@ -146,7 +146,7 @@ def test_the_checker_finds_just_the_log_dirs_that_are_missed(state, band, emptie
     assert (made.plan.status in MET) == (not missed)
 
 
-def test_a_soft_threshold_gives_way_in_log_dirs_and_is_told():
+def test_a_soft_threshold_gives_way_in_log_dirs_and_is_reported():
     state = on_two(50, 40, where="ab")
     options = {"empty": ["0:/a"]}
 
@@ -288,7 +288,7 @@ def test_what_may_move_in_one_broker_leaves_room_for_what_must_in_another():
         effort=st.just("quick"),
     ),
 )
-def test_what_is_said_to_help_does(state, rows, chosen):
+def test_remedies_help(state, rows, chosen):
     operation = LogDirs(tuple(row for row in rows if row < len(state.log_dirs)))
 
     found = plan(state, operation, chosen)

@@ -71,7 +71,7 @@ def test_more_partitions_stay_on_their_side():
     assert not {1, 3} & {broker for row in lists(made) for broker in row}
 
 
-def test_brokers_that_are_mixed_already_are_told_and_another_side_is_kept_clear():
+def test_brokers_that_are_mixed_already_are_reported_and_another_side_is_kept_clear():
     state = make_state({"old": [[0, 2]], "other": [[0, 2]]}, racks="aabb")
 
     made = planned(
@@ -115,7 +115,7 @@ def test_no_broker_is_mixed_by_a_plan_that_is_met(state, count, factor):
     assert bool(now - was) == ("topics-apart" in caused(made))
 
 
-def test_a_new_topic_lies_with_the_one_it_belongs_to():
+def test_a_new_topic_is_placed_with_the_one_it_belongs_to():
     state = make_state({"old": [[0, 2], [3, 1]], "x": [[1, 3]]}, racks="aabb")
 
     made = planned(
@@ -141,7 +141,7 @@ def test_more_partitions_lie_with_those_they_belong_to():
 
 @settings(max_examples=200)
 @given(clusters(max_topics=3))
-def test_a_new_topic_lies_with_any_other_or_the_plan_says_why_not(state):
+def test_a_new_topic_is_placed_with_any_other_or_the_plan_says_why_not(state):
     assume(len(state.topics))
     topic = state.topics.names[0]
     of = state.partitions.topic_idx == 0
@@ -386,7 +386,7 @@ def test_even_positions_leave_what_is_placed_by_hand_in_its_order():
     assert lists(made) == [[0, 1, 2]] * 3
 
 
-def test_a_log_dir_that_nobody_named_is_none_of_their_doing():
+def test_a_log_dir_without_a_name_is_not_charged_to_new_partitions():
     state = make_state(
         {"old": [[0]]}, racks="a", size_bytes=0, dirs=[["/d1"]],
         log_dirs={0: [Dir("/d1", 130, 120), Dir("/d2", 70, 70)]},

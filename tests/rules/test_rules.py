@@ -267,7 +267,7 @@ def test_topics_move_to_their_set_and_are_balanced_there():
     assert found.targets.target[:, 4].tolist() == [2, 2, 1, 1]
 
 
-def test_topics_belong_where_most_of_them_lies():
+def test_topics_belong_to_the_set_of_their_majority():
     state = make_state(
         {"a": [[0], [0], [2]], "b": [[3]], "c": [[4]]}, ids=[0, 1, 2, 3, 4],
         broker_sets=SETS,
@@ -599,7 +599,7 @@ def test_a_rack_stands_for_one_other():
     assert [problem.value for problem in problems.found] == ["a1=b"]
 
 
-def test_cpu_is_estimated_where_nobody_measured_it():
+def test_cpu_is_estimated_where_it_was_not_measured():
     state = make_state(
         [[0, 1, 2], [0], [1]], in_rate=[10e6, 2e6, np.nan], out_rate=[5e6, 1e6, 1e6],
         leader_cpu=[np.nan, 7.0, np.nan],

@@ -175,7 +175,7 @@ def test_a_log_dir_is_emptied_beyond_a_cap():
         assert made.is_ok
 
 
-def test_a_cap_that_gives_way_is_told_of_as_it_was_asked_for():
+def test_a_relaxed_cap_is_reported_as_requested():
     made = planned(FULL, "max-bytes", broker_list="0", rebalance=True, max_bytes="10")
 
     notes = plan_notes(made.plan.placed, is_cut=False)

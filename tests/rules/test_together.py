@@ -52,7 +52,7 @@ def apart(lists, topics) -> set[int]:
         ),
     ],
 )  # fmt: skip
-def test_what_lies_apart_is_brought_together_by_the_fewest_bytes(
+def test_separate_partitions_are_brought_together_by_the_fewest_bytes(
     lists, sizes, copied, row
 ):
     state = make_state(lists, ids=[0, 1, 2, 3], racks="aaaa", size_bytes=sizes)

@@ -110,7 +110,7 @@ def test_every_problem_of_every_condition_is_said():
 
 
 @pytest.mark.parametrize("text", ["cpu.cv > 1", "rack > 0 and cpu.max_use < 1"])
-def test_what_nobody_measured_is_not_judged(text):
+def test_unmeasured_loads_are_not_judged(text):
     with pytest.raises(BadInputError) as refused:
         holds(text)
 

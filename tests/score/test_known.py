@@ -71,7 +71,7 @@ DOCUMENT = {
 
 
 @pytest.mark.parametrize("resource", ["in", "out", "cpu"])
-def test_figures_of_a_load_that_nobody_knows_are_unknown(resource):
+def test_figures_of_an_unknown_load_are_unknown(resource):
     scored = score_snapshot(Snapshot.from_document(DOCUMENT), now=datetime.now(UTC))
 
     document, table = score_document(scored), score_table([scored])

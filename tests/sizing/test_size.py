@@ -174,7 +174,7 @@ def test_no_type_that_is_too_small_is_an_answer(demo: Snapshot):
     assert answer.is_checked is None
 
 
-def test_successors_are_spread_and_nobody_else_moves():
+def test_successors_are_spread_and_nothing_else_moves():
     state = make_state(
         [[0, 1, 2]] * 4, racks="abc", out_rate=10.0, in_rate=0.0, broker_out=100.0
     )
@@ -320,7 +320,7 @@ def test_both_are_a_broker_and_a_rack(capsys, files: Path):
     assert (first["bound"], first["fleet"]) == (second["bound"], second["fleet"])
 
 
-def test_a_loss_that_cannot_be_told_is_said_to_be_left_out(capsys, tmp_path: Path):
+def test_a_loss_that_cannot_be_computed_is_listed_as_left_out(capsys, tmp_path: Path):
     document = skewed_document()
     for broker in document["brokers"]:
         del broker["rack"]
@@ -336,7 +336,7 @@ def test_a_loss_that_cannot_be_told_is_said_to_be_left_out(capsys, tmp_path: Pat
     assert found["assumptions"]["left_out"] == ["rack"]
 
 
-def test_every_problem_of_a_list_of_types_is_told():
+def test_every_problem_of_a_list_of_types_is_reported():
     with pytest.raises(BadInputError) as caught:
         validate_types(
             {"types": [{"name": "a", "prise": 1}, {"name": "b", "price": -1}]}

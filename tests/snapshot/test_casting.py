@@ -38,7 +38,7 @@ COLUMN_CELLS = st.one_of(
 
 
 @given(COLUMN_CELLS)
-def test_a_column_told_to_be_fine_has_no_wrong_cell(case):
+def test_a_column_found_fine_has_no_wrong_cell(case):
     name, values = case
     column = COLUMNS[name]
     array = pa.array(values, column.type)

@@ -139,7 +139,7 @@ def test_commands_go_on_where_a_file_is_broken(spark, tmp_path, capsys, breaks):
 
 @pytest.mark.parametrize("breaks", [cut, spoil])
 @pytest.mark.parametrize("command", ["plan", "score", "changes"])
-def test_a_broken_file_of_a_catalog_is_told_in_one_line(
+def test_a_broken_file_of_a_catalog_is_reported_in_one_line(
     spark, tmp_path, capsys, command, breaks
 ):
     name = "broken_catalog"

@@ -92,7 +92,7 @@ def test_brokers_and_hot_spots_on_spark_are_those_in_memory(spark, tmp_path, cap
     assert any(spot["fixed"] for each in told for spot in each["hot_spots"])
 
 
-def test_brokers_that_are_too_many_are_not_told(spark, tmp_path, capsys, monkeypatch):
+def test_brokers_that_are_too_many_are_not_listed(spark, tmp_path, capsys, monkeypatch):
     file = write_document(skewed_document(), tmp_path / "s.json")
     monkeypatch.setattr("planner.spark.scoring.hot_brokers.MOST_BROKERS", 5)
     monkeypatch.setattr("planner.spark.scoring.hot_brokers.MOST_REPLICAS", 5)

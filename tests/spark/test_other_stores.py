@@ -58,9 +58,7 @@ def rows_in(spark, folder, table):
 
 
 @pytest.mark.parametrize("is_mounted", [False, True])
-def test_problems_that_were_mended_are_gone(
-    spark, tmp_path, mounted, capsys, is_mounted
-):
+def test_corrected_problems_are_gone(spark, tmp_path, mounted, capsys, is_mounted):
     root = mounted if is_mounted else str(tmp_path)
     store = Store(str(tmp_path / "fleet"))
     good, wrong = snapshot("good"), snapshot("wrong")

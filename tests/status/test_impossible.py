@@ -100,7 +100,7 @@ def test_too_much_where_everything_is_known(state):
     assert told(state) == naive_impossible(state)
 
 
-def test_what_shared_storage_holds_lies_on_no_disk():
+def test_replicas_in_shared_storage_are_on_no_disk():
     given = {"size_bytes": 100, "disk_bytes": 50}
 
     assert told(make_state([[0, 1]], racks="ab", **given)) == {

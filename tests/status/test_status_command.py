@@ -171,7 +171,7 @@ def test_leaderless_partitions_say_who_has_the_last_copies(capsys, tmp_path):
     assert "makes broker 1 the leader: at least 40 B are lost" in text
 
 
-def test_without_an_isr_nothing_is_said_of_who_may_lead(capsys, tmp_path):
+def test_without_an_isr_no_leader_is_suggested(capsys, tmp_path):
     given = document([partition(0, [1, 2], leader=None, isr=None)])
 
     (one,) = checked(capsys, tmp_path, given)["leaderless"]
@@ -188,7 +188,7 @@ STUCK = [
 ]
 
 
-def test_running_and_stuck_reassignments_are_told_apart(capsys, tmp_path):
+def test_running_and_stuck_reassignments_are_distinguished(capsys, tmp_path):
     given = document(STUCK, brokers={6: {"state": "fenced"}})
 
     found = checked(capsys, tmp_path, given)["reassignments"]

@@ -274,7 +274,7 @@ def test_a_move_inside_a_broker_leaves_the_order_alone():
     assert judge(found) == ()
 
 
-def test_who_stays_is_not_copied_whoever_is_said_to_be_replaced():
+def test_a_broker_that_stays_is_not_copied_even_if_listed_as_replaced():
     state = make_state([[0, 1, 2], [0, 1]], racks="abcd", size_bytes=5)
     change = reassignment_to(state, [[1, 3], [1, 2]])
     # 0 by 1, and 1 by another: 1 stays in both.

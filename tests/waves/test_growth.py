@@ -127,7 +127,7 @@ def test_nothing_is_put_aside_where_that_fills_up(rate):
         assert found.stuck.brokers in {(0, 1), (1, 0)}
 
 
-def test_a_disk_that_nobody_knows_never_fills_up():
+def test_an_unknown_disk_never_fills_up():
     # What is written for years goes beyond the disk of broker 2, and any integer.
     state = make_state(
         [[0], [2]],

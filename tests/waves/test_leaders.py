@@ -19,7 +19,7 @@ from waves.test_cut import SETTINGS
 
 @settings(max_examples=200)
 @given(reassignments(most_dead=2, may_be_unled=True), SETTINGS)
-def test_what_nobody_leads_is_sent_by_who_must_lead_first(
+def test_a_partition_without_leader_is_sent_by_its_next_leader(
     reassignment: Reassignment, options: WaveSettings
 ):
     found = cut_up(reassignment, options)
@@ -93,7 +93,7 @@ def test_what_has_no_live_replica_has_no_source():
     assert found.num_waves == 1
 
 
-def test_copies_of_what_nobody_leads_count_for_who_must_lead_first():
+def test_copies_of_leaderless_partitions_count_for_their_next_leader():
     state = make_state([[1], [1]], racks="abc", isr=[[], [1]], leaders=[None, 1])
     caps = WaveSettings(max_in=2, max_out=1)
 

@@ -54,7 +54,7 @@ def test_the_screen_fits_and_says_what_holds(capsys, files):
     assert "does not hold; " in outcome.out
 
 
-def test_what_nobody_told_is_no_zero(capsys, tmp_path: Path):
+def test_unknown_values_are_not_zero(capsys, tmp_path: Path):
     document = skewed_document()
     for topic in document["topics"]:
         for partition in topic["partitions"]:
@@ -80,7 +80,7 @@ def test_what_nobody_told_is_no_zero(capsys, tmp_path: Path):
     assert row["price"]["copying"] is None
 
 
-def test_a_use_that_is_not_told_has_a_reason(capsys, files):
+def test_an_unknown_use_has_a_reason(capsys, files):
     Path("n.toml").write_text(
         "[[scenarios]]\nname = 'blind'\nthen = 'nothing'\n"
         "changes = [{change = 'new-topic', name = 'x', partitions = 400, "

@@ -68,7 +68,7 @@ def test_what_crosses_racks_costs_by_its_bytes(per: str):
     assert moved["copying"] > 0
 
 
-def test_remote_storage_costs_by_what_lies_there():
+def test_remote_storage_costs_by_its_bytes():
     tier = {"change": "tier", "local": "1h"}
 
     today, _, tiered = prices_of(

@@ -23,7 +23,7 @@ def refused(*scenarios: Any, **more: Any) -> list[tuple[str, str, str]]:
     return [(p.place, p.value, p.remedy) for p in caught.value.problems]
 
 
-def test_every_problem_is_told_at_once_with_what_was_meant():
+def test_every_problem_is_listed_at_once_with_the_likely_meaning():
     found = refused(
         scenario("one", {"change": "lose", "racks": ["A"], "brokers": "1-2"}),
         scenario("two", {"change": "traffic", "factor": 2, "topic": "aa"}),
@@ -204,7 +204,7 @@ def test_words_of_which_there_are_few(broken: dict[str, Any], place: str, remedy
         pytest.param({"prices": {"per": "week"}}, id="prices"),
     ],
 )
-def test_where_all_rests_on_it_only_that_is_told(more: dict[str, Any]):
+def test_a_problem_that_causes_the_rest_is_listed_alone(more: dict[str, Any]):
     lost = scenario("s", {"change": "lose", "racks": ["A"]})
 
     parts = [re.split(r"[.\[]", place)[0] for place, _, _ in refused(lost, **more)]

@@ -298,7 +298,7 @@ class Problem:
             wrong.append(f"a cap on what crosses needs zones of {bins} and {groups}")
         is_kept = np.equal(self.movability, Movability.NEVER)
         if items == len(is_kept) and (is_kept & (self.home < 0)).any():
-            wrong.append("what lies nowhere cannot stay there")
+            wrong.append("an item without a home cannot stay at home")
         if self.extra.shape not in {(0, resources), (items, resources)}:
             wrong.append(f"extra must have shape ({items} or 0, {resources})")
         if len(self.collection_cap) and len(self.collection_of) != groups:

@@ -153,11 +153,11 @@ class Replacing:
             (self._is_on(new)[of], f"has a replica on broker {new_id} already"),
             (
                 ~self._is_eligible(rows, new),
-                f"may not lie on broker {new_id}, by a rule",
+                f"may not be on broker {new_id}, by a rule",
             ),
             (
                 ~self._is_led(rows, new),
-                f"would be led by nobody: broker {new_id} may not lead",
+                f"would have no leader: broker {new_id} may not lead",
             ),
         ]
         crowds = ~self._keeps_racks(rows, new)

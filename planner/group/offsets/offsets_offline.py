@@ -21,7 +21,7 @@ from planner.group.offsets.target_offsets import (
 from planner.io.problems import problem, refusal
 
 STARTS_UNKNOWN = (
-    "the first messages that are kept are not known here: what lies below them is "
+    "the first messages that are kept are not known here: what is below them is "
     "raised to them once it is set on the cluster"
 )
 

@@ -76,7 +76,7 @@ def _story(run: WhatIfRunRecord) -> Iterator[str]:
         yield from _side_line("uneven", _uneven_text(run.uneven_topics))
     if run.still.at_end:
         count = run.still.at_end
-        text = f"{count} partitions are read by nobody at the end"
+        text = f"{count} partitions have no reader at the end"
         yield from _side_line("still", text)
     if (lag := run.lag) is not None and lag.peak:
         yield from _side_line("lag", _lag_text(lag))

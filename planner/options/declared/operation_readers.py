@@ -68,7 +68,7 @@ def read_defects(value: Iterable[str], problems: Problems) -> tuple[str, ...]:
     known = ", ".join(Defect)
     for word in words:
         if word not in set(Defect):
-            problems.refuse(word, "must name what can be mended", f"one of {known}")
+            problems.refuse(word, "must name what can be repaired", f"one of {known}")
     return tuple(word for word in words if word in set(Defect))
 
 
