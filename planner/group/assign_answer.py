@@ -219,7 +219,8 @@ def _notes(group: "Group", assignment: "Assignment") -> list[str]:
     unread = np.nonzero(~group.is_read & (group.topics.num_partitions > 0))[0].tolist()
     if unread:
         names = ", ".join(group.topics.names[topic] for topic in unread[:5])
-        notes.append(f"no member subscribes to {names}{' …' if len(unread) > 5 else ''}")
+        more = " …" if len(unread) > 5 else ""
+        notes.append(f"no member subscribes to {names}{more}")
     missing = np.nonzero(np.equal(group.topics.num_partitions, 0))[0].tolist()
     if missing:
         names = ", ".join(group.topics.names[topic] for topic in missing[:5])
