@@ -13,7 +13,13 @@ from placement.score.cluster_score import ClusterScore
 from placement.score.hot_spots import HotSpot
 from planner.plan.screen.broker_table import given_capacity
 from planner.score.make_score import Scored
-from planner.score.score_verdict import assumed_text, binding_text, next_words
+from planner.score.partition_skew import skew_lines
+from planner.score.score_verdict import (
+    assumed_text,
+    balance_text,
+    binding_text,
+    next_words,
+)
 from planner.status.status_lines import head_lines
 from planner.status.trouble_sentences import Address, state_of
 from planner.text.format import (
@@ -76,6 +82,7 @@ def score_screen(scored: Scored, path: Path) -> Iterator[str]:
     yield from _log_dirs(score)
     yield from labelled("Wrong", wrong_text(score))
     yield from _hot(score)
+    yield from skew_lines(score)
     yield from labelled("Balance", balance_text(score))
     yield from labelled("Binds", binding_text(scored))
     yield from labelled("Assumed", assumed_text(scored))
@@ -383,16 +390,3 @@ def hot_text(score: ClusterScore, spot: HotSpot) -> str:
         f"{spot.resource}, {amount_text(r, spot.excess)} too much (over its {what})"
         f"{made}{cools}{leaders}"
     )
-
-
-def balance_text(score: ClusterScore) -> str:
-    """Return whether brokers are in their bands, and what is proven, as text."""
-    least = score.min_bytes_to_balance
-    if any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES):
-        if least:
-            return (
-                "no plan brings every broker into its bands by moving under "
-                f"{bytes_text(least, 4)}; 'plan rebalance' finds one near it"
-            )
-        return "it is not proven that bytes must move: see 'plan rebalance'"
-    return "every broker is in its bands"

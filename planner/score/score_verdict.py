@@ -1,4 +1,4 @@
-"""Last lines of a score: the binding resource, assumptions, the next command."""
+"""Last lines of a score: balance, the binding resource, assumptions, a command."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from placement.model.load import RESOURCES, as_units
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore
 from planner.score.make_score import Scored
-from planner.text.format import percent_text, use_text
+from planner.text.format import bytes_text, percent_text, use_text
 
 FIXED = ("offline_replicas", "rack")
 """Violations that `plan fix` repairs."""
@@ -40,6 +40,19 @@ def assumed_text(scored: Scored) -> str:
     bands = {settings.band(resource) for resource in RESOURCES}
     width = " to ".join(percent_text(band) for band in sorted({min(bands), max(bands)}))
     return f"at most {', '.join(most)}; bands of {width} around each share"
+
+
+def balance_text(score: ClusterScore) -> str:
+    """Return whether brokers are in their bands, and what is proven, as text."""
+    least = score.min_bytes_to_balance
+    if any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES):
+        if least:
+            return (
+                "no plan brings every broker into its bands by moving under "
+                f"{bytes_text(least, 4)}; 'plan rebalance' finds one near it"
+            )
+        return "it is not proven that bytes must move: see 'plan rebalance'"
+    return "every broker is in its bands"
 
 
 def next_words(score: ClusterScore, path: Path) -> list[str]:

@@ -155,3 +155,39 @@ def test_bars(fraction, width, expected):
 )
 def test_age_of_the_data(taken_at, age):
     assert age_s(taken_at, datetime(2026, 11, 21, 9, tzinfo=UTC)) == age
+
+
+@pytest.mark.parametrize(
+    ("rates", "sizes", "text"),
+    [
+        pytest.param([9, 1, 1, 1], [5] * 4, "3.0 x the mean of its 4 by in", id="in"),
+        pytest.param(
+            [5] * 4, [900, 1, 1, 1], "4.0 x the mean of its 4 by disk", id="disk"
+        ),
+        pytest.param([2, 1, 1, 0], [5] * 4, None, id="at-the-factor"),
+        pytest.param([9, 1, 1, float("nan")], [5] * 4, None, id="unknown-rate"),
+    ],
+)
+def test_a_topic_with_a_hot_partition_points_to_its_keys(rates, sizes, text):
+    topics = {"orders": [[0], [1], [0], [1]]}
+
+    lines = screen(make_state(topics, racks="ab", in_rate=rates, size_bytes=sizes))
+
+    found = [line for line in lines if line.startswith("Skew")]
+    assert len(found) == (text is not None)
+    command = "kafka-planner keys skew --bootstrap-server H:P --topic orders"
+    assert any(command in line for line in lines) == (text is not None)
+    assert text is None or text in found[0]
+
+
+def test_hot_partitions_of_quiet_topics_and_of_kafkas_own_are_left_out():
+    topics = {
+        "__consumer_offsets": [[0], [1], [0]],
+        "big": [[0], [1], [0]],
+        "quiet": [[0], [1], [0]],
+    }
+    rates = [900.0, 1, 1, 5000, 5000, 5000, 9, 1, 1]
+
+    lines = screen(make_state(topics, racks="ab", in_rate=rates, size_bytes=5))
+
+    assert not [line for line in lines if line.startswith("Skew")]

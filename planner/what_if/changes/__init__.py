@@ -1,5 +1,5 @@
 """
 Changes of a scenario: their records, names and effects on the model.
 
-Imports `planner.options`, `planner.text` and `planner.snapshot.tables`.
+Imports `planner.keys`, `planner.options`, `planner.text` and `planner.snapshot.tables`.
 """

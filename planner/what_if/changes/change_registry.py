@@ -4,9 +4,10 @@ from placement.cluster_changes.variant import Variant
 from planner.what_if.changes import scenario_records as r
 from planner.what_if.changes.broker_changes import BROKER_CHANGES
 from planner.what_if.changes.change_context import Changer
+from planner.what_if.changes.key_changes import KEY_CHANGES
 from planner.what_if.changes.topic_changes import TOPIC_CHANGES
 
-_CHANGES = {**BROKER_CHANGES, **TOPIC_CHANGES}
+_CHANGES = {**BROKER_CHANGES, **TOPIC_CHANGES, **KEY_CHANGES}
 
 
 def make_change(

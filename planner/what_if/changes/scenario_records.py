@@ -175,6 +175,26 @@ class PartitionsRecord(OnTopics):
     factor: Annotated[float, Field(ge=1, le=1000)] | None = None
 
 
+class KeysRecord(Record):
+    """
+    A topic's load is spread over its partitions as a sample of its keys says.
+
+    `count` is the number of partitions, by default that of today. The other fields are
+    options of `keys skew`.
+    """
+
+    change: Literal["keys"]
+    topic: Name
+    sample: Annotated[str, Field(min_length=1)]
+    count: Count | None = None
+    partitioner: Name = "default"
+    sample_format: Name | None = None
+    key_column: Name = "key"
+    key_type: Name | None = None
+    key_encoding: Name = "utf-8"
+    schema_id: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
+
+
 class NewTopicRecord(Record):
     """A topic is added with its final size and rates; `copies` adds several."""
 
@@ -220,6 +240,7 @@ AnyChange = (
     | TierRecord
     | ReplicationFactorRecord
     | PartitionsRecord
+    | KeysRecord
     | NewTopicRecord
     | RemoveTopicsRecord
     | ConsumersRecord

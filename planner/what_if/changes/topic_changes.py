@@ -131,15 +131,20 @@ def _replication_factor(
     changer: Changer, variant: Variant, change: r.ReplicationFactorRecord, place: str
 ) -> Variant:
     chosen = changer.names.topics(place, change, variant.state)
-    _check_factor(changer, variant, change.factor, f"{place}.factor")
+    if not has_brokers_for(changer, variant, change.factor, f"{place}.factor"):
+        return variant
     return set_replication_factor(variant, chosen, change.factor)
 
 
-def _check_factor(changer: Changer, variant: Variant, factor: int, place: str) -> None:
+def has_brokers_for(
+    changer: Changer, variant: Variant, factor: int, place: str
+) -> bool:
+    """Return whether brokers for a factor take replicas; add a problem if not."""
     count = int(open_brokers(variant.state, variant.leaving).sum())
     if factor > count:
         rule = f"must be at most the number of brokers that take replicas: {count}"
         changer.refuse(place, factor, rule, "add brokers before, or lower it")
+    return factor <= count
 
 
 def _partitions(
@@ -148,7 +153,8 @@ def _partitions(
     state = variant.state
     chosen = changer.names.topics(place, change, state)
     kind = changer.one_of(place, change, ("count", "factor"))
-    _check_factor(changer, variant, 1, place)
+    if not has_brokers_for(changer, variant, 1, place):
+        return variant
     now = np.bincount(state.partitions.topic_idx, minlength=len(state.topics))
     counts = {}
     for t in np.nonzero(chosen & (now > 0))[0].tolist():
@@ -178,8 +184,9 @@ def _new_topic(
     if taken:
         rule = "no topic may have the name of a new one"
         changer.refuse(f"{place}.name", taken[0], rule, "choose another")
-    _check_factor(
-        changer, variant, change.replication_factor, f"{place}.replication_factor"
+    factor_place = f"{place}.replication_factor"
+    has_room = has_brokers_for(
+        changer, variant, change.replication_factor, factor_place
     )
     size = change.size
     if size is None and change.keep is not None and change.writes is not None:
@@ -187,7 +194,7 @@ def _new_topic(
     if change.keep is not None and change.size is not None:
         rule = "size and keep must not both be given"
         changer.refuse(f"{place}.keep", change.keep, rule, "remove one")
-    if taken:
+    if taken or not has_room:
         return variant
     state = variant.state
     writes, reads = _or_nan(change.writes), _or_nan(change.reads)
