@@ -97,7 +97,7 @@ def answer_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
     try:
         return find_skew(sample, options)
     except UserPartitionerError as error:
-        raise _user_failure(error) from error
+        raise user_failure(error) from error
 
 
 def answer_growth(
@@ -127,7 +127,7 @@ def answer_growth(
     try:
         return find_growth(sample, options)
     except UserPartitionerError as error:
-        raise _user_failure(error) from error
+        raise user_failure(error) from error
 
 
 def topic_facts(
@@ -215,7 +215,8 @@ def _out_of_range(option: str, count: int) -> InputProblem:
     return problem("command line", option, count, rule)
 
 
-def _user_failure(error: UserPartitionerError) -> BadInputError:
+def user_failure(error: UserPartitionerError) -> BadInputError:
+    """Return the error of a partitioner of the user."""
     found = problem("command line", "--partitioner", None, str(error), "correct it")
     msg = "the partitioner failed"
     return BadInputError(msg, [found])

@@ -9,6 +9,7 @@ from planner.text.format import percent_text
 RECOGNISED = 0.9
 """Share of records where a partitioner puts them, from which it is named."""
 NO_SIZES = "the sample has no sizes of records: bytes are those of the keys"
+SPREAD_EVENLY = "records that keys do not place are spread evenly"
 
 
 def skew_notes(

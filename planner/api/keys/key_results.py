@@ -9,6 +9,7 @@ from typing import Any
 
 from planner.api.errors import named_as_arguments
 from planner.api.table import Table
+from planner.errors import BadInputError, InputProblem
 from planner.keys.growth_document import growth_document
 from planner.keys.keys_request import (
     SkewRequest,
@@ -21,6 +22,9 @@ from planner.keys.read_sample import SampleBuilder, read_sample
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import SampleRows
 from planner.keys.skew_document import skew_document
+from planner.keys.streamed.stream_skew import stream_skew
+from planner.report.charts.key_pictures import key_pictures
+from planner.report.notebook_charts import chart_of, svg_charts
 from planner.snapshot import Snapshot
 
 AnySample = str | PathLike[str] | Iterable[str | int | bytes | None]
@@ -46,13 +50,35 @@ class KeysResult:
 
         return Table(pa.Table.from_pylist(list(self.document[name])))
 
+    def plot(self) -> Any:  # noqa: ANN401 - of Altair
+        """
+        Return an Altair chart of the shares of partitions, and of the sweep.
+
+        Raises
+        ------
+        BadInputError
+            If the extra ``[report]`` is not installed.
+        ValueError
+            If the answer is of `keys grow`.
+        """
+        if self._is_growth:
+            msg = "there are no shares of partitions to plot."
+            raise ValueError(msg)
+        return chart_of(key_pictures(self.document))
+
+    @property
+    def _is_growth(self) -> bool:
+        return "moved_share" in self.document
+
     def __repr__(self) -> str:
-        is_growth = "moved_share" in self.document
-        screen = growth_screen if is_growth else skew_screen
+        screen = growth_screen if self._is_growth else skew_screen
         return "\n".join(screen(self.document))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
+        text = f"<pre>{escape(repr(self))}</pre>"
+        if self._is_growth:
+            return text
+        return text + svg_charts(key_pictures(self.document))
 
 
 def keys_skew(
@@ -65,6 +91,7 @@ def keys_skew(
     schema_id: int | None = None,
     sweep: Iterable[int] = (),
     top: int = 10,
+    max_keys: int | None = None,
     batch_bytes: int = 16_384,
     seed: int = 1,
 ) -> KeysResult:
@@ -86,6 +113,9 @@ def keys_skew(
         Numbers of partitions to compare.
     top
         Hottest keys listed.
+    max_keys
+        Counters of keys, at least 1, for a file with more distinct keys than fit into
+        memory: counts of hot keys get an error then. `None` to count every key.
     batch_bytes, seed
         ``batch.size``, and the seed, of records without keys.
 
@@ -116,7 +146,11 @@ def keys_skew(
     )
     with named_as_arguments():
         options = request.options()
-        found = answer_skew(_read(sample, reading), options)
+        if max_keys is None:
+            found = answer_skew(_read(sample, reading), options)
+        else:
+            path = Path(_file_of(sample))
+            found = stream_skew(path, reading, options, max(max_keys, 1))
     return KeysResult(skew_document(found))
 
 
@@ -166,6 +200,16 @@ def keys_grow(
         facts, _ = topic_facts(snapshot, topic, joined_with)
         found = answer_growth(_read(sample, reading), old, new, partitioner)
     return KeysResult(growth_document(found, facts))
+
+
+def _file_of(sample: AnySample) -> str | PathLike[str]:
+    if isinstance(sample, str | PathLike):
+        return sample
+    found = InputProblem.of_option(
+        "--max-keys", "", "is for samples in files", "leave it out"
+    )
+    msg = "keys are not counted like this"
+    raise BadInputError(msg, [found])
 
 
 def _read(sample: AnySample, options: SampleOptions) -> Any:  # noqa: ANN401 - a sample

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from planner.keys.key_sample import KeySample
     from planner.keys.sample_options import SampleOptions
 
+LIVE_OPTION = "--bootstrap-server"
 SampleArgument = Annotated[
     str | None,
     typer.Argument(
@@ -175,6 +176,20 @@ class KeySource:
             raise _no_sample(problem)
         return self.sample, options
 
+    def stream_sample(self) -> tuple[Path, "SampleOptions"]:
+        """
+        Return the path of a sample to read as a stream, and the options of reading.
+
+        Raises
+        ------
+        BadInputError
+            If no sample is named.
+        """
+        self._check()
+        if self.is_live:
+            raise not_streamed(LIVE_OPTION)
+        return Path(self.sample or ""), self.sample_options()
+
     def _check(self) -> None:
         is_named = self.sample is not None
         if is_named == self.is_live:
@@ -205,6 +220,14 @@ class KeySource:
             note=self.note,
         ) as client:
             return read_topic_keys(client, options, self.max_messages)
+
+
+def not_streamed(option: str) -> BadInputError:
+    """Return the error for bounded counters with another source than a file."""
+    rule = f"is for samples in files, without {option}"
+    problem = InputProblem.of_option("--max-keys", "", rule, "leave it out")
+    msg = "keys are not counted like this"
+    return BadInputError(msg, [problem])
 
 
 def _no_sample(problem: InputProblem) -> BadInputError:

@@ -8,7 +8,12 @@ import typer
 from planner.cli.common.common_options import Format, OutputFormat, Verbose
 from planner.cli.common.output import print_json
 from planner.cli.common.spark_options import Conf, Master, session_of
-from planner.cli.keys.key_source import KeySource, SampleArgument, with_key_source
+from planner.cli.keys.key_source import (
+    KeySource,
+    SampleArgument,
+    not_streamed,
+    with_key_source,
+)
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -22,7 +27,7 @@ app = typer.Typer(
     help="Skew of keys over partitions, and keys that more partitions move.",
 )
 
-PARTITIONS_OPTION, FROM_OPTION = "--partitions", "--from"
+PARTITIONS_OPTION, FROM_OPTION, SPARK_OPTION = "--partitions", "--from", "--spark"
 Partitions = Annotated[
     int | None,
     typer.Option(
@@ -60,6 +65,17 @@ Sweep = Annotated[
 ]
 Top = Annotated[
     int, typer.Option("--top", min=0, max=10_000, help="Hottest keys listed.")
+]
+MaxKeys = Annotated[
+    int | None,
+    typer.Option(
+        "--max-keys",
+        min=1,
+        max=100_000_000,
+        metavar="N",
+        help="Counters of keys, for a file with more distinct keys than fit into "
+        "memory: hot keys get an error, shares stay exact.",
+    ),
 ]
 BatchBytes = Annotated[
     int,
@@ -99,6 +115,10 @@ JoinedWith = Annotated[
 ]
 
 
+Plot = Annotated[
+    bool,
+    typer.Option("--plot", help="Also draw the shares and the sweep as bars of text."),
+]
 Spark = Annotated[
     bool,
     typer.Option("--spark", help="Use Spark, for samples too large for one process."),
@@ -114,11 +134,13 @@ def skew(
     partitioner: Partitioners = None,
     sweep: Sweep = None,
     top: Top = 10,
+    max_keys: MaxKeys = None,
     batch_bytes: BatchBytes = 16_384,
     seed: Seed = 1,
     spark: Spark = False,
     master: Master = None,
     conf: Conf = None,
+    plot: Plot = False,
     output_format: Format = OutputFormat.TEXT,
     verbose: Verbose = False,
     source: KeySource,
@@ -133,6 +155,7 @@ def skew(
     """
     from planner.keys.keys_request import SkewRequest, answer_skew
     from planner.keys.skew_document import skew_document
+    from planner.keys.streamed.stream_skew import stream_skew
 
     names = partitioner or ["default"]
 
@@ -149,12 +172,21 @@ def skew(
     if partitions is None and not source.is_live:
         raise no_count(PARTITIONS_OPTION)
     request(partitions or 1).options()
-    if spark:
-        _print(_on_spark(source, request(partitions or 1), master, conf), output_format)
-        return
-    found = source.read()
-    options = request(partitions or _num_partitions(found)).options()
-    _print(skew_document(answer_skew(found, options)), output_format)
+    if max_keys is not None:
+        if spark:
+            raise not_streamed(SPARK_OPTION)
+        path, reading = source.stream_sample()
+        options = request(partitions or 1).options()
+        document = skew_document(stream_skew(path, reading, options, max_keys))
+    elif spark:
+        document = _on_spark(source, request(partitions or 1), master, conf)
+    else:
+        found = source.read()
+        options = request(partitions or _num_partitions(found)).options()
+        document = skew_document(answer_skew(found, options))
+    _print(document, output_format)
+    if plot and output_format is OutputFormat.TEXT:
+        _print_plot(document)
 
 
 @app.command("grow")
@@ -206,6 +238,14 @@ def _on_spark(
     from planner.spark.keys.key_skew import skew_on_spark
 
     return skew_document(skew_on_spark(session, path, options, request))
+
+
+def _print_plot(document: dict[str, Any]) -> None:
+    from planner.cli.common.plots import MOST_PLACES, drawn
+    from planner.report.charts.key_pictures import key_pictures
+
+    pictures = list(key_pictures(document, most=MOST_PLACES))
+    typer.echo("\n".join(["", *drawn(pictures)]))
 
 
 def _num_partitions(sample: "KeySample") -> int:

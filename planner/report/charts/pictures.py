@@ -4,8 +4,8 @@ Pictures: the numbers of charts, without any way to draw them.
 Charts of reports, terminal pictures and notebooks are drawn from the same pictures.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 Number = float | None
 
@@ -39,6 +39,11 @@ class LoadPicture:
         ``(P,)`` capacity thresholds; empty where none applies.
     omitted
         Number of further places that are not in the picture.
+    rest
+        Words on the further places.
+    legend
+        Words on marks that differ from the usual ones: ``now``, ``target``, ``band`` or
+        ``limit``.
     """
 
     name: str
@@ -53,6 +58,8 @@ class LoadPicture:
     upper: Sequence[Number] = ()
     threshold: Sequence[Number] = ()
     omitted: int = 0
+    rest: str = "that are nearer to their targets"
+    legend: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:

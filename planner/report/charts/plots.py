@@ -50,6 +50,8 @@ def plot_lines(
     """
     Yield the lines of pictures, one below the other, with a legend at the end.
 
+    A picture with words of its own has its own legend.
+
     Parameters
     ----------
     pictures
@@ -74,8 +76,11 @@ def plot_lines(
     """
     for picture in pictures:
         yield from _picture_lines(picture, width, marks)
-    if pictures:
-        yield from _legend(pictures, width, marks)
+        if picture.legend:
+            yield from _legend([picture], width, marks)
+    usual = [picture for picture in pictures if not picture.legend]
+    if usual:
+        yield from _legend(usual, width, marks)
 
 
 def _picture_lines(picture: LoadPicture, width: int, marks: Marks) -> Iterator[str]:
@@ -93,7 +98,7 @@ def _picture_lines(picture: LoadPicture, width: int, marks: Marks) -> Iterator[s
         end = f" {numbers[row]}" if tail else ""
         yield f"{head}{bar}{end}".rstrip()
     if picture.omitted:
-        text = f"and {picture.omitted} more that are nearer to their targets"
+        text = f"and {picture.omitted} more {picture.rest}"
         yield shorten(text, width)
 
 
@@ -152,6 +157,7 @@ def _legend(pictures: Sequence[LoadPicture], width: int, marks: Marks) -> Iterat
     words["target"] = "target"
     words |= {"band": "band"} if any(each.lower for each in pictures) else {}
     words |= {"limit": "threshold"} if any(each.threshold for each in pictures) else {}
+    words |= {name: word for name, word in pictures[0].legend.items() if name in words}
     plain = replace(marks, has_colours=False)
     texts = [f"{getattr(plain, name)} {word}" for name, word in words.items()]
     line = "  ".join(texts)

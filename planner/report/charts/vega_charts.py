@@ -137,7 +137,8 @@ def _altair() -> Any:  # noqa: ANN401 - the module
 def _title(picture: Picture, *subtitle: str) -> Any:  # noqa: ANN401 - of Altair
     alt = _altair()
     omitted = getattr(picture, "omitted", 0)
-    more = [f"and {omitted} more that are nearer to their targets"] if omitted else []
+    rest = getattr(picture, "rest", "")
+    more = [f"and {omitted} more {rest}".rstrip()] if omitted else []
     return alt.TitleParams(picture.title, subtitle=[*subtitle, *more])
 
 
@@ -179,11 +180,13 @@ def _load_chart(picture: LoadPicture) -> Any:  # noqa: ANN401 - of Altair
 
 def _load_words(picture: LoadPicture) -> str:
     """Return the legend in words."""
-    words = ["bar: now" if picture.before is None else "bar: after"]
+    usual = {"now": "now" if picture.before is None else "after", "target": "target"}
+    named = {**usual, "band": "band", "limit": "threshold", **picture.legend}
+    words = [f"bar: {named['now']}"]
     words += [] if picture.before is None else ["thick tick: before"]
-    words += ["thin tick: target"]
-    words += ["shade: band"] if picture.lower else []
-    words += ["dashes: threshold"] if picture.threshold else []
+    words += [f"thin tick: {named['target']}"]
+    words += [f"shade: {named['band']}"] if picture.lower else []
+    words += [f"dashes: {named['limit']}"] if picture.threshold else []
     return ", ".join(words)
 
 

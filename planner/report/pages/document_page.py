@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from planner.report.charts.key_pictures import SHARE_LEGEND, SWEEP_LEGEND, key_pictures
 from planner.report.charts.scenario_pictures import scenario_pictures
 from planner.report.pages.blocks import (
     Block,
@@ -22,6 +23,7 @@ TITLES = {
     "failures-scenario": "A loss",
     "what-if": "What if",
     "size": "Size",
+    "keys-skew": "Skew of keys",
     "status": "Status",
     "check": "Check",
     "verify": "Verify",
@@ -56,6 +58,7 @@ def document_page(name: str, document: Mapping[str, Any]) -> Page:
     sections = [
         Section("summary", "Summary", [Facts(list(_facts(_ordered(scalars))))]),
         *([_scenarios(document)] if name == "what-if" else []),
+        *(_skews(document) if name == "keys-skew" else ()),
         *(
             Section(f"part-{key}", _label(key), list(_blocks(key, parts[key])))
             for key in order
@@ -84,6 +87,20 @@ def _scenarios(document: Mapping[str, Any]) -> Section:
         table = figures_table("scenario", pictures)
         blocks.append(Figures(pictures=pictures, legend=legend, table=table))
     return Section("scenarios", "Scenarios beside today", blocks)
+
+
+def _skews(document: Mapping[str, Any]) -> Iterator[Section]:
+    """Yield the charts of keys: shares of partitions, and the sweep."""
+    legends = (SHARE_LEGEND, SWEEP_LEGEND)
+    heads = ("Shares of partitions", "Other numbers of partitions")
+    for head, picture, words in zip(
+        heads, key_pictures(document), legends, strict=False
+    ):
+        is_shown = {"band": bool(picture.lower), "limit": bool(picture.threshold)}
+        legend = [(k, text) for k, text in words.items() if is_shown.get(k, True)]
+        table = figures_table(picture.level, [picture])
+        blocks: list[Block] = [Figures(pictures=[picture], legend=legend, table=table)]
+        yield Section(f"of-{picture.name}", head, blocks)
 
 
 def _blocks(key: str, value: Any, depth: int = 0) -> Iterator[Block]:  # noqa: ANN401

@@ -25,7 +25,7 @@ from planner.keys.key_skew import (
 )
 from planner.keys.keys_request import SkewRequest
 from planner.keys.sample_options import SampleOptions
-from planner.keys.skew_notes import NO_SIZES, ignores_keys
+from planner.keys.skew_notes import NO_SIZES, SPREAD_EVENLY, ignores_keys
 from planner.spark.keys import distinct_sums as sums
 from planner.spark.keys.distinct_sums import SumTask, sum_batches
 from planner.spark.keys.read_keys import (
@@ -40,7 +40,6 @@ _SQL_TYPES = {"string": "string", "int64": "bigint", "binary": "binary"}
 SUM_COLUMNS = ", ".join(
     f"{column.name} {_SQL_TYPES[str(column.type)]}" for column in sums.SCHEMA
 )
-SPREAD_EVENLY = "records that keys do not place are spread evenly"
 
 
 def skew_on_spark(
