@@ -77,6 +77,7 @@ bench: env-dev ## Measure, and write the tables of docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.consuming --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --write docs/benchmarks.md
+	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.keying --write docs/benchmarks.md
 
 bench-smoke: env-dev ## Run every benchmark once, small
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.run --smoke
@@ -85,6 +86,7 @@ bench-smoke: env-dev ## Run every benchmark once, small
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.consuming --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --smoke
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --smoke
+	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.keying --smoke
 
 bench-live: needs-tests env-dev ## Time a snapshot of a running cluster of 10,000 partitions
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.live

@@ -1,0 +1,211 @@
+"""
+Place keys in one process and on Spark, and write the table of docs/benchmarks.md.
+
+``PYTHONPATH=tests python -m benchmarks.keying [--records 10000000,100000000]
+[--hashed 10000000] [--cores 2] [--runs 3] [--smoke] [--write FILE]``
+
+The skew of keys is held against one plain ``groupBy(key).count()`` over the same
+Parquet in the same session, in turns.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from assignment.partitioners import find_partitioner
+from assignment.partitioners.key_column import KeyColumn
+from benchmarks.processes import peak, peaks, spent
+from benchmarks.run import replace_between_markers, where_measured
+from planner.keys.key_skew import KeySkew
+from planner.keys.keys_request import SkewRequest
+from planner.keys.sample_options import SampleOptions
+
+MARKERS = ("<!-- keying: start -->", "<!-- keying: end -->")
+KEY_BYTES = 16
+PARTITIONS = 12
+RECORDS_PER_KEY = 5
+WARM_RUNS = 2
+"""Runs that do not count: the JVM compiles as it goes."""
+HASHED = ("default", "consistent", "sarama")
+SMOKE_KEYS = 3_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hashed:
+    """Seconds of CPU to place some keys by one partitioner, the median of `runs`."""
+
+    partitioner: str
+    keys: int
+    runs: int
+    cpu_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skewed:
+    """
+    Cost of a skew on Spark.
+
+    Parameters
+    ----------
+    records, keys, runs
+        Records, distinct keys, and timed runs.
+    plain_cpu_s, skew_cpu_s
+        Seconds of CPU of this process, Spark's JVM and its workers; medians.
+    ratio
+        Median of the ratios of skew to plain, run by run.
+    driver_bytes, jvm_bytes, worker_bytes
+        High-water marks: of this process, of Spark's JVM, of the largest worker.
+    """
+
+    records: int
+    keys: int
+    runs: int
+    plain_cpu_s: float
+    skew_cpu_s: float
+    ratio: float
+    driver_bytes: int
+    jvm_bytes: int
+    worker_bytes: int
+
+
+def measure_hashing(name: str, num_keys: int, runs: int) -> Hashed:
+    """Place keys at random, of 16 bytes each, by a partitioner."""
+    data = np.random.default_rng(1).integers(0, 256, num_keys * KEY_BYTES, np.uint8)
+    keys = KeyColumn(data, np.arange(num_keys + 1, dtype=np.int64) * KEY_BYTES)
+    partitioner = find_partitioner(name)
+    took = []
+    for _ in range(runs + 1):
+        began = time.process_time()
+        partitioner.partitions_for(keys)(PARTITIONS)
+        took.append(time.process_time() - began)
+    # The first run loads the compiled loop.
+    return Hashed(partitioner=name, keys=num_keys, runs=runs, cpu_s=median(took[1:]))
+
+
+def write_keys(spark: Any, folder: Path, records: int) -> Path:
+    """Write records with seeded keys, each in five records on average, as Parquet."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    distinct = max(records // RECORDS_PER_KEY, 1)
+    files = max(2, records // 5_000_000)
+    number = F.expr(f"pmod(xxhash64(id), {distinct})").cast("string")
+    key = F.concat(F.lit("customer-"), F.lpad(number, 10, "0"))
+    path = folder / "keys.parquet"
+    spark.range(0, records, 1, files).select(key.alias("key")).write.parquet(str(path))
+    return path
+
+
+def measure_skew(
+    spark: Any, folder: Path, records: int, runs: int, warm: int
+) -> Skewed:
+    """Count keys plainly and place them, in turns; the first `warm` do not count."""
+    from planner.spark.keys.key_skew import skew_on_spark
+
+    path = write_keys(spark, folder, records)
+    plain = spark.read.parquet(str(path)).groupBy("key").count()
+    request = SkewRequest(partitions=PARTITIONS)
+    found: list[KeySkew] = []
+
+    def count() -> None:
+        plain.write.format("noop").mode("overwrite").save()
+
+    def place() -> None:
+        found.append(skew_on_spark(spark, str(path), SampleOptions(), request))
+
+    took = [(spent(count)[1], spent(place)[1]) for _ in range(runs + warm)][warm:]
+    jvm, worker = peaks()
+    return Skewed(
+        records=found[-1].counts.records,
+        keys=found[-1].counts.keys,
+        runs=runs,
+        plain_cpu_s=median(plain_s for plain_s, _ in took),
+        skew_cpu_s=median(skew_s for _, skew_s in took),
+        ratio=median(skew_s / plain_s for plain_s, skew_s in took),
+        driver_bytes=peak("self"),
+        jvm_bytes=jvm,
+        worker_bytes=worker,
+    )
+
+
+def hash_table(found: Sequence[Hashed]) -> str:
+    """Return the hashing as a table in Markdown."""
+    rows = [
+        "| partitioner | keys of 16 bytes | runs | CPU, s | keys/s |",
+        "|---|---:|---:|---:|---:|",
+        *(
+            f"| `{h.partitioner}` | {h.keys:,} | {h.runs} | {h.cpu_s:.3f} "
+            f"| {h.keys / max(h.cpu_s, 1e-9):,.0f} |"
+            for h in found
+        ),
+    ]
+    return "\n".join(rows)
+
+
+def skew_table(found: Sequence[Skewed]) -> str:
+    """Return the skews as a table in Markdown."""
+    rows = [
+        "| records | keys | runs | plain count, CPU s | `keys skew`, CPU s | ratio "
+        "| driver, MB | JVM, MB | worker, MB |",
+        f"|{'---:|' * 9}",
+        *(
+            f"| {s.records:,} | {s.keys:,} | {s.runs} | {s.plain_cpu_s:.1f} "
+            f"| {s.skew_cpu_s:.1f} | {s.ratio:.2f} | {s.driver_bytes / 1e6:.0f} "
+            f"| {s.jvm_bytes / 1e6:.0f} | {s.worker_bytes / 1e6:.0f} |"
+            for s in found
+        ),
+    ]
+    return "\n".join(rows)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Measure the placing of keys.")
+    parser.add_argument("--records", default="10000000,100000000", help="on Spark")
+    parser.add_argument("--hashed", type=int, default=10_000_000, metavar="KEYS")
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--memory", default="3g", help="of Spark's JVM")
+    parser.add_argument("--smoke", action="store_true", help="small, once")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="page to update")
+    given = parser.parse_args()
+    if given.smoke:
+        given.records, given.hashed, given.runs = f"{SMOKE_KEYS}", SMOKE_KEYS, 1
+    return given
+
+
+def _skews(given: argparse.Namespace) -> Iterator[Skewed]:
+    from planner.spark.session import start_session
+
+    conf = {"spark.driver.memory": given.memory}
+    spark = start_session(master=f"local[{given.cores}]", conf=conf)
+    warm = WARM_RUNS
+    for size in (int(each) for each in given.records.split(",") if each):
+        with tempfile.TemporaryDirectory() as folder:
+            found = measure_skew(spark, Path(folder), size, given.runs, warm)
+        print(found, flush=True)  # noqa: T201 - progress
+        yield found
+        warm = 0
+    spark.stop()
+
+
+def main() -> None:
+    """Measure, print, and write the page if one is named."""
+    given = _arguments()
+    hashed = [measure_hashing(name, given.hashed, given.runs) for name in HASHED]
+    tables = [hash_table(hashed), skew_table(list(_skews(given)))]
+    measured = "\n\n".join([where_measured("make bench"), *tables])
+    print(measured)  # noqa: T201 - a script's output
+    if given.write:
+        page = given.write.read_text(encoding="utf-8")
+        page = replace_between_markers(page, measured, MARKERS)
+        given.write.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
