@@ -277,7 +277,7 @@ class PartitionsAuditResult:
 
     def __repr__(self) -> str:
         now = datetime.now(UTC)
-        return without_command(audit_screen(self.audit, (), "snapshot", now=now))
+        return without_command(audit_screen(self.audit, (), ["snapshot"], now=now))
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(repr(self))}</pre>"

@@ -23,7 +23,11 @@ COLUMNS = (
 
 
 def audit_screen(
-    audit: Audit, answers: Sequence[Mapping[str, Any]], source: str, *, now: datetime
+    audit: Audit,
+    answers: Sequence[Mapping[str, Any]],
+    source: Sequence[str],
+    *,
+    now: datetime,
 ) -> Iterator[str]:
     """
     Yield the lines of the screen, each at most 80 columns wide.
@@ -35,7 +39,8 @@ def audit_screen(
     answers
         Conditions of ``--fail-on``, each with whether it holds.
     source
-        Path of the snapshot, for the next command.
+        Words by which the next command reads the cluster: the path of the snapshot, or
+        the options of the connection.
     now
         Time, with a zone, that gives the age of the data.
     """
@@ -61,7 +66,7 @@ def audit_screen(
         yield from labelled("Fail on", f"{answer['condition']}: {verdict}")
     if audit.findings:
         topic = audit.findings[0].topic
-        words = ["kafka-planner", "partitions", "size", source, "--topic", topic]
+        words = ["kafka-planner", "partitions", "size", *source, "--topic", topic]
         yield from command_lines("Next", words)
 
 

@@ -1,5 +1,6 @@
 """The cluster of a command: a snapshot, or a running cluster that is read."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,13 @@ class ClusterSource:
             return ANY_SERVER
         config = None if self.command_config is None else str(self.command_config)
         return connection_options(self.bootstrap_server, config)
+
+    @property
+    def words(self) -> list[str]:
+        """Words of the command line by which other commands read the same cluster."""
+        if self.snapshot is not None:
+            return [str(self.snapshot)]
+        return shlex.split(self.connection)
 
     def check(self) -> None:
         """

@@ -1,24 +1,37 @@
 """`partitions audit`: topics with far too many or too few partitions."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.common_options import (
+    BootstrapServer,
+    CommandConfig,
     Format,
     OutputFormat,
     Quiet,
-    SnapshotArgument,
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json
+from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 
 if TYPE_CHECKING:
     from planner.partitions.audit_answer import Audit
 
+OptionalSnapshot = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[SNAP]",
+        help="Snapshot: .json, .json.gz or a Parquet folder. Without: "
+        "--bootstrap-server.",
+        show_default=False,
+    ),
+]
 ProducerRate = Annotated[
     str | None,
     typer.Option(
@@ -77,8 +90,13 @@ FailOn = Annotated[
 
 
 def audit(
-    snapshot: SnapshotArgument,
+    snapshot: OptionalSnapshot = None,
     *,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    allow_partial: AllowPartial = False,
     fail_on: FailOn = None,
     producer_rate: ProducerRate = None,
     consumer_rate: ConsumerRate = None,
@@ -98,7 +116,6 @@ def audit(
 
     Example: kafka-planner partitions audit prod.json --fail-on 'too_few>0'
     """
-    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.partitions.audit_answer import (
         FIGURES,
         AuditRequest,
@@ -106,10 +123,21 @@ def audit(
     )
     from planner.score.fail_on import evaluate, parse_conditions
 
+    source = ClusterSource(
+        snapshot=snapshot,
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        allow_partial=allow_partial,
+        quiet=quiet,
+        option="SNAP",
+    )
     inputs = Gatherer()
     texts = fail_on or []
     parsed = inputs.read(lambda: parse_conditions(texts, FIGURES, kind="an audit"))
-    read = inputs.read(lambda: read_snapshot(snapshot))
+    inputs.read(source.check)
+    read = inputs.read(source.read_file)
     request = AuditRequest(
         producer_rate=producer_rate,
         consumer_rate=consumer_rate,
@@ -118,14 +146,17 @@ def audit(
         leading_brokers=leading_brokers,
         recovery_per_partition=recovery_per_partition,
     )
-    found = None
-    if read is not None:
-        found = inputs.read(lambda: audit_partitions(read, request))
+    if read is None:
+        inputs.raise_problems()
+        read = source.read_live()
+    cluster = read
+    found = inputs.read(lambda: audit_partitions(cluster, request))
     inputs.raise_problems()
     if found is None:  # pragma: no cover - a problem has been raised
         return
-    answers = evaluate(parsed or {}, found.figures, file=str(snapshot))
-    _print(found, answers, str(snapshot), output_format)
+    words = source.words
+    answers = evaluate(parsed or {}, found.figures, file=words[-1])
+    _print(found, answers, words, output_format)
     is_bad = any(one["holds"] for one in answers) if texts else bool(found.findings)
     raise typer.Exit(ExitCode.FINDINGS if is_bad else ExitCode.OK)
 
@@ -133,7 +164,7 @@ def audit(
 def _print(
     found: "Audit",
     answers: list[dict[str, Any]],
-    source: str,
+    words: list[str],
     output_format: OutputFormat,
 ) -> None:
     now = datetime.now(UTC)
@@ -144,4 +175,4 @@ def _print(
         return
     from planner.partitions.audit_screen import audit_screen
 
-    typer.echo("\n".join(audit_screen(found, answers, source, now=now)))
+    typer.echo("\n".join(audit_screen(found, answers, words, now=now)))
