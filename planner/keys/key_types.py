@@ -7,6 +7,7 @@ are Arrow's; strings in UTF-8 and integers are serialized without a loop in Pyth
 
 import base64
 import binascii
+import codecs
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ import pyarrow as pa
 from assignment.partitioners.key_column import KeyColumn
 
 UTF_8 = "utf-8"
-# Java's "UTF-16" writes a byte order mark and big-endian units.
-_UTF_16 = {"utf-16", "utf16", "utf_16"}
+# Where Python writes bytes in the order of this machine, Java writes big-endian units,
+# those of UTF-16 after a byte order mark, which an empty text has not.
+_BIG_ENDIAN = {"utf-16": (b"\xfe\xff", "utf-16-be"), "utf-32": (b"", "utf-32-be")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +43,9 @@ class WrongKeysError(Exception):
 
 def encode_text(text: str, encoding: str) -> bytes:
     """Return text as Java's ``String.getBytes`` encodes it: unknown characters as ?."""
-    if encoding.lower() in _UTF_16:
-        return b"\xfe\xff" + text.encode("utf-16-be", "replace")
-    return text.encode(encoding, "replace")
+    name = codecs.lookup(encoding).name
+    mark, name = _BIG_ENDIAN.get(name, (b"", name))
+    return (mark if text else b"") + text.encode(name, "replace")
 
 
 def zigzag(number: int) -> bytes:

@@ -12,7 +12,14 @@ from planner.errors import BadInputError
 from planner.io.json_reader import JsonTextError, parse_json
 from planner.io.problems import problem
 from planner.keys.sample_options import SampleOptions
-from planner.keys.sample_rows import SampleProblems, SampleRows, check_topics, no_column
+from planner.keys.sample_rows import (
+    NUMBER_COLUMNS,
+    SampleProblems,
+    SampleRows,
+    check_topics,
+    no_column,
+    number_rule,
+)
 
 LINES_PER_BATCH = 1_000_000
 # Fields that the console consumer prints before the key, if it is asked to.
@@ -110,6 +117,9 @@ def _console_fields(
     while rest and (_BEFORE_KEY.fullmatch(rest[0]) or _PARTITION.fullmatch(rest[0])):
         named = _PARTITION.fullmatch(rest.pop(0))
         partition = int(named[1]) if named else partition
+    if partition is not None and partition > NUMBER_COLUMNS["partition"][1]:
+        problems.add(f"line {number}", partition, number_rule("partition"))
+        return None
     if len(rest) < 2:
         problems.add(
             f"line {number}",
@@ -138,11 +148,13 @@ def read_json_lines(
 
 
 def _parsed(line: bytes, number: int, problems: SampleProblems) -> Any:  # noqa: ANN401 - any JSON value
+    text = _decoded(line, number, problems)
+    if text is None:
+        return None
     try:
-        return parse_json(line)
-    except (JsonTextError, UnicodeDecodeError) as error:
-        rule = error.rule if isinstance(error, JsonTextError) else "must be UTF-8"
-        problems.add(f"line {number}", line[:60].decode(errors="replace"), rule)
+        return parse_json(text.removeprefix("\ufeff"))
+    except JsonTextError as error:
+        problems.add(f"line {number}", text[:60], error.rule)
         return None
 
 
@@ -158,24 +170,35 @@ def _json_rows(
     column = _json_keys(keys, [number for number, _ in values], options, problems)
     objects = [value if isinstance(value, dict) else {} for _, value in values]
     first = values[0][0] if values else 1
+    numbers = [number for number, _ in values]
     rows = SampleRows(
         keys=column,
-        sizes=_json_numbers("bytes", objects, pa.int64()) or _payload_sizes(objects),
-        partitions=_json_numbers("partition", objects, pa.int32()),
+        sizes=_json_numbers("bytes", objects, numbers, problems)
+        or _payload_sizes(objects),
+        partitions=_json_numbers("partition", objects, numbers, problems),
         first=first,
+        numbers=numbers,
     )
+    problems.raise_all()
     check_topics((each.get("topic") for each in objects), options.topic, rows, problems)
     return rows
 
 
 def _json_numbers(
-    name: str, objects: Sequence[dict[str, Any]], kind: pa.DataType
+    name: str,
+    objects: Sequence[dict[str, Any]],
+    numbers: Sequence[int],
+    problems: SampleProblems,
 ) -> pa.Array | None:
     """Return a column of numbers that every object has; `None` if one lacks it."""
-    numbers = [each.get(name) for each in objects]
-    if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in numbers):
-        return None
-    return pa.array(numbers, kind)
+    values = [each.get(name) for each in objects]
+    kind, most = NUMBER_COLUMNS[name]
+    for value, number in zip(values, numbers, strict=True):
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        if value is not None and not (is_number and 0 <= value <= most):
+            problems.add(f"line {number}", value, number_rule(name))
+            return None
+    return None if None in values else pa.array(values, kind)
 
 
 def _payload_sizes(objects: Sequence[dict[str, Any]]) -> pa.Array | None:
@@ -183,10 +206,14 @@ def _payload_sizes(objects: Sequence[dict[str, Any]]) -> pa.Array | None:
     if not objects or any("payload" not in each for each in objects):
         return None
     sizes = [
-        sum(len(str(each.get(name) or "").encode()) for name in ("key", "payload"))
+        sum(_text_bytes(each.get(name)) for name in ("key", "payload"))
         for each in objects
     ]
     return pa.array(sizes, pa.int64())
+
+
+def _text_bytes(value: object) -> int:
+    return len(str(value or "").encode("utf-8", "surrogatepass"))
 
 
 def _json_keys(
@@ -212,8 +239,22 @@ def _json_keys(
         raise untyped_numbers(problems.file)
     try:
         return pa.array(keys, pa.int64() if first is int else pa.large_string())
+    except UnicodeEncodeError:
+        _refuse_surrogates(keys, numbers, problems)
+        raise
     except (OverflowError, pa.ArrowInvalid):
         return pa.array([None if key is None else str(key) for key in keys])
+
+
+def _refuse_surrogates(
+    keys: Sequence[str | None], numbers: Sequence[int], problems: SampleProblems
+) -> None:
+    """Raise the problems of texts that no encoding of Unicode has bytes for."""
+    for key, number in zip(keys, numbers, strict=True):
+        if re.search("[\ud800-\udfff]", key or ""):
+            rule = "must be text without half a surrogate pair"
+            problems.add(f"line {number}", ascii(key), rule, "give keys as base64")
+    problems.raise_all()
 
 
 def _kind_rule(first: type) -> str:

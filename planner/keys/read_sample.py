@@ -1,5 +1,6 @@
 """Samples of keys read from files, serialized, and counted by key."""
 
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ import pyarrow as pa
 from assignment.partitioners.key_column import KeyColumn, schema_prefix, with_prefix
 from placement.array_types import FloatArray
 from planner.errors import BadInputError
-from planner.io.problems import problem
+from planner.io.problems import first_line, problem
 from planner.keys.key_sample import KeySample
 from planner.keys.key_types import WrongKeysError, is_binary, key_column, serialize
 from planner.keys.line_samples import read_console, read_json_lines, read_text
@@ -61,7 +62,13 @@ def sample_rows(
         found = problem(str(path), "", None, "there is no such file")
         msg = f"the sample {path} cannot be read"
         raise BadInputError(msg, [found])
-    yield from READERS[options.format_of(path)](path, options, problems)
+    try:
+        yield from READERS[options.format_of(path)](path, options, problems)
+    except (OSError, EOFError, zlib.error) as error:
+        # Of a file that cannot be opened, or is not what its suffix .gz says.
+        found = problem(str(path), "", None, f"cannot be read: {first_line(error)}")
+        msg = f"the sample {path} cannot be read"
+        raise BadInputError(msg, [found]) from error
 
 
 @dataclass(slots=True)

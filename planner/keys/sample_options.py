@@ -1,6 +1,5 @@
 """Options that say how a sample of keys is read."""
 
-import codecs
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -107,8 +106,9 @@ def _unknown(
 
 def _wrong_encoding(encoding: str) -> list[InputProblem]:
     try:
-        codecs.lookup(encoding)
-    except LookupError:
+        # Python has codecs that are no encodings of text, such as rot13.
+        "".encode(encoding)
+    except (LookupError, ValueError):
         rule = "must be an encoding of Java and Python, such as utf-8 or iso-8859-1"
         return [problem("command line", "--key-encoding", encoding, rule)]
     return []

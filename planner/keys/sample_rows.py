@@ -1,6 +1,6 @@
 """Rows of a sample as its reader finds them, and the problems of its keys."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,18 @@ from planner.io.problems import problem, refuse_all
 
 MOST_PROBLEMS = 1000
 """Problems after which the rest of a sample is not read."""
+
+
+NUMBER_COLUMNS: Mapping[str, tuple[pa.DataType, int]] = {
+    "bytes": (pa.int64(), 2**62),
+    "partition": (pa.int32(), 2**31 - 1),
+}
+"""Type and largest value of the columns of numbers."""
+
+
+def number_rule(name: str) -> str:
+    """Return the rule that a value of a column of numbers breaks."""
+    return f"{name} must be a whole number from 0 to {NUMBER_COLUMNS[name][1]}"
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -30,6 +42,8 @@ class SampleRows:
         Number of the first row, for messages.
     unit
         Unit that rows are counted in: ``line`` or ``row``.
+    numbers
+        ``(R,)`` number of each row, if some are left out; else `None`.
     """
 
     keys: pa.Array
@@ -37,10 +51,12 @@ class SampleRows:
     partitions: pa.Array | None = None
     first: int = 1
     unit: str = "line"
+    numbers: Sequence[int] | None = None
 
     def place(self, row: int) -> str:
         """Return the place of a row in messages."""
-        return f"{self.unit} {self.first + row}"
+        number = self.first + row if self.numbers is None else self.numbers[row]
+        return f"{self.unit} {number}"
 
 
 @dataclass(slots=True)

@@ -1,20 +1,32 @@
 """Samples in tables: CSV and Parquet, read in batches."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from placement.array_types import IntArray
 from planner.errors import BadInputError
 from planner.io.problems import first_line, problem
 from planner.keys.key_types import is_binary
 from planner.keys.line_samples import open_lines, untyped_numbers
 from planner.keys.sample_options import SampleOptions
-from planner.keys.sample_rows import SampleProblems, SampleRows, check_topics, no_column
+from planner.keys.sample_rows import (
+    NUMBER_COLUMNS,
+    SampleProblems,
+    SampleRows,
+    check_topics,
+    no_column,
+    number_rule,
+)
 
-_TYPES = {"bytes": pa.int64(), "partition": pa.int32(), "topic": pa.large_string()}
+_TYPES = {
+    **{name: kind for name, (kind, _) in NUMBER_COLUMNS.items()},
+    "topic": pa.large_string(),
+}
 
 
 def read_csv(
@@ -102,6 +114,7 @@ def read_parquet(
     _check_type(data.schema.field(options.key_column).type, options, problems.file)
     first = 1
     for batch in data.to_batches(columns=list(dict.fromkeys(wanted))):
+        _check_numbers(batch, first, problems)
         rows = _rows(pa.table(batch), options, first, "row")
         yield _checked(rows, batch, options, problems)
         first += batch.num_rows
@@ -151,6 +164,31 @@ def _checked(
     options: SampleOptions,
     problems: SampleProblems,
 ) -> SampleRows:
+    for name, column in (("bytes", rows.sizes), ("partition", rows.partitions)):
+        if column is not None:
+            values = column.to_numpy(zero_copy_only=False)
+            _refuse_numbers(rows.place, name, values, problems)
     if options.topic is not None and "topic" in batch.schema.names:
         check_topics(batch.column("topic").to_pylist(), options.topic, rows, problems)
     return rows
+
+
+def _check_numbers(batch: pa.RecordBatch, first: int, problems: SampleProblems) -> None:
+    """Refuse columns of numbers that are none, or too large for their type."""
+    for name, (kind, _) in NUMBER_COLUMNS.items():
+        if name not in batch.schema.names:
+            continue
+        try:
+            batch.column(name).cast(kind)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            place = f"column {name}, from row {first} on"
+            problems.add(place, None, number_rule(name))
+            problems.raise_all()
+
+
+def _refuse_numbers(
+    place: Callable[[int], str], name: str, values: IntArray, problems: SampleProblems
+) -> None:
+    is_wrong = (values < 0) | (values > NUMBER_COLUMNS[name][1])
+    for row in np.flatnonzero(is_wrong).tolist():
+        problems.add(place(row), int(values[row]), number_rule(name))

@@ -6,15 +6,18 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from kafka import KafkaAdminClient, KafkaProducer
 
 from assignment.partitioners import find_partitioner, place_records
 from assignment.partitioners.balls_into_bins import moved_share
 from assignment.partitioners.key_column import KeyColumn
+from assignment.partitioners.key_hashes import murmur2
 from integration.kafka.cluster import Cluster
 from integration.planner import run_here
 from integration.readers import create
+from planner.keys.key_types import key_column, serialize
 
 pytestmark = pytest.mark.kafka
 
@@ -60,6 +63,37 @@ def test_javas_producer_places_keys_as_foretold(shared_cluster: Cluster) -> None
     ]
     assert found["placed_as"][0]["share"] == 1
     assert not found["sample"]["estimated"]
+
+
+@pytest.mark.parametrize(
+    ("key_type", "encoding", "texts"),
+    [
+        ("string", "UTF-8", ["", "é€😀", "x" * 5000, "\x00\x7f", "a b"]),
+        ("string", "UTF-16", ["", "é€😀", "abc"]),
+        ("string", "UTF-16LE", ["é€😀"]),
+        ("string", "UTF-32", ["é€😀", "a"]),
+        ("string", "ISO-8859-1", ["é", "€😀x"]),
+        ("string", "US-ASCII", ["é€😀"]),
+        ("string", "windows-1252", ["é€😀"]),
+        ("int", "UTF-8", ["0", "-1", "-2147483648", "2147483647", "258"]),
+        ("long", "UTF-8", ["0", "-1", str(-(2**63)), str(2**63 - 1), "-258"]),
+        ("uuid", "UTF-8", ["6B29FC40-CA47-1067-B31D-00DD010662DA"]),
+        ("uuid", "UTF-16", ["6b29fc40-ca47-1067-b31d-00dd010662da"]),
+    ],
+)
+def test_javas_serializers_give_the_same_bytes_and_hashes(
+    shared_cluster: Cluster, key_type: str, encoding: str, texts: list[str]
+) -> None:
+    words = ["=" + text.encode().hex() for text in texts]
+
+    said = shared_cluster.run("Serialized", key_type, encoding, *words)
+
+    keys = serialize(pa.array(texts), key_type, encoding)
+    hashes = murmur2(key_column(keys)).astype(np.uint32).view(np.int32)
+    assert said.splitlines() == [
+        f"={key.hex()} {value} {value & 0x7FFFFFFF}"
+        for key, value in zip(keys.to_pylist(), hashes.tolist(), strict=True)
+    ]
 
 
 def test_kafka_pythons_producer_places_keys_as_foretold(

@@ -155,10 +155,14 @@ def test_serializers_give_the_bytes_of_the_producer(key_type, given, expected):
         ("iso-8859-1", b"\xe9?"),
         ("UTF-16", b"\xfe\xff\x00\xe9\x20\xac"),
         ("utf-16-le", b"\xe9\x00\xac\x20"),
+        ("U16", b"\xfe\xff\x00\xe9\x20\xac"),
+        ("UTF-32", b"\x00\x00\x00\xe9\x00\x00\x20\xac"),
     ],
 )
 def test_strings_are_encoded_as_java_does(encoding, expected):
-    assert serialize(pa.array(["é€"]), "string", encoding).to_pylist() == [expected]
+    found = serialize(pa.array(["é€", ""]), "string", encoding).to_pylist()
+
+    assert found == [expected, b""]
 
 
 @given(st.integers(-(2**63), 2**63 - 1))
@@ -325,6 +329,12 @@ REFUSED = [
     ),
     pytest.param(
         "k.txt", "a\n", {"encoding": "x"}, "--key-encoding", "encoding", id="encoding"
+    ),
+    pytest.param(
+        "k.txt", "a\n", {"encoding": "rot13"}, "--key-encoding", "encoding", id="rot13"
+    ),
+    pytest.param(
+        "k.txt", "a\n", {"encoding": "a\0"}, "--key-encoding", "encoding", id="nul"
     ),
 ]
 

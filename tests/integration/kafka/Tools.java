@@ -15,6 +15,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,8 +26,14 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.IntegerSerializer;
+import org.apache.kafka.common.serialization.LongSerializer;
+import org.apache.kafka.common.serialization.Serializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.common.serialization.UUIDSerializer;
 import org.apache.kafka.common.utils.Exit;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.common.utils.Utils;
 
 /**
  * Runs Kafka's command line tools and `Nodes`, one after the other, in one JVM that stays.
@@ -199,5 +206,42 @@ class Records {
         for (var one : sent) {
             System.out.println(one.get().partition());
         }
+    }
+}
+
+/**
+ * Serialize keys, given as UTF-8 in hex, by Kafka's serializer of a type and an encoding,
+ * and print bytes, murmur2, and its positive value.
+ */
+class Serialized {
+    public static void main(String[] words) throws Exception {
+        var serializer = serializer(words[0]);
+        serializer.configure(Map.of("key.serializer.encoding", words[1]), true);
+        for (var word : Arrays.asList(words).subList(2, words.length)) {
+            var text = new String(HexFormat.of().parseHex(word.substring(1)), "UTF-8");
+            var bytes = serializer.serialize("t", value(words[0], text));
+            int hash = Utils.murmur2(bytes);
+            var hex = HexFormat.of().formatHex(bytes);
+            System.out.println("=" + hex + " " + hash + " " + Utils.toPositive(hash));
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    static Serializer<Object> serializer(String type) {
+        return (Serializer<Object>) (Object) switch (type) {
+            case "int" -> new IntegerSerializer();
+            case "long" -> new LongSerializer();
+            case "uuid" -> new UUIDSerializer();
+            default -> new StringSerializer();
+        };
+    }
+
+    static Object value(String type, String text) {
+        return switch (type) {
+            case "int" -> Integer.valueOf(text);
+            case "long" -> Long.valueOf(text);
+            case "uuid" -> UUID.fromString(text);
+            default -> text;
+        };
     }
 }
