@@ -2,13 +2,15 @@
 Place keys in one process and on Spark, and write the table of docs/benchmarks.md.
 
 ``PYTHONPATH=tests python -m benchmarks.keying [--records 10000000,100000000]
-[--hashed 10000000] [--cores 2] [--runs 3] [--smoke] [--write FILE]``
+[--per-key 5] [--hashed 10000000] [--cores 2] [--runs 3] [--warm 2] [--smoke]
+[--write FILE]``
 
 The skew of keys is held against one plain ``groupBy(key).count()`` over the same
 Parquet in the same session, in turns.
 """
 
 import argparse
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -89,11 +91,11 @@ def measure_hashing(name: str, num_keys: int, runs: int) -> Hashed:
     return Hashed(partitioner=name, keys=num_keys, runs=runs, cpu_s=median(took[1:]))
 
 
-def write_keys(spark: Any, folder: Path, records: int) -> Path:
-    """Write records with seeded keys, each in five records on average, as Parquet."""
+def write_keys(spark: Any, folder: Path, records: int, per_key: int) -> Path:
+    """Write records with seeded keys, each in `per_key` on average, as Parquet."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    distinct = max(records // RECORDS_PER_KEY, 1)
+    distinct = max(records // per_key, 1)
     files = max(2, records // 5_000_000)
     number = F.expr(f"pmod(xxhash64(id), {distinct})").cast("string")
     key = F.concat(F.lit("customer-"), F.lpad(number, 10, "0"))
@@ -103,12 +105,18 @@ def write_keys(spark: Any, folder: Path, records: int) -> Path:
 
 
 def measure_skew(
-    spark: Any, folder: Path, records: int, runs: int, warm: int
+    spark: Any,
+    folder: Path,
+    records: int,
+    runs: int,
+    warm: int,
+    *,
+    per_key: int = RECORDS_PER_KEY,
 ) -> Skewed:
     """Count keys plainly and place them, in turns; the first `warm` do not count."""
     from planner.spark.keys.key_skew import skew_on_spark
 
-    path = write_keys(spark, folder, records)
+    path = write_keys(spark, folder, records, per_key)
     plain = spark.read.parquet(str(path)).groupBy("key").count()
     request = SkewRequest(partitions=PARTITIONS)
     found: list[KeySkew] = []
@@ -119,7 +127,11 @@ def measure_skew(
     def place() -> None:
         found.append(skew_on_spark(spark, str(path), SampleOptions(), request))
 
-    took = [(spent(count)[1], spent(place)[1]) for _ in range(runs + warm)][warm:]
+    took = []
+    for _ in range(runs + warm):
+        took.append((spent(count)[1], spent(place)[1]))
+        print(f"{records:,}: {took[-1]}", file=sys.stderr, flush=True)  # noqa: T201
+    took = took[warm:]
     jvm, worker = peaks()
     return Skewed(
         records=found[-1].counts.records,
@@ -168,8 +180,10 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure the placing of keys.")
     parser.add_argument("--records", default="10000000,100000000", help="on Spark")
     parser.add_argument("--hashed", type=int, default=10_000_000, metavar="KEYS")
+    parser.add_argument("--per-key", type=int, default=RECORDS_PER_KEY)
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--warm", type=int, default=WARM_RUNS, help="not counted")
     parser.add_argument("--memory", default="3g", help="of Spark's JVM")
     parser.add_argument("--smoke", action="store_true", help="small, once")
     parser.add_argument("--write", type=Path, metavar="FILE", help="page to update")
@@ -184,11 +198,11 @@ def _skews(given: argparse.Namespace) -> Iterator[Skewed]:
 
     conf = {"spark.driver.memory": given.memory}
     spark = start_session(master=f"local[{given.cores}]", conf=conf)
-    warm = WARM_RUNS
+    warm = given.warm
     for size in (int(each) for each in given.records.split(",") if each):
         with tempfile.TemporaryDirectory() as folder:
-            found = measure_skew(spark, Path(folder), size, given.runs, warm)
-        print(found, flush=True)  # noqa: T201 - progress
+            path, per_key = Path(folder), given.per_key
+            found = measure_skew(spark, path, size, given.runs, warm, per_key=per_key)
         yield found
         warm = 0
     spark.stop()
@@ -197,8 +211,10 @@ def _skews(given: argparse.Namespace) -> Iterator[Skewed]:
 def main() -> None:
     """Measure, print, and write the page if one is named."""
     given = _arguments()
+    # Hashing in this process would raise the high-water mark of the driver.
+    skewed = list(_skews(given))
     hashed = [measure_hashing(name, given.hashed, given.runs) for name in HASHED]
-    tables = [hash_table(hashed), skew_table(list(_skews(given)))]
+    tables = [hash_table(hashed), skew_table(skewed)]
     measured = "\n\n".join([where_measured("make bench"), *tables])
     print(measured)  # noqa: T201 - a script's output
     if given.write:
