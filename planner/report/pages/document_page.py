@@ -1,6 +1,6 @@
 """The page of a document that a command printed with `--format json`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner.report.charts.scenario_pictures import scenario_pictures
@@ -13,6 +13,11 @@ from planner.report.pages.blocks import (
     Page,
     Section,
     Words,
+)
+from planner.report.pages.document_verdicts import verdict_of
+from planner.report.pages.group_pages import (
+    assignment_sections,
+    group_what_if_sections,
 )
 from planner.report.pages.load_blocks import figures_table
 from planner.text.format import bytes_text, duration_text, percent_text
@@ -53,13 +58,15 @@ def document_page(name: str, document: Mapping[str, Any]) -> Page:
     parts = {key: v for key, v in document.items() if isinstance(v, dict | list)}
     first = [key for key in FIRST if key in parts]
     order = [*first, *(key for key in parts if key not in first)]
+    verdict = Words(verdict_of(name, document), is_strong=True)
+    left_out = {*LEFT_OUT, *SHOWN_APART.get(name, ())}
     sections = [
-        Section("summary", "Summary", [Facts(list(_facts(_ordered(scalars))))]),
-        *([_scenarios(document)] if name == "what-if" else []),
+        Section("verdict", "Verdict", [verdict, Facts([*_facts(_ordered(scalars))])]),
+        *OWN_SECTIONS.get(name, _no_sections)(document),
         *(
             Section(f"part-{key}", _label(key), list(_blocks(key, parts[key])))
             for key in order
-            if key not in LEFT_OUT
+            if key not in left_out
         ),
     ]
     title = f"{TITLES[name]}: {subject}" if subject else TITLES[name]
@@ -71,19 +78,36 @@ def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {key: fields[key] for key in (*first, *fields) if key not in LEFT_OUT}
 
 
-def _scenarios(document: Mapping[str, Any]) -> Section:
+def _no_sections(_: Mapping[str, Any]) -> Iterator[Section]:
+    yield from ()
+
+
+def _scenarios(document: Mapping[str, Any]) -> Iterator[Section]:
     rows = [document["today"], *document["scenarios"]]
     thresholds = document["assumptions"]["capacity_threshold"]
     pictures = list(scenario_pictures(rows, thresholds))
-    held = [row["name"] for row in document["scenarios"] if not row["holds"]]
-    text = f"These scenarios do not hold: {', '.join(held)}." if held else ""
-    blocks: list[Block] = [Words(text or "Every scenario holds.", is_strong=True)]
+    blocks: list[Block] = []
     if pictures:
         legend = [("now", "fullest broker"), ("target", "mean")]
         legend.append(("limit", "capacity threshold"))
         table = figures_table("scenario", pictures)
         blocks.append(Figures(pictures=pictures, legend=legend, table=table))
-    return Section("scenarios", "Scenarios beside today", blocks)
+    else:
+        blocks.append(Words("No use of a broker is known."))
+    yield Section("scenarios", "Scenarios beside today", blocks)
+
+
+OWN_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Section]]] = {
+    "what-if": _scenarios,
+    "group-assignment": assignment_sections,
+    "group-what-if": group_what_if_sections,
+}
+"""Sections that a document has before its other fields."""
+SHOWN_APART = {
+    "group-assignment": ("assignment", "load", "revoked", "certificate", "notes"),
+    "group-what-if": ("runs", "notes"),
+}
+"""Fields that these sections show."""
 
 
 def _blocks(key: str, value: Any, depth: int = 0) -> Iterator[Block]:  # noqa: ANN401
