@@ -38,7 +38,11 @@ FIRST = ("verdict", "status", "ok", "survives", "is_checked", "value", "lower_bo
 """Fields that a reader looks for, in this order."""
 LEFT_OUT = ("data_age_s", "seconds", "peak_memory_bytes")
 """Fields that were measured, or that the page tells when it is opened."""
+PARTS = {"verdict": "Verdict by kind of loss"}
+"""Titles of fields whose names say too little."""
 MOST_ROWS = 4000
+MOST_COLUMNS = 24
+"""Largest number of columns of a table that fits on paper."""
 FRACTIONS = ("use", "max_use", "mean_use", "threshold", "fraction", "share")
 
 
@@ -64,7 +68,11 @@ def document_page(name: str, document: Mapping[str, Any]) -> Page:
         Section("verdict", "Verdict", [verdict, Facts([*_facts(_ordered(scalars))])]),
         *OWN_SECTIONS.get(name, _no_sections)(document),
         *(
-            Section(f"part-{key}", _label(key), list(_blocks(key, parts[key])))
+            Section(
+                f"part-{key}",
+                PARTS.get(key) or _label(key),
+                list(_blocks(key, parts[key])),
+            )
             for key in order
             if key not in left_out
         ),
@@ -113,7 +121,7 @@ SHOWN_APART = {
 def _blocks(key: str, value: Any, depth: int = 0) -> Iterator[Block]:  # noqa: ANN401
     """Yield a field: records as a table, single values as facts, parts below it."""
     if isinstance(value, list):
-        yield _listed(key, value)
+        yield from _listed(key, value)
         return
     if depth:
         yield Words(_label(key), is_strong=True)
@@ -127,22 +135,43 @@ def _blocks(key: str, value: Any, depth: int = 0) -> Iterator[Block]:  # noqa: A
         yield Words("none")
 
 
-def _listed(name: str, values: Sequence[Any]) -> Block:
-    """Return a list: records as a browsed table, single values as words."""
+def _listed(name: str, values: Sequence[Any]) -> Iterator[Block]:
+    """Yield a list: records as browsed tables, single values as words."""
     if not values:
-        return Words(f"{_label(name)}: none")
+        yield Words(f"{_label(name)}: none")
+        return
     if not all(isinstance(value, dict) for value in values):
-        return Words(f"{_label(name)}: {_shown(name, list(values))}")
+        yield Words(f"{_label(name)}: {_shown(name, list(values))}")
+        return
     rows = [_flat(value) for value in values[:MOST_ROWS]]
     heads = list(dict.fromkeys(key for row in rows for key in row))
-    sizes = [at for at, head in enumerate(heads) if _is_size(head)]
+    for part, columns in _parts(heads):
+        yield _browsed(f"{name} {part}".strip(), columns, rows, len(values))
+
+
+def _parts(heads: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the columns of each table: wide records are apart, by the first column."""
+    if len(heads) <= MOST_COLUMNS:
+        yield "", list(heads)
+        return
+    by_record: dict[str, list[str]] = {"": []}
+    for head in heads:
+        by_record.setdefault(head.rpartition(" ")[0], []).append(head)
+    for record, columns in by_record.items():
+        first = heads[:1] if record else []
+        yield record, [*first, *columns]
+
+
+def _browsed(
+    name: str, heads: Sequence[str], rows: Sequence[Mapping[str, Any]], total: int
+) -> BrowsedTable:
     return BrowsedTable(
         name=name.replace("_", "-").replace(" ", "-"),
         caption=_label(name),
         heads=[_label(head) for head in heads],
         rows=[[_cell(head, row.get(head)) for head in heads] for row in rows],
-        sizes=sizes,
-        total=len(values),
+        sizes=[at for at, head in enumerate(heads) if _is_size(head)],
+        total=total,
         rest="the document has all",
     )
 
@@ -161,6 +190,10 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def _facts(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in fields.items():
         yield _label(key), _shown(key, value)
+
+
+def _title(key: str) -> str:
+    return PARTS.get(key) or _label(key)
 
 
 def _label(key: str) -> str:

@@ -25,6 +25,30 @@ MOST_NAMES = 5
 WRONG = ("offline_partitions", "under_min_isr", "rack", "over_capacity")
 """Columns of an overview, and fields of violations, that count what is wrong."""
 FIRST = ("cluster_id", "taken_at", "request", "resource", "status", "holds", "reason")
+OVERVIEW = (
+    *FIRST,
+    "owner",
+    "brokers",
+    "partitions",
+    "offline_partitions",
+    "under_min_isr",
+    "rack",
+    "over_capacity",
+    "brokers_out_of_band",
+    "brokers_over_threshold",
+    "worst_broker",
+    "worst_resource",
+    "worst_deviation",
+    "max_disk_use",
+    "fullest_broker",
+    "headroom_n1_broker",
+    "headroom_n1_rack",
+    "days_until_full",
+    "min_bytes_to_balance",
+    "cost_total",
+    "saving_at_most",
+)
+"""Columns of an overview that fit a page; the table has all."""
 LEFT_OUT = ("version", "date", "level", "broker", "log_dir", "topic", "request_hash")
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
@@ -151,7 +175,9 @@ def _overview(name: str, rows: Sequence[Row]) -> Iterator[Block]:
     used = [_percent(row["max_disk_use"]) for row in ranked]
     unit = "% of the disk's capacity"
     yield from _figures([_picture("fullest disk", unit, ranked, used)])
-    yield _table(name, ranked)
+    own = [{key: row.get(key) for key in OVERVIEW if key in row} for row in ranked]
+    yield _table(name, own)
+    yield Words("The table of the overview has further columns.")
 
 
 def _rank(row: Row) -> tuple[Any, ...]:
