@@ -76,6 +76,8 @@ bench: env-dev ## Measure, and write the tables of docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.comparing --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.consuming --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --write docs/benchmarks.md
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.reporting --write docs/benchmarks.md
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.tools --write docs/comparison.md
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --write docs/benchmarks.md
 
 bench-smoke: env-dev ## Run every benchmark once, small
@@ -84,6 +86,7 @@ bench-smoke: env-dev ## Run every benchmark once, small
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.small --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.consuming --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --smoke
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.reporting --smoke
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --smoke
 
 bench-live: needs-tests env-dev ## Time a snapshot of a running cluster of 10,000 partitions
