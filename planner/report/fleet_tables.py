@@ -65,6 +65,8 @@ def read_fleet_tables(folders: Sequence[Path]) -> dict[str, list[Row]]:
                 summary = "the report cannot be made"
                 raise refusal(summary, str(folder), rule, "make a report of each")
             found[name] = _last(_rows(folder / name, name))
+    if "scores" in found and "problems" in found:
+        found["problems"] = _not_before(found["problems"], found["scores"])
     return found
 
 
@@ -90,6 +92,17 @@ def _rows(folder: Path, name: str) -> list[Row]:
 def _refusal(folder: Path, rule: str) -> BadInputError:
     remedy = "name a folder that 'fleet score', 'overview' or 'plan' wrote"
     return refusal("the report cannot be made", str(folder), rule, remedy)
+
+
+def _not_before(problems: Sequence[Row], scores: Sequence[Row]) -> list[Row]:
+    """Return the problems that the last score of their cluster has not outlived."""
+    scored = {row["cluster_id"]: row["taken_at"] for row in scores}
+    return [
+        row
+        for row in problems
+        if row["cluster_id"] not in scored
+        or scored[row["cluster_id"]] <= row["taken_at"]
+    ]
 
 
 def _last(rows: list[Row]) -> list[Row]:

@@ -129,6 +129,24 @@ def test_scores_and_overview_together_make_one_page(capsys, tmp_path):
     assert 'id="clusters-fullest-disk"' in page
 
 
+def problem_row(cluster_id, taken_at):
+    return {"cluster_id": cluster_id, "taken_at": taken_at, "severity": "error"}
+
+
+def test_problems_that_a_later_score_has_outlived_are_left_out(capsys, tmp_path):
+    run(capsys, "score", SNAPSHOT_FILE, "-o", tmp_path / "scores")
+    later = datetime(2026, 11, 22, tzinfo=UTC)
+    rows = [problem_row("orders-eu", OLD), problem_row("other", OLD)]
+    write(tmp_path / "old", "problems", rows)
+    write(tmp_path / "new", "problems", [problem_row("orders-eu", later)])
+
+    old = page_of(capsys, tmp_path, tmp_path / "scores", tmp_path / "old")
+    new = page_of(capsys, tmp_path, tmp_path / "scores", tmp_path / "new")
+
+    assert verdict(old).endswith("Not scored: 1 cluster (other).")
+    assert verdict(new).endswith("Not scored: 1 cluster (orders-eu).")
+
+
 def test_the_chart_of_scores_has_the_numbers_of_the_score(capsys, tmp_path):
     run(capsys, "score", SNAPSHOT_FILE, "-o", tmp_path / "scores")
     document = run(capsys, "score", SNAPSHOT_FILE, "--format", "json").document

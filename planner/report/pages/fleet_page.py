@@ -117,6 +117,7 @@ def _wrong_of(scores: Sequence[Row]) -> list[dict[str, Any]]:
         )
         over = row["brokers_over_threshold"] or 0
         mine["brokers_over_threshold"] = mine.get("brokers_over_threshold", 0) + over
+        mine["is_incomplete"] = row.get("complete") is False
     return list(found.values())
 
 
@@ -128,6 +129,8 @@ def _wrong_sentences(rows: Sequence[Row]) -> Iterator[str]:
         "under_min_isr": "Partitions are under min ISR",
         "rack": "Partitions are against the rack rule",
         "brokers_over_threshold": "Brokers are over a threshold",
+        "over_capacity": "Brokers are over a capacity",
+        "is_incomplete": "Partitions are missing in the snapshot",
     }
     unread = [row for row in rows if row.get("status") not in {None, "ok"}]
     if unread:
