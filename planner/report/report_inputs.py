@@ -7,6 +7,7 @@ from typing import Any
 
 from planner.errors import BadInputError, InputProblem
 from planner.io.json_reader import parse_json
+from planner.io.problems import refuse_all
 from planner.plan.folder.plan_folder import DOCUMENT_NAME
 from planner.plan.input.plan_input import read_plan
 from planner.plan.input.wave_input import read_waves
@@ -18,7 +19,7 @@ from planner.report.pages.fleet_page import fleet_page
 from planner.report.pages.plan_folder_facts import read_facts
 from planner.report.pages.plan_page import plan_page
 from planner.report.pages.score_page import score_page
-from planner.schema import json_schema
+from planner.schema import json_schema, misfits
 from planner.score import score_snapshot
 from planner.snapshot import Snapshot
 
@@ -69,16 +70,35 @@ def page_of(
 
 
 def _document(path: Path) -> tuple[str, Mapping[str, Any]] | None:
-    """Return name and contents of a document of a command; `None` for other files."""
+    """
+    Return name and contents of a document of a command; `None` for other files.
+
+    Raises
+    ------
+    BadInputError
+        If the keys are those of a document, and what they have is not.
+    """
+    if path.suffix != ".json":
+        return None
     try:
-        document = parse_json(path.read_bytes()) if path.suffix == ".json" else None
+        data = path.read_bytes()
+        document = parse_json(data)
     except (OSError, ValueError):
         # Its problems are reported where it is read as a snapshot.
         return None
     if not isinstance(document, dict) or "format" in document:
         return None
     name = next((name for name in TITLES if _is(name, document)), None)
-    return None if name is None else (name, document)
+    if name is None:
+        return None
+    remedy = "take what the command printed, as it is"
+    if problems := [
+        InputProblem(file=str(path), place=place, value="", rule=rule, remedy=remedy)
+        for place, rule in misfits(name, data)
+    ]:
+        summary = f"{path} is no document of {name}"
+        raise refuse_all(summary, problems)
+    return name, document
 
 
 def _is(name: str, document: Mapping[str, Any]) -> bool:
