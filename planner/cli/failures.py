@@ -17,7 +17,7 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
 from planner.cli.plan.declared_options import CapacityThreshold
-from planner.cli.report_option import (
+from planner.cli.report.report_option import (
     AnswerFolder,
     Report,
     check_answer,

@@ -21,7 +21,7 @@ from planner.cli.common.output import print_json, print_words
 from planner.cli.common.plots import Plot, print_plot
 from planner.cli.common.spark_options import Conf, Master, print_clusters, session_of
 from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
-from planner.cli.report_option import Report, check_report
+from planner.cli.report.report_option import Report, check_report
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

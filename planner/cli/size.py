@@ -17,7 +17,7 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
 from planner.cli.common.replay_options import replay_options
 from planner.cli.plan.declared_options import CapacityThreshold
-from planner.cli.report_option import Report, check_report, write_report
+from planner.cli.report.report_option import Report, check_report, write_report
 from planner.cli.what_if import (
     Bandwidth,
     EffortOption,

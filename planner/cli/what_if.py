@@ -20,7 +20,7 @@ from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json
 from planner.cli.common.replay_options import replay_options
 from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
-from planner.cli.report_option import Report, check_report, write_report
+from planner.cli.report.report_option import Report, check_report, write_report
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot

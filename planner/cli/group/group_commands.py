@@ -17,7 +17,7 @@ from planner.cli.group.group_source import (
     enrich,
     with_source,
 )
-from planner.cli.report_option import (
+from planner.cli.report.report_option import (
     AnswerFolder,
     Report,
     check_answer,

@@ -15,7 +15,7 @@ from planner.cli.group.group_source import (
     Source,
     with_source,
 )
-from planner.cli.report_option import (
+from planner.cli.report.report_option import (
     AnswerFolder,
     Report,
     check_answer,

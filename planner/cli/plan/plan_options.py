@@ -24,7 +24,7 @@ from planner.cli.plan.declared_options import (
     rule_options,
     shared_options,
 )
-from planner.cli.report_option import Report, check_report
+from planner.cli.report.report_option import Report, check_report
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
