@@ -25,8 +25,9 @@ def test_the_copies_of_cruise_control_are_those_that_were_published():
 
         counted = tools._answer(before, "theirs", theirs.after)
 
-        assert counted.copies == theirs.moves == theirs.published["moves"]
+        assert counted.copies == theirs.moves == theirs.published["moved"]
         assert counted.copied_bytes == theirs.copied_bytes
+        assert counted.copied_bytes / 1e9 == pytest.approx(theirs.published["gb"])
 
 
 def test_partitions_with_two_replicas_in_a_rack_are_counted():
