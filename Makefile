@@ -76,6 +76,8 @@ bench: env-dev ## Measure, and write the tables of docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.comparing --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.consuming --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --write docs/benchmarks.md
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.reporting --write docs/benchmarks.md
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.tools --write docs/comparison.md
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.keying --write docs/benchmarks.md
 
@@ -85,6 +87,7 @@ bench-smoke: env-dev ## Run every benchmark once, small
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.small --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.consuming --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --smoke
+	@PYTHONPATH=tests $(BIN)/python -m benchmarks.reporting --smoke
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --smoke
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.keying --smoke
 

@@ -19,7 +19,6 @@ def register(app: typer.Typer) -> None:
         explain,
         failures,
         generate,
-        report,
         schema,
         score,
         size,
@@ -48,6 +47,7 @@ def register(app: typer.Typer) -> None:
         partitions_size,
     )
     from planner.cli.plan import config_commands, plan_commands
+    from planner.cli.report import report_command
     from planner.cli.run import apply, cancel, rollback
     from planner.cli.snapshot import (
         snapshot_commands,
@@ -70,7 +70,7 @@ def register(app: typer.Typer) -> None:
     app.command("elect", rich_help_panel=RUN)(elect.elect)
     app.add_typer(fleet_commands.app, rich_help_panel=FLEETS)
     app.command("score", rich_help_panel=LOOK)(score.score)
-    app.command("report", rich_help_panel=LOOK)(report.report)
+    app.command("report", rich_help_panel=LOOK)(report_command.report)
     app.command("failures", rich_help_panel=LOOK)(failures.failures)
     app.command("size", rich_help_panel=LOOK)(size.size)
     app.add_typer(partition_commands.app, rich_help_panel=LOOK)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,12 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
 from planner.cli.plan.declared_options import CapacityThreshold
+from planner.cli.report.report_option import (
+    AnswerFolder,
+    Report,
+    check_answer,
+    write_answer,
+)
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
@@ -93,6 +99,8 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of that draw.")]
 def failures(
     snapshot: SnapshotArgument,
     *,
+    output: AnswerFolder = None,
+    report: Report = False,
     broker: Broker = None,
     rack: Rack = None,
     log_dir: LogDir = None,
@@ -120,6 +128,9 @@ def failures(
     from planner.cli.common.snapshot_reading import read_snapshot
     from planner.failures.failure_request import FailuresRequest, read_failures_request
 
+    is_one_loss = bool(broker or rack or log_dir)
+    name = "failures-scenario" if is_one_loss else "failures"
+    check_answer(output, name, is_wanted=report)
     read = read_snapshot(snapshot)
     state = read.to_state()
     request = FailuresRequest(
@@ -133,9 +144,11 @@ def failures(
     resolved = read_failures_request(request, read, state)
     given = _Given(read, state, resolved, output_format)
     if resolved.loss is None:
-        is_fine = given.compute_all_failures(snapshot, pairs, sample, seed, top)
+        found = given.compute_all_failures(snapshot, pairs, sample, seed, top)
     else:
-        is_fine = given.play(snapshot, is_crash=not clean_shutdown, has_unclean=unclean)
+        found = given.play(snapshot, is_crash=not clean_shutdown, has_unclean=unclean)
+    is_fine, document = found
+    write_answer(output, name, document, has_report=report, is_quiet=quiet)
     raise typer.Exit(ExitCode.OK if is_fine else ExitCode.FINDINGS)
 
 
@@ -157,8 +170,14 @@ class _Given:
 
     def compute_all_failures(
         self, path: Path, has_pairs: bool, sample: int, seed: int, top: int
-    ) -> bool:
-        """Print all failures; return whether any one broker and one rack may fail."""
+    ) -> tuple[bool, dict[str, Any]]:
+        """
+        Print all failures.
+
+        Returns
+        -------
+        Whether any one broker and any one rack may fail, and the document.
+        """
         from placement.failures.failure_domains import DomainKind
         from planner.failures.all_failures import compute_all_failures, to_document
         from planner.failures.failures_screen import all_failures_screen
@@ -171,21 +190,30 @@ class _Given:
             sample=sample,
             seed=seed,
         )
+        document = to_document(every, top=top, now=self.now)
         if self.is_json:
-            print_json(to_document(every, top=top, now=self.now))
+            print_json(document)
         else:
             lines = all_failures_screen(every, path, top, now=self.now)
             typer.echo("\n".join(lines))
         kinds = (DomainKind.BROKER, DomainKind.RACK)
-        return all(every.survives(kind) is not False for kind in kinds)
+        return all(every.survives(kind) is not False for kind in kinds), document
 
-    def play(self, path: Path, *, is_crash: bool, has_unclean: bool) -> bool:
-        """Print one failure in stages; return whether all partitions stay available."""
+    def play(
+        self, path: Path, *, is_crash: bool, has_unclean: bool
+    ) -> tuple[bool, dict[str, Any]]:
+        """
+        Print one failure in stages.
+
+        Returns
+        -------
+        Whether all partitions stay available, and the document.
+        """
         from planner.failures.failure_scenario import play, to_document
         from planner.failures.loss_screen import scenario_screen
 
         if self.resolved.loss is None:  # pragma: no cover - checked by the caller
-            return True
+            return True, {}
         scenario = play(
             self.snapshot,
             self.state,
@@ -193,11 +221,12 @@ class _Given:
             self.resolved.loss,
             is_crash=is_crash,
         )
+        document = to_document(scenario, now=self.now)
         if self.is_json:
-            print_json(to_document(scenario, now=self.now))
+            print_json(document)
         else:
             lines = scenario_screen(
                 scenario, path, has_unclean=has_unclean, now=self.now
             )
             typer.echo("\n".join(lines))
-        return scenario.is_survived
+        return scenario.is_survived, document

@@ -9,7 +9,7 @@ import typer
 
 from planner.cli.common.common_options import FailOn, Quiet, Verbose
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
+from planner.cli.common.input_problems import Gatherer, refuse_option
 from planner.cli.common.metrics_output import (
     FormatOrMetrics,
     MetricsFile,
@@ -21,6 +21,7 @@ from planner.cli.common.output import print_json, print_words
 from planner.cli.common.plots import Plot, print_plot
 from planner.cli.common.spark_options import Conf, Master, print_clusters, session_of
 from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
+from planner.cli.report.report_option import Report, check_report
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -57,6 +58,7 @@ def score(
     capacity_threshold: CapacityThreshold = None,
     resources: Resources = None,
     output: Output = None,
+    report: Report = False,
     plot: Plot = False,
     metrics: MetricsFile = None,
     spark: Spark = False,
@@ -85,7 +87,10 @@ def score(
         resources=resources,
     )
     inputs.read(lambda: check_metrics(metrics, output))
-    shown = _Shown(output_format, output, metrics)
+    inputs.read(lambda: check_report(output, is_wanted=report))
+    if report and spark:
+        inputs.read(_refuse_report_on_spark)
+    shown = _Shown(output_format, output, metrics, has_report=report)
     if spark:
         inputs.raise_problems()
         session = session_of(master, conf)
@@ -110,6 +115,7 @@ class _Shown(NamedTuple):
     output_format: MetricsFormat
     output: str | None
     metrics: Path | None
+    has_report: bool = False
 
     @property
     def has_metrics(self) -> bool:
@@ -177,11 +183,29 @@ def _in_memory(
     text = _metrics_text(inputs, documents, shown)
     inputs.raise_problems()
     if output is not None:
-        write_tables(scored, output)
+        write_tables(scored, output, report=_report(snapshots, scored, shown))
     if is_text:
         _print_screens(snapshots, scored, documents, plot=plot)
     give_metrics(text, shown.output_format, shown.metrics)
     return documents
+
+
+def _refuse_report_on_spark() -> None:
+    rule = "a report has the hot spots of one process, which Spark leaves out"
+    remedy = "leave out --spark, or make one of the tables: kafka-planner report FOLDER"
+    refuse_option("--report", "", rule, remedy)
+
+
+def _report(
+    snapshots: list[Path], scored: list["Scored"], shown: _Shown
+) -> bytes | None:
+    """Return the report; `None` where it is not asked for."""
+    if not shown.has_report:
+        return None
+    from planner.report.html_page import html_of
+    from planner.report.pages.score_page import score_page
+
+    return html_of(score_page(list(zip(snapshots, scored, strict=True)))).encode()
 
 
 def _score_all(

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +17,7 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
 from planner.cli.common.replay_options import replay_options
 from planner.cli.plan.declared_options import CapacityThreshold
+from planner.cli.report.report_option import Report, check_report, write_report
 from planner.cli.what_if import (
     Bandwidth,
     EffortOption,
@@ -90,6 +91,7 @@ def size(
     snapshot: SnapshotArgument,
     *,
     output: Output = None,
+    report: Report = False,
     types: Types = None,
     like: Like = None,
     survive: Survive = "broker,rack",
@@ -119,6 +121,7 @@ def size(
     from planner.sizing.size_cluster import SizeRequest
     from planner.sizing.size_cluster import size as answer_to
 
+    check_report(output, is_wanted=report, metavar="SNAP")
     read = read_snapshot(snapshot)
     request = SizeRequest(
         capacity_threshold=tuple(capacity_threshold or ()),
@@ -142,7 +145,11 @@ def size(
     if output is not None:
         _write(answer, output)
     given = [str(snapshot), *replay_options(context)]
-    _print(answer, given, output, output_format)
+    document = _print(answer, given, output, output_format)
+    if report and output is not None:
+        from planner.report.pages.document_page import document_page
+
+        write_report(document_page("size", document), output.parent, is_quiet=quiet)
     is_found = answer.sizing.shown is not None
     raise typer.Exit(ExitCode.OK if is_found else ExitCode.INFEASIBLE)
 
@@ -162,13 +169,16 @@ def _print(
     given: list[str],
     output: Path | None,
     output_format: OutputFormat,
-) -> None:
-    now = datetime.now(UTC)
-    if output_format is OutputFormat.JSON:
-        from planner.sizing.sizing_document import to_document
+) -> dict[str, Any]:
+    """Print the answer as screen or as document; return the document."""
+    from planner.sizing.sizing_document import to_document
 
-        print_json(to_document(answer, now=now))
-        return
+    now = datetime.now(UTC)
+    document = to_document(answer, now=now)
+    if output_format is OutputFormat.JSON:
+        print_json(document)
+        return document
     from planner.sizing.sizing_screen import size_screen
 
     typer.echo("\n".join(size_screen(answer, given, output, now=now)))
+    return document

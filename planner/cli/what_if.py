@@ -3,7 +3,7 @@
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,7 @@ from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json
 from planner.cli.common.replay_options import replay_options
 from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
+from planner.cli.report.report_option import Report, check_report, write_report
 
 if TYPE_CHECKING:
     from planner.snapshot import Snapshot
@@ -89,6 +90,7 @@ def what_if(
     *,
     scenario: Only = None,
     output: Output = None,
+    report: Report = False,
     band: Band = None,
     resources: Resources = None,
     capacity_threshold: CapacityThreshold = None,
@@ -116,6 +118,7 @@ def what_if(
     from planner.what_if.scenario_folders import check_output
     from planner.what_if.scenarios_file import read_scenarios, select_scenarios
 
+    check_report(output, is_wanted=report)
     read = read_snapshot(snapshot)
     state = read.to_state()
     request = WhatIfRequest(
@@ -141,13 +144,21 @@ def what_if(
         output=output,
     )
     if output_format is OutputFormat.JSON:
-        from planner.what_if.what_if_answer import to_document
-
-        print_json(to_document(found, now=datetime.now(UTC)))
+        print_json(_document(found))
     else:
         words = [str(snapshot), str(scenarios), *replay_options(context)]
         _print_screen(found, words)
+    if report and output is not None:
+        from planner.report.pages.document_page import document_page
+
+        write_report(document_page("what-if", _document(found)), output, is_quiet=quiet)
     raise typer.Exit(exit_code(found))
+
+
+def _document(found: "WhatIf") -> dict[str, Any]:
+    from planner.what_if.what_if_answer import to_document
+
+    return to_document(found, now=datetime.now(UTC))
 
 
 def _print_screen(found: "WhatIf", words: list[str]) -> None:

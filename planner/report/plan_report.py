@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from placement.check import Finding
+from planner.io.report_name import REPORT_NAME
 from planner.plan.folder.plan_folder import MoreFiles
 from planner.report.html_page import html_of
-from planner.report.pages.plan_folder_facts import REPORT_NAME, facts_of
+from planner.report.pages.plan_folder_facts import facts_of
 from planner.report.pages.plan_page import plan_page
 
 

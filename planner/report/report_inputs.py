@@ -1,4 +1,4 @@
-"""The page of what a report is made of: a plan folder, snapshots, or a document."""
+"""The page of inputs: a plan folder, snapshots, a document, or fleet tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -7,16 +7,19 @@ from typing import Any
 
 from planner.errors import BadInputError, InputProblem
 from planner.io.json_reader import parse_json
+from planner.io.problems import refuse_all
 from planner.plan.folder.plan_folder import DOCUMENT_NAME
 from planner.plan.input.plan_input import read_plan
 from planner.plan.input.wave_input import read_waves
 from planner.plan.run.check_given_plan import check_given
+from planner.report.fleet_tables import has_fleet_tables, read_fleet_tables
 from planner.report.pages.blocks import Page
 from planner.report.pages.document_page import TITLES, document_page
+from planner.report.pages.fleet_page import fleet_page
 from planner.report.pages.plan_folder_facts import read_facts
 from planner.report.pages.plan_page import plan_page
 from planner.report.pages.score_page import score_page
-from planner.schema import json_schema
+from planner.schema import json_schema, misfits
 from planner.score import score_snapshot
 from planner.snapshot import Snapshot
 
@@ -30,12 +33,13 @@ def page_of(
     read_snapshot: Callable[[Path], Snapshot],
 ) -> Page:
     """
-    Return the page of a plan folder, of snapshots, or of a printed document.
+    Return the page of a plan folder, of snapshots, of a document, or of fleet tables.
 
     Parameters
     ----------
     inputs
-        The plan folder or the document alone, or one or more snapshots.
+        The plan folder or the document alone, one or more snapshots, or folders of
+        fleet tables.
     snapshot
         The cluster before the plan, to check the plan.
     read_snapshot
@@ -57,6 +61,8 @@ def page_of(
         raise _refusal(snapshot, rule, "leave out --snapshot")
     if len(inputs) == 1 and (found := _document(inputs[0])) is not None:
         return document_page(*found)
+    if all(map(has_fleet_tables, inputs)):
+        return fleet_page(read_fleet_tables(inputs))
     scored = [
         (path, score_snapshot(read_snapshot(path), now=ANY_TIME)) for path in inputs
     ]
@@ -64,16 +70,35 @@ def page_of(
 
 
 def _document(path: Path) -> tuple[str, Mapping[str, Any]] | None:
-    """Return name and contents of a document of a command; `None` for other files."""
+    """
+    Return name and contents of a document of a command; `None` for other files.
+
+    Raises
+    ------
+    BadInputError
+        If the keys are those of a document, and what they have is not.
+    """
+    if path.suffix != ".json":
+        return None
     try:
-        document = parse_json(path.read_bytes()) if path.suffix == ".json" else None
+        data = path.read_bytes()
+        document = parse_json(data)
     except (OSError, ValueError):
         # Its problems are reported where it is read as a snapshot.
         return None
     if not isinstance(document, dict) or "format" in document:
         return None
     name = next((name for name in TITLES if _is(name, document)), None)
-    return None if name is None else (name, document)
+    if name is None:
+        return None
+    remedy = "take what the command printed, as it is"
+    if problems := [
+        InputProblem(file=str(path), place=place, value="", rule=rule, remedy=remedy)
+        for place, rule in misfits(name, data)
+    ]:
+        summary = f"{path} is no document of {name}"
+        raise refuse_all(summary, problems)
+    return name, document
 
 
 def _is(name: str, document: Mapping[str, Any]) -> bool:

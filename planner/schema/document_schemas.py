@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pkgutil import resolve_name
 from typing import Any
 
+from planner.io.problems import place_text
+
 SCHEMAS: Mapping[str, str] = {
     "apply": "planner.execution.apply_records:ApplyPreviewRecord",
     "apply-event": "planner.execution.run.run_records:Event",
@@ -44,6 +46,32 @@ SCHEMAS: Mapping[str, str] = {
     "what-if": "planner.what_if.what_if_records:WhatIfRecord",
 }
 """Record of each document; its module is imported when the schema is requested."""
+
+
+def misfits(name: str, data: bytes) -> list[tuple[str, str]]:
+    """
+    Return where a document does not fit its record, and the rule there.
+
+    Parameters
+    ----------
+    name
+        Name of the document.
+    data
+        The document as JSON.
+
+    Raises
+    ------
+    KeyError
+        If there is no document with this name.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        TypeAdapter(resolve_name(SCHEMAS[name])).validate_json(data)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)
+        return [(place_text(each["loc"]), each["msg"]) for each in found]
+    return []
 
 
 def json_schema(name: str) -> dict[str, Any]:

@@ -35,6 +35,7 @@ from placement.score.known_loads import (
 from placement.score.level_loads import TopicLevel
 from planner.io.interrupts import interrupts_wait
 from planner.io.problems import refuse_output
+from planner.io.report_name import REPORT_NAME
 from planner.score.make_score import Scored
 from planner.score.score_document import rack_brokers, score_document
 from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
@@ -347,18 +348,29 @@ def check_output(path: Path) -> None:
 
 
 def _is_scores(path: Path) -> bool:
-    """Return whether a folder has exactly the files that this module writes."""
+    """Return whether a folder has the files that this module writes, and no other."""
     if path.is_symlink() or not path.is_dir():
         return False
     names = {child.name for child in path.iterdir()}
-    return names == {SCORES, DOCUMENTS_NAME}
+    return names - {REPORT_NAME} == {SCORES, DOCUMENTS_NAME}
 
 
-def write_tables(scored: Sequence[Scored], path: Path) -> None:
+def write_tables(
+    scored: Sequence[Scored], path: Path, *, report: bytes | None = None
+) -> None:
     """
     Write scores to a folder: `scores/` as Parquet, and the documents as JSON.
 
     An existing folder of scores is replaced as a whole.
+
+    Parameters
+    ----------
+    scored
+        The scores.
+    path
+        The folder.
+    report
+        The page of the scores; `None` for a folder without one.
 
     Raises
     ------
@@ -382,6 +394,8 @@ def write_tables(scored: Sequence[Scored], path: Path) -> None:
             documents = [score_document(each) for each in scored]
             text = json.dumps(documents, ensure_ascii=False, indent=1, allow_nan=False)
             (fresh / DOCUMENTS_NAME).write_text(f"{text}\n", encoding="utf-8")
+            if report is not None:
+                (fresh / REPORT_NAME).write_bytes(report)
             with interrupts_wait():
                 if path.exists():
                     path.rename(staging / "old")

@@ -280,5 +280,7 @@ def _flags(members: Rows, rows: Rows) -> BoolArray:
     """Return ``(R,)`` true for replicas that a column of members names."""
     flags = np.zeros(len(rows.values), dtype=np.bool_)
     if len(members.values):
-        flags[find_in_rows(members, rows)] = True
+        found = find_in_rows(members, rows)
+        # The ELR may name former replicas.
+        flags[found[found != ABSENT]] = True
     return flags

@@ -67,15 +67,7 @@ def _planned(state: ClusterState, request: PlanRequest) -> ClusterState:
 def their_row(name: str) -> dict[str, Any]:
     """Weigh Cruise Control's own plan against the bands that ours keep to."""
     theirs = cruise_control.read_plan(name)
-    bands = dict.fromkeys(RESOURCES, cruise_control.BAND)
-    after = theirs.after
-    weights, leader = weigh(after), after.partitions.leader_idx
-    load = broker_loads(after, weights, leader)
-    members = Members(holds=after.brokers.is_live, leads=after.brokers.may_lead)
-    shares = share_out(after, weights, members, bands)
-    targets = find_targets(shares, load, heaviest_replicas(after, weights, leader))
-    is_new = np.equal(after.brokers.state, BrokerState.NEW)
-    out, furthest = out_of_band(targets, load, ~is_new & name.endswith("_a"))
+    out, furthest = bands_missed(name, theirs.after)
     return {
         "moves": theirs.moves,
         "copied_bytes": theirs.copied_bytes,
@@ -83,8 +75,20 @@ def their_row(name: str) -> dict[str, Any]:
         "brokers_out": out,
         "furthest": furthest,
         "cpu_s": theirs.published["warm_cpu"],
-        "goals_missed": len(missed_goals(after)),
+        "goals_missed": len(missed_goals(theirs.after)),
     }
+
+
+def bands_missed(name: str, after: ClusterState) -> tuple[int, float]:
+    """Return how many brokers are out of our bands, and how far the furthest is."""
+    bands = dict.fromkeys(RESOURCES, cruise_control.BAND)
+    weights, leader = weigh(after), after.partitions.leader_idx
+    load = broker_loads(after, weights, leader)
+    members = Members(holds=after.brokers.is_live, leads=after.brokers.may_lead)
+    shares = share_out(after, weights, members, bands)
+    targets = find_targets(shares, load, heaviest_replicas(after, weights, leader))
+    is_new = np.equal(after.brokers.state, BrokerState.NEW)
+    return out_of_band(targets, load, ~is_new & name.endswith("_a"))
 
 
 def compared_text(name: str, ours: Sequence[Placed], theirs: dict[str, Any]) -> str:

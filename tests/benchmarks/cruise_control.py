@@ -117,10 +117,11 @@ def read_plan(name: str) -> TheirPlan:
         copied += added * int(before.partitions.size_bytes[p])
         rows = slice(*before.replicas.start[p : p + 2])
         broker_idx[rows] = before.brokers.rows_of(new)
-    return TheirPlan(moves, copied, _with(before, broker_idx), _published(name))
+    return TheirPlan(moves, copied, with_lists(before, broker_idx), _published(name))
 
 
-def _with(state: ClusterState, broker_idx: Any) -> ClusterState:
+def with_lists(state: ClusterState, broker_idx: Any) -> ClusterState:
+    """Return a cluster with other brokers in its replica lists; the first one leads."""
     leader_idx = broker_idx[state.replicas.start[:-1]]
     return replace(
         state,

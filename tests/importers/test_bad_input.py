@@ -139,6 +139,16 @@ def test_tabs_that_a_screen_made_blanks_are_taken(blanks):
             id="3.9-without-elr",
         ),
         pytest.param(
+            "Topic: a\tTopicId: VMo9A2SyQF2q1_xP7r1YTg\tPartitionCount: 1\t"
+            "ReplicationFactor: 2\tConfigs: min.insync.replicas=2\n"
+            "\tTopic: a\tPartition: 0\tLeader: 1\tReplicas: 1,2\tIsr: 1"
+            "\tElr: 2,3\tLastKnownElr: 4\n",
+            [1],
+            [[1]],
+            [[2, 3]],
+            id="4.1-elr-of-former-replicas",
+        ),
+        pytest.param(
             "Topic: a\tPartitionCount: 1\tReplicationFactor: 1\tConfigs: \t"
             "MarkedForDeletion: true\n"
             "\tTopic: a\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1\t"
@@ -157,7 +167,8 @@ def test_other_releases_are_taken(text, leader, isr, elr):
     assert (values["leader"], values["isr"]) == (leader, isr)
     assert values.get("elr") == elr
     assert all("configs" in record.values for record in source.topics)
-    merge([source])
+    state = merge([source]).snapshot.to_state()
+    assert state.num_partitions == len(isr)
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,26 @@ def test_the_number_of_series_is_bounded(count, demo):
     assert len(samples) - len(own) <= 80
 
 
+@pytest.mark.parametrize("count", [1, 50])
+def test_the_number_of_series_of_a_fleet_is_bounded_by_its_clusters(count):
+    everything = {
+        "growth_bytes_per_day": 1.0,
+        "days_until_full": 2.0,
+        "days_until_full_low": 1.0,
+        "days_until_full_high": 3.0,
+        "moved_bytes_since": 7,
+    }
+    row = row_of(read_snapshot(SNAPSHOT_FILE), **everything)
+    rows = [row | {"cluster_id": f"c{number}"} for number in range(count)]
+
+    samples = samples_of(overview_metrics(rows))
+
+    # docs/monitoring.md names the bound; nothing but the cluster tells series apart.
+    assert len(samples) % count == 0
+    assert len(samples) <= 80 * count
+    assert not any({"broker", "topic"} & dict(labels).keys() for _, labels in samples)
+
+
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
 def test_any_name_is_read_back(name):
     document = score_document(score_snapshot(small(), now=NOW))

@@ -17,6 +17,7 @@ from support.options_table import PAGE, with_table
 
 DOCS = Path(__file__).parents[2] / "docs"
 QUESTIONS = DOCS / "questions.md"
+TUTORIAL = DOCS / "tutorial.md"
 WITHOUT_SCREENS = {"leaders", "log-dirs", *PAGES}
 SCREENS = [name for name in OPERATIONS if name not in WITHOUT_SCREENS]
 BLOCK = re.compile(
@@ -24,6 +25,9 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 FILE = re.compile(r"`(\w+\.toml)`:\n\n```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TEXT = re.compile(
+    r"`([\w.-]+)`[^`\n]*:\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
 QUESTION = re.compile(r"^## \d+\. ", re.MULTILINE)
 FROM_THE_CHECKOUT = "planner/demo/"
 
@@ -42,7 +46,9 @@ def folder(tmp_path, monkeypatch):
     for module in ("what_if", "size", "failures", "score"):
         monkeypatch.setattr(f"planner.cli.{module}.datetime", TwoHoursLater)
     shutil.copy(SNAPSHOT_FILE, "orders.json.gz")
-    for name, text in FILE.findall(QUESTIONS.read_text(encoding="utf-8")):
+    named = FILE.findall(QUESTIONS.read_text(encoding="utf-8"))
+    pasted = TEXT.findall(TUTORIAL.read_text(encoding="utf-8"))
+    for name, text in (*named, *pasted):
         Path(name).write_text(text, encoding="utf-8")
     return tmp_path
 
@@ -56,7 +62,7 @@ def test_there_is_an_answer_to_every_question():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["questions", "apply", *SCREENS])
+@pytest.mark.parametrize("name", ["questions", "tutorial", "apply", *SCREENS])
 def test_a_page_shows_what_is_printed(name, folder, capsys):
     page = DOCS / f"{name}.md"
     text = page.read_text(encoding="utf-8")
@@ -77,6 +83,19 @@ def test_a_page_shows_what_is_printed(name, folder, capsys):
     if os.environ.get("PLANNER_WRITE_PAGES"):
         page.write_text(printed, encoding="utf-8")
     assert printed == text
+
+
+def test_the_tutorial_ends_with_a_change_that_is_verified():
+    text = TUTORIAL.read_text(encoding="utf-8")
+    pasted = {name for name, _ in TEXT.findall(text)}
+    shown = [block["shown"] or "" for block in BLOCK.finditer(text)]
+
+    assert pasted == {"topics.txt", "log-dirs.txt", "endpoints.txt", "disks.csv"}
+    assert len(shown) == 4
+    assert "Checked    by separate code" in shown[1]
+    assert shown[2].startswith("ok: ")
+    assert shown[3].startswith("completed: ")
+    assert "Left       nothing" in shown[3]
 
 
 def test_the_page_of_tables_shows_their_contracts():

@@ -84,6 +84,22 @@ def test_documents_are_distinguished_by_their_keys():
     assert len(set(keys)) == len(keys)
 
 
+def test_a_document_that_was_edited_is_refused_with_every_place(
+    capsys, tmp_path, commands
+):
+    path = tmp_path / "document.json"
+    document = run(capsys, *commands["size"], "--format", "json").document
+    path.write_text(json.dumps({**document, "today": "many", "fleet": None}))
+
+    outcome = run(capsys, "report", path, "-o", tmp_path / "x.html")
+
+    assert outcome.code == 2
+    assert "document.json is no document of size: 2 problems" in outcome.err
+    assert "today: Input should be a valid integer" in outcome.err
+    assert "fleet: Input should be" in outcome.err
+    assert not (tmp_path / "x.html").exists()
+
+
 def test_another_json_file_is_refused_as_a_snapshot(capsys, tmp_path):
     path = tmp_path / "other.json"
     path.write_text('{"some": "thing"}')

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from contextlib import redirect_stdout
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -16,6 +17,8 @@ from support.browser import (
     HOSTILE,
     Watched,
     chromium,
+    hostile_fleet,
+    hostile_group,
     hostile_snapshot,
     with_hostile_topics,
 )
@@ -39,28 +42,50 @@ def folder(tmp_path_factory):
         assert _run([*plan, "-o", str(made / name)], as_json=False) == 0
         page = made / f"{name}-score.html"
         assert _run(["report", str(snapshot), "-o", str(page)], as_json=False) == 0
-    answer = made / "scenarios.json"
-    answer.write_text(json.dumps(what_if_document()), encoding="utf-8")
-    page = made / "scenarios.html"
-    assert _run(["report", str(answer), "-o", str(page)], as_json=False) == 0
+    for name, document in documents(made).items():
+        answer = made / f"{name}.json"
+        answer.write_text(json.dumps(document), encoding="utf-8")
+        page = made / f"{name}.html"
+        assert _run(["report", str(answer), "-o", str(page)], as_json=False) == 0
+    fleet, page = hostile_fleet(made / "fleet"), made / "fleet.html"
+    assert _run(["report", str(fleet), "-o", str(page)], as_json=False) == 0
     with_hostile_topics(made / "hostile/moves.csv")
     plan, page = made / "hostile", made / "hostile/report.html"
     assert _run(["report", str(plan), "-o", str(page)], as_json=False) == 0
     return made
 
 
-def what_if_document():
-    """Return what `what-if` prints of a scenario with a hostile name."""
+def documents(folder):
+    """Return what commands print, with hostile names, by the name of the page."""
+    snapshot = planner.read_snapshot(SNAPSHOT_FILE)
     change = {"change": "traffic", "factor": 1.5}
     scenario = {"name": HOSTILE[0], "then": "nothing", "changes": [change]}
-    snapshot = planner.read_snapshot(SNAPSHOT_FILE)
-    found = planner.play_scenarios(snapshot, {"scenarios": [scenario]})
-    return {**found.document}
+    group, events = hostile_group(folder)
+    return {
+        "scenarios": planner.play_scenarios(
+            snapshot, {"scenarios": [scenario]}
+        ).document,
+        "failures": printed(["failures", str(SNAPSHOT_FILE)]),
+        "size": printed(["size", str(SNAPSHOT_FILE)]),
+        "assignment": printed(["group", "assign", str(group)]),
+        "events": printed(["group", "what-if", str(group), str(events)]),
+    }
+
+
+def printed(words):
+    out = io.StringIO()
+    with redirect_stdout(out):
+        assert _run([*words, "--format", "json"], as_json=True) in {0, 3}
+    return json.loads(out.getvalue())
 
 
 KIND, REASON = 2, 8
 PAGES = ["demo/report.html", "hostile/report.html"]
 PAGES += ["demo-score.html", "hostile-score.html", "scenarios.html"]
+PAGES += ["failures.html", "size.html", "assignment.html", "events.html", "fleet.html"]
+SCHEMES = ["light", "dark"]
+HOSTILE_PAGES = ["scenarios.html", "assignment.html", "events.html", "fleet.html"]
+WITHOUT_CHARTS = ["failures.html", "size.html"]
 
 
 @pytest.fixture
@@ -102,7 +127,11 @@ def test_every_report_opens_without_an_error_or_a_request(opened, name):
 
     assert page.title() != "taken"
     assert page.locator("h1").text_content() == page.title()
-    assert page.locator("main svg").count() >= 3
+    least = {"fleet.html": 1, "assignment.html": 1}.get(name, 2)
+    if name not in WITHOUT_CHARTS:
+        assert page.locator("main svg").count() >= least
+    if "score" not in name:
+        assert page.locator("p.strong").first.is_visible()
 
 
 def test_hostile_names_stay_text(opened):
@@ -114,6 +143,23 @@ def test_hostile_names_stay_text(opened):
     assert HOSTILE[0] in rows_of(page, 0)
     assert HOSTILE[1] in rows_of(page, 0)
     assert HOSTILE[2] in page.locator("#racks").text_content()
+
+
+@pytest.mark.parametrize("name", HOSTILE_PAGES)
+def test_hostile_names_of_scenarios_members_and_clusters_stay_text(opened, name):
+    page = opened(name)
+
+    assert page.title() != "taken"
+    assert page.locator("main img, main script:not([type])").count() == 0
+    assert HOSTILE[0] in page.locator("main").text_content()
+
+
+def test_members_and_clusters_are_searched_and_sorted(opened):
+    for name, table in (("assignment.html", "members"), ("fleet.html", "overview")):
+        page = opened(name)
+        page.locator(f"#table-{table} .search").fill("quoted")
+        rows = rows_of(page, 0)
+        assert rows == [HOSTILE[3]]
 
 
 def test_moves_are_searched_by_all_words(opened):
@@ -225,7 +271,7 @@ def test_the_page_tells_the_age_of_its_snapshot(opened):
 
 @pytest.mark.parametrize(
     ("name", "scheme"),
-    [*zip(PAGES, ["light", "dark", "dark", "light", "dark"], strict=True)],
+    [(name, SCHEMES[number % 2]) for number, name in enumerate(PAGES)],
 )
 def test_axe_finds_nothing(browser, folder, name, scheme):
     # The policy keeps out axe itself, which is put into the page as a script.

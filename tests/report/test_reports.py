@@ -1,11 +1,7 @@
 """Reports: what is in them, by whom it is worded, and what is refused."""
 
-import base64
-import hashlib
 import json
-import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from importlib.util import find_spec
 
 import pytest
@@ -28,26 +24,7 @@ from planner.report.pages.move_blocks import (
 from planner.report.pages.plan_folder_facts import read_facts
 from planner.report.pages.plan_page import MEANINGS, plan_page
 from support.commands import run
-
-
-class Tags(HTMLParser):
-    """Tags of a page with their attributes, and the text of its style and scripts."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.tags = []
-        self.sources = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag in {"style", "script"}:
-            self.sources.append((tag, dict(attrs), ""))
-
-    def handle_data(self, data):
-        if self.cdata_elem:
-            *one, text = self.sources[-1]
-            self.sources[-1] = (*one, text + data)
+from support.report_pages import Tags, check_page, facts
 
 
 @pytest.fixture(scope="module")
@@ -66,45 +43,8 @@ def page(plan_folder):
     return (plan_folder / "report.html").read_text(encoding="utf-8")
 
 
-def facts(page):
-    """Return label and text of each line of the facts of a page."""
-    pairs = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page)
-    return {label: text.replace("&#39;", "'") for label, text in pairs}
-
-
-def test_the_policy_allows_the_style_and_the_script_of_the_page_alone(page):
-    found = Tags(page)
-    policy = next(
-        attrs["content"]
-        for tag, attrs in found.tags
-        if attrs.get("http-equiv") == "Content-Security-Policy"
-    )
-    run_by_browsers = [
-        (tag, text)
-        for tag, attrs, text in found.sources
-        if attrs.get("type") != "application/json"
-    ]
-
-    assert [tag for tag, _ in run_by_browsers] == ["style", "script"]
-    for tag, text in run_by_browsers:
-        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        assert f"{tag}-src 'sha256-{digest}'" in policy
-    assert policy.startswith("default-src 'none'; ")
-    assert "unsafe" not in policy
-
-
-def test_a_page_names_no_address_and_no_handler(page):
-    for _, attrs in Tags(page).tags:
-        assert not any(name.startswith("on") or name == "style" for name in attrs)
-        for name in ("src", "href", "action", "data", "srcset"):
-            assert attrs.get(name, "#").startswith("#")
-    assert "url(" not in page.replace("url(#", "")
-
-
-def test_ids_of_a_page_are_its_own(page):
-    ids = [attrs["id"] for _, attrs in Tags(page).tags if "id" in attrs]
-
-    assert len(ids) == len(set(ids))
+def test_a_page_runs_its_own_style_and_script_and_loads_nothing(page):
+    check_page(page)
 
 
 def test_a_report_has_the_words_of_the_screen(capsys, page):
@@ -196,7 +136,7 @@ def test_a_report_needs_the_folder_of_a_plan(capsys):
     outcome = run(capsys, "plan", "rebalance", SNAPSHOT_FILE, "--report")
 
     assert outcome.code == 2
-    assert "--report: report.html is a file of the plan folder" in outcome.err
+    assert "--report: report.html is written where -o writes" in outcome.err
     assert "-o PLAN" in outcome.err
 
 

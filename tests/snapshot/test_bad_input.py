@@ -212,12 +212,12 @@ BROKEN = [
         "topics[0].partitions[0].isr",
         "twice",
     ),
-    ("elr", _set(*P0, "elr", [3]), "topics[0].partitions[0].elr", "3 is not"),
+    ("elr", _set(*P0, "elr", [2, 2]), "topics[0].partitions[0].elr", "twice"),
     (
         "last-known-elr",
-        _set(*P0, "last_known_elr", [3]),
+        _set(*P0, "last_known_elr", [2, 2]),
         "topics[0].partitions[0].last_known_elr",
-        "3 is not",
+        "twice",
     ),
     (
         "adding",

@@ -83,6 +83,20 @@ def _expected_dirs(
     return found, failed
 
 
+def test_former_replicas_stay_in_the_elr_and_are_no_replicas():
+    # The controller adds the ISR to the ELR without a look at the replicas that a
+    # reassignment has removed.
+    former = {"elr": [3, 2], "last_known_elr": [9]}
+    topics = _one_topic({"replicas": [1, 2], "leader": 1, "isr": [1], **former})
+    snapshot = Snapshot.from_document(small_document(topics=topics))
+
+    replicas = snapshot.to_state().replicas
+
+    assert replicas.is_eligible.tolist() == [False, True]
+    assert not replicas.is_last_known_eligible.any()
+    assert snapshot.to_document()["topics"][0]["partitions"][0]["elr"] == [3, 2]
+
+
 @settings(max_examples=60)
 @given(documents())
 def test_partitions_agree_with_the_records(document: dict[str, Any]):

@@ -5,11 +5,19 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from pyarrow import parquet
+
+from placement.draft.draft import Settings
+from planner.fleet.cluster_overview import SCHEMA, overview_row
+from planner.snapshot import Snapshot
+from support.snapshots import small_document
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 """Commands of browsers that Playwright drives as Chromium."""
@@ -108,3 +116,40 @@ def hostile_snapshot(path: Path) -> Path:
     }
     path.write_text(json.dumps(document), encoding="utf-8")
     return path
+
+
+def hostile_group(folder: Path) -> tuple[Path, Path]:
+    """Write a group whose members have hostile ids, and events of it."""
+    group, events = folder / "group.json", folder / "events.toml"
+    document = {
+        "format": "kafka-planner/group",
+        "version": 1,
+        "group_id": "billing",
+        "topics": [{"name": "orders", "partitions": 12}],
+        "members": [{"member_id": name, "topics": ["orders"]} for name in HOSTILE],
+    }
+    group.write_text(json.dumps(document), encoding="utf-8")
+    leave = f'[[events]]\nat_s = 10\nevent = "leave"\nmember = {json.dumps(SCRIPT)}\n'
+    events.write_text(f"[rates]\norders = 10\n{leave}", encoding="utf-8")
+    return group, events
+
+
+def hostile_fleet(folder: Path) -> Path:
+    """Write an overview of clusters with hostile ids, as Spark writes it."""
+    snapshot = Snapshot.from_document(small_document())
+    row = overview_row(snapshot.tables(), snapshot.header(), Settings())
+    taken_at = datetime(2026, 11, 21, 8, tzinfo=UTC)
+    rows = [
+        {
+            **row,
+            "cluster_id": name,
+            "taken_at": taken_at,
+            "max_disk_use": 0.1 * number,
+            "offline_partitions": int(not number),
+        }
+        for number, name in enumerate(HOSTILE)
+    ]
+    (folder / "overview").mkdir(parents=True)
+    table = pa.Table.from_pylist(rows, schema=SCHEMA)
+    parquet.write_table(table, folder / "overview/part-00000.parquet")
+    return folder

@@ -1,7 +1,7 @@
 """`group`: import consumer groups, and assign their partitions."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,16 +17,17 @@ from planner.cli.group.group_source import (
     enrich,
     with_source,
 )
-from planner.cli.group.group_text import MAX_SHOWN, row, some
+from planner.cli.report.report_option import (
+    AnswerFolder,
+    Report,
+    check_answer,
+    write_answer,
+)
 from planner.errors import BadInputError
-from planner.text.format import ids_text, plural
-from planner.text.table import Column, table_lines
 
 if TYPE_CHECKING:
     from assignment.errors import AssignmentError
     from planner.group import GroupDocument
-    from planner.group.assign_answer import Answer
-    from planner.group.group_answers import GroupAssignmentRecord, GroupBoundRecord
 
 app = typer.Typer(
     name="group",
@@ -80,6 +81,8 @@ Output = Annotated[
 def assign(
     group: GroupArgument,
     *,
+    output: AnswerFolder = None,
+    report: Report = False,
     assignor: AssignorName = "balanced",
     java_order: JavaOrder = False,
     tolerance: Tolerance = 0.05,
@@ -97,8 +100,10 @@ def assign(
     """
     from assignment.errors import AssignmentError
     from planner.group.assign_answer import answer, refuse_other_kinds
+    from planner.group.assign_screen import assignment_lines
     from planner.group.assignor_registry import find_assignor
 
+    check_answer(output, "group-assignment", is_wanted=report)
     started = time.perf_counter()
     chosen = find_assignor(assignor, seed=seed, tolerance=tolerance)
     document = source.read()
@@ -114,7 +119,14 @@ def assign(
     if output_format is OutputFormat.JSON:
         print_json(record.model_dump())
     else:
-        typer.echo("\n".join(_assignment_lines(answered, record)))
+        typer.echo("\n".join(assignment_lines(record)))
+    write_answer(
+        output,
+        "group-assignment",
+        record.model_dump(),
+        has_report=report,
+        is_quiet=source.is_quiet,
+    )
     raise typer.Exit(ExitCode.FINDINGS if answered.findings else ExitCode.OK)
 
 
@@ -206,60 +218,3 @@ def refusal(error: "AssignmentError", file: str, assignor: str) -> BadInputError
         return BadInputError(f"the assignor {assignor} failed", [found])
     found = problem(file, "members", None, str(error), "correct the subscriptions")
     return BadInputError(f"{assignor} refuses the group", [found])
-
-
-def _assignment_lines(
-    answer: "Answer", record: "GroupAssignmentRecord"
-) -> Iterator[str]:
-    group, load = answer.group, record.load
-    members = plural(group.num_members, "member")
-    yield row("Group", f"{group.group_id or '(no name)'}: {members}")
-    yield row("Assignor", answer.assignor)
-    counts = answer.assignment.counts(group.num_members).tolist()
-    yield row("Partitions", f"{_span(counts)} per member, {sum(counts)} in all")
-    yield row("Load", f"{_span(list(load.values()))} per member")
-    yield row("Moved", _bound_text(record.moved, record.certificate.moved))
-    busiest = record.certificate.busiest
-    yield row("Busiest", _bound_text(busiest.value, busiest))
-    idle = record.idle_members
-    if idle:
-        yield row("Idle", f"{len(idle)}: {some(idle)}")
-    left = sum(len(numbers) for numbers in record.unassigned.values())
-    if left:
-        yield row("Unassigned", f"{left} partitions of {some(record.unassigned)}")
-    for note in record.notes:
-        yield row("Note", note)
-    for finding in answer.findings[:MAX_SHOWN]:
-        yield row("Broken", f"{finding.rule}: {finding.message}")
-    yield ""
-    yield from _member_lines(record.assignment)
-
-
-def _member_lines(assignment: dict[str, dict[str, list[int]]]) -> Iterator[str]:
-    rows = [
-        (member, _topics_text(topics))
-        for member, topics in list(assignment.items())[:MAX_SHOWN]
-    ]
-    yield from table_lines([Column(most=24), Column(most=55)], rows)
-    if (rest := len(assignment) - MAX_SHOWN) > 0:
-        yield f"… and {rest} more; --format json lists all"
-
-
-def _topics_text(topics: dict[str, list[int]]) -> str:
-    texts = (f"{name}: {ids_text(sorted(n))}" for name, n in sorted(topics.items()))
-    return "; ".join(texts) or "-"
-
-
-def _bound_text(value: float, bounded: "GroupBoundRecord | None") -> str:
-    if bounded is None:
-        return f"{value:g}"
-    bound, gap = bounded.lower_bound, bounded.gap
-    if gap == 0:
-        return f"{value:g}; proven: nothing less is possible"
-    words = f" (gap {100 * gap:.3g} %)" if gap is not None else ""
-    return f"{value:g}; proven: not under {bound:g}{words}"
-
-
-def _span(values: Sequence[float]) -> str:
-    low, high = min(values, default=0), max(values, default=0)
-    return f"{low:g}" if low == high else f"{low:g} to {high:g}"

@@ -1,7 +1,5 @@
 """Lines of text that the group commands print."""
 
-from collections.abc import Collection
-
 from planner.text.format import labelled
 
 MAX_SHOWN = 20
@@ -12,12 +10,6 @@ LABEL_WIDTH = 13
 def row(label: str, text: object) -> str:
     """Return the lines of a label and a text, as one text."""
     return "\n".join(labelled(label, str(text), LABEL_WIDTH))
-
-
-def some(names: Collection[str]) -> str:
-    """Return the first three names."""
-    shown = list(names)[:3]
-    return ", ".join(shown) + (" …" if len(names) > len(shown) else "")
 
 
 def span(least: int, most: int) -> str:

@@ -15,6 +15,12 @@ from planner.cli.group.group_source import (
     Source,
     with_source,
 )
+from planner.cli.report.report_option import (
+    AnswerFolder,
+    Report,
+    check_answer,
+    write_answer,
+)
 
 if TYPE_CHECKING:
     from planner.group import GroupDocument
@@ -33,6 +39,8 @@ def what_if(
     group: GroupArgument,
     events: EventsArgument,
     *,
+    output: AnswerFolder = None,
+    report: Report = False,
     java_order: JavaOrder = False,
     output_format: Format = OutputFormat.TEXT,
     source: Source,
@@ -47,6 +55,7 @@ def what_if(
     from planner.group.assign_answer import refuse_other_kinds
     from planner.group.what_if.events_file import read_events
 
+    check_answer(output, "group-what-if", is_wanted=report)
     started = time.perf_counter()
     document = source.read()
     refuse_other_kinds(document, source.label)
@@ -62,6 +71,13 @@ def what_if(
         from planner.group.what_if.what_if_screen import lines
 
         typer.echo("\n".join(lines(answer)))
+    write_answer(
+        output,
+        "group-what-if",
+        answer.model_dump(),
+        has_report=report,
+        is_quiet=source.is_quiet,
+    )
     is_broken = any(any(each) for played in runs for each in played.findings)
     raise typer.Exit(ExitCode.FINDINGS if is_broken else ExitCode.OK)
 

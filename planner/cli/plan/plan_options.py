@@ -15,7 +15,6 @@ from planner.cli.common.common_options import (
     Quiet,
     Verbose,
 )
-from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.plots import Plot
 from planner.cli.common.shared_options import declare, parameters_of
 from planner.cli.plan.declared_options import (
@@ -25,6 +24,7 @@ from planner.cli.plan.declared_options import (
     rule_options,
     shared_options,
 )
+from planner.cli.report.report_option import Report, check_report
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -63,12 +63,6 @@ ConfigFile = Annotated[
         is_eager=True,
         callback=_load_config,
         help="planner.toml: options not given on the line or in the environment.",
-    ),
-]
-Report = Annotated[
-    bool,
-    typer.Option(
-        "--report", help="Write report.html into the plan folder: pip extra [report]."
     ),
 ]
 TradeOffOption = Annotated[bool, typer.Option("--trade-off", help=TRADE_OFF)]
@@ -126,13 +120,7 @@ class CommandOptions:
         """
         if self.config is not None:
             self.config.raise_problems()
-        if self.writes_report:
-            from planner.report.report_extra import require_report
-
-            require_report()
-            if self.output is None:
-                rule = "report.html is a file of the plan folder"
-                refuse_option("--report", "", rule, "name the folder with -o PLAN")
+        check_report(self.output, is_wanted=self.writes_report, metavar="PLAN")
 
     def more_files(
         self, findings: "Callable[[], Sequence[Finding]]"

@@ -32,7 +32,7 @@ def lines(document: WhatIfRecord) -> Iterator[str]:
     group = document.group_id or "(no name)"
     yield f"Group {group}, {document.until_s:g} s played"
     yield ""
-    yield from table_lines(COLUMNS, map(_cells, runs))
+    yield from table_lines(COLUMNS, map(run_cells, runs))
     for run in runs:
         yield ""
         yield from _story(run)
@@ -41,15 +41,17 @@ def lines(document: WhatIfRecord) -> Iterator[str]:
         yield from labelled("Note", note, len("Note "))
 
 
-def _name(run: WhatIfRunRecord) -> str:
+def run_name(run: WhatIfRunRecord) -> str:
+    """Return protocol, assignor and kind of membership of a run."""
     words = {True: ", static", False: ", dynamic", None: ""}[run.static]
     return f"{run.protocol} {run.assignor}{words}"
 
 
-def _cells(run: WhatIfRunRecord) -> list[str]:
+def run_cells(run: WhatIfRunRecord) -> list[str]:
+    """Return the cells of a run in the table of the runs, as `COLUMNS` has them."""
     still, lag = run.still, run.lag
     return [
-        _name(run),
+        run_name(run),
         str(run.rebalances),
         _short(run.revoked),
         _short(run.moved),
@@ -60,7 +62,7 @@ def _cells(run: WhatIfRunRecord) -> list[str]:
 
 
 def _story(run: WhatIfRunRecord) -> Iterator[str]:
-    yield f"{_name(run)}:"
+    yield f"{run_name(run)}:"
     entries = [(line.at_s, 0, line.text) for line in run.story]
     entries += [(step.started_s, 1, _step_text(step)) for step in run.steps]
     entries.sort(key=lambda each: each[:2])

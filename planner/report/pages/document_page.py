@@ -1,6 +1,6 @@
 """The page of a document that a command printed with `--format json`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from planner.report.charts.key_pictures import SHARE_LEGEND, SWEEP_LEGEND, key_pictures
@@ -14,6 +14,11 @@ from planner.report.pages.blocks import (
     Page,
     Section,
     Words,
+)
+from planner.report.pages.document_verdicts import verdict_of
+from planner.report.pages.group_pages import (
+    assignment_sections,
+    group_what_if_sections,
 )
 from planner.report.pages.load_blocks import figures_table
 from planner.text.format import bytes_text, duration_text, percent_text
@@ -35,7 +40,11 @@ FIRST = ("verdict", "status", "ok", "survives", "is_checked", "value", "lower_bo
 """Fields that a reader looks for, in this order."""
 LEFT_OUT = ("data_age_s", "seconds", "peak_memory_bytes")
 """Fields that were measured, or that the page tells when it is opened."""
+PARTS = {"verdict": "Verdict by kind of loss"}
+"""Titles of fields whose names say too little."""
 MOST_ROWS = 4000
+MOST_COLUMNS = 24
+"""Largest number of columns of a table that fits on paper."""
 FRACTIONS = ("use", "max_use", "mean_use", "threshold", "fraction", "share")
 
 
@@ -55,14 +64,19 @@ def document_page(name: str, document: Mapping[str, Any]) -> Page:
     parts = {key: v for key, v in document.items() if isinstance(v, dict | list)}
     first = [key for key in FIRST if key in parts]
     order = [*first, *(key for key in parts if key not in first)]
+    verdict = Words(verdict_of(name, document), is_strong=True)
+    left_out = {*LEFT_OUT, *SHOWN_APART.get(name, ())}
     sections = [
-        Section("summary", "Summary", [Facts(list(_facts(_ordered(scalars))))]),
-        *([_scenarios(document)] if name == "what-if" else []),
-        *(_skews(document) if name == "keys-skew" else ()),
+        Section("verdict", "Verdict", [verdict, Facts([*_facts(_ordered(scalars))])]),
+        *OWN_SECTIONS.get(name, _no_sections)(document),
         *(
-            Section(f"part-{key}", _label(key), list(_blocks(key, parts[key])))
+            Section(
+                f"part-{key}",
+                PARTS.get(key) or _label(key),
+                list(_blocks(key, parts[key])),
+            )
             for key in order
-            if key not in LEFT_OUT
+            if key not in left_out
         ),
     ]
     title = f"{TITLES[name]}: {subject}" if subject else TITLES[name]
@@ -74,19 +88,23 @@ def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {key: fields[key] for key in (*first, *fields) if key not in LEFT_OUT}
 
 
-def _scenarios(document: Mapping[str, Any]) -> Section:
+def _no_sections(_: Mapping[str, Any]) -> Iterator[Section]:
+    yield from ()
+
+
+def _scenarios(document: Mapping[str, Any]) -> Iterator[Section]:
     rows = [document["today"], *document["scenarios"]]
     thresholds = document["assumptions"]["capacity_threshold"]
     pictures = list(scenario_pictures(rows, thresholds))
-    held = [row["name"] for row in document["scenarios"] if not row["holds"]]
-    text = f"These scenarios do not hold: {', '.join(held)}." if held else ""
-    blocks: list[Block] = [Words(text or "Every scenario holds.", is_strong=True)]
+    blocks: list[Block] = []
     if pictures:
         legend = [("now", "fullest broker"), ("target", "mean")]
         legend.append(("limit", "capacity threshold"))
         table = figures_table("scenario", pictures)
         blocks.append(Figures(pictures=pictures, legend=legend, table=table))
-    return Section("scenarios", "Scenarios beside today", blocks)
+    else:
+        blocks.append(Words("No use of a broker is known."))
+    yield Section("scenarios", "Scenarios beside today", blocks)
 
 
 def _skews(document: Mapping[str, Any]) -> Iterator[Section]:
@@ -103,10 +121,24 @@ def _skews(document: Mapping[str, Any]) -> Iterator[Section]:
         yield Section(f"of-{picture.name}", head, blocks)
 
 
+OWN_SECTIONS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Section]]] = {
+    "what-if": _scenarios,
+    "keys-skew": _skews,
+    "group-assignment": assignment_sections,
+    "group-what-if": group_what_if_sections,
+}
+"""Sections that a document has before its other fields."""
+SHOWN_APART = {
+    "group-assignment": ("assignment", "load", "revoked", "certificate", "notes"),
+    "group-what-if": ("runs", "notes"),
+}
+"""Fields that these sections show."""
+
+
 def _blocks(key: str, value: Any, depth: int = 0) -> Iterator[Block]:  # noqa: ANN401
     """Yield a field: records as a table, single values as facts, parts below it."""
     if isinstance(value, list):
-        yield _listed(key, value)
+        yield from _listed(key, value)
         return
     if depth:
         yield Words(_label(key), is_strong=True)
@@ -120,22 +152,43 @@ def _blocks(key: str, value: Any, depth: int = 0) -> Iterator[Block]:  # noqa: A
         yield Words("none")
 
 
-def _listed(name: str, values: Sequence[Any]) -> Block:
-    """Return a list: records as a browsed table, single values as words."""
+def _listed(name: str, values: Sequence[Any]) -> Iterator[Block]:
+    """Yield a list: records as browsed tables, single values as words."""
     if not values:
-        return Words(f"{_label(name)}: none")
+        yield Words(f"{_label(name)}: none")
+        return
     if not all(isinstance(value, dict) for value in values):
-        return Words(f"{_label(name)}: {_shown(name, list(values))}")
+        yield Words(f"{_label(name)}: {_shown(name, list(values))}")
+        return
     rows = [_flat(value) for value in values[:MOST_ROWS]]
     heads = list(dict.fromkeys(key for row in rows for key in row))
-    sizes = [at for at, head in enumerate(heads) if _is_size(head)]
+    for part, columns in _parts(heads):
+        yield _browsed(f"{name} {part}".strip(), columns, rows, len(values))
+
+
+def _parts(heads: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the columns of each table: wide records are apart, by the first column."""
+    if len(heads) <= MOST_COLUMNS:
+        yield "", list(heads)
+        return
+    by_record: dict[str, list[str]] = {"": []}
+    for head in heads:
+        by_record.setdefault(head.rpartition(" ")[0], []).append(head)
+    for record, columns in by_record.items():
+        first = heads[:1] if record else []
+        yield record, [*first, *columns]
+
+
+def _browsed(
+    name: str, heads: Sequence[str], rows: Sequence[Mapping[str, Any]], total: int
+) -> BrowsedTable:
     return BrowsedTable(
         name=name.replace("_", "-").replace(" ", "-"),
         caption=_label(name),
         heads=[_label(head) for head in heads],
         rows=[[_cell(head, row.get(head)) for head in heads] for row in rows],
-        sizes=sizes,
-        total=len(values),
+        sizes=[at for at, head in enumerate(heads) if _is_size(head)],
+        total=total,
         rest="the document has all",
     )
 
@@ -154,6 +207,10 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def _facts(fields: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in fields.items():
         yield _label(key), _shown(key, value)
+
+
+def _title(key: str) -> str:
+    return PARTS.get(key) or _label(key)
 
 
 def _label(key: str) -> str:

@@ -17,7 +17,6 @@ from planner.plan.waves.wave_files import DOCUMENT_NAME as WAVES_NAME
 ELECTION_NAME = "preferred-election.json"
 READ = (DOCUMENT_NAME, MOVES_NAME, WAVES_NAME, RUNBOOK_NAME, ELECTION_NAME)
 """Files of a plan folder from which a report is made."""
-REPORT_NAME = "report.html"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,14 +17,13 @@ from planner.snapshot.tables.table_facts import Facts, codes_of, repeated_rows
 from planner.snapshot.tables.table_rows import Rows, find_in_rows
 
 PARTITION_ONCE = "a topic must list a partition once"
-_MEMBER_COLUMNS = (
-    "isr",
-    "elr",
-    "last_known_elr",
-    "adding_replicas",
-    "removing_replicas",
-    "offline_replicas",
-)
+_REPLICA_COLUMNS = ("isr", "adding_replicas", "removing_replicas", "offline_replicas")
+"""Lists of replicas of a partition."""
+_ELIGIBLE_COLUMNS = ("elr", "last_known_elr")
+"""
+Lists that may name former replicas: the controller adds the ISR to them and does not
+look at the replicas that a reassignment has removed.
+"""
 
 
 def _duplicate_partitions(facts: Facts) -> Iterator[Finding]:
@@ -79,7 +78,7 @@ def _unknown_brokers(facts: Facts) -> Iterator[Finding]:
 
 
 def _duplicate_members(facts: Facts) -> Iterator[Finding]:
-    for name in ("replicas", *_MEMBER_COLUMNS):
+    for name in ("replicas", *_REPLICA_COLUMNS, *_ELIGIBLE_COLUMNS):
         rows = facts.members(name)
         for row, broker in twice_on_a_broker(rows.values, rows.start):
             yield Finding(
@@ -111,7 +110,7 @@ def _leaders(facts: Facts) -> Iterator[Finding]:
 
 
 def _members(facts: Facts) -> Iterator[Finding]:
-    for name in _MEMBER_COLUMNS:
+    for name in _REPLICA_COLUMNS:
         rows = facts.members(name)
         at = np.flatnonzero(find_in_rows(rows, facts.replicas) == ABSENT)
         for row, broker in zip(

@@ -12,8 +12,9 @@ from planner.cli.common.output import print_json, print_words
 Inputs = Annotated[
     list[Path],
     typer.Argument(
-        metavar="PLAN|SNAP...",
-        help="A plan folder, snapshots, or what --format json printed.",
+        metavar="PLAN|SNAP|TABLES...",
+        help="A plan folder, snapshots, what --format json printed, or what 'fleet "
+        "score', 'overview' and 'plan' wrote.",
     ),
 ]
 Output = Annotated[

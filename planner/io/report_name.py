@@ -1,0 +1,3 @@
+"""Name of the report in a folder of results."""
+
+REPORT_NAME = "report.html"

@@ -1,0 +1,123 @@
+"""Verdicts on documents of commands: the sentence that a reader needs first."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from planner.report.pages.group_pages import assignment_verdict, group_what_if_verdict
+from planner.text.format import plural
+
+Document = Mapping[str, Any]
+_DAMAGE = {
+    "offline": "partition {} offline",
+    "under_min_isr": "partition {} under min ISR",
+    "pushed_over_threshold": "survivor {} pushed over a threshold",
+}
+
+
+def verdict_of(name: str, document: Document) -> str:
+    """
+    Return the verdict of a document.
+
+    Parameters
+    ----------
+    name
+        Name of its schema.
+    document
+        The document.
+    """
+    return _VERDICTS[name](document)
+
+
+def _failures(document: Document) -> str:
+    return " ".join(
+        _loss_sentence(kind.replace("_", " "), answer["survives"], document, kind)
+        for kind, answer in document["verdict"].items()
+    )
+
+
+def _loss_sentence(
+    noun: str, survives: bool | None, document: Document, kind: str
+) -> str:
+    if survives is None:
+        return f"Any one {noun}: unknown."
+    if survives:
+        return f"Any one {noun} may fail."
+    worst = next(iter(document["single"][kind]), None)
+    if worst is None or worst["survives"]:
+        return f"Not every {noun} may fail: the controllers lose their majority."
+    lost = ", ".join(map(str, worst["lost"]))
+    damage = "; ".join(_damage(worst)) or "not survived"
+    return f"Not every {noun} may fail: without {lost}, {damage}."
+
+
+def _damage(loss: Document) -> Iterator[str]:
+    for key, words in _DAMAGE.items():
+        if count := loss[key]:
+            noun, _, rest = words.partition(" {} ")
+            yield f"{plural(count, noun)} {rest}"
+
+
+def _loss(document: Document) -> str:
+    lost = ", ".join(document["lost"])
+    caused = document["caused"]
+    merged = {**caused, "pushed_over_threshold": document["pushed_over_threshold"]}
+    if hurt := "; ".join(_damage(merged)):
+        return f"Without {lost}: {hurt}."
+    at_min = plural(caused["at_min_isr"], "partition")
+    return f"All partitions stay available without {lost}; {at_min} then at min ISR."
+
+
+def _what_if(document: Document) -> str:
+    held = [row["name"] for row in document["scenarios"] if not row["holds"]]
+    if held:
+        return f"These scenarios do not hold: {', '.join(held)}."
+    return "Every scenario holds."
+
+
+def _size(document: Document) -> str:
+    if not document["fleet"]:
+        return "No number of brokers was found that carries the load."
+    fleet = ", ".join(f"{one['brokers']} {one['type']}" for one in document["fleet"])
+    today = plural(document["today"], "broker")
+    if document["status"] == "exact":
+        return f"Needed: {fleet}. Nothing less will do. Today: {today}."
+    bound = document["lower_bound"]
+    return f"Needed: {fleet}. Proven: not less than {bound:g}. Today: {today}."
+
+
+def _status(document: Document) -> str:
+    return {
+        "fine": "Nothing is wrong now.",
+        "unknown": "Nothing is known to be wrong; some facts are unknown.",
+        "wrong": "Something is wrong now: see below.",
+    }[document["status"]]
+
+
+def _check(document: Document) -> str:
+    if document["ok"]:
+        return "The checker finds no broken rule."
+    return f"The checker has {plural(len(document['findings']), 'finding')}."
+
+
+def _verify(document: Document) -> str:
+    counts = {
+        key.replace("_", " "): value
+        for key, value in document["partitions"].items()
+        if value
+    }
+    parts = ", ".join(f"{count} {words}" for words, count in counts.items())
+    state = document["status"].replace("-", " ")
+    return f"The plan is {state}: {parts or 'no partition changes'}."
+
+
+_VERDICTS: Mapping[str, Callable[[Document], str]] = {
+    "failures": _failures,
+    "failures-scenario": _loss,
+    "what-if": _what_if,
+    "size": _size,
+    "status": _status,
+    "check": _check,
+    "verify": _verify,
+    "group-assignment": assignment_verdict,
+    "group-what-if": group_what_if_verdict,
+}
