@@ -127,9 +127,9 @@ class CommandOptions:
         if self.config is not None:
             self.config.raise_problems()
         if self.writes_report:
-            from planner.report.report_extra import require_report
+            from planner.extras import REPORT
 
-            require_report()
+            REPORT.require()
             if self.output is None:
                 rule = "report.html is a file of the plan folder"
                 refuse_option("--report", "", rule, "name the folder with -o PLAN")
