@@ -1,5 +1,6 @@
 """`ui`: a local page on which what-if is played in a browser."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -83,10 +84,10 @@ def ui(
     inputs = Gatherer()
     inputs.read(source.check)
     read = inputs.read(source.read_file)
-    listener = inputs.read(lambda: listen(port))
-    inputs.raise_problems()
-    assert listener is not None  # noqa: S101 - else there were problems
-    with listener:
+    with ExitStack() as stack:
+        listener = inputs.read(lambda: stack.enter_context(listen(port)))
+        inputs.raise_problems()
+        assert listener is not None  # noqa: S101 - else there were problems
         run(
             read or source.read_live(),
             name="snapshot.json.gz" if snapshot is None else str(snapshot),

@@ -4,7 +4,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from planner.errors import BadInputError, InputProblem
@@ -75,24 +75,19 @@ def run(
     import uvicorn
 
     port, token = listener.getsockname()[1], new_token()
-    session = Session(snapshot)
-    app = UiApp(session, name, output).guarded(token, port)
-    config = uvicorn.Config(
-        app,
-        lifespan="off",
-        log_level="error",
-        access_log=False,
-        server_header=False,
-        # A plan in the background must not hold up Ctrl-C.
-        timeout_graceful_shutdown=1,
-    )
     url = f"http://{HOST}:{port}/{token}/"
-    started(url)
-    if opens:
-        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-    try:
-        # Uvicorn raises the signal again after an orderly end.
-        with suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listener])
-    finally:
-        session.close()
+    # Ctrl-C may come at any time; Uvicorn raises it again after an orderly end.
+    with suppress(KeyboardInterrupt), closing(Session(snapshot)) as session:
+        config = uvicorn.Config(
+            UiApp(session, name, output).guarded(token, port),
+            lifespan="off",
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            # An answer that is under way must not hold up Ctrl-C.
+            timeout_graceful_shutdown=1,
+        )
+        started(url)
+        if opens:
+            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+        uvicorn.Server(config).run(sockets=[listener])

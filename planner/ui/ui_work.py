@@ -5,6 +5,7 @@ One thread gives orders to one process. A plan that is stopped ends at its next 
 if that takes long, the process is ended and another one started.
 """
 
+import signal
 import threading
 import time
 from collections import deque
@@ -20,6 +21,8 @@ from planner.ui.ui_worker import Order, Refused, Stop, Written, serve
 
 GRACE_S = 1.0
 """Seconds in which a stopped order may end by itself."""
+CLOSE_S = 30.0
+"""Seconds to wait at the end for a process that is just being started."""
 POLL_S = 0.05
 STOPPED = Refused("stopped")
 """Outcome of an order that is wanted no more."""
@@ -114,10 +117,13 @@ class PlanWork:
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
-        self._thread.join(GRACE_S + 10 * POLL_S)
+        self._thread.join(CLOSE_S)
         self._end_process()
 
     def _run(self) -> None:
+        # Inherited by the process: Ctrl-C reaches all processes of a terminal, and this
+        # one is ended by the page's.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         self._start_process()
         while True:
             with self._changed:

@@ -5,7 +5,6 @@ A plan may take longer than an operator waits. It is made in a process of its ow
 that the page stays alive, and so that it can be stopped whatever it does.
 """
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -75,8 +74,6 @@ def serve(link: Connection, snapshot: Snapshot) -> None:
     snapshot
         Today's cluster.
     """
-    # Ctrl-C reaches all processes of a terminal; the page's process ends this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     answerer = Answerer(snapshot, snapshot.to_state())
     while True:
         try:
