@@ -17,7 +17,7 @@ from planner.report.pages.plan_folder_facts import PlanFacts
 from planner.report.pages.plan_page import verdict_lines
 from planner.snapshot import Snapshot
 from planner.ui.ui_picture import ClusterLoads, loads_of
-from planner.ui.ui_play import PLANNED, Play, validated
+from planner.ui.ui_play import AS_IT_IS, PLANNED, Play, validated
 from planner.what_if.play_scenarios import Played, Player
 from planner.what_if.scenario_folders import check_output
 
@@ -98,8 +98,9 @@ class Answerer:
         self._last: tuple[Play, Played] | None = None
         self._today: tuple[object, Side] | None = None
 
-    def _player(self, play: Play) -> Player:
-        file, options = validated(play, self._snapshot, self._state)
+    def _player(self, play: Play, name: str) -> Player:
+        """Return the player of one scenario, which alone is validated."""
+        file, options = validated(play, name, self._snapshot, self._state)
         return Player(self._snapshot, self._state, file, options)
 
     def first(self, play: Play) -> FirstAnswer:
@@ -111,7 +112,7 @@ class Answerer:
         BadInputError
             If a change or an option is impossible; names every problem.
         """
-        player = self._player(play)
+        player = self._player(play, AS_IT_IS)
         assumed = player.assumptions(self._state)
         return FirstAnswer(
             today=self._today_side(play, player),
@@ -148,8 +149,8 @@ class Answerer:
 
     def _planned(self, play: Play) -> Played:
         if self._last is None or self._last[0] != play:
-            player = self._player(play)
-            self._last = (play, player.played(player.scenario(1)))
+            player = self._player(play, PLANNED)
+            self._last = (play, player.played(player.scenario(0)))
         return self._last[1]
 
     def write(self, play: Play, folder: Path) -> None:
@@ -169,9 +170,9 @@ class Answerer:
         if play.is_of_today:
             self._write_today(play, folder)
             return
-        player = self._player(play)
-        check_output(folder, (player.scenario(1),))
-        player.write(player.scenario(1), self._planned(play), folder)
+        player = self._player(play, PLANNED)
+        check_output(folder, (player.scenario(0),))
+        player.write(player.scenario(0), self._planned(play), folder)
 
     def _write_today(self, play: Play, folder: Path) -> None:
         check_plan_output(folder)

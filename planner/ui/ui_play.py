@@ -141,10 +141,13 @@ def _choice_problems(settings: Mapping[str, str]) -> list[InputProblem]:
 
 
 def validated(
-    play: Play, snapshot: Snapshot, state: ClusterState
+    play: Play, name: str, snapshot: Snapshot, state: ClusterState
 ) -> tuple[ScenariosFile, WhatIfOptions]:
     """
-    Validate scenarios and options for one cluster.
+    Validate one scenario and the options for one cluster.
+
+    Both scenarios of the page have the same changes, which one of them shows to be
+    possible.
 
     Raises
     ------
@@ -158,12 +161,14 @@ def validated(
     except BadInputError as error:
         problems += error.problems
     try:
-        file = validate_scenarios(play.document, snapshot, state, file=PAGE)
+        file = validate_scenarios(
+            play.document, snapshot, state, file=PAGE, wanted=name
+        )
     except BadInputError as error:
         problems += error.problems
     if problems or file is None or options is None:
         placed = [_placed(each, play.places) for each in problems]
-        # Both scenarios have the same changes, and so the same problems.
+        # Both scenarios have the same shape, and so the same problems of it.
         raise bad_state(list(dict.fromkeys(placed)))
     return file, options
 

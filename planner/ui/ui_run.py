@@ -8,12 +8,21 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from planner.errors import BadInputError, InputProblem
+from planner.io.records import Record
 from planner.snapshot import Snapshot
 from planner.ui.ui_security import new_token
 from planner.ui.ui_server import UiApp
 from planner.ui.ui_session import Session
 
 HOST = "127.0.0.1"
+
+
+class UiRecord(Record):
+    """Address of the page, which has the token, and folder of the plans it writes."""
+
+    url: str
+    port: int
+    folder: str
 
 
 def listen(port: int) -> socket.socket:

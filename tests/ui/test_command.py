@@ -16,7 +16,7 @@ import pytest
 from planner import extras
 from planner.demo import SNAPSHOT_FILE
 from planner.ui import ui_run
-from planner.ui.ui_records import UiRecord
+from planner.ui.ui_run import UiRecord
 from support.commands import run
 from support.ui import COMMAND, served
 
