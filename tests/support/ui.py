@@ -40,4 +40,5 @@ def served(*words: str | Path) -> Iterator[str]:
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
-    assert errors == "the page is served no more\n"
+    assert errors.endswith("the page is served no more\n")
+    assert "Traceback" not in errors
