@@ -17,7 +17,7 @@ class Extra:
     name
         Name of the extra: ``report``.
     failure
-        What cannot be done without: ``reports cannot be made``.
+        Message where a library is missing: ``reports cannot be made``.
     libraries
         Names of the libraries of the extra, by module.
     """

@@ -72,7 +72,7 @@ class PlanAnswer:
     lines
         Label and text of each line that the screen of a plan has, too.
     proofs
-        What, value, lower bound, gap and ground of each bound of the certificate.
+        Subject, value, lower bound, gap and ground of each bound of the certificate.
     """
 
     side: Side

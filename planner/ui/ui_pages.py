@@ -55,7 +55,7 @@ class Cluster:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
     """
-    What a page shows.
+    Contents of a page.
 
     Parameters
     ----------

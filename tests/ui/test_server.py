@@ -304,7 +304,7 @@ def test_a_file_that_is_none_of_the_page_is_not_served(client):
     assert get(client, "static/htmx.min.js").status_code == 200
 
 
-def test_the_licence_of_htmx_lies_beside_it():
+def test_the_licence_of_htmx_is_beside_it():
     folder = Path(ui_security.__file__).parent / "static"
 
     assert "Zero-Clause BSD" in (folder / "htmx.LICENSE").read_text()
