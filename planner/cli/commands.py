@@ -23,6 +23,7 @@ def register(app: typer.Typer) -> None:
         score,
         size,
         status,
+        ui,
         verify,
         what_if,
     )
@@ -75,6 +76,7 @@ def register(app: typer.Typer) -> None:
     app.command("size", rich_help_panel=LOOK)(size.size)
     app.add_typer(partition_commands.app, rich_help_panel=LOOK)
     app.command("what-if", rich_help_panel=LOOK)(what_if.what_if)
+    app.command("ui", rich_help_panel=LOOK)(ui.ui)
     app.add_typer(group_commands.app, rich_help_panel=GROUPS)
     app.add_typer(keys_commands.app, rich_help_panel=KEYS)
     app.add_typer(config_commands.app, rich_help_panel=PLAN)

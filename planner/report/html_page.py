@@ -36,7 +36,7 @@ def html_of(page: Page) -> str:
     stage("drawing the report")
     from importlib.metadata import version
 
-    style = _environment().get_template("report.css").render(light=LIGHT, dark=DARK)
+    style = style_text()
     script = _source("report.js")
     template = _environment().get_template("report.html")
     text: str = template.render(
@@ -47,6 +47,12 @@ def html_of(page: Page) -> str:
         version=version("kafka-planner"),
         rows_shown=ROWS_WITHOUT_SCRIPT,
     )
+    return text
+
+
+def style_text() -> str:
+    """Return the style sheet of pages, with its colours."""
+    text: str = _environment().get_template("report.css").render(light=LIGHT, dark=DARK)
     return text
 
 

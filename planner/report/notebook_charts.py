@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from planner.extras import REPORT
 from planner.report.charts.pictures import LoadPicture
-from planner.report.report_extra import is_installed, require_report
 
 
 def chart_of(pictures: Iterable[LoadPicture]) -> Any:  # noqa: ANN401 - of Altair
@@ -16,7 +16,7 @@ def chart_of(pictures: Iterable[LoadPicture]) -> Any:  # noqa: ANN401 - of Altai
     BadInputError
         If the extra ``[report]`` is not installed.
     """
-    require_report()
+    REPORT.require()
     from planner.report.charts.vega_charts import charts_of
 
     return charts_of(list(pictures))
@@ -24,7 +24,7 @@ def chart_of(pictures: Iterable[LoadPicture]) -> Any:  # noqa: ANN401 - of Altai
 
 def svg_charts(pictures: Iterable[LoadPicture]) -> str:
     """Return pictures as SVG for HTML; empty if the extra is not installed."""
-    if not is_installed():
+    if not REPORT.is_installed:
         return ""
     from planner.report.charts.vega_charts import svg_of
 

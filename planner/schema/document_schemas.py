@@ -41,6 +41,7 @@ SCHEMAS: Mapping[str, str] = {
     "size": "planner.sizing.sizing_document:SizeRecord",
     "snapshot": "planner.snapshot.tables.snapshot_records:SnapshotRecord",
     "status": "planner.status.status_records:StatusRecord",
+    "ui": "planner.ui.ui_run:UiRecord",
     "verify": "planner.plan.documents.check_records:VerifyRecord",
     "waves": "planner.plan.documents.wave_records:WavesRecord",
     "what-if": "planner.what_if.what_if_records:WhatIfRecord",

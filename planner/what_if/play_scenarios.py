@@ -217,8 +217,8 @@ class Played:
     ----------
     document
         Document of the scenario.
-    variant
-        The cluster after the changes.
+    outcome
+        The cluster after the changes, and its figures after the plan.
     plan
         The plan for this cluster; `None` where nothing was planned.
     findings
@@ -226,7 +226,7 @@ class Played:
     """
 
     document: dict[str, Any]
-    variant: Variant
+    outcome: Outcome
     plan: Plan | None = None
     findings: tuple[Finding, ...] = ()
 
@@ -265,6 +265,10 @@ class Player:
         self._bases: dict[str, Variant] = {}
         self._ends: dict[str, Variant] = {}
 
+    def scenario(self, at: int) -> Scenario:
+        """Return the scenario at a place of the file, from 0."""
+        return self._file.scenarios[at]
+
     def pickled(self) -> tuple[Any, ...]:
         """Return the arguments by which a worker process makes an equal player."""
         return (
@@ -298,9 +302,13 @@ class Player:
 
     def today(self) -> dict[str, Any]:
         """Return the document of today's figures."""
+        return self.played_today().document
+
+    def played_today(self) -> Played:
+        """Return today's figures."""
         start = self._context.start(self._state)
         outcome = weighed(start, None, self.assumptions(self._state))
-        return self._document(None, outcome)
+        return Played(document=self._document(None, outcome), outcome=outcome)
 
     def _document(self, scenario: Scenario | None, outcome: Outcome) -> dict[str, Any]:
         prices = self._context.prices
@@ -352,17 +360,17 @@ class Player:
         has_lost = bool(variant.lost_brokers or variant.lost_racks)
         return self._snapshot.with_state(state, has_lost=has_lost)
 
-    def played(self, scenario: Scenario) -> "Played":
+    def played(self, scenario: Scenario) -> Played:
         """Plan one scenario, and check the plan."""
         outcome = self.outcome(scenario)
         document = self._document(scenario, outcome)
         if outcome.placed is None:
-            return Played(document=document, variant=outcome.variant)
+            return Played(document=document, outcome=outcome)
         plan = self.plan(scenario, outcome.placed)
         findings = check_plan(plan, self._options.plan)
         return Played(
             document=document | {"is_checked": is_ok(findings)},
-            variant=outcome.variant,
+            outcome=outcome,
             plan=plan,
             findings=findings,
         )
@@ -370,7 +378,12 @@ class Player:
     def row(self, scenario: Scenario) -> dict[str, Any]:
         """Plan and check one scenario, write its folder, and return its document."""
         played = self.played(scenario)
-        if self._output is not None and played.plan is not None:
-            cluster = self.cluster(played.variant, played.plan.state)
-            write_scenario(self._output, scenario, played.plan, cluster)
+        if self._output is not None:
+            self.write(scenario, played, self._output)
         return played.document
+
+    def write(self, scenario: Scenario, played: Played, output: Path) -> None:
+        """Write the folder of one scenario, if it has a plan."""
+        if played.plan is not None:
+            cluster = self.cluster(played.outcome.variant, played.plan.state)
+            write_scenario(output, scenario, played.plan, cluster)

@@ -171,7 +171,9 @@ def validate_scenarios(
     listed = expand(record, names)
     starts = possible_starts(listed)
     scenarios = [each for each in listed if wanted in {None, each.name}]
-    tried = listed if wanted is None else chain_of(scenarios[0], starts)
+    chains = [chain_of(each, starts) for each in scenarios]
+    # None is left of a wanted scenario that has problems of its shape.
+    tried = listed if wanted is None else [each for chain in chains for each in chain]
     _apply_all(tried, context.start(state), context, names)
     if names.problems:
         raise _refusal(file, names.problems)

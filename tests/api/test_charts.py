@@ -5,8 +5,8 @@ import json
 import pytest
 
 import planner
+from planner import extras
 from planner.demo import SNAPSHOT_FILE
-from planner.report import report_extra
 from support.commands import run
 
 SCENARIOS = {
@@ -110,7 +110,7 @@ def test_notebooks_show_the_charts(results, name):
 
 @pytest.mark.parametrize("name", ["plan", "score", "scenarios"])
 def test_without_the_extra_notebooks_show_the_words_alone(monkeypatch, results, name):
-    monkeypatch.setattr(report_extra, "find_spec", lambda _: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
 
     assert "<svg" not in results[name]._repr_html_()
     assert "<pre>" in results[name]._repr_html_()

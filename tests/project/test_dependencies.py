@@ -50,7 +50,8 @@ def imported():
 def declared():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    asked = [*project["dependencies"], *extras["spark"], *extras["report"]]
+    asked = [*project["dependencies"]]
+    asked += [*extras["spark"], *extras["report"], *extras["ui"]]
     names = (re.match(r"[\w.-]+", line).group().lower() for line in asked)
     return {MODULES.get(name, name.replace("-", "_")) for name in names}
 

@@ -96,6 +96,7 @@ def test_everything_asked_for_is_pinned(root):
         *project["project"]["dependencies"],
         *project["project"]["optional-dependencies"]["spark"],
         *project["project"]["optional-dependencies"]["report"],
+        *project["project"]["optional-dependencies"]["ui"],
         *project["dependency-groups"]["build"],
         *project["dependency-groups"]["docs"],
         *(x for x in project["dependency-groups"]["dev"] if isinstance(x, str)),

@@ -6,7 +6,7 @@ import pytest
 
 from planner.cli.main import build_command
 from planner.demo import SNAPSHOT_FILE
-from planner.report import report_extra
+from planner import extras
 from support.commands import run
 from support.report_pages import check_page, facts, verdict
 
@@ -137,7 +137,7 @@ def test_without_a_place_a_report_is_refused_before_any_work(capsys, words, name
 def test_a_missing_extra_is_named_before_any_work(
     capsys, monkeypatch, tmp_path, words, name
 ):
-    monkeypatch.setattr(report_extra, "find_spec", lambda _: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
     before = sorted(tmp_path.iterdir())
 
     outcome = run(capsys, *words[name], "-o", tmp_path / "out", "--report")

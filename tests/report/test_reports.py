@@ -7,10 +7,10 @@ from importlib.util import find_spec
 import pytest
 
 from placement.operations.descriptor import OPERATIONS
+from planner import extras
 from planner.demo import SNAPSHOT_FILE
 from planner.plan.documents.plan_records import PlanRecord, ProofKind
 from planner.plan.folder.moves_file import MoveRow
-from planner.report import report_extra
 from planner.report.charts.load_pictures import Levels, Limits, load_pictures
 from planner.report.html_page import html_of
 from planner.report.pages.blocks import Page, Section
@@ -152,7 +152,7 @@ def test_a_missing_extra_is_one_line_with_the_command(
     capsys, monkeypatch, tmp_path, words
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(report_extra, "find_spec", lambda _: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
 
     outcome = run(capsys, *words)
 
@@ -166,13 +166,13 @@ def test_a_missing_extra_is_one_line_with_the_command(
 
 def test_only_what_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(
-        report_extra,
+        extras,
         "find_spec",
         lambda name: None if name == "jinja2" else find_spec(name),
     )
 
     with pytest.raises(ValueError, match=r": Jinja2 is not installed; install"):
-        report_extra.require_report()
+        extras.REPORT.require()
 
 
 @pytest.mark.parametrize(

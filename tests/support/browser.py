@@ -53,9 +53,9 @@ def chromium() -> Iterator[Browser]:
 
 
 class Watched:
-    """A page of a file, with all that it says on its console and asks of a network."""
+    """A page of a file or an address: its console, and what it asks of a network."""
 
-    def __init__(self, browser: Browser, path: Path, **options: Any) -> None:
+    def __init__(self, browser: Browser, place: Path | str, **options: Any) -> None:
         self.context: BrowserContext = browser.new_context(**options)
         self.page: Page = self.context.new_page()
         self.console: list[str] = []
@@ -63,7 +63,7 @@ class Watched:
         self.page.on("console", lambda message: self.console.append(message.text))
         self.page.on("pageerror", lambda error: self.console.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(path.as_uri())
+        self.page.goto(place if isinstance(place, str) else place.as_uri())
 
     def __enter__(self) -> "Watched":
         return self

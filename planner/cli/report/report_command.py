@@ -57,9 +57,9 @@ def report(
     Example: kafka-planner report plan -o plan.html
     """
     from planner.cli.common.snapshot_reading import read_snapshot
-    from planner.report.report_extra import require_report
+    from planner.extras import REPORT
 
-    require_report()
+    REPORT.require()
     from planner.report.report_files import check_page_output, write_charts, write_page
     from planner.report.report_inputs import page_of
 

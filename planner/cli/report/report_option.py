@@ -52,9 +52,9 @@ def check_report(
     """
     if not is_wanted:
         return
-    from planner.report.report_extra import require_report
+    from planner.extras import REPORT
 
-    require_report()
+    REPORT.require()
     if output is None:
         rule = f"{REPORT_NAME} is written where -o writes"
         refuse_option("--report", "", rule, f"name the place with -o {metavar}")

@@ -93,6 +93,11 @@ def _status(document: Document) -> str:
     }[document["status"]]
 
 
+def _skew(document: Document) -> str:
+    factor = document["max_over_mean"]
+    return f"The busiest partition has {factor:.3f} times the mean."
+
+
 def _check(document: Document) -> str:
     if document["ok"]:
         return "The checker finds no broken rule."
@@ -118,6 +123,7 @@ _VERDICTS: Mapping[str, Callable[[Document], str]] = {
     "status": _status,
     "check": _check,
     "verify": _verify,
+    "keys-skew": _skew,
     "group-assignment": assignment_verdict,
     "group-what-if": group_what_if_verdict,
 }

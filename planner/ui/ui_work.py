@@ -1,0 +1,188 @@
+"""
+Plans in the background: the newest one is made, older ones are stopped.
+
+One thread gives orders to one process. A plan that is stopped ends at its next stage;
+if that takes long, the process is ended and another one started.
+"""
+
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any
+
+from planner.snapshot import Snapshot
+from planner.ui.ui_answer import PlanAnswer
+from planner.ui.ui_worker import Order, Refused, Stop, Written, serve
+
+GRACE_S = 1.0
+"""Seconds in which a stopped order may end by itself."""
+CLOSE_S = 30.0
+"""Seconds to wait at the end for a process that is just being started."""
+POLL_S = 0.05
+STOPPED = Refused("stopped")
+"""Outcome of an order that is wanted no more."""
+ENDED = Refused("the process that plans has ended; change something, or plan again")
+
+Outcome = PlanAnswer | Refused | Written
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """
+    One order, and its outcome.
+
+    Parameters
+    ----------
+    order
+        The order.
+    words
+        Present stage.
+    began
+        Time of the order, in seconds of a monotonic clock.
+    outcome
+        Outcome; `None` while the order is carried out.
+    """
+
+    order: Order
+    words: str = "planning"
+    began: float = field(default_factory=time.monotonic)
+    outcome: Outcome | None = None
+    is_stopped: bool = False
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the order was given."""
+        return time.monotonic() - self.began
+
+    def end(self, outcome: Outcome) -> None:
+        """Set the outcome, once."""
+        if self.outcome is None:
+            self.outcome = outcome
+            self.ended.set()
+
+
+class PlanWork:
+    """
+    Queue of orders for the process that plans.
+
+    Parameters
+    ----------
+    snapshot
+        Today's cluster.
+    target
+        Main function of the process; another one in tests.
+    """
+
+    def __init__(self, snapshot: Snapshot, target: Callable[..., None] = serve) -> None:
+        self._snapshot = snapshot
+        self._target = target
+        self._jobs: deque[Job] = deque()
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._context = get_context("spawn")
+        self._process: Any = None
+        self._link: Connection | None = None
+        self._thread = threading.Thread(target=self._run, name="plans", daemon=True)
+        self._thread.start()
+
+    def ask(self, order: Order) -> Job:
+        """Give an order. A new plan stops every older one; folders are all written."""
+        job = Job(order)
+        with self._changed:
+            if order.folder is None:
+                self._stop_plans()
+            self._jobs.append(job)
+            self._changed.notify_all()
+        return job
+
+    def stop(self) -> None:
+        """Stop every plan."""
+        with self._changed:
+            self._stop_plans()
+
+    def _stop_plans(self) -> None:
+        for job in self._jobs:
+            if job.order.folder is None:
+                job.is_stopped = True
+                job.end(STOPPED)
+
+    def close(self) -> None:
+        """Stop everything, and end the process."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        self._thread.join(CLOSE_S)
+        self._end_process()
+
+    def _run(self) -> None:
+        # Inherited by the process: Ctrl-C reaches all processes of a terminal, and this
+        # one is ended by the page's.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        self._start_process()
+        while True:
+            with self._changed:
+                while not self._jobs and not self._is_closed:
+                    self._changed.wait()
+                if self._is_closed:
+                    return
+                job = self._jobs[0]
+            if job.outcome is None:
+                self._carry_out(job)
+            with self._changed:
+                self._jobs.popleft()
+
+    def _carry_out(self, job: Job) -> None:
+        link = self._link or self._start_process()
+        try:
+            link.send(job.order)
+            outcome = self._outcome(job, link)
+        except (EOFError, OSError):
+            outcome = None
+        if outcome is None:
+            self._end_process()
+            self._start_process()
+        job.end(outcome or ENDED)
+
+    def _outcome(self, job: Job, link: Connection) -> Outcome | None:
+        """Return the outcome of a job; `None` where the process must be ended."""
+        stopped_at = None
+        while not self._is_closed:
+            if link.poll(POLL_S):
+                reply = link.recv()
+                if not isinstance(reply, str):
+                    return reply  # type: ignore[no-any-return] # of a connection
+                job.words = reply
+            if job.is_stopped and stopped_at is None:
+                link.send(Stop())
+                stopped_at = time.monotonic()
+            if stopped_at is not None and time.monotonic() - stopped_at > GRACE_S:
+                return None
+        return None
+
+    def _start_process(self) -> Connection:
+        ours, theirs = self._context.Pipe()
+        self._process = self._context.Process(
+            target=self._target,
+            args=(theirs, self._snapshot),
+            name="kafka-planner plans",
+            daemon=True,
+        )
+        self._process.start()
+        theirs.close()
+        self._link = ours
+        return ours
+
+    def _end_process(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+            self._process = None
+        if self._link is not None:
+            self._link.close()
+            self._link = None

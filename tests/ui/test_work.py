@@ -1,0 +1,143 @@
+"""Plans in the background: the newest wins, and nothing holds up the page."""
+
+import os
+import time
+
+import pytest
+
+from planner.demo import SNAPSHOT_FILE
+from planner.snapshot import read_snapshot
+from planner.ui.ui_answer import PlanAnswer
+from planner.ui.ui_play import play_of
+from planner.ui.ui_session import MOST_KEPT, Session
+from planner.ui.ui_state import UiState
+from planner.ui.ui_work import ENDED, STOPPED, PlanWork
+from planner.ui.ui_worker import Order, Refused, Stop, Written
+from support.ui import traffic
+
+LONG_S = 120
+
+
+@pytest.fixture(scope="module")
+def snapshot():
+    return read_snapshot(SNAPSHOT_FILE)
+
+
+@pytest.fixture
+def working(snapshot):
+    """Return a function that starts background work with a process of its own."""
+    made = []
+
+    def start(target):
+        made.append(PlanWork(snapshot, target))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.close()
+
+
+def outcome_of(job):
+    assert job.ended.wait(LONG_S)
+    return job.outcome
+
+
+def patient(link, _):
+    """Report progress until a stop arrives; folders are written at once."""
+    while True:
+        order = link.recv()
+        while isinstance(order, Order) and order.folder is None:
+            link.send("still at it")
+            if link.poll(0.05) and isinstance(link.recv(), Stop):
+                link.send(Refused("stopped"))
+                break
+        if isinstance(order, Order) and order.folder is not None:
+            link.send(Written())
+
+
+def deaf(link, _):
+    """Answer with the number of the process, to the second order in it alone."""
+    link.recv()
+    time.sleep(LONG_S * 10)
+
+
+def mortal(link, _):
+    """End in the middle of an order."""
+    link.recv()
+    os._exit(3)
+
+
+def test_a_newer_plan_stops_the_older_one_at_once(working):
+    work = working(patient)
+    first = work.ask(Order(traffic(1.1)))
+    while first.words != "still at it":
+        time.sleep(0.01)
+
+    began = time.monotonic()
+    second = work.ask(Order(traffic(1.2)))
+
+    assert outcome_of(first) is STOPPED
+    assert time.monotonic() - began < 1
+    assert second.outcome is None
+    work.stop()
+    assert outcome_of(second) is STOPPED
+
+
+def test_a_folder_is_written_although_a_newer_plan_is_asked_for(working, tmp_path):
+    work = working(patient)
+    written = work.ask(Order(traffic(1.1), tmp_path))
+    newer = work.ask(Order(traffic(1.2)))
+
+    assert isinstance(outcome_of(written), Written)
+    work.stop()
+    assert outcome_of(newer) is STOPPED
+
+
+def test_a_process_that_does_not_stop_is_ended(working):
+    work = working(deaf)
+    first = work.ask(Order(traffic(1.1)))
+    while work._process is None:
+        time.sleep(0.01)
+    process = work._process
+    time.sleep(0.5)
+    work.stop()
+
+    assert outcome_of(first) is STOPPED
+    process.join(LONG_S)
+    assert process.exitcode is not None
+    assert work._process is not process
+
+
+def test_a_process_that_ends_is_replaced(working):
+    work = working(mortal)
+
+    assert outcome_of(work.ask(Order(traffic(1.1)))) is ENDED
+    assert outcome_of(work.ask(Order(traffic(1.2)))) is ENDED
+
+
+def test_a_real_plan_is_stopped_and_made_again(snapshot):
+    session = Session(snapshot)
+    try:
+        slow = play_of(UiState().with_setting("effort", "normal"))
+        first = session.answer(slow)
+        other = session.answer(traffic(1.3))
+        assert outcome_of(first.job) is STOPPED
+        assert isinstance(outcome_of(other.job), PlanAnswer)
+
+        again = session.answer(slow)
+
+        assert again is first
+        assert isinstance(outcome_of(again.job), PlanAnswer)
+        assert session.answer(slow).job is again.job
+    finally:
+        session.close()
+
+
+def test_answers_are_kept_for_undo_and_the_oldest_are_dropped(snapshot, working):
+    session = Session(snapshot, working(patient))
+    first = session.answer(traffic(1.0), starts=False)
+
+    assert session.answer(traffic(1.0), starts=False) is first
+    for number in range(MOST_KEPT):
+        session.answer(traffic(2 + number / 100), starts=False)
+    assert session.answer(traffic(1.0), starts=False) is not first
