@@ -20,8 +20,10 @@ from placement.core.exact.decomposition.node_relaxation import (
 )
 from placement.core.exact.decomposition.node_rows import NodeRows
 
-NEAR, DEARER = 1e-7, 1e-4
-"""Relative reduced cost of a column of a start, and its cost above the relaxation."""
+DEARER = (1e-4, 5e-2)
+"""Relative cost above the relaxation of the starts that are tried in turn."""
+NEAR = 1e-3
+"""Reduced cost of a column of a start, relative to that cost."""
 MOST_SLACK = 3.0
 """Slack of a row beyond which more is worth nothing, in mean weights of its columns."""
 WHOLE = 1e-6
@@ -46,19 +48,21 @@ def start_of(rows: NodeRows, relaxed: Relaxed) -> BoolArray | None:
     Columns that keep every row; `None` if rounding finds none.
     """
     least, extra = reduced_costs(rows, relaxed.prices)
-    can_pay: BoolArray = extra <= NEAR * least + 1
-    inner = _with_slack(rows, relaxed, can_pay, least)
-    if inner is None:
-        return None
-    rounded = _rounded(rows, inner, can_pay)
-    is_start = len(rounded) == len(rows) and rows.is_solution(rounded)
-    return rounded if is_start else None
+    for dearer in DEARER:
+        can_pay: BoolArray = extra <= NEAR * dearer * least + 1
+        inner = _with_slack(rows, relaxed, can_pay, least * (1 + dearer))
+        if inner is None:
+            continue
+        rounded = _rounded(rows, inner, can_pay)
+        if len(rounded) == len(rows) and rows.is_solution(rounded):
+            return rounded
+    return None
 
 
 def _with_slack(
-    rows: NodeRows, relaxed: Relaxed, can_pay: BoolArray, least: float
+    rows: NodeRows, relaxed: Relaxed, can_pay: BoolArray, dearest: float
 ) -> FloatArray | None:
-    """Return a solution of the relaxation with much slack in the unpriced rows."""
+    """Return a solution up to a cost, with much slack in the unpriced rows."""
     scale, units = cost_unit(rows), row_units(rows)
     model = model_of(rows, scale)
     model.col_upper_ = can_pay * 1.0
@@ -73,7 +77,7 @@ def _with_slack(
             unit = np.array([weights.mean() / units[number]])
             solver.addCol(-1.0, 0.0, MOST_SLACK, 1, own, unit)
     paid = np.nonzero(rows.cost)[0].astype(np.int32)
-    most = least * (1 + DEARER) / scale
+    most = dearest / scale
     solver.addRow(-highspy.kHighsInf, most, len(paid), paid, rows.cost[paid] / scale)
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
