@@ -13,7 +13,7 @@ import numpy as np
 from placement.core.bounds.cover_bounds import Bands, aimed_bands, reached_bands
 from placement.core.certificate import conclude
 from placement.core.exact.answer import NOTHING_SAID, Answer, copied_cost, proven_answer
-from placement.core.exact.improvement.exact_step import ExactStep, is_proven
+from placement.core.exact.improvement.exact_step import REACHED, ExactStep, is_proven
 from placement.core.exact.milp.solved_models import ExactModels
 from placement.core.exact.model_scaling import fits_prices
 from placement.core.exact.work_limit import ExactWork
@@ -149,13 +149,15 @@ def _search(
         closing(copied_cost(problem, value), answer.cost)
     said_of = None
     exact = ExactStep(problem, how.effort, how.seed, how.deadline, how.work)
-    if exact.is_whole:
+    enough = 0.0
+    if exact.starts_from(answer):
         # Most small problems are proven at once, without compiling any kernel.
+        enough = 0.0 if exact.is_whole else REACHED
         answer = exact.asked(answer)
         said_of = answer.at
         clock.lap("solve")
     at, value = answer.at, answer.value
-    is_open = not is_proven(problem, answer) and not how.deadline.is_over()
+    is_open = not is_proven(problem, answer, enough) and not how.deadline.is_over()
     if is_open and _may_gain(problem, answer, how):
         polished, worth = polish(problem, answer, how)
         clock.lap("solve")

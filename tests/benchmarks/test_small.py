@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.small import Must, planned, proven_part, row_text
 from benchmarks.small_best import Best, better, read_best
+from placement.core.model.solution import CLOSED
 
 KNOWN = Best(
     bytes=100,
@@ -51,6 +52,17 @@ def test_no_best_plan_is_below_its_recorded_bound():
     for name, best in read_best().items():
         assert best.bytes >= best.bytes_bound, name
         assert best.deviation >= best.deviation_bound - 1e-6, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [7, 8, 11])
+def test_racks_whose_bands_admit_few_moves_are_proven(seed):
+    # Each ends some millionths above its relaxation, with the least bytes there are.
+    small, _ = planned("12x300", "c", seed, "normal")
+
+    assert small.num_findings == 0
+    assert small.is_proven
+    assert small.checked_gap > CLOSED
 
 
 @pytest.mark.slow

@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from placement.core.bounds.cover_bounds import aimed_bands, reached_bands
 from placement.core.exact.answer import proven_answer
 from placement.core.exact.decomposition.fixed_role_search import FixedRoles
-from placement.core.exact.decomposition.node_decomposition import (
-    Decomposition,
-    nearest_by_node,
-)
+from placement.core.exact.decomposition.nearest_nodes import nearest_by_node
+from placement.core.exact.decomposition.node_decomposition import Decomposition
 from placement.core.exact.improvement import neighbourhood_search
 from placement.core.exact.improvement.exact_step import ExactStep
 from placement.core.exact.improvement.improve import improve

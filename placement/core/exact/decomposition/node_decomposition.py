@@ -8,8 +8,9 @@ these links relaxed each node is an independent problem. The sum of the optimal 
 node is optimal for all nodes together if the roles can be assigned within the bands.
 A single model needs a proof for every combination of solutions of its nodes.
 
-For each node, the linear relaxation is solved, exchanges of a few items follow, and an
-integer program closes the remaining gap (`core.exact.decomposition.node_search`).
+For each node, the linear relaxation is solved, exchanges of a few items and an
+enumeration of few moves follow, and an integer program closes the remaining gap
+(`core.exact.decomposition.node_search`).
 CP-SAT solves small nodes, those with roles, and the last digits.
 """
 
@@ -18,10 +19,12 @@ from functools import cached_property
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.cp_sat.bands_model import BandsModel
 from placement.core.exact.cp_sat.placement_variables import Watch, places_in
 from placement.core.exact.cp_sat.spread_rows import keep_spread
+from placement.core.exact.decomposition.move_enumeration import enumerate_moves
 from placement.core.exact.decomposition.node_program import solve_program
 from placement.core.exact.decomposition.node_relaxation import (
     Relaxed,
@@ -29,14 +32,18 @@ from placement.core.exact.decomposition.node_relaxation import (
     solve_relaxation,
 )
 from placement.core.exact.decomposition.node_rows import NodeRows
-from placement.core.exact.decomposition.node_search import PROGRAM, NodeSearch
+from placement.core.exact.decomposition.node_search import (
+    ENUMERATION,
+    PROGRAM,
+    NodeSearch,
+)
 from placement.core.exact.decomposition.node_solutions import NodeSolutions
 from placement.core.exact.separable_levels import NodeBins
 from placement.core.exact.solver_names import highs
 from placement.core.exact.time_limits import LEAST_WORK, Limits
-from placement.core.model.arrangement import Arrangement, loads
+from placement.core.model.arrangement import Arrangement
 from placement.core.model.gap_report import closing, is_listened_to
-from placement.core.model.objective import distances, evaluate
+from placement.core.model.objective import evaluate
 from placement.core.model.problem import Problem
 
 FEW_COLUMNS = 400
@@ -45,10 +52,10 @@ BRANCH = 0.3
 """Share of the work for branch and cut of small nodes before CP-SAT (0-1)."""
 AT_ONCE = 0.2
 """Share of the work for proofs of small nodes before the search (0-1)."""
+FIRST = 0.3
+"""Share of the work of a search for exchanges before the enumeration (0-1)."""
 FAR = 0.01
 """Gap above which soft caps on collections are part of branch and cut."""
-PART = 0.5
-"""Share of the remaining work for the distance problem of one node (0-1)."""
 
 
 class Decomposition:
@@ -107,7 +114,8 @@ class Decomposition:
     def proven(self, limits: Limits) -> NodeSolutions:
         """Raise the bounds and return cheaper solutions found on the way."""
         self._found.spent = 0.0
-        self._parts.sort(key=_Node.gap, reverse=True)
+        # Nodes near their bound leave work to the others.
+        self._parts.sort(key=_Node.gap)
         work, left = limits
         if not self._has_roles:
             share = work * BRANCH if self.are_small else work
@@ -169,6 +177,7 @@ class _Node:
         self._rows = NodeRows(problem, bands, node, self._spread_from)
         self._columns = self._rows.columns_of(at)
         self._relaxed: Relaxed | None = None
+        self._relaxed_plain: Relaxed | None = None
         self.bound = self._spread_bound = 0
         self._report: Watch = lambda _: None
 
@@ -198,12 +207,30 @@ class _Node:
             self.bound = self._spread_bound = self._proven(self._relaxed, found)
 
     def search(self, found: NodeSolutions, limits: Limits) -> None:
-        """Exchange a few items at once."""
+        """Exchange a few items at once, or enumerate all moves where these are few."""
         if self._relaxed is None:
             return
+        first, end = limits[0] * FIRST, found.spent + limits[0]
         search = NodeSearch(self._rows, self._relaxed, self._closed)
-        self._columns, spent = search.exchanged(self._columns, limits[0])
+        self._columns, spent = search.exchanged(self._columns, first)
         found.spent += spent
+        self._enumerate(found, (end - found.spent) * ENUMERATION)
+        if spent >= first and self._is_open(self._spread_bound):
+            self._columns, spent = search.exchanged(self._columns, end - found.spent)
+            found.spent += spent
+
+    def _enumerate(self, found: NodeSolutions, work: float) -> None:
+        """Enumerate all moves, first without the soft caps on collections."""
+        end = found.spent + work
+        for rows in dict.fromkeys([self._plain, self._rows]):
+            relaxed = self._relaxation(rows)
+            if relaxed is None or not self._is_open(self._spread_bound):
+                return
+            few = enumerate_moves(rows, relaxed, self._columns, end - found.spent)
+            found.spent += few.spent
+            if few.is_best:
+                self._take_bound(rows, found, rows.cost_of(few.columns))
+            self._take_columns(few.columns)
 
     def branch(self, found: NodeSolutions, limits: Limits) -> None:
         """
@@ -225,7 +252,7 @@ class _Node:
 
     def _solve(self, rows: NodeRows, found: NodeSolutions, limits: Limits) -> None:
         """Solve with given rows; without soft caps the bound holds for any solution."""
-        relaxed = self._relaxed if rows is self._rows else solve_relaxation(rows)
+        relaxed = self._relaxation(rows)
         if relaxed is None:
             return
         work, left = limits
@@ -238,13 +265,30 @@ class _Node:
             seconds=left(),
         )
         found.spent += solved.spent
-        if rows is self._plain and solved.bound > self.bound:
-            self.bound, found.solver = solved.bound, highs()
-        if max(self.bound, solved.bound) > self._spread_bound:
-            self._spread_bound, found.solver = max(self.bound, solved.bound), highs()
-        columns = solved.columns
-        if columns is not None and self._rows.cost_of(columns) < self.cost():
-            self._columns = columns if self._rows.holds(columns) else self._columns
+        self._take_bound(rows, found, solved.bound)
+        if solved.columns is not None:
+            self._take_columns(solved.columns)
+
+    def _relaxation(self, rows: NodeRows) -> Relaxed | None:
+        """Return a solution of the relaxation of given rows; `None`: infeasible."""
+        if rows is self._rows:
+            return self._relaxed
+        if self._relaxed_plain is None:
+            self._relaxed_plain = solve_relaxation(rows)
+        return self._relaxed_plain
+
+    def _take_bound(self, rows: NodeRows, found: NodeSolutions, bound: int) -> None:
+        """Adopt a bound for given rows, if it is larger."""
+        if rows is self._plain and bound > self.bound:
+            self.bound, found.solver = bound, highs()
+        if max(self.bound, bound) > self._spread_bound:
+            self._spread_bound, found.solver = max(self.bound, bound), highs()
+
+    def _take_columns(self, columns: BoolArray) -> None:
+        """Adopt columns that are cheaper and keep every row."""
+        is_cheaper = self._rows.cost_of(columns) < self.cost()
+        if is_cheaper and self._rows.holds(columns):
+            self._columns = columns
 
     def gap(self) -> float:
         """Return the ratio of the cost to its bound."""
@@ -262,7 +306,7 @@ class _Node:
         is_soft = np.array([row.band is None for row in rows.rows], dtype=np.bool_)
         if (relaxed.prices[is_soft] > 0).any():
             # Without soft caps, other prices prove more.
-            without = solve_relaxation(self._plain)
+            without = self._relaxation(self._plain)
             if without is not None:
                 rows, relaxed = self._plain, without
         found.take_prices(rows, relaxed.prices)
@@ -327,52 +371,4 @@ class _Node:
 
     def _take(self, model: BandsModel) -> None:
         """Adopt the places of a model if they are cheaper and keep every row."""
-        columns = self._rows.columns_at(model.places(model.solver))
-        is_cheaper = self._rows.cost_of(columns) < self.cost()
-        if is_cheaper and self._rows.holds(columns):
-            self._columns = columns
-
-
-def nearest_by_node(
-    problem: Problem, nodes: Sequence[NodeBins], at: Arrangement, limits: Limits
-) -> NodeSolutions:
-    """
-    Minimise the distance of each node from its bands, in order of decreasing distance.
-
-    The distance of a node is not reduced below the largest one of the nodes before it.
-
-    Parameters
-    ----------
-    problem, nodes
-        Problem and its separable nodes, from `separable_nodes`.
-    at
-        Current arrangement: the first incumbent.
-    limits
-        Work and time limits of all nodes together.
-    """
-    known = evaluate(problem, at).cost
-    found, reached = NodeSolutions(places_in(problem, at), known), 0.0
-    off = distances(problem, loads(problem, at)).max(axis=1)
-    far = [float(off[list(inside.bins)].max(initial=0.0)) for inside in nodes]
-    for node in sorted(range(len(nodes)), key=lambda node: -far[node]):
-        # The largest distance of any node counts: the remaining nodes are near enough.
-        if far[node] <= reached:
-            break
-        work = max((limits[0] - found.spent) * PART, LEAST_WORK)
-        model = BandsModel(problem, None, nodes[node])
-        model.suggest(at)
-        objective = model.distance(far[node], reached)
-        solved = model.least_value(objective, work, limits[1]())
-        found.spent += model.spent
-        if solved is None:
-            reached = far[node]
-            continue
-        found.take_places(nodes[node], model.places(model.solver))
-        least, value = (
-            solved[0] / model.fineness,
-            model.solver.objective_value / model.fineness,
-        )
-        if least > reached:
-            found.deviation = max(found.deviation, least)
-        reached = max(reached, value)
-    return found
+        self._take_columns(self._rows.columns_at(model.places(model.solver)))

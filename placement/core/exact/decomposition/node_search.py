@@ -1,8 +1,9 @@
 """
-Search for the cheapest places in a node: exchanges, branch and cut, then exchanges.
+Search for the cheapest places in a node: exchanges, enumeration, and branch and cut.
 
 If a single load binds, exchanges find a solution near the cost of the linear
-relaxation among very many sums of equal sizes. If several loads bind, branch and cut
+relaxation among very many sums of equal sizes. Where the bands admit few moves, an
+enumeration of these ends with the optimum. If several loads bind, branch and cut
 finds it and raises the bound. Each method starts from the solution of the other.
 """
 
@@ -13,17 +14,21 @@ import numpy as np
 from placement.array_types import BoolArray
 from placement.core.exact.cp_sat.placement_variables import SEED
 from placement.core.exact.decomposition.item_exchanges import Exchanges
+from placement.core.exact.decomposition.move_enumeration import enumerate_moves
 from placement.core.exact.decomposition.node_program import solve_program
 from placement.core.exact.decomposition.node_relaxation import Relaxed
 from placement.core.exact.decomposition.node_rows import NodeRows
+from placement.core.exact.decomposition.node_start import WORK_COLUMN, start_of
 from placement.core.exact.time_limits import LEAST_WORK, Limits
 
 EXCHANGES = 0.4
 """Share of the work for exchanges before branch and cut (0-1)."""
+ENUMERATION = 0.5
+"""Share of the remaining work for an enumeration before branch and cut (0-1)."""
 PROGRAM = 0.85
 """Share of the remaining work for branch and cut (0-1)."""
 NEAR = 0.02
-"""Relative gap up to which exchanges of a few items pay."""
+"""Relative gap up to which exchanges of a few items pay without another start."""
 
 
 class Searched(NamedTuple):
@@ -35,7 +40,7 @@ class Searched(NamedTuple):
     columns
         ``(n,)`` columns of a solution that costs no more than the given one.
     bound
-        Lower bound on the cost that HiGHS states; 0: none.
+        Lower bound on the cost that HiGHS or an enumeration states; 0: none.
     spent
         Work done in deterministic seconds.
     """
@@ -65,7 +70,7 @@ class NodeSearch:
 
     def searched(self, columns: BoolArray, limits: Limits) -> Searched:
         """
-        Return the result of exchanges, branch and cut, and exchanges again.
+        Return the result of exchanges, enumeration, branch and cut, and exchanges.
 
         Parameters
         ----------
@@ -78,6 +83,12 @@ class NodeSearch:
         columns, spent = self.exchanged(columns, work * EXCHANGES)
         if not self._is_open(columns, self._least):
             return Searched(columns, 0, spent)
+        few = enumerate_moves(
+            self._rows, self._relaxed, columns, (work - spent) * ENUMERATION
+        )
+        columns, spent = few.columns, spent + few.spent
+        if few.is_best:
+            return Searched(columns, self._rows.cost_of(columns), spent)
         solved = solve_program(
             self._rows,
             self._relaxed,
@@ -94,12 +105,18 @@ class NodeSearch:
 
     def exchanged(self, columns: BoolArray, work: float) -> tuple[BoolArray, float]:
         """Return the columns after exchanges of a few items, and the work spent."""
-        is_near = self._rows.cost_of(columns) <= self._least * (1 + NEAR)
-        if not is_near or not self._rows.holds(columns):
-            return columns, 0.0
+        spent = 0.0
+        if self._rows.cost_of(columns) > self._least * (1 + NEAR):
+            spent = WORK_COLUMN * len(columns)
+            start = start_of(self._rows, self._relaxed)
+            if start is None:
+                return columns, spent
+            columns = self._cheaper(columns, start)
+        if not self._rows.holds(columns):
+            return columns, spent
         before = self._exchanges.spent
         columns = self._exchanges.improved(columns, work)
-        return columns, self._exchanges.spent - before
+        return columns, spent + self._exchanges.spent - before
 
     def _cheaper(self, known: BoolArray, found: BoolArray | None) -> BoolArray:
         cost_of = self._rows.cost_of

@@ -7,7 +7,7 @@ from placement.core.bounds.cover_bounds import furthest_bands
 from placement.core.exact.cp_sat.bands_model import BandsModel
 from placement.core.exact.cp_sat.distances_model import DistancesModel
 from placement.core.exact.cp_sat.spread_rows import keep_spread
-from placement.core.exact.decomposition.node_decomposition import nearest_by_node
+from placement.core.exact.decomposition.nearest_nodes import nearest_by_node
 from placement.core.exact.improvement.improved_answer import Improved, better
 from placement.core.exact.improvement.neighbourhood_search import (
     improve_by_neighbourhoods,

@@ -27,6 +27,10 @@ from placement.core.model.solution import Proof
 SMALL_CELLS = 600
 """Number of (group, bin) pairs up to which CP-SAT can start from any answer."""
 
+STARTED_CELLS = 1_500
+"""Number of such pairs per separable node up to which no search comes first."""
+REACHED = 0.01
+"""Gap of exact models up to which no search follows."""
 TIMES_LARGER = 5.0
 """Largest factor of the work of a larger problem over that of a small one."""
 SLIGHT = 1e-4
@@ -120,6 +124,11 @@ class ExactStep:
         is_small = self._cells <= SMALL_CELLS * self._num_nodes
         return is_small and self._fits
 
+    def starts_from(self, answer: Answer) -> bool:
+        """Return whether exact models start from an answer without a search before."""
+        is_small = self._cells <= STARTED_CELLS * len(self._nodes)
+        return self.is_whole or (is_small and self._fits and answer.value.is_in_band)
+
     @property
     def _cells(self) -> int:
         return self.problem.num_groups * self.problem.num_bins
@@ -146,7 +155,8 @@ class ExactStep:
         if value.is_outside and not effort.near_cells:
             # A draft budget leaves the distance to the solve with final bands.
             return None
-        if self.deadline.is_over() or not (self.is_whole or self._is_far(answer)):
+        is_wanted = self.starts_from(answer) or self._is_far(answer)
+        if self.deadline.is_over() or not is_wanted:
             return None
         # Separable nodes that fit come before neighbourhoods.
         is_by_node = self._fits and bool(self._nodes)
@@ -262,11 +272,15 @@ class ExactStep:
         return answer._replace(at=at, value=evaluate(problem, at))
 
 
-def is_proven(problem: Problem, answer: Answer) -> bool:
-    """Return whether an answer is optimal by a proven or a solver's bound."""
+def is_proven(problem: Problem, answer: Answer, closed: float = 0.0) -> bool:
+    """
+    Return whether an answer is optimal by a proven or a solver's bound.
+
+    `closed`: relative gap up to which it counts as optimal.
+    """
     if problem.price_per_move:
         # Bounds are on the copied cost alone.
         return False
-    said = answer.said.cost or 0
-    is_least = copied_cost(problem, answer.value) <= max(answer.cost, said)
+    known = max(answer.cost, answer.said.cost or 0)
+    is_least = copied_cost(problem, answer.value) <= known * (1 + closed)
     return is_least and answer.value.is_in_band
