@@ -91,8 +91,12 @@ def register(app: typer.Typer) -> None:
         fleet_trends,
     ):
         module.add_to(fleet_commands.app)
-    group_commands.app.command("show")(group_show.show)
-    group_commands.app.command("offsets")(group_offsets.offsets)
-    group_commands.app.command("what-if")(group_what_if.what_if)
-    partition_commands.app.command("size")(partitions_size.size)
-    partition_commands.app.command("audit")(partitions_audit.audit)
+    in_group, of_partitions = group_commands.app, partition_commands.app
+    for group, name, function in (
+        (in_group, "show", group_show.show),
+        (in_group, "offsets", group_offsets.offsets),
+        (in_group, "what-if", group_what_if.what_if),
+        (of_partitions, "size", partitions_size.size),
+        (of_partitions, "audit", partitions_audit.audit),
+    ):
+        group.command(name)(function)

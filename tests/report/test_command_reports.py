@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from planner import extras
 from planner.cli.main import build_command
 from planner.demo import SNAPSHOT_FILE
-from planner import extras
 from support.commands import run
 from support.report_pages import check_page, facts, verdict
 
