@@ -15,6 +15,7 @@ from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.run.journal import Journal, time_text, utc_now
 from planner.execution.run.run import Job
 from planner.execution.run.run_records import Event, FailedEvent, StartedEvent
+from planner.kafka.client.admin_client import ClusterClient
 
 Begin = Callable[[Job, LiveCluster], Iterator[Event]]
 
@@ -36,13 +37,11 @@ def carry_out(
     is_json
         Whether events are lines of JSON.
     """
-    from planner.kafka.actions.run_rights import missing_rights
-
     output = EventOutput(is_json=is_json, quiet=source.quiet)
     with source.open() as client, _ended_by_signals():
         note = notes_unless(source.quiet)
         cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
-        job = replace(job, missing_rights=missing_rights(client, job.throttled_topics))
+        job = replace(job, missing_rights=rights_lacking(client, job))
         try:
             return output.print_all(_answered(job, begin(job, cluster)))
         except KeyboardInterrupt:
@@ -50,6 +49,15 @@ def carry_out(
                 journal.write("interrupted")
             _explain_interruption(job, cluster)
             raise
+
+
+def rights_lacking(client: ClusterClient, job: Job) -> tuple[str, ...]:
+    """Return the rights that the user lacks; a trial finds those to create topics."""
+    from planner.kafka.actions.run_rights import missing_rights
+
+    if job.creates_partitions:
+        return ()
+    return missing_rights(client, job.throttled_topics)
 
 
 def _answered(job: Job, events: Iterator[Event]) -> Iterator[Event]:
