@@ -17,6 +17,7 @@ from planner.execution.creation import (
     creation_state,
     read_creation,
 )
+from planner.execution.head_room import ChosenRate, choose_rate
 from planner.execution.least_throttle import LeastRate, least_rate, too_low_blocker
 from planner.execution.preflight import (
     Blocker,
@@ -44,7 +45,6 @@ from planner.verify.partition_status import Before, Status
 from planner.verify.state_rows import ClusterRows, Entry, Key, entries_of
 from planner.verify.wave_progress import WaveLists
 
-DEFAULT_RATE_BYTES_PER_S = 50_000_000
 _ID_LENGTH = 12
 
 
@@ -236,10 +236,11 @@ class _Preparation:
         changes = self._changes(reader)
         stages = stages_of(changes, self._elected(reader), self.creation)
         usable = usable_bytes(self.state)
-        rate = self.choices.rate_bytes_per_s or _rate_of(self.waves)
         caps = _caps(self.waves)
-        found = walk(stages, caps, usable, rate)
         least = least_rate(changes, caps)
+        chosen = self._rate(changes, least)
+        rate = chosen.bytes_per_s
+        found = walk(stages, caps, usable, rate)
         blockers = [
             *rights_blocker(missing_rights),
             *(too_low_blocker(least, rate) if self.choices.has_throttle else ()),
@@ -261,10 +262,19 @@ class _Preparation:
             usable_bytes=usable,
             num_completed=len(self._of(Status.COMPLETED)),
             num_moving=len(self._of(Status.IN_PROGRESS)),
-            notes=tuple(_other_tools(self.state.topics.names)),
+            notes=(*chosen.notes, *_other_tools(self.state.topics.names)),
             blockers=tuple(b for b in blockers if b.rule not in ignore),
             ignored=tuple(b for b in blockers if b.rule in ignore),
         )
+
+    def _rate(self, changes: Sequence[Change], least: LeastRate) -> ChosenRate:
+        """Return the rate that is given, that of the waves, or one from head-room."""
+        limits = None if self.waves is None else self.waves.limits
+        of_waves = None if limits is None else limits.bandwidth_bytes_per_s
+        if given := self.choices.rate_bytes_per_s or of_waves:
+            return ChosenRate(int(given))
+        chosen = choose_rate(self.plan, self.state, changes, least)
+        return chosen if self.choices.has_throttle else replace(chosen, notes=())
 
     def _blockers(self, changes: Sequence[Change]) -> Iterator[Blocker]:
         checks = Preflight(
@@ -364,11 +374,6 @@ def _caps(waves: WavesInput | None) -> Caps:
     return Caps(
         max_in=limits.max_in, max_out=limits.max_out, max_shared=limits.max_shared
     )
-
-
-def _rate_of(waves: WavesInput | None) -> int:
-    rate = None if waves is None else waves.limits.bandwidth_bytes_per_s
-    return DEFAULT_RATE_BYTES_PER_S if rate is None else int(rate)
 
 
 def _plan_id(stages: Sequence[Stage]) -> str:
