@@ -377,16 +377,26 @@ def _caps(waves: WavesInput | None) -> Caps:
 
 
 def _plan_id(stages: Sequence[Stage]) -> str:
-    requests = [
-        [
-            stage.kind,
-            [
-                [*c.key, [[s.replicas, s.log_dirs] for s in c.steps]]
-                for c in stage.changes
-            ],
-            *([stage.creation.document] if stage.creation is not None else ()),
-        ]
-        for stage in stages
-    ]
-    text = json.dumps(requests, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]
+    """Return the digest of the requests as JSON, change by change."""
+    digest = hashlib.sha256()
+    for text in _request_texts(stages):
+        digest.update(text.encode())
+    return digest.hexdigest()[:_ID_LENGTH]
+
+
+def _request_texts(stages: Sequence[Stage]) -> Iterator[str]:
+    """Yield the parts of a JSON list of all requests; the whole would be large."""
+    for number, stage in enumerate(stages):
+        yield f"{',' if number else '['}[{_compact(stage.kind)},["
+        for n, change in enumerate(stage.changes):
+            steps = [[one.replicas, one.log_dirs] for one in change.steps]
+            yield ("," if n else "") + _compact([*change.key, steps])
+        yield "]"
+        if stage.creation is not None:
+            yield f",{_compact(stage.creation.document)}"
+        yield "]"
+    yield "]" if stages else "[]"
+
+
+def _compact(document: object) -> str:
+    return json.dumps(document, separators=(",", ":"))

@@ -123,19 +123,17 @@ def run(job: Job, cluster: RunningCluster) -> Iterator[Event]:
         If the cluster does not answer as long as the patience lasts.
     """
     with run_lock(job.journal):
-        lines = list(read_journal(job.journal))
-        own = OwnThrottles.from_journal(lines)
+        own = OwnThrottles.from_journal(read_journal(job.journal))
         now = cluster.snapshot(job.sample_s)
         prepared = tried(prepare_run(job, now, own), cluster)
         with Journal(job.journal) as journal:
-            seen = {line.get("plan_id") for line in lines}
+            seen = {line.get("plan_id") for line in read_journal(job.journal)}
             if refusal := _refusal(job, prepared, seen):
                 yield _failed(journal, refusal, prepared)
                 return
-            is_resumed = _has_started(lines)
-            del lines
+            is_resumed = _has_started(read_journal(job.journal))
             whole = _Run(job, cluster, journal, prepared, own, now)
-            del now
+            del now, prepared
             yield from whole.events(is_resumed=is_resumed)
 
 
@@ -217,8 +215,8 @@ class _Run:
     ) -> None:
         self._job, self._cluster, self._prepared = job, cluster, prepared
         self._began_s = cluster.now_s()
-        # Written before the run begins, then not needed: a large cluster is large.
-        self._before: list[Line] | None = list(state_before(job.plan, now))
+        # Read when the run begins, part by part; then the snapshot is let go.
+        self._before: Iterator[Line] = state_before(job.plan, now)
         rate = prepared.rate_bytes_per_s if prepared.has_throttle else None
         topics = now.topics
         ids = zip(
@@ -248,6 +246,13 @@ class _Run:
         """Yield the events of the whole run."""
         self._context.control_file.remove()
         yield self._started(is_resumed=is_resumed)
+        yield from self._stages()
+        # The verification reads the whole plan anew, and needs none of it.
+        del self._prepared
+        yield from self._end()
+
+    def _stages(self) -> Iterator[Event]:
+        """Yield the events of each stage, until one stops."""
         planned = frozenset(self._prepared.planned)
         for stage in self._prepared.stages:
             if stage.kind is StageKind.ELECTION:
@@ -264,14 +269,12 @@ class _Run:
             self._stopped = part.stopped
             if self._stopped is not None:
                 break
-        yield from self._end()
 
     def _started(self, *, is_resumed: bool) -> StartedEvent:
         prepared, journal = self._prepared, self._context.journal
         journal.write("started", plan_id=prepared.plan_id, is_resumed=is_resumed)
-        for part in self._before or ():
+        for part in self._before:
             journal.write("before", **part)
-        self._before = None
         stages = prepared.stages
         return StartedEvent(
             time=self._context.time,
