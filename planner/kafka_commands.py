@@ -107,6 +107,11 @@ class KafkaCommands:
             '--replica-assignment "$(cat replica-assignment.txt)"'
         )
 
+    def delete_topic(self, topic: str) -> str:
+        """Return the command that deletes a topic with its records."""
+        name = shlex.quote(topic)
+        return f"kafka-topics.sh {self.connection} --delete --topic {name}"
+
     def set_configs(self, entity: str, configs: Iterable[str]) -> str:
         """Return the command that sets configs (``KEY=VALUE``) of an entity."""
         return self._configs(entity, f"--add-config {shlex.quote(','.join(configs))}")

@@ -55,7 +55,8 @@ def apply(
         Properties of a Java client: SASL, SSL, timeouts.
     throttle
         Rate in bytes/s at which a broker copies, or a text such as ``80MB/s``;
-        `None`: that of the plan's waves, else 50 MB/s.
+        `None`: that of the plan's waves, else one that networks have room for, else 50
+        MB/s.
     no_throttle
         Whether copies run as fast as the brokers can.
     window, max_duration, guard

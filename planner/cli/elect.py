@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         ElectionType,
         ElectRecord,
     )
+    from planner.kafka.client.admin_client import ClusterClient
     from planner.kafka.read.log_dirs import Partition
 
 MAX_LINES = 50
@@ -63,6 +64,15 @@ PartitionNumber = Annotated[
     int | None,
     typer.Option("--partition", metavar="N", min=0, help="Number of that partition."),
 ]
+JournalFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--journal",
+        metavar="FILE",
+        help="Journal of the requests. Default: journal.jsonl in a plan folder, else "
+        "none.",
+    ),
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Elect; without it, a preview.")]
 
 
@@ -76,6 +86,7 @@ def elect(
     bootstrap_server: BootstrapServer = None,
     command_config: CommandConfig = None,
     yes: Yes = False,
+    journal: JournalFile = None,
     resolve: Resolve = None,
     timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
@@ -92,7 +103,7 @@ def elect(
     Example: kafka-planner elect --election-type preferred \\
         --all-topic-partitions --bootstrap-server k1:9092
     """  # noqa: D301 - the first is Click's mark to leave these lines as they are
-    from planner.kafka.actions.elect_leaders import hold, preview
+    from planner.kafka.actions.elect_leaders import preview
     from planner.kafka.client.client_session import open_cluster
 
     inputs = Gatherer()
@@ -117,7 +128,8 @@ def elect(
         outcome = preview(client, chosen.names, kind)
         if yes:
             report = _no_progress if quiet else _progress(is_json)
-            outcome = hold(client, outcome, done=report)
+            path = journal or _journal_of(path_to_json_file)
+            outcome = _hold(client, outcome, report, path)
     for text in () if quiet else outcome.notes:
         _note(text)
     if is_json:
@@ -127,6 +139,41 @@ def elect(
         if not yes and not quiet:
             print_words("nothing was changed; run it again with --yes to elect")
     raise typer.Exit(ExitCode.OK if outcome.is_fine else ExitCode.FINDINGS)
+
+
+def _journal_of(file: Path | None) -> Path | None:
+    """Return the journal of the runs of a plan folder; `None` for other files."""
+    from planner.execution.run.journal import journal_path
+
+    return journal_path(file) if file is not None and file.is_dir() else None
+
+
+def _hold(
+    client: "ClusterClient",
+    predicted: "ElectRecord",
+    done: Callable[[int, int], None],
+    path: Path | None,
+) -> "ElectRecord":
+    """Hold elections; each request is in the journal, if there is one, before it."""
+    from planner.execution.run.journal import Journal
+    from planner.execution.run.run_lock import run_lock
+    from planner.kafka.actions.elect_leaders import hold
+
+    if path is None:
+        return hold(client, predicted, done=done)
+    kind = predicted.election_type.value
+    with run_lock(path), Journal(path) as lines:
+
+        def asked(some: "Sequence[ElectedPartitionRecord]") -> None:
+            keys = [[one.topic, one.partition] for one in some]
+            lines.write("request", kind="election", election=kind, partitions=keys)
+
+        def answered(some: "Sequence[ElectedPartitionRecord]") -> None:
+            failed = [one for one in some if not one.outcome.is_fine]
+            refused = [f"{x.name}: {x.outcome.value} {x.message}" for x in failed]
+            lines.write("answer", refused=refused)
+
+        return hold(client, predicted, done=done, asked=asked, answered=answered)
 
 
 @dataclass(frozen=True, slots=True)

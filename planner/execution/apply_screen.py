@@ -17,6 +17,7 @@ from planner.text.format import (
 )
 
 _WORDS = {
+    StageKind.CREATION: "new partitions, by one request",
     StageKind.COPIES: "copies",
     StageKind.INTERNAL: "copies of Kafka's own topics",
     StageKind.ORDER: "order of lists, no data moves",
@@ -39,7 +40,7 @@ def preview_screen(found: Prepared, command: str | None = None) -> Iterator[str]
     yield from labelled("Done", _done(found))
     for number, one in enumerate(found.walk.stages, start=1):
         yield from labelled("Stages" if number == 1 else "", f"{number}. {_stage(one)}")
-    if found.walk.stages:
+    if any(one.stage.creation is None for one in found.walk.stages):
         rate = bytes_text(found.rate_bytes_per_s)
         text = f"{duration_text(found.walk.seconds)} at {rate}/s per broker"
         yield from labelled("Time", f"{text}; nothing waits for a whole wave")

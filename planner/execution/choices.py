@@ -18,7 +18,7 @@ class Choices:
     Parameters
     ----------
     rate_bytes_per_s
-        Rate of copies; `None`: that of the waves of the plan, else 50 MB/s.
+        Rate of copies; `None`: that of the waves of the plan, else chosen.
     has_throttle
         Whether copies are throttled.
     allow_drift

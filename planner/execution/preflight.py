@@ -70,14 +70,15 @@ class Preflight:
 
     def blockers(self) -> Iterator[Blocker]:
         """Yield every reason not to start, those of the plan itself first."""
-        yield from self._targets()
+        yield from self.targets()
         yield from self._sources()
         yield from self._cordoned()
         yield from self._reassigning()
         yield from self._unhealthy()
         yield from self._throttled()
 
-    def _targets(self) -> Iterator[Blocker]:
+    def targets(self) -> Iterator[Blocker]:
+        """Yield the brokers that are not live, if the plan needs any."""
         down = {
             broker
             for change in self.changes

@@ -3,14 +3,21 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from placement.operations.descriptor import describe
 from planner.errors import BadInputError
 from planner.execution.admission import Caps, Disk
 from planner.execution.changes import Change, ChangeReader, after_cancel
 from planner.execution.choices import Choices
+from planner.execution.creation import (
+    Creation,
+    CreationState,
+    creation_blocker,
+    creation_state,
+    read_creation,
+)
+from planner.execution.head_room import ChosenRate, choose_rate
 from planner.execution.least_throttle import LeastRate, least_rate, too_low_blocker
 from planner.execution.preflight import (
     Blocker,
@@ -38,7 +45,6 @@ from planner.verify.partition_status import Before, Status
 from planner.verify.state_rows import ClusterRows, Entry, Key, entries_of
 from planner.verify.wave_progress import WaveLists
 
-DEFAULT_RATE_BYTES_PER_S = 50_000_000
 _ID_LENGTH = 12
 
 
@@ -97,6 +103,11 @@ class Prepared:
     ignored: tuple[Blocker, ...]
 
     @property
+    def creation(self) -> Creation | None:
+        """Request for new partitions that is left, if any."""
+        return next((one.creation for one in self.stages), None)
+
+    @property
     def stages(self) -> tuple[Stage, ...]:
         """Stages in their order."""
         return tuple(one.stage for one in self.walk.stages)
@@ -133,10 +144,10 @@ def prepare(
     Raises
     ------
     BadInputError
-        If the plan is of another cluster, or its waves cannot be read.
+        If the plan is of another cluster, or its waves or its request for new
+        partitions cannot be read.
     """
     refuse_other_cluster(plan, now)
-    _refuse_new_partitions(plan)
     return _Preparation(plan, now, choices, waves).prepared(missing_rights)
 
 
@@ -148,7 +159,7 @@ class _Preparation:
         choices: Choices,
         waves: WavesInput | None,
     ) -> None:
-        self.plan, self.now, self.choices = plan, now, choices
+        self.plan, self.now = plan, now
         self.state = now.to_state()
         self.rows = ClusterRows(self.state)
         self.waves = waves
@@ -156,11 +167,29 @@ class _Preparation:
             self.waves = read_waves(plan.path)
         self.lists = WaveLists(() if self.waves is None else self.waves.waves)
         self.entries = list(entries_of(plan.reassignment))
-        drifted = set(recreated(plan, now))
-        self.statuses = [
+        self.creation = read_creation(plan)
+        has_throttle = choices.has_throttle and self.creation is None
+        self.choices = replace(choices, has_throttle=has_throttle)
+        self.created = CreationState(Status.COMPLETED)
+        self.statuses = self._statuses()
+
+    def _statuses(self) -> list[Status]:
+        """Return the status of each entry; those of one request have the same."""
+        if self.creation is not None:
+            self.created = creation_state(self.creation, self.rows, self.now)
+            return [self.created.status] * len(self.entries)
+        drifted = set(recreated(self.plan, self.now))
+        return [
             Status.DIFFERS if entry.key in drifted else status
             for entry, status in zip(self.entries, self._verified(), strict=True)
         ]
+
+    def _changes(self, reader: ChangeReader) -> list[Change]:
+        """Return the changes that are left."""
+        if self.creation is None:
+            return list(reader.changes(self.entries, self.statuses))
+        is_left = self.created.status is Status.NOT_STARTED
+        return list(self.creation.changes()) if is_left else []
 
     def _verified(self) -> Iterator[Status]:
         """
@@ -204,13 +233,14 @@ class _Preparation:
 
     def prepared(self, missing_rights: Sequence[str]) -> Prepared:
         reader = ChangeReader(self.state, self.rows, self.lists)
-        changes = list(reader.changes(self.entries, self.statuses))
-        stages = stages_of(changes, self._elected(reader))
+        changes = self._changes(reader)
+        stages = stages_of(changes, self._elected(reader), self.creation)
         usable = usable_bytes(self.state)
-        rate = self.choices.rate_bytes_per_s or _rate_of(self.waves)
         caps = _caps(self.waves)
-        found = walk(stages, caps, usable, rate)
         least = least_rate(changes, caps)
+        chosen = self._rate(changes, least)
+        rate = chosen.bytes_per_s
+        found = walk(stages, caps, usable, rate)
         blockers = [
             *rights_blocker(missing_rights),
             *(too_low_blocker(least, rate) if self.choices.has_throttle else ()),
@@ -232,19 +262,22 @@ class _Preparation:
             usable_bytes=usable,
             num_completed=len(self._of(Status.COMPLETED)),
             num_moving=len(self._of(Status.IN_PROGRESS)),
-            notes=tuple(_other_tools(self.state.topics.names)),
+            notes=(*chosen.notes, *_other_tools(self.state.topics.names)),
             blockers=tuple(b for b in blockers if b.rule not in ignore),
             ignored=tuple(b for b in blockers if b.rule in ignore),
         )
 
+    def _rate(self, changes: Sequence[Change], least: LeastRate) -> ChosenRate:
+        """Return the rate that is given, that of the waves, or one from head-room."""
+        limits = None if self.waves is None else self.waves.limits
+        of_waves = None if limits is None else limits.bandwidth_bytes_per_s
+        if given := self.choices.rate_bytes_per_s or of_waves:
+            return ChosenRate(int(given))
+        chosen = choose_rate(self.plan, self.state, changes, least)
+        return chosen if self.choices.has_throttle else replace(chosen, notes=())
+
     def _blockers(self, changes: Sequence[Change]) -> Iterator[Blocker]:
-        drifted = sorted(entry.key for entry in self._of(*_DRIFTED))
-        yield from drifted_blocker(drifted, is_left_out=self.choices.allow_drift)
-        if self.plan.rollback is None and changes:
-            yield no_record_blocker(len(changes))
-        if self.waves is None:
-            yield from several_copies_blocker(changes)
-        yield from Preflight(
+        checks = Preflight(
             state=self.state,
             rows=self.rows,
             changes=changes,
@@ -254,7 +287,19 @@ class _Preparation:
                 if not self.choices.is_own_throttle(*one)
             ],
             is_under_way=bool(self._of(Status.IN_PROGRESS)),
-        ).blockers()
+        )
+        if self.creation is not None:
+            # Nothing is copied: neither throttles nor other partitions matter.
+            yield from creation_blocker(self.creation, self.created)
+            yield from checks.targets()
+            return
+        drifted = sorted(entry.key for entry in self._of(*_DRIFTED))
+        yield from drifted_blocker(drifted, is_left_out=self.choices.allow_drift)
+        if self.plan.rollback is None and changes:
+            yield no_record_blocker(len(changes))
+        if self.waves is None:
+            yield from several_copies_blocker(changes)
+        yield from checks.blockers()
 
     def _elected(self, reader: ChangeReader) -> Iterator[Change]:
         """
@@ -263,7 +308,7 @@ class _Preparation:
         A leader that loses its replica gives way by itself to the first replica in
         sync; any other leader stays until an election.
         """
-        for entry in self._of(Status.COMPLETED, Status.NOT_STARTED, Status.IN_PROGRESS):
+        for entry in () if self.creation is not None else self._of(*_AS_PLANNED):
             row = self.rows.row_of[entry.key]
             if self.rows.leaders[row] in entry.replicas[1:]:
                 yield reader.unchanged(entry, row)
@@ -281,6 +326,7 @@ def _other_tools(topics: Sequence[str]) -> Iterator[str]:
         )
 
 
+_AS_PLANNED = (Status.COMPLETED, Status.NOT_STARTED, Status.IN_PROGRESS)
 _DRIFTED = (Status.DIFFERS, Status.SUPERSEDED)
 
 
@@ -308,24 +354,6 @@ def refuse_other_cluster(plan: PlanInput, now: Snapshot) -> None:
     raise BadInputError(msg, [found])
 
 
-def _refuse_new_partitions(plan: PlanInput) -> None:
-    """
-    Refuse a plan that creates partitions: another command carries it out.
-
-    Raises
-    ------
-    BadInputError
-        If it does.
-    """
-    if describe(plan.goal).creates_partitions:
-        file, place = str(plan.path / DOCUMENT_NAME), "goal"
-        rule = "must be an operation on partitions that exist"
-        remedy = f"kafka-planner plan {plan.goal} … --apply --yes creates them"
-        found = problem(file, place, plan.goal, rule, remedy)
-        msg = "the plan creates partitions"
-        raise BadInputError(msg, [found])
-
-
 def recreated(plan: PlanInput, now: Snapshot) -> Iterator[Key]:
     """Yield the partitions of topics that were deleted and created again."""
     planned = planned_topic_ids(plan)
@@ -348,21 +376,27 @@ def _caps(waves: WavesInput | None) -> Caps:
     )
 
 
-def _rate_of(waves: WavesInput | None) -> int:
-    rate = None if waves is None else waves.limits.bandwidth_bytes_per_s
-    return DEFAULT_RATE_BYTES_PER_S if rate is None else int(rate)
-
-
 def _plan_id(stages: Sequence[Stage]) -> str:
-    requests = [
-        [
-            stage.kind,
-            [
-                [*c.key, [[s.replicas, s.log_dirs] for s in c.steps]]
-                for c in stage.changes
-            ],
-        ]
-        for stage in stages
-    ]
-    text = json.dumps(requests, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:_ID_LENGTH]
+    """Return the digest of the requests as JSON, change by change."""
+    digest = hashlib.sha256()
+    for text in _request_texts(stages):
+        digest.update(text.encode())
+    return digest.hexdigest()[:_ID_LENGTH]
+
+
+def _request_texts(stages: Sequence[Stage]) -> Iterator[str]:
+    """Yield the parts of a JSON list of all requests; the whole would be large."""
+    for number, stage in enumerate(stages):
+        yield f"{',' if number else '['}[{_compact(stage.kind)},["
+        for n, change in enumerate(stage.changes):
+            steps = [[one.replicas, one.log_dirs] for one in change.steps]
+            yield ("," if n else "") + _compact([*change.key, steps])
+        yield "]"
+        if stage.creation is not None:
+            yield f",{_compact(stage.creation.document)}"
+        yield "]"
+    yield "]" if stages else "[]"
+
+
+def _compact(document: object) -> str:
+    return json.dumps(document, separators=(",", ":"))

@@ -61,7 +61,7 @@ class _Walker:
         self.refused: list[Admitted] = []
 
     def walk(self, stage: Stage) -> StagePreview:
-        if stage.kind is StageKind.ELECTION:
+        if stage.kind in {StageKind.CREATION, StageKind.ELECTION}:
             return StagePreview(stage=stage, seconds=0.0, most_active=0)
         window = Window(stage.changes, self.caps, self.free)
         cluster, most = SimulatedCluster(self.rate), 0

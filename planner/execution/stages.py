@@ -1,8 +1,9 @@
 """
 Stages of a plan: the one list that both the preview and the run walk through.
 
-Copies come first, those of Kafka's own topics after all others; then the final order of
-the lists, which moves no data; then the elections of preferred leaders.
+A plan of new partitions has one stage, which creates them. Otherwise copies come first,
+those of Kafka's own topics after all others; then the final order of the lists, which
+moves no data; then the elections of preferred leaders.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,11 +11,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from planner.execution.changes import Change
+from planner.execution.creation import Creation
 
 
 class StageKind(StrEnum):
     """Kind of the requests of a stage."""
 
+    CREATION = "creation"
     COPIES = "copies"
     INTERNAL = "internal-topics"
     ORDER = "order"
@@ -32,10 +35,13 @@ class Stage:
         Kind of its requests.
     changes
         Partitions to change, in the order in which copies are admitted.
+    creation
+        Request of the stage that creates partitions; `None` for all other stages.
     """
 
     kind: StageKind
     changes: tuple[Change, ...]
+    creation: Creation | None = None
 
     @property
     def num_copies(self) -> int:
@@ -58,7 +64,9 @@ class Stage:
 
 
 def stages_of(
-    changes: Iterable[Change], elected: Iterable[Change] = ()
+    changes: Sequence[Change],
+    elected: Iterable[Change] = (),
+    creation: Creation | None = None,
 ) -> tuple[Stage, ...]:
     """
     Return the stages of a plan; those without a partition are left out.
@@ -69,7 +77,13 @@ def stages_of(
         Changes that are left, in the order of the plan.
     elected
         Partitions that elect their preferred leader in the end.
+    creation
+        Request that creates the partitions of all changes, if that is the plan.
     """
+    if creation is not None:
+        kind = StageKind.CREATION
+        one = Stage(kind=kind, changes=tuple(changes), creation=creation)
+        return (one,) if changes else ()
     found: dict[StageKind, list[Change]] = {kind: [] for kind in StageKind}
     for change in changes:
         copying, order = _parts(change)

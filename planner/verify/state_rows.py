@@ -1,10 +1,12 @@
-"""Columns of a cluster as Python lists, since numpy is slow at single rows."""
+"""Columns of a cluster with quick access to single rows."""
 
+from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
+from placement.array_types import IndexArray, RowArray
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
 from planner.kafka_files.reassignment_file import LogDirs, ReassignmentFile
 
@@ -36,7 +38,12 @@ def entries_of(file: ReassignmentFile | None) -> Iterator[Entry]:
 
 
 class ClusterRows:
-    """Access to partitions by topic and number, and to brokers by id."""
+    """
+    Access to partitions by topic and number, and to brokers by id.
+
+    Columns are bytes and arrays of small numbers: lists of a large cluster take many
+    times as much, and numpy is slow at single rows.
+    """
 
     def __init__(self, state: ClusterState) -> None:
         names = state.topics.names
@@ -45,26 +52,26 @@ class ClusterRows:
         self.row_of: dict[Key, int] = {key: row for row, key in enumerate(keys)}
         ids = np.append(state.brokers.ids, ABSENT)
         replicas = state.replicas
-        self._start: list[int] = replicas.start.tolist()
-        self._brokers: list[int] = ids[replicas.broker_idx].tolist()
+        self._start = _numbers(replicas.start)
+        self._brokers = _numbers(ids[replicas.broker_idx])
         self._flags = {
-            "adding": replicas.is_adding.tolist(),
-            "removing": replicas.is_removing.tolist(),
-            "in_sync": replicas.is_in_sync.tolist(),
-            "eligible": replicas.is_eligible.tolist(),
-            "last_eligible": replicas.is_last_known_eligible.tolist(),
-            "failed": replicas.is_failed.tolist(),
+            "adding": replicas.is_adding.tobytes(),
+            "removing": replicas.is_removing.tobytes(),
+            "in_sync": replicas.is_in_sync.tobytes(),
+            "eligible": replicas.is_eligible.tobytes(),
+            "last_eligible": replicas.is_last_known_eligible.tobytes(),
+            "failed": replicas.is_failed.tobytes(),
         }
-        self._log_dirs: list[int] = replicas.log_dir_idx.tolist()
-        self._future_log_dirs: list[int] = replicas.future_log_dir_idx.tolist()
+        self._log_dirs = _numbers(replicas.log_dir_idx)
+        self._future_log_dirs = _numbers(replicas.future_log_dir_idx)
         self._paths: tuple[str | None, ...] = (*state.log_dirs.paths, None)
         self._broker_states = dict(
             zip(state.brokers.ids.tolist(), state.brokers.state.tolist(), strict=True)
         )
         self._live = set(state.brokers.ids[state.brokers.is_live].tolist())
         self._offline_dirs = _offline_dirs(state)
-        self.is_reassigning: list[bool] = state.is_reassigning.tolist()
-        self.leaders: list[int] = ids[state.partitions.leader_idx].tolist()
+        self.is_reassigning = state.is_reassigning.tobytes()
+        self.leaders = _numbers(ids[state.partitions.leader_idx])
 
     def _slots(self, row: int) -> range:
         return range(self._start[row], self._start[row + 1])
@@ -116,6 +123,11 @@ class ClusterRows:
         state = self._broker_states.get(broker)
         word = "unknown" if state is None else STATE_WORDS[BrokerState(state)]
         return f"broker {broker}, {word}"
+
+
+def _numbers(column: IndexArray | RowArray) -> "array[int]":
+    """Return a column of broker ids or rows with quick access to single ones."""
+    return array("q", column.astype(np.int64).tobytes())
 
 
 def _offline_dirs(state: ClusterState) -> set[tuple[int, str]]:

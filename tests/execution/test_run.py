@@ -499,10 +499,11 @@ def test_cruise_control_is_named(tmp_path):
     )
     plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
 
-    found = prepare(read_plan(plan), Snapshot.from_document(document), Choices())
+    given = Choices(rate_bytes_per_s=RATE)
+    found = prepare(read_plan(plan), Snapshot.from_document(document), given)
 
     assert "Cruise Control" in found.notes[0]
-    assert prepare(read_plan(plan), cluster.snapshot(), Choices()).notes == ()
+    assert prepare(read_plan(plan), cluster.snapshot(), given).notes == ()
 
 
 @pytest.mark.parametrize("rate", [None, 50 * MB])

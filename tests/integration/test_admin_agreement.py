@@ -11,11 +11,12 @@ from integration.kafka.cluster import Cluster, wait_until
 from integration.steps import create
 from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.cluster.running_cluster import RunningCluster
+from planner.execution.creation import Creation
 from planner.execution.simulation.simulated_admin import SimulatedAdmin
 from planner.kafka.actions.config_changes import Place
 from planner.kafka.client.addresses import parse_bootstrap
 from planner.kafka.client.admin_client import ClusterClient
-from planner.verify.state_rows import Key
+from planner.verify.state_rows import Brokers, Key
 
 pytestmark = pytest.mark.kafka
 
@@ -101,6 +102,18 @@ class Both:
 
     def path(self, broker: int, number: int) -> str:
         return str(self._cluster.home(broker) / f"d{number}")
+
+    def create(self, wanted: Creation, *, is_trial: bool = False) -> str | None:
+        """Create partitions of both; return the name of the refusal."""
+        simulated = self._simulated.create(wanted, is_trial=is_trial)
+        real = self._real.create(wanted, is_trial=is_trial)
+        names = [None if x is None else x.split(":")[0] for x in (simulated, real)]
+        assert names[0] == names[1], (simulated, real)
+        if real is None and not is_trial:
+            self.keys += wanted.by_key
+            self.topics = sorted({topic for topic, _ in self.keys})
+        self.agree()
+        return names[1]
 
     def elect(self, *numbers: int) -> dict[Any, str]:
         keys = [self.key(number) for number in numbers]
@@ -347,6 +360,38 @@ def test_lists_and_rates_of_throttles(cluster: Cluster, client: ClusterClient):
     both.configure("broker", 1, rate=("DELETE", ""))
     both.configure("broker", 1, rate=("DELETE", ""))
     assert both.configure("broker", 9, rate=("SET", "1000"))
+
+
+def test_topics_and_partitions_that_are_created(
+    cluster: Cluster, client: ClusterClient
+):
+    both = Both(cluster, client, "grown", [[1, 2], [2, 1]])
+    (topic,) = both.topics
+    two = ((2, 3), (1, 3))
+
+    def ask(first: int, *lists: Brokers, name: str = topic) -> list[str]:
+        """Create partitions on trial, and then; return the names of the refusals."""
+        wanted = Creation(topic=name, first=first, lists=lists, configs={})
+        tried = both.create(wanted, is_trial=True)
+        return [text for text in (tried, both.create(wanted)) if text is not None]
+
+    assert ask(2, *two) == []
+    assert ask(2, *two) == ["InvalidPartitions"] * 2
+    assert ask(1, *two) == ["InvalidPartitions"] * 2
+    assert ask(3, *two) == ["InvalidReplicationAssignment"] * 2
+    assert ask(4, (1, 77)) == ["InvalidReplicationAssignment"] * 2
+    assert ask(4, (1, 1)) == ["InvalidReplicationAssignment"] * 2
+    assert ask(4, (1, 2, 3)) == ["InvalidReplicationAssignment"] * 2
+    assert ask(2, *two, name="no-such-topic") == ["UnknownTopicOrPartition"] * 2
+    assert ask(0, *two) == ["TopicAlreadyExists"] * 2
+    assert (
+        ask(0, (1, 2), (3,), name="grown-new") == ["InvalidReplicationAssignment"] * 2
+    )
+    assert ask(0, (1, 2), (3, 1), name="grown-new") == []
+    both.kill()
+    assert ask(4, (4, 1)) == []
+    assert ask(5, (4,), name=topic) == ["InvalidReplicationAssignment"] * 2
+    both.restart()
 
 
 def test_a_topic_that_is_deleted(cluster: Cluster, client: ClusterClient):

@@ -63,7 +63,8 @@ def start_in_background(cluster: Cluster, plan: Path, *options: str) -> Any:
         "--yes", "--plan-id", preview_id(cluster, plan, *options), *options,
         "--format", "json",
     ]  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True)
     assert process.stdout is not None
     for line in process.stdout:
         if json.loads(line)["event"] == "admitted":
@@ -96,8 +97,10 @@ def test_a_run_is_paused_quickened_interrupted_and_gone_on_with(
     assert f"process {process.pid}" in second.err
 
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    _, said = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert "of the plan go on inside Kafka, with their throttles" in said
+    assert f"to stop:    kafka-planner cancel {plan} --bootstrap-server" in said
     assert throttles(shared_cluster) != before
 
     # The throttle is too low for some patience: it is raised while copies run.

@@ -1,6 +1,7 @@
 """Brokers, the controller and disks that fail while a plan is carried out."""
 
 import contextlib
+import json
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -198,6 +199,37 @@ def test_a_log_dir_of_a_destination_fails(breakable: Cluster, topic: str, tmp_pa
     ]
     assert half == [[1, 2], lists[1]]
     assert replicas_of(breakable, topic) == list(lists.values())
+    assert throttles(breakable) == before
+    messages.check()
+
+
+def test_a_log_dir_fails_that_a_replica_moves_to_inside_its_broker(
+    breakable: Cluster, topic: str, tmp_path
+):
+    lists = {0: [3, 1], 1: [4, 2]}
+    messages, plan = filled(breakable, topic, tmp_path, lists, [[3, 1], [4, 2]])
+    before = throttles(breakable)
+    first = dir_of(breakable, topic, 3)
+    (target,) = [path for path in breakable.log_dirs(3) if path != first]
+    document = json.loads((plan / "reassignment.json").read_text())
+    document["partitions"][0]["log_dirs"] = [str(target), "any"]
+    (plan / "reassignment.json").write_text(json.dumps(document))
+    wrong = {"topic": topic, "partition": 0, "replicas": [3, 1]}
+    wrong["log_dirs"] = [str(first), "any"]
+    rollback = {"version": 1, "partitions": [wrong, document["partitions"][1]]}
+    (plan / "rollback.json").write_text(json.dumps(rollback))
+
+    with messages:
+        act = {"admitted": lambda: fail(target)}
+        event = carried_out(plan, breakable.bootstrap, act)[-1]
+        breakable.kill(3)
+        repair(target)
+        breakable.start_node(3)
+        completed(plan, breakable.bootstrap)
+
+    assert event.status == "stopped"
+    assert event.set_aside == [f"{topic}-0: log dirs of broker 3 are offline: {target}"]
+    assert any(target.glob(f"{topic}-0"))
     assert throttles(breakable) == before
     messages.check()
 

@@ -71,7 +71,8 @@ def test_preferred_leaders_lead_again_after_a_broker_returned(
 
     preview = elect(cluster, "preferred", *ALL)
     after_preview = leaders(cluster)
-    named = elect(cluster, "preferred", "--path-to-json-file", file, "--yes")
+    journal = ("--journal", tmp_path / "journal.jsonl")
+    named = elect(cluster, "preferred", "--path-to-json-file", file, "--yes", *journal)
     after_named = leaders(cluster)
     everything = elect(cluster, "preferred", *ALL, "--yes")
     again = elect(cluster, "preferred", *ALL, "--yes")

@@ -140,24 +140,21 @@ def apply(
 def _prepared(job: "Job", source: ClusterSource, now: "Snapshot | None") -> "Prepared":
     """Return the plan as it would run, on a snapshot or on the running cluster."""
     from planner.execution.run.journal import read_journal
-    from planner.execution.run.run import prepare_run
+    from planner.execution.run.run import prepare_run, tried
     from planner.execution.run.run_throttles import OwnThrottles
 
     own = OwnThrottles.from_journal(read_journal(job.journal))
     if now is not None:
         return prepare_run(job, now, own)
+    from planner.cli.run.carry_out import rights_lacking
     from planner.execution.cluster.live_cluster import LiveCluster
-    from planner.kafka.actions.run_rights import missing_rights
 
     with source.open() as client:
         note = notes_unless(source.quiet)
         cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
-        return prepare_run(
-            job,
-            cluster.snapshot(job.sample_s),
-            own,
-            missing_rights(client, job.throttled_topics),
-        )
+        lacking = rights_lacking(client, job)
+        found = prepare_run(job, cluster.snapshot(job.sample_s), own, lacking)
+        return tried(found, cluster)
 
 
 def _print_preview(

@@ -1,5 +1,7 @@
 """`cancel`: what a plan has under way is taken back, and its throttles come off."""
 
+import shlex
+
 import typer
 
 from planner.cli.common.cluster_source import ClusterSource
@@ -40,6 +42,7 @@ def cancel(
     Example: kafka-planner cancel plan --bootstrap-server k1:9092 --yes
     """
     from planner.cli.run.event_output import EventOutput
+    from planner.cli.run.interruption import explained_interruption
     from planner.execution.cluster.live_cluster import LiveCluster
     from planner.execution.run.journal import journal_path
     from planner.execution.undo.cancel import cancel as cancel_plan
@@ -65,9 +68,8 @@ def cancel(
     with client:
         cluster = LiveCluster(client, allow_partial=True)
         path = journal or journal_path(plan)
-        events = (
-            cancel_plan(given, path, cluster)
-            if yes
-            else under_way(given, path, cluster)
-        )
-        raise typer.Exit(output.print_all(events))
+        if not yes:
+            raise typer.Exit(output.print_all(under_way(given, path, cluster)))
+        command = f"kafka-planner cancel {shlex.quote(str(plan))} {source.connection}"
+        with explained_interruption(given, path, command, cluster):
+            raise typer.Exit(output.print_all(cancel_plan(given, path, cluster)))

@@ -83,4 +83,5 @@ def read_job(
         choices=choices,
         run_choices=run_choices,
         command=f"kafka-planner {command} {shlex.quote(str(plan))} {source.connection}",
+        connection=source.connection,
     )

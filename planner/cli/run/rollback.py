@@ -115,14 +115,18 @@ def _carry_out(job: "Job", source: ClusterSource, is_json: bool) -> ExitCode:
 
 def _preview(job: "Job", source: ClusterSource, is_json: bool) -> ExitCode:
     """Print the way back, without changing anything."""
+    from planner.cli.run.event_output import EventOutput
     from planner.execution.apply_records import ApplyPreviewRecord
     from planner.execution.apply_screen import preview_screen
     from planner.execution.cluster.live_cluster import LiveCluster
-    from planner.execution.undo.rollback import preview_rollback
+    from planner.execution.undo.rollback import preview_rollback, roll_back
 
     note = notes_unless(source.quiet)
     with source.open() as client:
         cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
+        if job.creates_partitions:
+            output = EventOutput(is_json=is_json, quiet=source.quiet)
+            return output.print_all(roll_back(job, cluster, note))
         found = preview_rollback(job, cluster.snapshot())
     for text in found.left_out:
         note(text)

@@ -29,8 +29,8 @@ Throttle = Annotated[
     typer.Option(
         "--throttle",
         metavar="RATE",
-        help="Rate at which a broker copies: 80MB/s. Default: that of the waves, or "
-        "50MB/s.",
+        help="Rate at which a broker copies: 80MB/s. Default: that of the waves, "
+        "or what networks have room for, or 50MB/s.",
     ),
 ]
 NoThrottle = Annotated[

@@ -5,18 +5,21 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
+from planner.errors import BadInputError
 from planner.execution.cluster.running_cluster import (
     Health,
     Reassigned,
     ReplicaKey,
     Seen,
 )
+from planner.execution.creation import Creation
 from planner.kafka.actions.config_changes import (
     ConfigChanges,
     Place,
     change_configs,
     read_configs,
 )
+from planner.kafka.actions.create_topics import add_partitions, create_topic
 from planner.kafka.actions.elect_leaders import hold, preview
 from planner.kafka.actions.elections import ElectionType
 from planner.kafka.actions.reassign import move_replicas, reassign
@@ -157,6 +160,19 @@ class LiveCluster:
         wanted = {(Partition(*key), b): path for (key, b), path in paths.items()}
         refused = move_replicas(self._client, wanted)
         return {((n.topic, n.partition), b): text for (n, b), text in refused.items()}
+
+    def create(self, wanted: Creation, *, is_trial: bool = False) -> str | None:
+        """Create partitions, or validate the request only; return the refusal."""
+        client, topic, lists = self._client, wanted.topic, wanted.lists
+        try:
+            if wanted.is_new_topic:
+                configs = wanted.configs
+                create_topic(client, topic, lists, configs=configs, is_trial=is_trial)
+            else:
+                add_partitions(client, topic, wanted.count, lists, is_trial=is_trial)
+        except BadInputError as error:
+            return "; ".join(f"{one.value}: {one.rule}" for one in error.problems)
+        return None
 
     def elect(self, keys: Collection[Key]) -> dict[Key, str]:
         """Elect the preferred leaders of partitions; return the refusals."""

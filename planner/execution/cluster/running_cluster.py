@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from planner.execution.creation import Creation
 from planner.kafka.actions.config_changes import ConfigChanges, Place
 from planner.kafka.read.log_dirs import BrokerDirs
 from planner.snapshot import Snapshot
@@ -115,6 +116,9 @@ class RunningCluster(Protocol):
 
         A broker remembers the log dir of a replica that it does not have yet.
         """
+
+    def create(self, wanted: Creation, *, is_trial: bool = False) -> str | None:
+        """Create partitions, or validate the request only; return the refusal."""
 
     def elect(self, keys: Collection[Key]) -> dict[Key, str]:
         """Elect the preferred leaders of partitions; return the refusals."""

@@ -42,6 +42,12 @@ class ActiveStep:
         Whether the cluster was seen to carry it out, or said so.
     gone_s
         When its reassignment was first missing.
+    reason
+        Reason why it is lost.
+    dirs_asked_s
+        When each broker was last asked again for a log dir.
+    dirs_failed
+        Reason why each broker takes no replica in a log dir, and since when.
     """
 
     one: Admitted
@@ -51,6 +57,7 @@ class ActiveStep:
     gone_s: float | None = None
     reason: str = ""
     dirs_asked_s: dict[int, float] = field(default_factory=dict)
+    dirs_failed: dict[int, tuple[str, float]] = field(default_factory=dict)
 
 
 class ActiveSteps:
@@ -166,24 +173,60 @@ class ActiveSteps:
         found = self._context.ask(lambda: self._cluster.log_dirs(list(wanted)))
         again: dict[ReplicaKey, str] = {}
         for active in arrived:
-            key = active.one.change.key
-            states = [
-                _dir_state(found.get(broker), key, path)
-                for broker, path in active.one.step.paths.items()
-            ]
-            if set(states) <= {Fate.ENDED}:
-                yield active, Fate.ENDED
-                continue
-            for (broker, path), state in zip(
-                active.one.step.paths.items(), states, strict=True
-            ):
-                if state is Fate.UNREQUESTED and self._is_due(active, broker):
-                    again[key, broker] = path
-            yield active, Fate.RUNNING
+            fate = self._fate_in_dirs(active, found, again)
+            yield active, fate
         if again:
-            named = [[*key, broker, path] for (key, broker), path in again.items()]
-            self._context.journal.write("request", kind="log-dirs", replicas=named)
-            self._context.ask(lambda: self._cluster.move_replicas(again))
+            self._ask_again(again)
+
+    def _fate_in_dirs(
+        self,
+        active: ActiveStep,
+        dirs: Mapping[int, BrokerDirs],
+        again: dict[ReplicaKey, str],
+    ) -> Fate:
+        """Return the fate of a step in its log dirs; add what to ask for again."""
+        key, paths = active.one.change.key, active.one.step.paths
+        fates = {b: _dir_state(dirs.get(b), key, path) for b, path in paths.items()}
+        if set(fates.values()) <= {Fate.ENDED}:
+            return Fate.ENDED
+        for broker, fate in fates.items():
+            if fate is Fate.LOST:
+                reason = offline_text(broker, failed_dirs(dirs.get(broker)))
+                self._note_failed(active, broker, reason)
+            elif fate is not Fate.UNREQUESTED:
+                active.dirs_failed.pop(broker, None)
+            elif self._is_due(active, broker):
+                again[key, broker] = paths[broker]
+        return self._lost_in_dirs(active) or Fate.RUNNING
+
+    def _lost_in_dirs(self, active: ActiveStep) -> Fate | None:
+        """Return that a step is lost whose log dirs have failed for some time."""
+        now, grace = self._cluster.now_s(), self._context.choices.broker_grace_s
+        for reason, since_s in active.dirs_failed.values():
+            if now - since_s >= grace:
+                self._context.gate.rebase()
+                return _lost(active, reason)
+        return None
+
+    def _ask_again(self, again: dict[ReplicaKey, str]) -> None:
+        named = [[*key, broker, path] for (key, broker), path in again.items()]
+        self._context.journal.write("request", kind="log-dirs", replicas=named)
+        refused = self._context.ask(lambda: self._cluster.move_replicas(again))
+        texts = {f"{t}-{n} on broker {b}": why for ((t, n), b), why in refused.items()}
+        self._context.journal.write("answer", refused=texts)
+        for (key, broker), path in again.items():
+            active, error = self.by_key[key], refused.get((key, broker))
+            if error is None:
+                active.dirs_failed.pop(broker, None)
+            else:
+                reason = f"broker {broker} refuses the log dir {path}: {error}"
+                self._note_failed(active, broker, reason)
+
+    def _note_failed(self, active: ActiveStep, broker: int, reason: str) -> None:
+        """Note since when a broker takes no replica in a log dir."""
+        now = self._cluster.now_s()
+        _, since_s = active.dirs_failed.get(broker, ("", now))
+        active.dirs_failed[broker] = reason, since_s
 
     def _is_due(self, active: ActiveStep, broker: int) -> bool:
         now = self._cluster.now_s()
@@ -199,13 +242,28 @@ def _lost(active: ActiveStep, reason: str) -> Fate:
 
 
 def _dir_state(dirs: BrokerDirs | None, key: Key, path: str) -> Fate:
-    """Return whether a replica is in a log dir, on its way, or not asked for."""
+    """Return whether a replica is in a log dir, on its way, not asked for, or lost."""
     name = Partition(*key)
     if dirs is None:
         return Fate.RUNNING
+    failed = failed_dirs(dirs)
     if name in dirs.future:
+        if failed and name not in dirs.current:
+            # What it is copied from is gone: the future replica grows no more.
+            return Fate.LOST
         is_right = dirs.future[name].path == path
         return Fate.RUNNING if is_right else Fate.UNREQUESTED
     if name in dirs.current and dirs.current[name].path == path:
         return Fate.ENDED
-    return Fate.UNREQUESTED
+    return Fate.LOST if path in failed else Fate.UNREQUESTED
+
+
+def failed_dirs(dirs: BrokerDirs | None) -> list[str]:
+    """Return the paths of the log dirs of a broker that are offline."""
+    some = () if dirs is None else dirs.dirs
+    return [str(one["log_dir"]) for one in some if one.get("error_code")]
+
+
+def offline_text(broker: int, failed: list[str]) -> str:
+    """Return as text that log dirs of a broker are offline."""
+    return f"log dirs of broker {broker} are offline: {', '.join(failed)}"

@@ -5,7 +5,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from planner.execution.cluster.running_cluster import ReplicaKey
-from planner.execution.run.active_steps import ActiveStep
+from planner.execution.run.active_steps import (
+    ActiveStep,
+    failed_dirs,
+    offline_text,
+)
 from planner.execution.run.run_context import RunContext
 from planner.execution.run.run_records import BrokerProgressRecord, CopyRecord
 from planner.kafka.read.log_dirs import BrokerDirs, Partition
@@ -91,11 +95,11 @@ class CopyWatch:
         self._hidden = {}
         for key, broker in replicas:
             found = dirs.get(broker)
-            if found is None or not (failed := _failed_dirs(found)):
+            if found is None or not (failed := failed_dirs(found)):
                 continue
             name = Partition(*key)
             if name not in found.current and name not in found.future:
-                reason = _offline(broker, failed)
+                reason = offline_text(broker, failed)
                 _, since_s = before.get((key, broker), ("", now))
                 self._hidden[key, broker] = reason, since_s
 
@@ -142,8 +146,8 @@ class CopyWatch:
                 reason = f"broker {broker}, which receives it, is down"
             elif one is None or one.leader is None:
                 reason = "it has no leader to copy from"
-            elif failed := _failed_dirs(dirs.get(broker)):
-                reason = _offline(broker, failed)
+            elif failed := failed_dirs(dirs.get(broker)):
+                reason = offline_text(broker, failed)
             elif self.context.throttles.rate is None:
                 reason = f"nothing was copied to broker {broker} for {STUCK_S:g} s"
             else:
@@ -188,12 +192,3 @@ def _by_broker(copies: Iterable[CopyRecord]) -> list[BrokerProgressRecord]:
         )
         for broker in sorted(count)
     ]
-
-
-def _offline(broker: int, failed: str) -> str:
-    return f"log dirs of broker {broker} are offline: {failed}"
-
-
-def _failed_dirs(dirs: BrokerDirs | None) -> str:
-    some = () if dirs is None else dirs.dirs
-    return ", ".join(str(one["log_dir"]) for one in some if one.get("error_code"))

@@ -5,13 +5,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from placement.operations.descriptor import describe
 from planner.execution.admission import Disk
 from planner.execution.apply_records import BlockerRecord
 from planner.execution.choices import Choices
 from planner.execution.cluster.running_cluster import RunningCluster
-from planner.execution.preflight import Blocker
+from planner.execution.creation import refused_blocker
+from planner.execution.preflight import Blocker, rights_blocker
 from planner.execution.prepare import Prepared, prepare
 from planner.execution.run.controls import ControlFile, control_path
+from planner.execution.run.creation_run import create_partitions
 from planner.execution.run.gate import Gate, local_now
 from planner.execution.run.journal import Journal, Line, parts_of, read_journal
 from planner.execution.run.run_choices import RunChoices
@@ -30,6 +33,8 @@ from planner.execution.run.run_throttles import OwnThrottles, RunThrottles
 from planner.execution.run.stage_run import StageRun
 from planner.execution.run.state_before import state_before
 from planner.execution.stages import Stage, StageKind
+from planner.kafka.client.cluster_errors import NotAuthorisedError
+from planner.kafka_commands import ANY_SERVER
 from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import WavesInput
 from planner.snapshot import Snapshot
@@ -66,6 +71,8 @@ class Job:
         Id of the preview that the operator has seen; `None`: any.
     command
         Command that previews the plan; with --yes it goes on with a stopped run.
+    connection
+        Options by which Kafka's tools connect to the cluster.
     sample_s
         Seconds in which rates are sampled before the run; 0: no rates.
     """
@@ -79,13 +86,19 @@ class Job:
     status: RunStatus = "completed"
     plan_id: str | None = None
     command: str = "kafka-planner apply PLAN"
+    connection: str = ANY_SERVER
     sample_s: float = 0.0
 
     @property
     def throttled_topics(self) -> frozenset[str]:
         """Topics whose copies are throttled."""
-        is_limited = self.choices.has_throttle
+        is_limited = self.choices.has_throttle and not self.creates_partitions
         return frozenset(self.plan.reassignment.topics if is_limited else ())
+
+    @property
+    def creates_partitions(self) -> bool:
+        """Whether the plan creates partitions, and moves none."""
+        return describe(self.plan.goal).creates_partitions
 
 
 def run(job: Job, cluster: RunningCluster) -> Iterator[Event]:
@@ -110,19 +123,17 @@ def run(job: Job, cluster: RunningCluster) -> Iterator[Event]:
         If the cluster does not answer as long as the patience lasts.
     """
     with run_lock(job.journal):
-        lines = list(read_journal(job.journal))
-        own = OwnThrottles.from_journal(lines)
+        own = OwnThrottles.from_journal(read_journal(job.journal))
         now = cluster.snapshot(job.sample_s)
-        prepared = prepare_run(job, now, own)
+        prepared = tried(prepare_run(job, now, own), cluster)
         with Journal(job.journal) as journal:
-            seen = {line.get("plan_id") for line in lines}
+            seen = {line.get("plan_id") for line in read_journal(job.journal)}
             if refusal := _refusal(job, prepared, seen):
                 yield _failed(journal, refusal, prepared)
                 return
-            is_resumed = _has_started(lines)
-            del lines
+            is_resumed = _has_started(read_journal(job.journal))
             whole = _Run(job, cluster, journal, prepared, own, now)
-            del now
+            del now, prepared
             yield from whole.events(is_resumed=is_resumed)
 
 
@@ -143,6 +154,19 @@ def prepare_run(
     if found.rule in job.choices.ignore:
         return replace(prepared, ignored=(*prepared.ignored, found))
     return replace(prepared, blockers=(*prepared.blockers, found))
+
+
+def tried(prepared: Prepared, cluster: RunningCluster) -> Prepared:
+    """Return a plan with the reason that the cluster refuses to create partitions."""
+    wanted = prepared.creation
+    if wanted is None or not prepared.is_ready:
+        return prepared
+    try:
+        refusal = cluster.create(wanted, is_trial=True)
+        found = [] if refusal is None else [refused_blocker(wanted, refusal)]
+    except NotAuthorisedError as error:
+        found = list(rights_blocker([error.needs]))
+    return replace(prepared, blockers=tuple(found))
 
 
 def _has_started(lines: Iterable[Line]) -> bool:
@@ -191,9 +215,9 @@ class _Run:
     ) -> None:
         self._job, self._cluster, self._prepared = job, cluster, prepared
         self._began_s = cluster.now_s()
-        # Written before the run begins, then not needed: a large cluster is large.
-        self._before: list[Line] | None = list(state_before(job.plan, now))
-        rate = prepared.rate_bytes_per_s if job.choices.has_throttle else None
+        # Read when the run begins, part by part; then the snapshot is let go.
+        self._before: Iterator[Line] = state_before(job.plan, now)
+        rate = prepared.rate_bytes_per_s if prepared.has_throttle else None
         topics = now.topics
         ids = zip(
             topics["topic"].to_pylist(), topics["topic_id"].to_pylist(), strict=True
@@ -222,10 +246,20 @@ class _Run:
         """Yield the events of the whole run."""
         self._context.control_file.remove()
         yield self._started(is_resumed=is_resumed)
+        yield from self._stages()
+        # The verification reads the whole plan anew, and needs none of it.
+        del self._prepared
+        yield from self._end()
+
+    def _stages(self) -> Iterator[Event]:
+        """Yield the events of each stage, until one stops."""
         planned = frozenset(self._prepared.planned)
         for stage in self._prepared.stages:
             if stage.kind is StageKind.ELECTION:
                 yield from self._elect(stage)
+                continue
+            if stage.creation is not None:
+                yield from create_partitions(stage.creation, self._context)
                 continue
             part = StageRun(
                 stage, self._prepared.caps, self._free, self._context, planned
@@ -235,14 +269,12 @@ class _Run:
             self._stopped = part.stopped
             if self._stopped is not None:
                 break
-        yield from self._end()
 
     def _started(self, *, is_resumed: bool) -> StartedEvent:
         prepared, journal = self._prepared, self._context.journal
         journal.write("started", plan_id=prepared.plan_id, is_resumed=is_resumed)
-        for part in self._before or ():
+        for part in self._before:
             journal.write("before", **part)
-        self._before = None
         stages = prepared.stages
         return StartedEvent(
             time=self._context.time,

@@ -101,8 +101,18 @@ class RunContext:
     ) -> None:
         """Report partitions that this run gives up."""
         found = [(one.change.key, one.step.replicas) for one in steps]
-        if not found:
-            return
+        if found:
+            self.set_aside_lists(found, reason, is_cancelled=is_cancelled)
+
+    def set_aside_lists(
+        self,
+        lists: Iterable[tuple[Key, Brokers]],
+        reason: str,
+        *,
+        is_cancelled: bool = False,
+    ) -> None:
+        """Report partitions with the lists that this run does not give them."""
+        found = list(lists)
         self.set_aside |= {key: reason for key, _ in found}
         partitions = records(found)
         self.journal.write(

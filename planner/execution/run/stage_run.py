@@ -5,6 +5,7 @@ from math import inf
 
 from planner.execution.admission import Admitted, Caps, Disk, Window
 from planner.execution.cluster.running_cluster import Reassigned
+from planner.execution.head_room import MOST_RATE_BYTES_PER_S
 from planner.execution.run.active_steps import ActiveStep, ActiveSteps, Fate
 from planner.execution.run.copy_watch import CopyWatch
 from planner.execution.run.run_context import RunContext, records
@@ -23,8 +24,6 @@ from planner.verify.state_rows import Key
 
 PROGRESS_S = 10.0
 """Seconds between two reports of progress."""
-MOST_RATE = 1_000_000_000
-"""Largest rate in bytes/s that a run chooses by itself."""
 HEALTH_S = 30.0
 """Seconds between two looks at all partitions; more where a look takes long."""
 HEALTH_SHARE = 20.0
@@ -257,7 +256,9 @@ class StageRun:
         is_throttle = self._watch.explain(self._watch.stalled(), self._live)
         rate = self._context.throttles.rate
         if is_throttle and rate is not None and self._context.may_raise_rate:
-            self._set_rate(min(2 * rate, MOST_RATE), "copies made no progress")
+            self._set_rate(
+                min(2 * rate, MOST_RATE_BYTES_PER_S), "copies made no progress"
+            )
         self._cancel_failed()
 
     def _cancel_failed(self) -> None:

@@ -11,8 +11,10 @@ from planner.execution.cluster.running_cluster import (
     ReplicaKey,
     Seen,
 )
+from planner.execution.creation import Creation
 from planner.execution.simulation.cluster_model import ClusterModel
 from planner.execution.simulation.simulated_configs import Configs
+from planner.execution.simulation.simulated_creation import creation_refusal
 from planner.execution.simulation.simulated_partition import SimulatedPartition
 from planner.execution.simulation.simulated_snapshot import snapshot_of
 from planner.kafka.actions.config_changes import (
@@ -211,6 +213,27 @@ class SimulatedAdmin:
         elif one.future.get(broker) != path:
             self._model.copies.begin_move(one, broker, path)
         return None
+
+    def create(self, wanted: Creation, *, is_trial: bool = False) -> str | None:
+        """Create partitions, or validate the request only; return the refusal."""
+        if is_trial:
+            self._reach()
+            return creation_refusal(self._model, wanted)
+        refused = self._change(
+            f"create partitions of {wanted.topic}",
+            lambda: _refusals([(wanted.topic, self._create(wanted))]),
+        )
+        return refused.get(wanted.topic)
+
+    def _create(self, wanted: Creation) -> str | None:
+        """Create partitions; return the refusal."""
+        refusal = creation_refusal(self._model, wanted)
+        if refusal is None and wanted.is_new_topic:
+            self.create_topic(wanted.topic, wanted.lists)
+            self._model.table.topics[wanted.topic].configs = Configs(wanted.configs)
+        elif refusal is None:
+            self.add_partitions(wanted.topic, wanted.lists)
+        return refusal
 
     def elect(self, keys: Collection[Key]) -> dict[Key, str]:
         """Elect the preferred leaders of partitions; return the refusals."""

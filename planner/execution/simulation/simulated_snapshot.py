@@ -108,7 +108,7 @@ def _topics(model: ClusterModel, table: ArrowTable) -> ArrowTable:
     for name, topic in model.table.topics.items():
         row = known.get(name)
         if row is None or row["topic_id"] != topic.topic_id:
-            row = {"topic": name, "topic_id": topic.topic_id}
+            row = {"topic": name, "topic_id": topic.topic_id, "configs": []}
         values = topic.configs.values()
         if values != dict(row.get("configs") or ()):
             row = row | {"configs": list(values.items())}

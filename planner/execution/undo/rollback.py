@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from planner.execution.cluster.running_cluster import RunningCluster
+from planner.execution.creation import read_creation
 from planner.execution.preflight import partitions_text
 from planner.execution.prepare import Prepared
 from planner.execution.run.journal import read_journal, time_text, utc_now
@@ -13,6 +14,7 @@ from planner.execution.run.run_records import DoneEvent, Event, FailedEvent
 from planner.execution.run.run_throttles import OwnThrottles
 from planner.execution.simulation.simulated_admin import SimulatedAdmin
 from planner.execution.undo.cancel import ROLLBACK_FOLDER, cancel, moves_inside, towards
+from planner.execution.undo.rollback_creation import roll_back_creation
 from planner.execution.undo.rollback_folder import write_rollback
 from planner.execution.undo.rollback_plan import RollbackPlan, plan_rollback
 from planner.execution.undo.rollback_states import RollbackState
@@ -93,7 +95,8 @@ def roll_back(
     Bring back what a plan has changed, and yield what happens.
 
     Reassignments under way are cancelled first; only then is anything reassigned. The
-    plan of the rollback is written into the plan folder before it is carried out.
+    plan of the rollback is written into the plan folder before it is carried out. New
+    partitions stay: the only event says so.
 
     Parameters
     ----------
@@ -111,6 +114,15 @@ def roll_back(
     ClusterUnavailableError, AnswerUnknownError
         If the cluster does not answer.
     """
+    if (wanted := read_creation(job.plan)) is not None:
+        yield roll_back_creation(job, wanted, cluster.snapshot())
+    else:
+        yield from _roll_back_lists(job, cluster, note)
+
+
+def _roll_back_lists(
+    job: Job, cluster: RunningCluster, note: Callable[[str], None]
+) -> Iterator[Event]:
     _planned(job, cluster.snapshot())  # refused before anything is cancelled
     for event in cancel(job.plan, job.journal, cluster):
         if not isinstance(event, DoneEvent):

@@ -26,11 +26,7 @@ from placement.operations.descriptor import describe
 from placement.waves.wave_settings import WaveSettings
 from planner.errors import BadInputError
 from planner.execution.preflight import Blocker
-from planner.execution.prepare import (
-    DEFAULT_RATE_BYTES_PER_S,
-    recreated,
-    refuse_other_cluster,
-)
+from planner.execution.prepare import recreated, refuse_other_cluster
 from planner.execution.undo.rollback_states import (
     RollbackPartition,
     RollbackState,
@@ -43,6 +39,7 @@ from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.options.overrides import with_rack_map
 from planner.options.wave_options import wave_document
 from planner.plan.documents.cluster_fingerprint import fingerprint
+from planner.plan.documents.plan_figures import DEFAULT_RATE_BYTES_PER_S
 from planner.plan.folder.plan_folder import names_dead_broker
 from planner.plan.input.plan_input import (
     DOCUMENT_NAME,

@@ -150,6 +150,8 @@ def hold(
     predicted: ElectRecord,
     *,
     done: Callable[[int, int], None] = lambda _, __: None,
+    asked: Callable[[Chosen], None] = lambda _: None,
+    answered: Callable[[Chosen], None] = lambda _: None,
 ) -> ElectRecord:
     """
     Hold the elections of a preview, and return their outcomes.
@@ -162,6 +164,9 @@ def hold(
         Result of `preview`; partitions without an election in it stay unchanged.
     done
         Callback with the number of partitions done and the total number.
+    asked, answered
+        Callbacks with the elections of a request before it is sent, and with their
+        outcomes.
 
     Raises
     ------
@@ -176,7 +181,10 @@ def hold(
     for some in _batches(todo):
         try:
             reach_controller(client)
-            held |= _hold_some(client, some, predicted.election_type)
+            asked(some)
+            outcomes = _hold_some(client, some, predicted.election_type)
+            answered(list(outcomes.values()))
+            held |= outcomes
         except ClusterUnavailableError as error:
             if not held:
                 raise

@@ -43,6 +43,7 @@ class PlanSettings(settings_that_may_lack()):  # type: ignore[misc] # derived fr
     host_capacity_threshold: dict[str, Fraction] = Field(default_factory=dict)
     exclude_topics: str | list[str] | None = None
     broker: int | list[int] | None = None
+    topic_config: dict[str, str] = Field(default_factory=dict)
     waves: Any = None
 
 

@@ -1,0 +1,10 @@
+from benchmarks.carrying import SMOKE_MOVES, carried, table
+
+
+def test_a_small_run_is_measured():
+    found = carried(SMOKE_MOVES)
+
+    assert (found.moves, found.status) == (SMOKE_MOVES, "completed")
+    assert found.cpu_s > 0
+    assert 0 < found.own_bytes <= found.added_bytes
+    assert table([found]).count("\n") == 3
