@@ -7,6 +7,7 @@ there.
 """
 
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,8 @@ def lake():
 @pytest.fixture(params=FORMATS)
 def schema(request, lake):
     """A schema for the tables of one test, in each of both formats."""
-    return _made(lake, request.param, request.node.originalname.removeprefix("test_"))
+    name = re.sub(r"\W+", "_", request.node.name.removeprefix("test_")).strip("_")
+    return _made(lake, request.param, name)
 
 
 @pytest.fixture(scope="module", params=FORMATS)

@@ -8,7 +8,7 @@ import pytest
 from planner.fleet.append import append
 from planner.fleet.fleet_store import Store
 from planner.score.make_score import ScoreRequest
-from support.lake.tables import commits_of, rows_of
+from support.lake.tables import commits_of, rows_of, scores_of
 from support.scores import by_place, differences, in_memory
 from support.spark import snapshot
 
@@ -90,7 +90,7 @@ def test_two_jobs_that_score_the_same_write_each_row_once(
     assert troubles == []
     assert conflicts
     assert all(conflicts)
-    scores = lake.table(f"{schema}.scores").drop("version").toArrow()
+    scores = scores_of(lake, schema)
     assert not differences(in_memory([shared, *apart]), by_place(scores))
     done = sorted(row["taken_at"].day for row in rows_of(lake, f"{schema}.done"))
     assert done == [21, 22, 23]
@@ -103,7 +103,8 @@ def test_two_jobs_that_score_the_same_write_each_row_once(
 
 def test_a_session_sees_what_another_has_committed(lake, schema):
     from planner.fleet.contracts.fleet_contracts import FLEETS
-    from planner.spark.io.pinned_tables import COMMITS, contents_in
+    from planner.spark.io.pinned_tables import COMMITS
+    from planner.spark.io.snapshot_writes import contents_in
     from planner.spark.output.destination import CatalogSchema
 
     found = []
@@ -112,6 +113,8 @@ def test_a_session_sees_what_another_has_committed(lake, schema):
         moment = datetime(2026, 11, 21, tzinfo=UTC)
         rows = session.createDataFrame([(f"c{number}", moment, "x")], columns)
         CatalogSchema(session, schema).merge(FLEETS[COMMITS], rows, None)
-        found.append({cluster_id for cluster_id, _ in contents_in(lake, schema)})
+        found.append(
+            {cluster_id for cluster_id, _ in contents_in(lake, schema, COMMITS)}
+        )
 
     assert found == [{"c0"}, {"c0", "c1"}]

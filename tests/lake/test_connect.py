@@ -8,7 +8,7 @@ import pytest
 from planner.fleet.append import append
 from planner.fleet.fleet_store import Store
 from support.lake.sessions import FORMATS, PORT
-from support.lake.tables import commits_of, rows_of
+from support.lake.tables import commits_of, rows_of, scores_of
 from support.scores import by_place, differences, in_memory
 from support.spark import snapshot
 
@@ -66,7 +66,7 @@ def test_scores_are_merged_through_connect(lake, address, tmp_path):
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout.count("ended 0") == len(schemas), done.stderr
     for schema in schemas:
-        scores = lake.table(f"{schema}.scores").drop("version").toArrow()
+        scores = scores_of(lake, schema)
         assert not differences(in_memory([whole]), by_place(scores))
         assert [row["cluster_id"] for row in rows_of(lake, f"{schema}.done")] == ["a"]
         assert len(commits_of(lake, f"{schema}.scores")) == 1

@@ -38,10 +38,12 @@ QUERIES: Mapping[str, Sequence[str]] = {
         "WHERE cluster_id = 'eu-orders' GROUP BY leader",
     ),
     "commits": (
-        "SELECT cluster_id, max(taken_at) AS last FROM commits GROUP BY cluster_id",
-        "SELECT count(*) AS snapshots FROM commits",
+        "SELECT cluster_id, max(taken_at) AS last FROM commits "
+        "WHERE content IS NOT NULL GROUP BY cluster_id",
+        "SELECT count(*) AS snapshots FROM commits WHERE content IS NOT NULL",
         "SELECT b.* FROM brokers AS b JOIN commits AS c "
-        "ON b.cluster_id = c.cluster_id AND b.taken_at = c.taken_at",
+        "ON b.cluster_id = c.cluster_id AND b.taken_at = c.taken_at "
+        "WHERE c.content IS NOT NULL",
     ),
     "rejects": (
         "SELECT reason, sum(count) AS times FROM rejects GROUP BY reason",
@@ -69,11 +71,12 @@ QUERIES: Mapping[str, Sequence[str]] = {
         "SELECT DISTINCT cluster_id, taken_at FROM problems WHERE severity = 'warning'",
     ),
     "done": (
-        "SELECT cluster_id, max(taken_at) AS scored FROM done GROUP BY cluster_id",
+        "SELECT cluster_id, max(taken_at) AS scored FROM done "
+        "WHERE content IS NOT NULL GROUP BY cluster_id",
         "SELECT c.cluster_id, c.taken_at FROM commits AS c LEFT JOIN done AS d "
         "ON c.cluster_id = d.cluster_id AND c.taken_at = d.taken_at "
         "WHERE d.content IS NULL",
-        "SELECT count(*) AS snapshots FROM done",
+        "SELECT count(*) AS snapshots FROM done WHERE content IS NOT NULL",
     ),
     "trends": (
         "SELECT cluster_id, broker, days_until_full FROM trends "

@@ -126,7 +126,11 @@ RESULT_COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
     },
     "done": {
         **KEY,
-        "content": ("Hash of the content that was scored.", "", ""),
+        "content": (
+            "Hash of the content that was scored.",
+            "",
+            "a job writes the scores",
+        ),
     },
     "trends": {
         **KEY,

@@ -81,7 +81,11 @@ SNAPSHOTS: Mapping[str, Mapping[str, Meaning]] = {
     },
     "commits": {
         **KEY,
-        "content": ("Hash of the content of a snapshot that is whole.", "", ""),
+        "content": (
+            "Hash of the content of a snapshot that is whole.",
+            "",
+            "a job writes the snapshot",
+        ),
     },
     "rejects": {
         "dump": ("Folder or file of the dump.", "", ""),

@@ -60,10 +60,6 @@ class Claims:
         known = {name: receipt.signature for name, receipt in self._receipts.items()}
         return [dump for dump in dumps if known.get(dump.name) != dump.signature]
 
-    def has(self, key: Key) -> bool:
-        """Return whether a snapshot is in the fleet."""
-        return key in self._known
-
     def had_rejects(self, dumps: Iterable[str]) -> bool:
         """Return whether any of some dumps had rejects when last read."""
         before = (self._receipts.get(dump) for dump in dumps)

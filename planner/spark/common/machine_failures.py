@@ -44,6 +44,10 @@ _KINDS = (
 _PACKAGES = ("py4j", "pyspark")
 
 
+class OtherJobError(RuntimeError):
+    """Another job did the same work meanwhile, with another result."""
+
+
 def machine_failure(error: BaseException) -> str | None:
     """
     Describe a machine failure and its remedy in one line.
@@ -57,6 +61,8 @@ def machine_failure(error: BaseException) -> str | None:
     -------
     `None` if no machine failed: the same command would end the same way.
     """
+    if isinstance(error, OtherJobError):
+        return f"{error}; {AGAIN}"
     if not _is_of_spark(error):
         return None
     text = str(error)

@@ -1,6 +1,6 @@
 """Ingestion of raw dumps into the tables of a catalog: Delta Lake, Iceberg."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,8 +21,10 @@ from planner.fleet.fleet_store import MemoryFiles, Store
 from planner.spark.common.contract_columns import columns_of
 from planner.spark.io.catalog_tables import table_now
 from planner.spark.io.fleet_layout import micros_of
-from planner.spark.io.pinned_tables import COMMITS, contents_in, is_one_of
+from planner.spark.io.pinned_tables import COMMITS
+from planner.spark.io.snapshot_writes import Micros, contents_in, is_one_of
 from planner.spark.output.destination import CatalogSchema
+from planner.spark.output.snapshot_claims import SnapshotClaims
 from planner.spark.scoring.fleet_scores import kept
 from planner.spark.scoring.shuffle.shuffle_rows import Batches
 
@@ -57,7 +59,7 @@ class TableIntake:
     ) -> None:
         self._spark, self._work = spark, _worker(folder, allow_partial=allow_partial)
         self._target = CatalogSchema(spark, schema)
-        contents = contents_in(spark, schema)
+        contents = contents_in(spark, schema, COMMITS)
         self._claims = Claims(
             _receipts(spark, schema),
             {(name, _time(micros)): v for (name, micros), v in contents.items()},
@@ -85,36 +87,30 @@ class TableIntake:
     def _settle(self, held: DataFrame) -> list[Receipt]:
         rows = held.where("name = ''").select("content").collect()
         taken = [IngestedDump.from_text(bytes(row["content"]).decode()) for row in rows]
-        replaced = {each.receipt.key for each in taken if each.receipt.key is not None}
-        withdrawn = {key for key in replaced if self._claims.has(key)}
         had_rejects = self._claims.had_rejects(each.receipt.dump for each in taken)
         settled = self._claims.settle(each.receipt for each in taken)
-        new = [each.receipt for each in settled if each.is_new]
-        if new:
-            self._merge_snapshots(held, new, withdrawn & {r.key for r in new})
+        claims = self._write_snapshots(held, [d.receipt for d in settled if d.is_new])
         receipts = [each.receipt for each in settled]
         if had_rejects or any(receipt.rejects for receipt in receipts):
             self._merge_rejects(held, settled)
-        self._merge(INGESTED, self._table(INGESTED, map(_receipt_row, receipts)))
+        # A dump without a receipt is read again by the next job.
+        kept = [r for r in receipts if r.key is None or _key(r) not in claims.lost]
+        self._merge(INGESTED, self._table(INGESTED, map(_receipt_row, kept)))
+        claims.check()
         return receipts
 
-    def _merge_snapshots(
-        self,
-        held: DataFrame,
-        new: Sequence[Receipt],
-        withdrawn: Collection[Any],
-    ) -> None:
-        """Merge the rows of snapshots, which `commits` does not list meanwhile."""
-        listed = self._table(COMMITS, [_commit_row(receipt) for receipt in new])
-        if withdrawn:
-            gone = is_one_of({(name, micros_of(at)) for name, at in withdrawn})
-            self._merge(COMMITS, listed.limit(0), gone)
-        dumps = [receipt.dump for receipt in new]
-        keys = {(str(r.cluster_id), micros_of(str(r.taken_at))) for r in new}
-        for name in (*ROWS, "clusters"):
+    def _write_snapshots(
+        self, held: DataFrame, new: Sequence[Receipt]
+    ) -> SnapshotClaims:
+        """Claim snapshots, merge their rows, and list them."""
+        contents = {_key(receipt): str(receipt.content) for receipt in new}
+        claims = self._target.claims(FLEETS[COMMITS], contents)
+        dumps = [receipt.dump for receipt in new if _key(receipt) in claims.numbers]
+        for name in (*ROWS, "clusters") if dumps else ():
             rows = _rows_of(held.where(F.col("dump").isin(*dumps)), FLEETS[name])
-            self._merge(name, rows, is_one_of(keys))
-        self._merge(COMMITS, listed)
+            claims.merge(FLEETS[name], rows, is_one_of(claims.numbers))
+        claims.list()
+        return claims
 
     def _merge_rejects(self, held: DataFrame, settled: Sequence[Decision]) -> None:
         """Merge the rejects of dumps in place of their earlier rejects."""
@@ -203,12 +199,8 @@ def _receipt_row(receipt: Receipt) -> dict[str, Any]:
     return own | {"taken_at": _moment(receipt.taken_at)}
 
 
-def _commit_row(receipt: Receipt) -> dict[str, Any]:
-    return {
-        "cluster_id": receipt.cluster_id,
-        "taken_at": _moment(receipt.taken_at),
-        "content": receipt.content,
-    }
+def _key(receipt: Receipt) -> Micros:
+    return str(receipt.cluster_id), micros_of(str(receipt.taken_at))
 
 
 def _moment(taken_at: str | None) -> datetime | None:

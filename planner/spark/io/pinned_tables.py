@@ -4,16 +4,16 @@ Tables of a catalog at one point in time.
 A job reads the tables of a fleet several times, and other jobs may write to them
 meanwhile. Each table is therefore read at the version that it had when the fleet was
 opened, if its format has versions. `fleet ingest` lists the snapshots that it writes in
-the table `commits`: it removes a snapshot from the list before replacing it, and adds
-it after all its rows are written. If `commits` has the same version before and after
+the table `commits`: it takes a snapshot off the list before replacing it, and lists it
+after all its rows are written. If `commits` has the same version before and after
 the other tables are pinned, none of the listed snapshots was being written in between.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError, InputProblem
@@ -21,12 +21,18 @@ from planner.fleet.commit_markers import TABLES
 from planner.spark.io.catalog_tables import DELTA, ICEBERG, qualified, table_now
 from planner.spark.io.fleet_tables import KEY_TYPES, SCHEMAS
 from planner.spark.io.picked_columns import pick
+from planner.spark.io.snapshot_writes import (
+    Micros,
+    Write,
+    is_one_of,
+    without_leftovers,
+    writes_in,
+)
 
 COMMITS = "commits"
 FIRST = "brokers"
 """Table in which the first rows of every snapshot are written."""
 MOST_TRIES = 5
-Micros = tuple[str, int]
 _ICEBERG_SNAPSHOT = re.compile(r"current-snapshot-id=(\d+)")
 
 
@@ -51,9 +57,9 @@ def pinned_tables(spark: SparkSession, schema: str) -> Mapping[str, DataFrame]:
         return _pinned(spark, schema)
     for _ in range(MOST_TRIES):
         version = version_of(spark, commits)
-        tables, listed = _pinned(spark, schema), contents_in(spark, schema).keys()
+        tables, writes = _pinned(spark, schema), writes_in(spark, schema, COMMITS)
         if version_of(spark, commits) == version:
-            return _without(tables, _keys_in(tables[FIRST]) - listed)
+            return _whole(tables, writes)
     problem = InputProblem(
         file=f"table:{schema}",
         place=COMMITS,
@@ -65,30 +71,17 @@ def pinned_tables(spark: SparkSession, schema: str) -> Mapping[str, DataFrame]:
     raise BadInputError(msg, [problem])
 
 
-def _without(
-    tables: Mapping[str, DataFrame], unlisted: Collection[Micros]
+def _whole(
+    tables: Mapping[str, DataFrame], writes: Mapping[Micros, Write]
 ) -> Mapping[str, DataFrame]:
-    if not unlisted:
-        return tables
-    return {name: rows.where(~is_one_of(unlisted)) for name, rows in tables.items()}
-
-
-def contents_in(spark: SparkSession, schema: str) -> dict[Micros, str]:
-    """Return the content hash of each listed snapshot; empty without `commits`."""
-    table = table_now(spark, schema, COMMITS)
-    if table is None:
-        return {}
-    micros = F.unix_micros("taken_at").alias("micros")
-    rows = table.select("cluster_id", micros, "content").collect()
-    return {(row["cluster_id"], row["micros"]): row["content"] for row in rows}
-
-
-def is_one_of(keys: Collection[Micros]) -> Column:
-    """Return the condition that a row belongs to one of the snapshots."""
-    texts = [f"{micros} {cluster_id}" for cluster_id, micros in sorted(keys)]
-    moment = F.unix_micros(F.col("taken_at").cast("timestamp")).cast("string")
-    found = F.concat(moment, F.lit(" "), F.col("cluster_id")).isin(*texts)
-    return F.coalesce(found, F.lit(False))
+    """Return the rows of listed snapshots, without those of earlier writes."""
+    listed = {key for key, write in writes.items() if write.content is not None}
+    unlisted = _keys_in(tables[FIRST]) - listed
+    whole = {}
+    for name, rows in tables.items():
+        known = rows.where(~is_one_of(unlisted)) if unlisted else rows
+        whole[name] = without_leftovers(known, writes)
+    return whole
 
 
 def version_of(spark: SparkSession, name: str) -> int | None:

@@ -15,20 +15,27 @@ from planner.spark.common.table_times import day_of
 from planner.spark.io.catalog_tables import table_now
 from planner.spark.io.fleet_files import KEY, TIME
 from planner.spark.io.fleet_layout import plain_path
+from planner.spark.io.snapshot_writes import (
+    NUMBER,
+    WRITTEN,
+    contents_in,
+    without_leftovers,
+    writes_in,
+)
 from planner.spark.output.commit_retries import with_retries
 from planner.spark.output.kept_rows import KeptRows
-from planner.spark.output.merged_rows import merge_rows
+from planner.spark.output.merged_rows import Guard, merge_rows
 from planner.spark.output.score_tables import (
     DONE,
     PROBLEMS,
     SCORES,
     Scored,
-    done_table,
     moment_text,
     write_rows,
     write_scores,
     writing,
 )
+from planner.spark.output.snapshot_claims import SnapshotClaims
 from planner.spark.scoring.fleet_scores import FleetScores
 
 
@@ -171,7 +178,10 @@ class CatalogSchema:
             found = table_now(self._spark, self._schema, table)
         if found is None:
             return None
-        rows = found.drop(VERSION_COLUMN)
+        if table in (SCORES, PROBLEMS):
+            writes = writes_in(self._spark, self._schema, DONE)
+            found = without_leftovers(found, writes)
+        rows = found.drop(VERSION_COLUMN, NUMBER, WRITTEN)
         is_by_day = RESULTS[table].is_by_day
         return rows.withColumn("date", day_of("taken_at")) if is_by_day else rows
 
@@ -189,20 +199,32 @@ class CatalogSchema:
     def write_scores(
         self, found: FleetScores, *, done: Mapping[Scored, str], kept: KeptRows
     ) -> None:
-        """Merge scores and problems, and then the list of scored snapshots."""
+        """
+        Merge scores and problems, and then the list of scored snapshots.
+
+        Raises
+        ------
+        OtherJobError
+            If another job scored other content of the same snapshots meanwhile.
+        """
         tables = {SCORES: found.scores, PROBLEMS: found.problems.distinct()}
-        if done:
-            tables[DONE] = done_table(self._spark, done)
+        claims = self.claims(RESULTS[DONE], done)
         for name, rows in tables.items():
-            self.write(name, rows, replaces=True, kept=kept)
+            claims.merge(RESULTS[name], rows, kept.replaced())
+        claims.list()
+        claims.check()
 
     def done(self) -> dict[Scored, str]:
         """Return the content hash of each snapshot that has been scored."""
-        table = self.read(DONE)
-        return _contents(None if table is None else table.select(*_CONTENT).toArrow())
+        with writing(self._schema):
+            return contents_in(self._spark, self._schema, DONE)
 
     def merge(
-        self, contract: TableContract, rows: DataFrame, replaced: Column | None
+        self,
+        contract: TableContract,
+        rows: DataFrame,
+        replaced: Column | None,
+        guard: Guard | None = None,
     ) -> None:
         """
         Merge rows of any table, as `planner.spark.output.merged_rows.merge_rows` does.
@@ -215,7 +237,15 @@ class CatalogSchema:
             If the table cannot be written.
         """
         with writing(f"{self._schema}.{contract.name}"):
-            with_retries(lambda: merge_rows(rows, self._schema, contract, replaced))
+            with_retries(
+                lambda: merge_rows(rows, self._schema, contract, replaced, guard)
+            )
+
+    def claims(
+        self, marker: TableContract, contents: Mapping[Scored, str]
+    ) -> SnapshotClaims:
+        """Claim snapshots before their rows are written."""
+        return SnapshotClaims(self._spark, self._schema, marker, self.merge, contents)
 
 
 def _replaced(*, replaces: bool, kept: KeptRows | None) -> Column | None:

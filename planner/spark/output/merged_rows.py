@@ -6,7 +6,7 @@ delete. Without any, nothing is committed. Otherwise one MERGE on the keys write
 them in one commit, which readers see whole or not at all, also after a job was killed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
@@ -26,15 +26,21 @@ from planner.spark.io.catalog_tables import (
     widen_table,
 )
 from planner.spark.io.fleet_tables import conform
+from planner.spark.io.snapshot_writes import NUMBER
 from planner.spark.scoring.fleet_scores import kept
 
+Guard = Callable[[Column, Column], Column]
 GONE, KNOWN = "_gone", "_known"
 """Flags of staged rows: the key is to be deleted; the table may contain the key."""
 NEW, OLD = "new", "old"
 
 
 def merge_rows(
-    rows: DataFrame, schema: str, contract: TableContract, replaced: Column | None
+    rows: DataFrame,
+    schema: str,
+    contract: TableContract,
+    replaced: Column | None,
+    guard: Guard | None = None,
 ) -> bool:
     """
     Merge rows into a table, which is created if it does not exist.
@@ -50,6 +56,9 @@ def merge_rows(
     replaced
         Condition on rows of the table that are deleted unless they are among `rows`; it
         may use the day in a column ``date``. `None`: no row is deleted.
+    guard
+        Comparison of the numbers of the writes of an old and a new row, without which
+        the old row stays; the contract has the column `NUMBER`. `None`: it is changed.
 
     Returns
     -------
@@ -76,7 +85,8 @@ def merge_rows(
         # another job has committed since; Delta Lake looks.
         is_checked = format_of(spark, schema) == DELTA
         is_insert = is_checked and not span["has_known"]
-        _merge(staged, name, contract, on, is_insert=is_insert)
+        may_change = None if guard is None else guard(_written(name), _written(NEW))
+        _merge(staged, name, contract, on, may_change, is_insert=is_insert)
     finally:
         staged.unpersist()
     return True
@@ -103,7 +113,13 @@ def _differences(
         F.when(gone, F.col(f"{OLD}.{key}")).otherwise(F.col(f"{NEW}.{key}")).alias(key)
         for key in keys
     ]
-    values = [F.col(f"{NEW}.{each.name}").alias(each.name) for each in others]
+    values = [
+        F.coalesce(F.col(f"{NEW}.{NUMBER}"), F.col(f"{OLD}.{NUMBER}")).alias(NUMBER)
+        if each.name == NUMBER
+        # Rows to delete have the number that they were seen with.
+        else F.col(f"{NEW}.{each.name}").alias(each.name)
+        for each in others
+    ]
     flags = [gone.alias(GONE), (~added).alias(KNOWN)]
     return joined.where(gone | added | ~same).select(*named, *values, *flags)
 
@@ -114,6 +130,10 @@ def _comparable(field: T.StructField) -> Column:
     if isinstance(field.dataType, T.MapType):
         new, old = F.map_entries(new), F.map_entries(old)
     return new.eqNullSafe(old)
+
+
+def _written(table: str) -> Column:
+    return F.coalesce(F.col(f"{table}.{NUMBER}"), F.lit(0))
 
 
 def _same(one: str, other: str, keys: Sequence[str]) -> Column:
@@ -147,6 +167,7 @@ def _merge(
     name: str,
     contract: TableContract,
     on: Column,
+    may_change: Column | None,
     *,
     is_insert: bool,
 ) -> None:
@@ -156,5 +177,7 @@ def _merge(
     is_gone = F.col(f"{NEW}.{GONE}")
     merging = staged.alias(NEW).mergeInto(name, on)
     if not is_insert:
-        merging = merging.whenMatched(is_gone).delete().whenMatched().update(others)
+        gone = is_gone if may_change is None else is_gone & may_change
+        merging = merging.whenMatched(gone).delete()
+        merging = merging.whenMatched(may_change).update(others)
     merging.whenNotMatched(~is_gone).insert(values).merge()

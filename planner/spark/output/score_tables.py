@@ -22,7 +22,8 @@ from planner.spark.common.table_times import day_of
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_layout import micros_of, read_visible
 from planner.spark.io.fleet_tables import conform
-from planner.spark.io.pinned_tables import contents_in
+from planner.spark.io.pinned_tables import COMMITS
+from planner.spark.io.snapshot_writes import contents_in
 from planner.spark.output.kept_rows import KeptRows
 from planner.spark.scoring.fleet_scores import FleetScores, output_schema
 
@@ -229,7 +230,7 @@ def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
     """
     schema = schema_of(folder)
     if schema is not None:
-        return contents_in(spark, schema)
+        return contents_in(spark, schema, COMMITS)
     snapshots = read_visible(spark, folder.rstrip("/")).snapshots
     return {
         (cluster_id, micros_of(taken_at)): content

@@ -9,6 +9,12 @@ def rows_of(lake: Any, table: str) -> list[dict[str, Any]]:
     return [row.asDict(recursive=True) for row in lake.table(table).collect()]
 
 
+def scores_of(lake: Any, schema: str) -> Any:
+    """Return the scores of a schema, without the columns of their writer, as Arrow."""
+    table = lake.table(f"{schema}.scores")
+    return table.drop("version", "write_number").toArrow()
+
+
 def commits_of(lake: Any, table: str) -> list[str]:
     """Return what wrote rows into a table, commit by commit."""
     if table.startswith("spark_catalog"):
