@@ -4,6 +4,11 @@ document.addEventListener("input", (event) => {
   const shown = document.querySelector(`output[for="${CSS.escape(event.target.id)}"]`);
   if (shown && event.target.type === "range") shown.textContent = event.target.value;
 });
+// The progress of a plan that was replaced meanwhile must not replace the newer answer.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const asked = event.detail.requestConfig.elt;
+  if (asked.id === "progress" && !asked.isConnected) event.detail.shouldSwap = false;
+});
 // A page that was left open may outlive its server.
 document.addEventListener("htmx:sendError", () => {
   document.getElementById("messages").textContent =
