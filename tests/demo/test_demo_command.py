@@ -56,7 +56,7 @@ def test_screen_tells_the_story(here, capsys):
     moves = said["moves"]
     assert f"copies {moves['replicas']} replicas, 1." in text
     assert re.search(
-        r"proven: no plan can move under 1\.\d{4} TB \(gap [\d.]+ %\)", text
+        r"proven: no plan can move under 1\.\d{4} TB \(gap under [\d.]+ %\)", text
     )
     assert f"leaders {moves['leaders']} change, after all copies" in text
     assert f"Verified as if it had run: {moves['partitions']} completed" in text
