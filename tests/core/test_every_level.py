@@ -15,7 +15,7 @@ from placement.core.model.search_budget import EXACT
 from placement.core.model.solution import Status
 from support.least_values import best_key, is_countable
 from support.oracles import illegal_moves
-from support.problems import make_problem, problems, zoned
+from support.problems import make_problem, problems, unevenly_banded, zoned
 
 MANY = 120
 """Examples of each kind where none are spared (HYPOTHESIS_PROFILE=explore)."""
@@ -55,6 +55,7 @@ KINDS = {
     "hosts": problems(is_plain=True, has_loaded_racks=True).map(without_rack_bands),
     "copies fill their old bin": problems(is_plain=True, has_transient=True),
     "caps": capped(),
+    "uneven bands": unevenly_banded(),
     "zones": zoned(2).map(of_one_price),
 }
 
