@@ -96,13 +96,15 @@ def _more_cost(
 ) -> tuple[int, Proof | None]:
     """Prove more by branch and bound for small problems, else by prices of load."""
     effort, models = work
-    if not models.is_fitting:
+    is_branched = models.is_fitting or (effort.leaves > 0 and models.fits_tree)
+    if not is_branched:
         return _priced(problem, *reached, (copied, effort))
     if not (effort.leaves and fits_prices(problem, MANY_CELLS)):
         return 0, None
     from placement.core.exact.linear.branch_and_bound import branched_cost
 
-    return branched_cost(problem, reached[1], copied, effort.leaves)
+    leaves = effort.leaves if models.is_fitting else effort.tree_leaves
+    return branched_cost(problem, reached[1], copied, leaves)
 
 
 def _first(bound: tuple[float, Proof | None]) -> float:

@@ -113,15 +113,20 @@ class Placer:
         leader = state.partitions.leader_idx[is_topic & ~self.is_new]
         led = np.bincount(leader[leader >= 0], minlength=width)
         start = state.replicas.start
-        total = int((np.diff(start) * is_topic).sum())
-        most = np.ceil(self.share * total - 1e-9)
-        most_led = np.ceil(self.led_share * int(is_topic.sum()) - 1e-9)
+        most, most_led = self.most_of_topic(topic)
         for p in np.nonzero(is_topic & self.is_new)[0].tolist():
             rows = slice(int(start[p]), int(start[p + 1]))
             chosen = self._choose(p, rows.stop - rows.start, held, most)
             first = self._choose_leader(p, chosen, led, most_led)
             chosen.insert(0, chosen.pop(first))
             broker_idx[rows] = chosen
+
+    def most_of_topic(self, topic: int) -> tuple[FloatArray, FloatArray]:
+        """Return ``(B,)`` shares of a topic's replicas and leaders, rounded up."""
+        is_topic = np.equal(self.state.partitions.topic_idx, topic)
+        total = int((np.diff(self.state.replicas.start) * is_topic).sum())
+        most = np.ceil(self.share * total - 1e-9)
+        return most, np.ceil(self.led_share * int(is_topic.sum()) - 1e-9)
 
     def _choose(
         self, p: int, factor: int, held: WeightArray, most: FloatArray

@@ -180,12 +180,14 @@ def _proven_by_cases(
     state, known = best.draft.state, best.solution.best
     is_small = state.num_partitions * state.num_brokers <= MANY_CELLS
     # A bound claimed by a solver alone is worth a proof that can be verified.
-    is_open = best.has_met_rules and best.solution.certificate.cost.gap != 0
-    if not (is_small and is_open):
+    gap = best.solution.certificate.cost.gap
+    if not (is_small and best.has_met_rules and gap != 0):
         return best, 0.0
     problem = build_problem(best.draft, best.targets, best.balanced)
     models = ExactModels(Moving.of(problem).problem, effort)
-    if not (has_choice(problem) and models.is_fitting):
+    is_far = gap is None or gap > effort.gap
+    is_fitting = models.is_fitting or (is_far and models.fits_tree)
+    if not (has_choice(problem) and is_fitting):
         return best, 0.0
 
     def prover(problem: Problem) -> Solution:

@@ -28,6 +28,15 @@ def test_a_small_cluster_is_planned_checked_and_proven():
     assert "| 6x60, c | 1 |" in row_text("6x60, c", [small], [own])
 
 
+def test_few_giant_partitions_have_a_checked_bound_near_their_plan():
+    small, _ = planned("6x60", "g", 3, "normal")
+
+    assert small.num_findings == 0
+    # Prices of load alone leave 11 %; cases told apart, and rounded rows, prove more.
+    assert small.checked_gap is not None
+    assert small.checked_gap < 0.025
+
+
 def test_of_two_plans_the_nearer_is_better_and_then_the_cheaper():
     nearer = replace(KNOWN, bytes=300, deviation=0.0)
     further = replace(KNOWN, bytes=10, deviation=0.1)

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from placement.core.exact.improvement.objective_levels import by_levels
+from placement.core.exact.time_limits import no_deadline
 from placement.core.feasibility.move_caps import solve_keeping_rules
+from placement.core.model.arrangement import home_arrangement
 from placement.core.model.deadline import Deadline
 from placement.core.model.objective import evaluate, keeps_caps
 from placement.core.model.problem import NO_LIMIT, Limits, Movability
@@ -15,7 +18,7 @@ from placement.core.model.search_budget import EXACT
 from placement.core.model.solution import Status
 from support.least_values import best_key, is_countable
 from support.oracles import illegal_moves
-from support.problems import make_problem, problems, zoned
+from support.problems import make_problem, problems, unevenly_banded, zoned
 
 MANY = 120
 """Examples of each kind where none are spared (HYPOTHESIS_PROFILE=explore)."""
@@ -55,6 +58,7 @@ KINDS = {
     "hosts": problems(is_plain=True, has_loaded_racks=True).map(without_rack_bands),
     "copies fill their old bin": problems(is_plain=True, has_transient=True),
     "caps": capped(),
+    "uneven bands": unevenly_banded(),
     "zones": zoned(2).map(of_one_price),
 }
 
@@ -115,3 +119,16 @@ def test_of_equally_far_answers_the_one_with_the_least_sum_is_found():
     value = evaluate(problem, found.best)
     assert value.key == pytest.approx(best_key(problem), abs=2e-9)
     assert (value.deviation, round(value.outside, 3)) == (5.0, 12.667)
+
+
+def test_soft_caps_on_collections_leave_the_bound_on_the_distance():
+    problem = make_problem(
+        [[0], [1]], num_bins=2, lower=[3, 0], upper=[3, 0], target=3.0,
+        collection_of=[0, 0], collection_cap=[1],
+    )  # fmt: skip
+
+    found = by_levels(problem, home_arrangement(problem), 1.0, no_deadline)
+
+    # Both items in bin 0 are nearest, and more than the soft cap.
+    assert found.deviation == pytest.approx(1 / 3)
+    assert found.at.bin_of.tolist() == [0, 1]

@@ -174,9 +174,29 @@ KINDS = (
 )
 
 
-def brute_force(demand: Demand, racks: int, wanted: Wanted, most: int) -> float:
+DENSE_OR_FAST = (
+    BrokerKind(name="dense", capacity=np.array([9.0, 3, np.inf, np.inf]), price=1.9),
+    BrokerKind(
+        name="fast",
+        capacity=np.array([4.0, 8, np.inf, np.inf]),
+        price=1.3,
+        max_replicas=3,
+        available=3,
+    ),
+)
+
+
+def brute_force(
+    demand: Demand,
+    racks: int,
+    wanted: Wanted,
+    most: int,
+    kinds: tuple[BrokerKind, ...] = KINDS,
+) -> float:
     """Return the least price over all mixes in even racks, by the formula itself."""
     best = np.inf
+    prices = [kind.price for kind in kinds]
+    stock = [np.inf if kind.available is None else kind.available for kind in kinds]
     each_rack = [
         (a, b) for a in range(most + 1) for b in range(most + 1) if a + b <= most
     ]
@@ -185,21 +205,23 @@ def brute_force(demand: Demand, racks: int, wanted: Wanted, most: int) -> float:
         totals = counts.sum(axis=0)
         if totals.sum() == 0 or totals.max() - totals.min() > 1:
             continue
-        price = float((counts.sum(axis=1) * [1.0, 1.9]).sum())
+        price = float((counts.sum(axis=1) * prices).sum())
+        if (counts.sum(axis=1) > stock).any():
+            continue
         if price >= best or totals.sum() < demand.largest_factor:
             continue
         if wanted.survives and totals.sum() - totals.max() < demand.largest_factor:
             continue
-        fleet = _fleet(counts)
+        fleet = _fleet(kinds, counts)
         if all(need.is_met for need in needs_of(demand, fleet, wanted)):
             best = price
     return best
 
 
-def _fleet(counts: Any) -> Any:
+def _fleet(kinds: tuple[BrokerKind, ...], counts: Any) -> Any:
     from placement.sizing.broker_kinds import Mix
 
-    return mix_fleet(KINDS, Mix(counts=counts, price=0.0, least_price=0.0))
+    return mix_fleet(kinds, Mix(counts=counts, price=0.0, least_price=0.0))
 
 
 @settings(max_examples=12)
@@ -221,6 +243,34 @@ def test_the_cheapest_mix_is_the_cheapest_of_all(
     assert mix.least_price == pytest.approx(expected)
     fleet = mix_fleet(KINDS, mix)
     assert all(need.level <= 1 + 1e-6 for need in needs_of(demand, fleet, wanted))
+
+
+@settings(max_examples=12)
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), min_size=1, max_size=4),
+    st.integers(1, 2),
+    st.sampled_from([NOTHING, ANYTHING]),
+)
+def test_the_cheapest_mix_carries_disk_traffic_and_counts_at_the_least_price(
+    loads: list[tuple[int, int]], factor: int, wanted: Wanted
+):
+    sizes, rates = (list(column) for column in zip(*loads, strict=True))
+    state = make_state(
+        [list(range(factor))] * len(loads),
+        racks="ab", size_bytes=sizes, in_rate=rates, out_rate=0.0,
+    )  # fmt: skip
+    demand = demand_of(state)
+
+    mix = cheapest_mix(demand, DENSE_OR_FAST, 2, wanted)
+
+    expected = brute_force(demand, 2, wanted, 4, DENSE_OR_FAST)
+    if mix is None:
+        assert np.isinf(expected)
+        return
+    assert mix.counts.sum(axis=1)[1] <= 3
+    if mix.counts.sum(axis=0).max() <= 4:
+        assert mix.price == pytest.approx(expected)
+    assert mix.least_price <= expected + 1e-9
 
 
 def test_what_is_not_available_is_not_used():

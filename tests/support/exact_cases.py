@@ -39,6 +39,7 @@ from support.exact_operations import (
     model_of,
     removals,
     replica_lists,
+    with_topics_spread,
 )
 
 BANDS = (0.02, 0.05, 0.1, 0.3, 0.6, 1.0)
@@ -139,9 +140,10 @@ def shorter_lists(number: int, effort: str) -> str:
 
 def new_partitions(number: int, effort: str) -> str:
     """
-    Plan a new topic or more partitions, whose places are chosen one by one.
+    Plan a new topic or more partitions.
 
-    Hard rules are kept wherever they can be, and no bound is above what is possible.
+    Hard rules are kept wherever they can be, and no bound is above what is possible. Of
+    the places that spread topics as well, none is nearer to the bands.
     """
     rng = np.random.default_rng(number)
     state = drawn_cluster(rng, most_partitions=8)
@@ -170,7 +172,18 @@ def new_partitions(number: int, effort: str) -> str:
     worth = exact.worth(chosen_of(lists, rows))
     assert worth.is_kept
     _check_bounds(exact, worth, placed)
+    shares = tuple(_part(placed, one) for one in (Resource.REPLICAS, Resource.LEADERS))
+    spread = with_topics_spread(exact, after, rows, shares)
+    kept = spread.worth(chosen_of(lists, rows))
+    found = set(spread.betters(kept))
+    assert not found & {"distance", "sum"}, (found, kept.distance, kept.total)
     return str(placed.solution.status)
+
+
+def _part(placed: PlannedPlacement, resource: Resource) -> Any:
+    """``(B,)`` the part of each broker in the targets of a resource."""
+    target = placed.targets.target[:, RESOURCES.index(resource)]
+    return target / max(float(target.sum()), 1e-300)
 
 
 def held_against(

@@ -269,11 +269,13 @@ class _Asked:
 
     def less_in_all_than(self, total: float) -> None:
         """Demand a smaller sum of distances."""
-        self.model.add(self._total() <= floor(total * (1 - 1e-6) * PARTS) - 64)
+        most = floor(total * (1 - 1e-6) * PARTS) - 64 - self._rounding()
+        self.model.add(self._total() <= most)
 
     def no_more_in_all_than(self, total: float) -> None:
         """Demand a sum of distances that is no larger."""
-        self.model.add(self._total() <= ceil(total * PARTS * (1 + 1e-9)) + 64)
+        most = ceil(total * PARTS * (1 + 1e-9)) + 64 + self._rounding()
+        self.model.add(self._total() <= most)
 
     def _total(self) -> Any:
         """Sum of all distances, in parts of a target."""
@@ -291,6 +293,14 @@ class _Asked:
             self.model.add(off >= whole - upper)
             far.append(off)
         return sum(far)
+
+    def _rounding(self) -> int:
+        """Upper limit of the error of `_total`: half a part for each unit of load."""
+        return sum(
+            sum(weight for weight, _ in self.terms[place]) // self._unit(place) // 2 + 1
+            for place in self.load
+            if self.exact.target[place] > 0
+        )
 
     def cheaper_than(self, cost: int) -> None:
         """Demand a lower cost."""

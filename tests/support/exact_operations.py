@@ -6,7 +6,8 @@ list puts on the brokers is counted from docs/theory.md.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 from math import ceil, floor, isnan
 from typing import Any
@@ -206,6 +207,55 @@ def model_of(
         target=target,
         **caps,
     )
+
+
+def with_topics_spread(
+    exact: ExactModel, state: ClusterState, lists: Lists, shares: tuple[Any, Any]
+) -> ExactModel:
+    """
+    Return the model in which no broker gets more of a topic than its share.
+
+    Parameters
+    ----------
+    exact
+        Model of one list or several lists for each partition.
+    state, lists
+        The cluster, and the lists of a plan: what it has on a broker is no more than
+        allowed.
+    shares
+        ``(B,)`` parts of all replicas, and of all leaders, of each broker.
+    """
+    topic = state.partitions.topic_idx.tolist()
+    names = sorted(set(topic))
+    most = np.zeros((state.num_brokers, 2 * len(names)), dtype=np.int64)
+    for t in names:
+        rows = [row for row, of in zip(lists, topic, strict=True) if of == t]
+        for led, part in enumerate(shares):
+            held = Counter(b for row in rows for b in (row[:1] if led else row))
+            total = sum(held.values())
+            for b in range(state.num_brokers):
+                fair = ceil(float(part[b]) * total - 1e-9)
+                most[b, 2 * t + led] = max(held[b], fair)
+    ways = [
+        [replace(way, load=_with_topic(way.load, t)) for way in group]
+        for group, t in zip(exact.ways, topic, strict=True)
+    ]
+    wide = {
+        name: np.concatenate([getattr(exact, name), np.zeros_like(most)], axis=1)
+        for name in ("fixed", "lower", "upper", "target")
+    }
+    capacity = np.concatenate([exact.capacity, most], axis=1)
+    return replace(exact, ways=ways, capacity=capacity, **wide)
+
+
+def _with_topic(load: Mapping[Place, int], topic: int) -> dict[Place, int]:
+    counts = RESOURCES.index(Resource.REPLICAS), RESOURCES.index(Resource.LEADERS)
+    more = {
+        (b, COUNT + 2 * topic + counts.index(r)): value
+        for (b, r), value in load.items()
+        if r in counts
+    }
+    return {**load, **more}
 
 
 def _way(

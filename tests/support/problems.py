@@ -219,6 +219,30 @@ def problems(
     )
 
 
+@st.composite
+def unevenly_banded(draw: Any, **kind: Any) -> Problem:
+    """Draw a problem of one price whose bands lie anywhere about their targets."""
+    problem = draw(problems(**kind))
+    limits = problem.bins
+
+    def table(low: int, high: int) -> Any:
+        size = limits.target.size
+        values = draw(st.lists(st.integers(low, high), min_size=size, max_size=size))
+        return np.array(values, dtype=np.int64).reshape(limits.target.shape)
+
+    ends = table(0, 4)
+    lower = np.where(ends == 1, 0, table(-2, 10))
+    banded = replace(
+        limits,
+        lower=lower,
+        upper=np.where(ends == 2, NO_LIMIT, lower + table(0, 6)),
+        target=np.where(ends == 0, 0.0, table(1, 24) / np.where(ends == 3, 7, 2)),
+    )
+    first, *others = (replace(level, price=1) for level in problem.levels)
+    levels = (replace(first, limits=banded), *others)
+    return replace(problem, price_across=1, levels=levels)
+
+
 def _draw_collections(draw: Any, groups: int) -> dict[str, Any]:
     count = draw(st.integers(1, 2))
     caps, of_roles = ([draw(st.integers(1, 3)) for _ in range(count)] for _ in range(2))

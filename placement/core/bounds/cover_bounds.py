@@ -66,22 +66,19 @@ def reached_bands(problem: Problem, at: Arrangement) -> Bands:
     """
     Return bands widened to the loads that an arrangement reached.
 
-    A bin outside its band gets a band of exactly its distance from the target, on both
-    sides; bounds hold for the widened bands. No band exceeds a capacity that the
-    arrangement keeps.
+    A band is widened on both sides by the distance of its bin outside it, so that it
+    admits the loads that are no further outside. Bounds hold for the widened bands. No
+    band exceeds a capacity that the arrangement keeps.
     """
     bins = problem.bins
     load = loads(problem, at)
     has_band = bins.target > 0
-    off = np.abs(load - bins.target)
-    lower = np.minimum(bins.lower, np.floor(bins.target - off).astype(np.int64))
-    upper = np.maximum(bins.upper, np.ceil(bins.target + off).astype(np.int64))
-    outside = has_band & ((load < bins.lower) | (load > bins.upper))
-    most = np.where(outside, upper, bins.upper)
+    off = np.maximum(np.maximum(load - bins.upper, bins.lower - load), 0)
+    has_end = has_band & (bins.upper < NO_LIMIT)
+    most = np.where(has_end, np.minimum(bins.upper, NO_LIMIT - off) + off, NO_LIMIT)
     capacity = usable_capacity(problem)
-    most = np.where(has_band, most, NO_LIMIT)
     return Bands(
-        np.where(has_band, np.where(outside, lower, bins.lower), 0),
+        np.where(has_band, bins.lower - off, 0),
         np.where(load <= capacity, np.minimum(most, capacity), most),
     )
 

@@ -45,6 +45,9 @@ class Effort:
         third more.
     leaves
         Leaf limit of branch and bound with a witness.
+    tree_cells, tree_leaves
+        Largest number of (group, bin) pairs, and leaf limit, of that method where the
+        problem is too large for an exact model and its gap exceeds `gap`.
     parts
         Number of sub-problems of two to four bins to solve exactly where the whole
         problem is too large.
@@ -97,6 +100,8 @@ class Effort:
     milp_nodes: int
     milp_looks: int = 0
     leaves: int = 0
+    tree_cells: int = 0
+    tree_leaves: int = 0
     parts: int = 0
     part_nodes: int = 0
     flow_cells: int = 0
@@ -136,6 +141,8 @@ NORMAL = Effort(
     milp_nodes=2000,
     milp_looks=675,
     leaves=60,
+    tree_cells=400,
+    tree_leaves=20,
     flow_cells=2_000_000,
     proof_cells=20_000,
     priced_cells=4_000,

@@ -26,6 +26,12 @@ from placement.planning.infeasibility.infeasible_rules import (
     InfeasibleSet,
     explain_impossible,
 )
+from placement.planning.new_partitions.nearest_places import (
+    SpreadAsPlaced,
+    distances_of,
+    may_come_nearer,
+    spread_as_placed,
+)
 from placement.planning.new_partitions.new_shortfalls import with_missing
 from placement.planning.outcome.column_shortfalls import overfull_columns
 from placement.planning.outcome.result import PlannedPlacement
@@ -199,7 +205,26 @@ def place_new(grown: Grown, settings: Settings) -> PlannedPlacement:
         found = searched.reassignment.after().replicas.broker_idx
         placed = _lying_at(grown, found).state
         chosen = plan(placed, replace(operation, is_fixed=True), settings)
+    if may_come_nearer(chosen, grown.is_new, settings):
+        spread = spread_as_placed(placer, placed, grown.is_new)
+        chosen = _nearest(_lying_at(grown, placed.replicas.broker_idx), chosen, spread)
     return with_missing(_bounded_by(chosen, searched), draft, grown.is_new)
+
+
+def _nearest(
+    placed: Grown, chosen: PlannedPlacement, spread: SpreadAsPlaced
+) -> PlannedPlacement:
+    """Return the placement nearest to the bands, with topics as well spread."""
+    settings = chosen.draft.settings
+    operation = NewPartitions(placed.is_new)
+    rules = (*settings.rules, spread)
+    nearer = plan(placed.state, operation, replace(settings, rules=rules))
+    if not nearer.has_met_rules:
+        return chosen
+    found = nearer.reassignment.after().replicas.broker_idx
+    fixed = replace(operation, is_fixed=True)
+    other = plan(_lying_at(placed, found).state, fixed, settings)
+    return min(chosen, other, key=distances_of)
 
 
 def _for_new(grown: Grown, settings: Settings) -> Settings:

@@ -1,6 +1,6 @@
 """Use of CP-SAT: where a gap remains, and as far as the budget allows."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from typing import NamedTuple
@@ -91,6 +91,11 @@ class ExactStep:
 
     def asked(self, answer: Answer) -> Answer:
         """Return the answer improved by CP-SAT, where the budget allows it."""
+        if self._is_for_distances_alone(answer):
+            answer = self._with_least_distances(answer)
+            if answer.said.cost is not None:
+                # Every level is proven.
+                return answer
         found = self._better(answer)
         is_small = self._cells <= self.effort.exact_cells
         if found is not None:
@@ -117,6 +122,24 @@ class ExactStep:
         work, left = self.effort.role_work, self.deadline.left
         at = fewest_changes(self.problem, answer.at, work, left)
         return answer._replace(at=at, value=evaluate(self.problem, at))
+
+    def _is_for_distances_alone(self, answer: Answer) -> bool:
+        """Return whether nothing but distances counts, and CP-SAT gets the whole."""
+        problem, effort, value = self.problem, self.effort, answer.value
+        has_costs = problem.price_per_move > 0 or bool(problem.cost.any())
+        is_asked = effort.exact_work > 0 and effort.near_cells > 0
+        is_open = value.is_outside and not value.key[0] and not self.deadline.is_over()
+        return not has_costs and is_asked and is_open and self.is_whole
+
+    def _with_least_distances(self, answer: Answer) -> Answer:
+        """Minimise the largest distance, then the sum of all, with half of the work."""
+        from placement.core.exact.improvement.objective_levels import in_every_level
+
+        most = self.work.bands / 2
+        work = replace(self.work, bands=most)
+        answer = in_every_level(self.problem, answer, self.effort, work, self.deadline)
+        self.work.bands -= most - work.bands
+        return answer
 
     @property
     def is_whole(self) -> bool:

@@ -16,6 +16,7 @@ from placement.core.exact.cp_sat.bands_model import Outcome
 from placement.core.exact.cp_sat.distances_model import DistancesModel
 from placement.core.exact.cp_sat.spread_rows import keep_spread
 from placement.core.exact.improvement.improved_answer import Improved, better
+from placement.core.exact.milp.spread_check import crowds
 from placement.core.exact.solver_names import cp_sat
 from placement.core.exact.time_limits import Left
 from placement.core.exact.work_limit import ExactWork
@@ -128,15 +129,12 @@ class _ByLevels:
         value = evaluate(problem, at)
         self._found = Improved(at=at, value=value, spread_from=at)
         self.model = DistancesModel(problem, value.deviation)
-        if len(problem.collection_cap):
-            keep_spread(self.model, problem, at)
 
     def answer(self) -> Levels:
         """Return the best answer after all solves that the work allows."""
         model = self.model
-        peak = self._least(model.peak)
-        deviation = 0.0 if peak.bound is None else peak.bound / model.scale
-        if not (peak.is_best and self._least(model.total).is_best):
+        deviation, has_nearest = self._nearest()
+        if not (has_nearest and self._least(model.total).is_best):
             return Levels(self._found.at, deviation, None, None, model.spent)
         cost, roles = self._least_cost(), None
         if cost is not None:
@@ -144,6 +142,26 @@ class _ByLevels:
             outcome = self._least(model.role_changes())
             roles = outcome.bound if outcome.is_best else None
         return Levels(self._found.at, deviation, cost, roles, model.spent)
+
+    def _nearest(self) -> tuple[float, bool]:
+        """
+        Minimise the largest distance among answers that keep the soft caps.
+
+        Returns
+        -------
+        Lower bound on the distance of all answers, those over the soft caps included,
+        and whether the minimum is proven.
+        """
+        problem, model, at = self._problem, self.model, self._found.at
+        peak = self._solved(model.peak)
+        deviation = 0.0 if peak.bound is None else peak.bound / model.scale
+        if len(problem.collection_cap):
+            keep_spread(model, problem, at)
+            if peak.at is not None and crowds(problem, at, peak.at):
+                peak = self._solved(model.peak)
+        if peak.is_best:
+            model.keep(model.peak)
+        return deviation, peak.is_best
 
     def _least_cost(self) -> int | None:
         """Minimise cost and moves; return the least cost, if proven."""
@@ -163,11 +181,16 @@ class _ByLevels:
 
     def _least(self, objective: "LinearExprT") -> Outcome:
         """Minimise an objective, and fix its upper bound if optimal."""
+        outcome = self._solved(objective)
+        if outcome.is_best:
+            self.model.keep(objective)
+        return outcome
+
+    def _solved(self, objective: "LinearExprT") -> Outcome:
+        """Minimise an objective, and keep a better answer."""
         model, before = self.model, self.model.spent
         model.suggest(self._found.at)
         outcome = model.least(objective, max(self._work, 0.0), self._left())
         self._work -= model.spent - before
         self._found = better(self._problem, self._found, outcome.at)
-        if outcome.is_best:
-            model.keep(objective)
         return outcome

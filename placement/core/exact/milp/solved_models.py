@@ -39,7 +39,7 @@ class ExactModels:
         self, problem: Problem, effort: Effort, work: ExactWork | None = None
     ) -> None:
         self._problem = problem
-        self._max_cells = effort.milp_cells
+        self._max_cells, self._tree_cells = effort.milp_cells, effort.tree_cells
         self._max_nodes = effort.milp_nodes
         self._work = work or ExactWork.of(effort)
         self._known: dict[tuple[str, bytes, bytes], Exact] = {}
@@ -48,6 +48,11 @@ class ExactModels:
     def is_fitting(self) -> bool:
         """Whether the problem is small enough and has a supported structure."""
         return fits_model(self._problem, self._max_cells)
+
+    @cached_property
+    def fits_tree(self) -> bool:
+        """Whether branch and bound with a witness is worth its time without a model."""
+        return fits_model(self._problem, self._tree_cells)
 
     def cheapest(self, bands: Bands) -> "Exact":
         """Return the cheapest arrangement within bands, price per move included."""
