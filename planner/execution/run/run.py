@@ -222,6 +222,9 @@ class _Run:
         """Yield the events of the whole run."""
         self._context.control_file.remove()
         yield self._started(is_resumed=is_resumed)
+        if not self._job.choices.has_throttle:
+            # Copies that an earlier run began have one.
+            self._context.ask(self._context.throttles.clean)
         planned = frozenset(self._prepared.planned)
         for stage in self._prepared.stages:
             if stage.kind is StageKind.ELECTION:
