@@ -1,18 +1,16 @@
 """A run from the command line: output, interruption, and exit codes."""
 
-import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from types import FrameType
 
 from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.output import notes_unless, print_words
+from planner.cli.common.output import notes_unless
 from planner.cli.run.event_output import EventOutput
+from planner.cli.run.interruption import ended_by_signals, explained
 from planner.errors import AnswerUnknownError, ClusterUnavailableError
 from planner.execution.cluster.live_cluster import LiveCluster
-from planner.execution.run.journal import Journal, time_text, utc_now
+from planner.execution.run.journal import time_text, utc_now
 from planner.execution.run.run import Job
 from planner.execution.run.run_records import Event, FailedEvent, StartedEvent
 
@@ -39,17 +37,15 @@ def carry_out(
     from planner.kafka.actions.run_rights import missing_rights
 
     output = EventOutput(is_json=is_json, quiet=source.quiet)
-    with source.open() as client, _ended_by_signals():
+    verb = job.command.split()[1]
+    stop = job.command.replace(f"kafka-planner {verb}", "kafka-planner cancel", 1)
+    commands = ("to go on", f"{job.command} --yes"), ("to stop", f"{stop} --yes")
+    with ended_by_signals(), source.open() as client:
         note = notes_unless(source.quiet)
         cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
         job = replace(job, missing_rights=missing_rights(client, job.throttled_topics))
-        try:
+        with explained(cluster, job.plan, job.journal, commands):
             return output.print_all(_answered(job, begin(job, cluster)))
-        except KeyboardInterrupt:
-            with Journal(job.journal) as journal:
-                journal.write("interrupted")
-            _explain_interruption(job, cluster)
-            raise
 
 
 def _answered(job: Job, events: Iterator[Event]) -> Iterator[Event]:
@@ -69,36 +65,3 @@ def _answered(job: Job, events: Iterator[Event]) -> Iterator[Event]:
             blockers=[],
             next=f"{job.command} --yes",
         )
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """End a run on SIGTERM as on Ctrl-C."""
-
-    def interrupt(_: int, __: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _explain_interruption(job: Job, cluster: LiveCluster) -> None:
-    """Print what still runs, and the commands that go on, or stop it."""
-    from planner.verify.state_rows import entries_of
-
-    keys = {entry.key for entry in entries_of(job.plan.reassignment)}
-    try:
-        number = str(len(cluster.reassignments().keys() & keys))
-    except (AnswerUnknownError, ClusterUnavailableError):
-        number = "an unknown number of"
-    print_words(
-        f"interrupted: {number} reassignments of the plan go on inside Kafka, with "
-        "their throttles"
-    )
-    print_words(f"to go on:   {job.command} --yes")
-    verb = job.command.split()[1]
-    stop = job.command.replace(f"kafka-planner {verb}", "kafka-planner cancel", 1)
-    print_words(f"to stop:    {stop} --yes")
