@@ -50,7 +50,7 @@ class Prepared:
     Parameters
     ----------
     plan_id
-        Digest of every request in its order: another plan or another state of the
+        Digest of the requests of each partition: another plan or another state of the
         cluster gives another one.
     cluster_id
         Id of the cluster; `None`: unknown.
@@ -354,12 +354,13 @@ def _rate_of(waves: WavesInput | None) -> int:
 
 
 def _plan_id(stages: Sequence[Stage]) -> str:
+    # Copies are admitted by size, and partitions grow from the preview to the run.
     requests = [
         [
             stage.kind,
             [
                 [*c.key, [[s.replicas, s.log_dirs] for s in c.steps]]
-                for c in stage.changes
+                for c in sorted(stage.changes, key=lambda one: one.key)
             ],
         ]
         for stage in stages

@@ -99,12 +99,15 @@ def job_of(
     rate: int = SLOW,
     choices: RunChoices = QUICK,
     ignore: tuple[str, ...] = (),
+    allow_drift: bool = False,
 ) -> Job:
     """Return the job of a plan, at a rate in bytes per second."""
     return Job(
         plan=read_plan(plan),
         journal=journal_path(plan),
-        choices=Choices(rate_bytes_per_s=rate, ignore=ignore),
+        choices=Choices(
+            rate_bytes_per_s=rate, ignore=ignore, allow_drift=allow_drift
+        ),
         run_choices=choices,
     )
 
