@@ -105,9 +105,7 @@ def job_of(
     return Job(
         plan=read_plan(plan),
         journal=journal_path(plan),
-        choices=Choices(
-            rate_bytes_per_s=rate, ignore=ignore, allow_drift=allow_drift
-        ),
+        choices=Choices(rate_bytes_per_s=rate, ignore=ignore, allow_drift=allow_drift),
         run_choices=choices,
     )
 

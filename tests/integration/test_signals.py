@@ -136,7 +136,6 @@ def test_cancel_is_interrupted_and_goes_on(
     stages(
         ("opening", OPENING, TERM),
         ("cancelling", CANCELLING, CTRL_C),
-        ("beginning", BEGINNING, TERM),
         ("throttled", THROTTLED, CTRL_C),
         ("copying", Moment("after", "answer", 3), TERM),
         ("electing", ELECTING, CTRL_C),
