@@ -8,7 +8,7 @@ SHELL := /usr/bin/env bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick lint docs dist bench bench-smoke bench-live fuzz fuzz-solved golden \
-	clean \
+	soak clean \
 	env-base env-dev needs-python needs-tests needs-browser wheel linted checks tests
 .NOTPARALLEL:
 
@@ -29,9 +29,11 @@ WORKERS := 2
 # on Spark, and one for the rest, which all join in as soon as they are done.
 ALL_WORKERS := 3
 COMPILE := from placement.core.model.search_budget import NORMAL; from placement.core.search.preload import search_compiled; search_compiled(NORMAL, with_rare=True)
-# Of `make fuzz`: how many cases, and from which seed on.
+# Of `make fuzz`: how many cases, and from which seed on; `make soak` draws from the seed too.
 CASES := 100000
 SEED := 1
+# Of `make soak`: how long faults are drawn at random.
+MINUTES := 4
 # And the effort of each plan: with `normal` CP-SAT takes part.
 EFFORT := quick
 
@@ -91,8 +93,12 @@ bench-smoke: env-dev ## Run every benchmark once, small
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --smoke
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.keying --smoke
 
-bench-live: needs-tests env-dev ## Time a snapshot of a running cluster of 10,000 partitions
+bench-live: needs-tests env-dev ## Time a snapshot of a running cluster, and latencies while a plan is carried out
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.live
+	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.moving --write docs/benchmarks.md
+
+soak: needs-tests env-dev ## Tests that take long on a real Kafka: random faults, long cuts, a bigger cluster
+	@SOAK_MINUTES=$(MINUTES) SOAK_SEED=$(SEED) $(BIN)/pytest -q -s -m soak
 
 fuzz: env-dev ## Draw 100,000 cases of every operation under rules, and judge each plan
 	@PYTHONPATH=tests $(BIN)/python -m fuzz.run --cases $(CASES) --seed $(SEED) --effort $(EFFORT)

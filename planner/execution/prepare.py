@@ -56,7 +56,7 @@ class Prepared:
     Parameters
     ----------
     plan_id
-        Digest of every request in its order: another plan or another state of the
+        Digest of the requests of each partition: another plan or another state of the
         cluster gives another one.
     cluster_id
         Id of the cluster; `None`: unknown.
@@ -388,7 +388,8 @@ def _request_texts(stages: Sequence[Stage]) -> Iterator[str]:
     """Yield the parts of a JSON list of all requests; the whole would be large."""
     for number, stage in enumerate(stages):
         yield f"{',' if number else '['}[{_compact(stage.kind)},["
-        for n, change in enumerate(stage.changes):
+        # Copies are admitted by size, and partitions grow from the preview to the run.
+        for n, change in enumerate(sorted(stage.changes, key=lambda one: one.key)):
             steps = [[one.replicas, one.log_dirs] for one in change.steps]
             yield ("," if n else "") + _compact([*change.key, steps])
         yield "]"

@@ -327,6 +327,17 @@ def test_the_plan_id_is_that_of_the_requests(capsys, tmp_path):
     assert first["plan_id"] == again["plan_id"] != left["plan_id"]
 
 
+def test_the_plan_id_stays_while_partitions_grow(capsys, tmp_path):
+    folder = plan(tmp_path, MOVE, MOVE)
+    ids = set()
+    for size in (5 * MB, 20 * MB):
+        grown = partition(1, 1, 2, size_bytes=size)
+        now = cluster(tmp_path, partition(0, 1, 2), grown)
+        ids.add(preview(capsys, folder, "--snapshot", now)["plan_id"])
+
+    assert len(ids) == 1
+
+
 def test_bad_options_are_named_at_once(capsys, tmp_path):
     now = cluster(tmp_path, partition(0, 1, 2))
     folder = plan(tmp_path, MOVE)

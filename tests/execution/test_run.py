@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from planner.errors import BadInputError, ClusterUnavailableError
 from planner.execution.choices import Choices
 from planner.execution.prepare import prepare
+from planner.execution.run.controls import ControlFile, control_path
 from planner.execution.run.journal import read_journal
 from planner.execution.run.run import Job, run
 from planner.execution.run.run_choices import Hours, RunChoices
@@ -166,6 +167,73 @@ def test_the_lists_of_throttled_replicas_hold_what_runs_alone(tmp_path):
             running = {number for _, number in cluster.reassignments()}
             assert running <= listed
             assert len(listed) <= 5
+    assert throttles(cluster) == {}
+
+
+def left_at_first_copy(cluster, plan):
+    """Begin a plan, and leave it while its first copies run."""
+    running = run(job(plan), cluster)
+    next(event for event in running if event.event == "admitted")
+    running.close()
+
+
+@pytest.mark.parametrize("rate", [50 * MB, 2 * MB])
+def test_copies_of_an_earlier_run_get_the_rate_of_the_next(tmp_path, rate):
+    cluster = make_cluster([(1, 2)] * 2)
+    plan = write_plan(tmp_path, [(1, 2)] * 2, [(1, 3)] * 2)
+    left_at_first_copy(cluster, plan)
+    began_s = cluster.now_s()
+
+    events = list(run(job(plan, rate), cluster))
+
+    assert events[-1].status == "completed"
+    # Two copies of 100 MB into broker 3.
+    assert cluster.now_s() - began_s == pytest.approx(200 * MB / rate, rel=0.5)
+    assert throttles(cluster) == {}
+
+
+def test_copies_of_an_earlier_run_get_the_rate_that_is_set(tmp_path):
+    cluster = make_cluster([(1, 2)])
+    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
+    left_at_first_copy(cluster, plan)
+    slow = str(2 * MB)
+
+    for event in run(job(plan, 50 * MB), cluster):
+        if event.event == "started":
+            ControlFile(control_path(plan / "journal.jsonl")).set(["throttle=2MB/s"])
+        if event.event == "throttle":
+            found = throttles(cluster)[Place("broker", "3")]
+            assert found["follower.replication.throttled.rate"] == slow
+
+    assert throttles(cluster) == {}
+
+
+def test_copies_of_an_earlier_run_lose_their_throttle_if_the_next_has_none(tmp_path):
+    cluster = make_cluster([(1, 2)])
+    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
+    left_at_first_copy(cluster, plan)
+
+    for event in run(job(plan, None), cluster):
+        if event.event == "progress":
+            assert throttles(cluster) == {}
+
+    assert event.status == "completed"
+
+
+def test_a_rate_of_a_run_that_ended_before_it_was_set_hides_none(tmp_path, monkeypatch):
+    cluster = make_cluster([(1, 2)])
+    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
+    left_at_first_copy(cluster, plan)
+
+    def killed(_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cluster, "set_configs", killed)
+        with pytest.raises(KeyboardInterrupt):
+            list(run(job(plan, 50 * MB), cluster))
+    list(cancel(read_plan(plan), plan / "journal.jsonl", cluster))
+
     assert throttles(cluster) == {}
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from kafka import KafkaAdminClient
 
+from integration.certificates import write_stores
 from integration.kafka.cluster import Cluster, write_archive
 from integration.kafka.jars import kafka_jars, missing_prerequisite
 from integration.readers import Reader
@@ -50,6 +51,12 @@ def archive(libs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not path.exists():
         write_archive(libs, path, tmp_path_factory.mktemp("archive") / "kafka")
     return path
+
+
+@pytest.fixture(scope="session")
+def stores(libs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of key and trust stores of one self-signed certificate."""
+    return write_stores(tmp_path_factory.mktemp("stores"))
 
 
 @pytest.fixture(scope="session")

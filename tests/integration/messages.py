@@ -3,6 +3,7 @@
 import hashlib
 import random
 import threading
+from collections.abc import Iterable
 from typing import Self
 
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
@@ -33,11 +34,16 @@ class Messages:
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def write(self, num_messages: int, num_bytes: int = 10_000) -> Self:
-        """Write so many messages to each partition."""
+    def write(
+        self,
+        num_messages: int,
+        num_bytes: int = 10_000,
+        numbers: Iterable[int] | None = None,
+    ) -> Self:
+        """Write so many messages to each partition, or to some."""
         with self._producer() as producer:
             for _ in range(num_messages):
-                self._send(producer, num_bytes)
+                self._send(producer, num_bytes, numbers)
         return self
 
     def __enter__(self) -> Self:
@@ -64,8 +70,13 @@ class Messages:
             delivery_timeout_ms=60_000,
         )
 
-    def _send(self, producer: KafkaProducer, num_bytes: int) -> None:
-        for number in self._numbers:
+    def _send(
+        self,
+        producer: KafkaProducer,
+        num_bytes: int,
+        numbers: Iterable[int] | None = None,
+    ) -> None:
+        for number in self._numbers if numbers is None else numbers:
             value = random.randbytes(num_bytes)
             one = number, hashlib.sha256(value).hexdigest()
             self._sent.add(one)

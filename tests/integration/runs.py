@@ -37,14 +37,14 @@ def plan_folder(
     """Write the folder of a plan that gives partitions of a topic other lists."""
     path = folder / "plan"
     path.mkdir(parents=True)
-    before, dirs = replicas_of(cluster, topic), log_dirs or {}
-    for name, rows in (
-        ("rollback.json", {number: before[number] for number in lists}),
-        ("reassignment.json", lists),
+    before, dirs_before = replicas_of(cluster, topic), dirs_of(cluster, topic)
+    for name, rows, dirs in (
+        ("rollback.json", {number: before[number] for number in lists}, dirs_before),
+        ("reassignment.json", lists, log_dirs or {}),
     ):
         entries = [
             {"topic": topic, "partition": number, "replicas": row}
-            | ({"log_dirs": dirs[number]} if rows is lists and number in dirs else {})
+            | ({"log_dirs": dirs[number]} if number in dirs else {})
             for number, row in rows.items()
         ]
         (path / name).write_text(json.dumps({"version": 1, "partitions": entries}))
@@ -57,6 +57,19 @@ def plan_folder(
     }
     (path / "plan.json").write_text(json.dumps(document))
     return path
+
+
+def dirs_of(cluster: Cluster, topic: str) -> dict[int, list[str]]:
+    """Return the log dirs of each partition, in the order of its list."""
+    return {
+        number: [
+            str(path)
+            for broker in row
+            for path in cluster.log_dirs(broker)
+            if (path / f"{topic}-{number}").exists()
+        ]
+        for number, row in enumerate(replicas_of(cluster, topic))
+    }
 
 
 def fresh(plan: Path) -> Path:
@@ -86,12 +99,13 @@ def job_of(
     rate: int = SLOW,
     choices: RunChoices = QUICK,
     ignore: tuple[str, ...] = (),
+    allow_drift: bool = False,
 ) -> Job:
     """Return the job of a plan, at a rate in bytes per second."""
     return Job(
         plan=read_plan(plan),
         journal=journal_path(plan),
-        choices=Choices(rate_bytes_per_s=rate, ignore=ignore),
+        choices=Choices(rate_bytes_per_s=rate, ignore=ignore, allow_drift=allow_drift),
         run_choices=choices,
     )
 

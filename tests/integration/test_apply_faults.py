@@ -179,6 +179,11 @@ def test_another_tool_has_moved_a_partition_before(trial: Trial):
     assert event.status == "stopped"
     assert [one.rule for one in event.blockers] == ["drifted"]
     assert trial.replicas[1:] == BEFORE[1:]
+
+    rest = trial.carried_out(allow_drift=True, rate=50_000_000)
+
+    assert (rest.status, rest.completed) == ("stopped", 2), rest
+    assert trial.replicas == [[2, 3], *AFTER[1:]]
     trial.check()
 
 

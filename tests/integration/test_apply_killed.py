@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from integration.kafka.cluster import Cluster
-from integration.killed import Doomed, noted, sent
+from integration.killed import Doomed, Moment, noted, sent
 from integration.messages import Messages
 from integration.runs import connected, follow, job_of, plan_folder, quickly
 from integration.shell import throttles
@@ -80,7 +80,8 @@ def test_the_next_run_goes_on(
     plan, messages = prepared(slow_cluster, tmp_path, topic)
     before = throttles(slow_cluster)
 
-    status = doomed.run(plan, slow_cluster.bootstrap, RATE, when, line)
+    moment = Moment(when, nth=line)
+    status = doomed.run("apply", plan, slow_cluster.bootstrap, RATE, moment)
     messages.write(3)
     with connected(slow_cluster.bootstrap, kind=noted(plan)) as cluster:
         events = follow(quickly(job_of(plan)), cluster)

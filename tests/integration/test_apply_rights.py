@@ -29,6 +29,12 @@ PAGE = Path(__file__).parents[2] / "docs" / "apply.md"
 USER = "viewer"
 CLUSTER = ResourcePattern(ResourceType.CLUSTER, "kafka-cluster")
 TOPICS = ResourcePattern(ResourceType.TOPIC, "*")
+INCLUDED = [
+    (pattern, operation)
+    for pattern in (CLUSTER, TOPICS)
+    for operation in (ACLOperation.DESCRIBE, ACLOperation.DESCRIBE_CONFIGS)
+]
+"""Rights that the documented ones include."""
 
 
 @pytest.fixture(scope="module")
@@ -133,12 +139,12 @@ def test_the_documented_rights_are_enough_and_no_secret_is_written(
 ):
     admin.create_topics({"ours": {"assignments": {0: [1]}}}, wait_for_metadata=True)
     rights = documented()
-    assert len(rights) == 7
+    assert len(rights) == 4
     allow(admin, rights)
     plan = write_plan(guarded, tmp_path, "ours")
     where = (
         "--bootstrap-server", guarded.bootstrap,
-        "--command-config", client_config(tmp_path),
+        "--command-config", client_config(tmp_path), "--sample-seconds", "0",
     )  # fmt: skip
 
     shown = run_here("apply", plan, *where, "--format", "json")
@@ -167,11 +173,11 @@ def test_a_right_that_is_missing_is_named_before_anything_starts(
         admin.create_topics(
             {"theirs": {"assignments": {0: [1]}}}, wait_for_metadata=True
         )
-    allow(admin, [one for one in documented() if one != lacking])
+    allow(admin, [*(one for one in documented() if one != lacking), *INCLUDED])
     plan = write_plan(guarded, tmp_path, "theirs")
     where = (
         "--bootstrap-server", guarded.bootstrap,
-        "--command-config", client_config(tmp_path),
+        "--command-config", client_config(tmp_path), "--sample-seconds", "0",
     )  # fmt: skip
 
     shown = run_here("apply", plan, *where, "--format", "json")
@@ -179,4 +185,33 @@ def test_a_right_that_is_missing_is_named_before_anything_starts(
     assert shown.code == 3, shown.out + shown.err
     [blocker] = [b for b in shown.document["blockers"] if b["rule"] == "rights"]
     assert named in blocker["message"]
+    assert admin.list_partition_reassignments() == {}
+
+
+@pytest.mark.parametrize(
+    ("lacking", "named"),
+    [
+        ((CLUSTER, ACLOperation.ALTER), "needs Describe on Cluster"),
+        ((CLUSTER, ACLOperation.ALTER_CONFIGS), "needs DescribeConfigs on Cluster"),
+        ((TOPICS, ACLOperation.DESCRIBE), "needs Describe on Topic"),
+    ],
+)
+def test_a_right_to_look_that_is_missing_is_named(
+    guarded: Cluster, admin: KafkaAdminClient, tmp_path, lacking, named
+):
+    if "hidden" not in admin.list_topics():
+        admin.create_topics(
+            {"hidden": {"assignments": {0: [1]}}}, wait_for_metadata=True
+        )
+    allow(admin, [one for one in documented() if one != lacking])
+    plan = write_plan(guarded, tmp_path, "hidden")
+    where = (
+        "--bootstrap-server", guarded.bootstrap,
+        "--command-config", client_config(tmp_path), "--sample-seconds", "0",
+    )  # fmt: skip
+
+    shown = run_here("apply", plan, *where)
+
+    assert shown.code == 5, shown.out + shown.err
+    assert named in shown.err
     assert admin.list_partition_reassignments() == {}

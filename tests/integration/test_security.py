@@ -2,7 +2,6 @@
 
 import base64
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
+from integration.certificates import broker_stores, client_stores
 from integration.kafka.cluster import Cluster
 from integration.planner import Outcome, run_here, run_planner
 
@@ -311,81 +311,26 @@ def test_a_new_topic_needs_a_right_that_is_named(
     assert "the user needs Alter on Topic t" in grown.err
 
 
-def keytool(*args: object) -> None:
-    subprocess.run(["keytool", *map(str, args)], check=True, capture_output=True)
-
-
-@pytest.fixture(scope="module")
-def stores(libs, tmp_path_factory) -> Path:
-    """Key and trust stores of one self-signed certificate, in each format."""
-    folder = tmp_path_factory.mktemp("stores")
-    password = ("-storepass", "changeit")
-    shape = ("-keyalg", "EC", "-groupname", "secp256r1", "-dname", "CN=127.0.0.1")
-    valid = ("-ext", "san=ip:127.0.0.1", "-validity", 3650)
-    key = ("-alias", "k", "-keystore", folder / "key.p12", *password)
-    keytool("-genkeypair", *key, *shape, *valid, "-storetype", "PKCS12")
-    keytool("-exportcert", "-rfc", *key, "-file", folder / "ca.pem")
-    source = ("-srckeystore", folder / "key.p12", "-srcstorepass", "changeit")
-    target = ("-destkeystore", folder / "key.jks", "-deststorepass", "changeit")
-    keytool("-importkeystore", *source, *target, "-deststoretype", "JKS")
-    for kind in ("p12", "jks"):
-        trust = ("-keystore", folder / f"trust.{kind}", *password)
-        form = ("-storetype", {"p12": "PKCS12"}.get(kind, "JKS"))
-        from_pem = ("-alias", "ca", "-file", folder / "ca.pem")
-        keytool("-importcert", "-noprompt", *from_pem, *trust, *form)
-    _write_pem_key(folder)
-    return folder
-
-
-def _write_pem_key(folder: Path) -> None:
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.serialization import pkcs12
-
-    store = pkcs12.load_pkcs12((folder / "key.p12").read_bytes(), b"changeit")
-    key = store.key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.BestAvailableEncryption(b"changeit"),
-    )
-    (folder / "key.pem").write_bytes(key + (folder / "ca.pem").read_bytes())
-
-
 @pytest.fixture(scope="module")
 def ssl_cluster(libs, archive, stores: Path, tmp_path_factory):
     """A broker that asks its clients for a certificate."""
     config = {
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:SSL",
         "ssl.client.auth": "required",
+        **broker_stores(stores),
     }
-    for which, file in (("keystore", "key.p12"), ("truststore", "trust.p12")):
-        config[f"ssl.{which}.type"] = "PKCS12"
-        config[f"ssl.{which}.location"] = str(stores / file)
-        config[f"ssl.{which}.password"] = "changeit"
     base = tmp_path_factory.mktemp("ssl") / "kafka"
     options = {"num_brokers": 1, "archive": archive}
     with Cluster(libs, base, config=config, **options) as cluster:
         yield cluster
 
 
-PASSWORDS = ("ssl_truststore_password", "ssl_keystore_password")
-
-
 @pytest.mark.parametrize("kind", ["p12", "jks", "pem"])
 def test_certificates_of_each_format_are_taken(
     ssl_cluster: Cluster, stores: Path, tmp_path, kind: str
 ):
-    trust = "ca.pem" if kind == "pem" else f"trust.{kind}"
-    form = {"p12": "PKCS12", "jks": "JKS", "pem": "PEM"}[kind]
-    lines = {
-        "security_protocol": "SSL",
-        "ssl_truststore_type": form,
-        "ssl_truststore_location": str(stores / trust),
-        "ssl_keystore_type": form,
-        "ssl_keystore_location": str(stores / f"key.{kind}"),
-        "ssl_key_password": "changeit",
-    }
-    if kind != "pem":
-        lines |= dict.fromkeys(PASSWORDS, "changeit")
+    named = client_stores(stores, kind).items()
+    lines = {name.replace(".", "_"): value for name, value in named}
     outcome = snapshot(ssl_cluster, tmp_path, **lines)
 
     assert outcome.code == 0, outcome.err

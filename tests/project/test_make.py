@@ -102,6 +102,7 @@ def test_help_names_every_target_for_people(root):
             "fuzz",
             "fuzz-solved",
             "golden",
+            "soak",
             "clean",
         )
     }

@@ -7,7 +7,7 @@ from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import notes_unless
 from planner.cli.run.event_output import EventOutput
-from planner.cli.run.interruption import explained_interruption
+from planner.cli.run.interruption import ended_by_signals, explained_interruption
 from planner.errors import AnswerUnknownError, ClusterUnavailableError
 from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.run.journal import time_text, utc_now
@@ -36,7 +36,7 @@ def carry_out(
         Whether events are lines of JSON.
     """
     output = EventOutput(is_json=is_json, quiet=source.quiet)
-    with source.open() as client:
+    with ended_by_signals(), source.open() as client:
         note = notes_unless(source.quiet)
         cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
         with explained_interruption(job.plan, job.journal, job.command, cluster):

@@ -18,11 +18,25 @@ from planner.text.format import plural
 
 
 @contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """End a command on SIGTERM as on Ctrl-C."""
+
+    def interrupt(_: int, __: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
 def explained_interruption(
     plan: PlanInput, journal: Path, command: str, cluster: RunningCluster
 ) -> Iterator[None]:
     """
-    Explain an interruption by Ctrl-C or SIGTERM before it ends the command.
+    Explain an interruption before it ends the command.
 
     Parameters
     ----------
@@ -33,29 +47,14 @@ def explained_interruption(
     cluster
         The cluster, which is asked for what still runs.
     """
-    with _ended_by_signals():
-        try:
-            yield
-        except KeyboardInterrupt:
-            with Journal(journal) as lines:
-                lines.write("interrupted")
-            for text in _explanation(plan, journal, command, cluster):
-                print_words(text)
-            raise
-
-
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """End a run on SIGTERM as on Ctrl-C."""
-
-    def interrupt(_: int, __: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    except KeyboardInterrupt:
+        with Journal(journal) as lines:
+            lines.write("interrupted")
+        for text in _explanation(plan, journal, command, cluster):
+            print_words(text)
+        raise
 
 
 def _explanation(
@@ -88,3 +87,10 @@ def _still_runs(
         return f"{' and '.join(found)} of the plan go on inside Kafka, {throttles}"
     left = "; throttles of the run are left" if has_throttles else ""
     return f"nothing of the plan runs inside Kafka{left}"
+
+
+def with_journal(command: str, journal: Path | None) -> str:
+    """Return a command that finds the journal again, where it is not in the plan."""
+    if journal is None:
+        return command
+    return f"{command} --journal {shlex.quote(str(journal))}"

@@ -51,6 +51,7 @@ def read_job(
     -------
     The job, or `None` if something is wrong: `inputs` has the problems.
     """
+    from planner.cli.run.interruption import with_journal
     from planner.execution.choices import read_choices
     from planner.execution.run.journal import journal_path
     from planner.execution.run.run import Job
@@ -77,11 +78,12 @@ def read_job(
     given = inputs.read(lambda: read_plan(plan))
     if given is None or choices is None or run_choices is None:
         return None
+    words = f"kafka-planner {command} {shlex.quote(str(plan))} {source.connection}"
     return Job(
         plan=given,
         journal=journal or journal_path(plan),
         choices=choices,
         run_choices=run_choices,
-        command=f"kafka-planner {command} {shlex.quote(str(plan))} {source.connection}",
+        command=with_journal(words, journal),
         connection=source.connection,
     )

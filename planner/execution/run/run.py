@@ -246,6 +246,9 @@ class _Run:
         """Yield the events of the whole run."""
         self._context.control_file.remove()
         yield self._started(is_resumed=is_resumed)
+        if not self._job.choices.has_throttle:
+            # Copies that an earlier run began have one.
+            self._context.ask(self._context.throttles.clean)
         yield from self._stages()
         # The verification reads the whole plan anew, and needs none of it.
         del self._prepared

@@ -17,7 +17,10 @@ from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
 
 LEADER_LIST, FOLLOWER_LIST = TOPIC_THROTTLES
 Entries = dict[str, dict[str, set[str]]]
-"""Throttled replicas, ``partition:broker``, by topic and config key."""
+"""
+Values by name of a place and config key: rates of a broker, or throttled replicas,
+``partition:broker``, of a topic.
+"""
 Values = dict[str, str]
 
 
@@ -29,14 +32,15 @@ class OwnThrottles:
     Parameters
     ----------
     rates
-        Our value by broker id and config key.
+        Our values by broker id and config key: one of them is in force, since a run may
+        have ended before it set the last one.
     entries
         Throttled replicas of ours by topic and config key.
     before
         Values of every place before the run.
     """
 
-    rates: dict[str, Values] = field(default_factory=dict)
+    rates: Entries = field(default_factory=dict)
     entries: Entries = field(default_factory=dict)
     before: dict[Place, Values] = field(default_factory=dict)
 
@@ -57,10 +61,8 @@ class OwnThrottles:
         place = Place(line["scope"], line["name"])
         # The first one counts: a later run finds ours there.
         self.before.setdefault(place, dict(line["before"]))
-        if place.scope == "broker":
-            self.rates.setdefault(place.name, {}).update(line["values"])
-            return
-        own = self.entries.setdefault(place.name, {})
+        kept = self.rates if place.scope == "broker" else self.entries
+        own = kept.setdefault(place.name, {})
         for key, value in line["values"].items():
             own.setdefault(key, set()).update(value.split(","))
 
@@ -73,7 +75,7 @@ class OwnThrottles:
     def explains(self, scope: str, name: str, key: str, value: str) -> bool:
         """Return whether a throttle in force is ours, or one of before the run."""
         if scope == "broker":
-            return self.rates.get(name, {}).get(key) == value
+            return value in self.rates.get(name, {}).get(key, ())
         place = Place("topic", name)
         before = _entries(self.before.get(place, {}).get(key, ""))
         own = self.entries.get(name, {}).get(key, set())
@@ -85,7 +87,7 @@ class OwnThrottles:
         if place.scope == "broker":
             ours = self.rates.get(place.name, {})
             # A value that another tool has set since is left alone.
-            keys = [key for key, value in ours.items() if now.get(key) == value]
+            keys = [key for key, values in ours.items() if now.get(key) in values]
             return {key: _restored(before.get(key)) for key in keys}
         changes: dict[str, tuple[ConfigAction, str]] = {}
         for key, own in self.entries.get(place.name, {}).items():

@@ -71,6 +71,7 @@ class StageRun:
         )
         self._down_s: dict[int, float] = {}
         self._lost: set[int] = set()
+        self._limited: frozenset[int] = frozenset()
         self._shown_s, self._health_s = -inf, -inf
         self._last: tuple[float, int] | None = None
         self._done = self._copied = 0
@@ -108,6 +109,7 @@ class StageRun:
         self._context.gate.num_foreign = len(moving.keys() - self._planned)
         self._settle(moving)
         self._note_down()
+        self._limit()
         self._look_at_health()
         self._change_rate()
         if self._cluster.now_s() - self._shown_s >= PROGRESS_S:
@@ -214,6 +216,17 @@ class StageRun:
         self._context.gate.health = self._context.ask(self._cluster.health)
         took = self._cluster.now_s() - now
         self._health_s = now + max(HEALTH_S, HEALTH_SHARE * took)
+
+    def _limit(self) -> None:
+        """Set the rate on brokers of copies that an earlier run began, or are back."""
+        needed = self._live & {
+            broker
+            for active in self._steps.by_key.values()
+            for broker in (*active.one.before, *active.one.step.replicas)
+        }
+        if new := needed - self._limited:
+            self._context.ask(lambda: self._context.throttles.limit(new))
+        self._limited = needed
 
     def _change_rate(self) -> None:
         rate = self._context.control_file.read().throttle_bytes_per_s

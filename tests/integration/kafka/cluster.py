@@ -23,6 +23,7 @@ from integration.kafka.jars import java_environment
 from integration.kafka.tools import can_stay, run_tool
 
 CONTROLLER = 100
+"""Id of the first controller, or of the only one."""
 UNKNOWN = "does not exist as expected"
 """What `kafka-topics` says of a topic that the broker it asks has yet to hear of."""
 TEMPLATE = Path(__file__).with_name("server.properties")
@@ -44,7 +45,7 @@ TOOLS = "org.apache.kafka.tools"
 
 class Cluster:
     """
-    A cluster of brokers 1…N, or from another id on, and the controller.
+    A cluster of brokers 1…N, or from another id on, and its controllers.
 
     Parameters
     ----------
@@ -56,6 +57,8 @@ class Cluster:
         Brokers, racks ``r1``… dealt in turn, log dirs per broker.
     first_broker
         Id of the first broker.
+    num_controllers
+        Controllers, of which one is active. Three, so that one may be killed.
     config
         Settings of every broker, over those of the template; ``{node}`` and ``{port}``
         stand for the broker's own.
@@ -80,6 +83,7 @@ class Cluster:
         num_racks: int = 3,
         num_dirs: int = 2,
         first_broker: int = 1,
+        num_controllers: int = 1,
         config: Mapping[str, str] | None = None,
         controller_config: Mapping[str, str] | None = None,
         heap_mb: int = 256,
@@ -96,9 +100,10 @@ class Cluster:
         self.config = dict(config or {})
         self.controller_config = dict(controller_config or {})
         self.cluster_id = random_uuid()
-        ports = free_ports(num_brokers + 1)
-        self.controller_port = ports[0]
-        self.ports = dict(zip(self.brokers, ports[1:], strict=True))
+        self.controllers = [CONTROLLER + n for n in range(num_controllers)]
+        ports = free_ports(num_controllers + num_brokers)
+        self.controller_ports = dict(zip(self.controllers, ports, strict=False))
+        self.ports = dict(zip(self.brokers, ports[num_controllers:], strict=True))
         self.tool_options: tuple[str, ...] = ()
         is_shared = apart is not None and can_stay()
         self._shared = {*self.nodes} - {*(apart or ())} if is_shared else set()
@@ -107,8 +112,13 @@ class Cluster:
 
     @property
     def nodes(self) -> list[int]:
-        """The controller, then the brokers."""
-        return [CONTROLLER, *self.brokers]
+        """The controllers, then the brokers."""
+        return [*self.controllers, *self.brokers]
+
+    @property
+    def controller_port(self) -> int:
+        """Port of the first controller."""
+        return self.controller_ports[CONTROLLER]
 
     @property
     def bootstrap(self) -> str:
@@ -117,7 +127,9 @@ class Cluster:
 
     def home(self, node: int) -> Path:
         """Return the folder of a node."""
-        return self.base / ("c" if node == CONTROLLER else f"b{node}")
+        if node == CONTROLLER:
+            return self.base / "c"
+        return self.base / f"{'c' if node in self.controllers else 'b'}{node}"
 
     def log_dirs(self, broker: int) -> list[Path]:
         """Return the log dirs of a broker."""
@@ -180,9 +192,9 @@ class Cluster:
         self._processes[node].send_signal(signal.SIGCONT)
 
     def stop(self, *, is_hard: bool = False) -> None:
-        """End every node, the controller last."""
+        """End every node, the controllers last."""
         sign = signal.SIGKILL if is_hard else signal.SIGTERM
-        self._end([node for node in self._processes if node != CONTROLLER], sign)
+        self._end([node for node in self._processes if node in self.brokers], sign)
         self._end(list(self._processes), sign)
         if self._hosted:
             self._host("leave", [node for node in self.nodes if node in self._hosted])
@@ -251,16 +263,17 @@ class Cluster:
 
     def _format(self) -> None:
         """
-        Format the storage: the controller by Kafka's tool, the brokers by hand.
+        Format the storage: the controllers by Kafka's tool, the brokers by hand.
 
-        The tool writes the feature levels, which only the controller needs; a
+        The tool writes the feature levels, which only controllers need; a
         broker needs just `meta.properties`, and a JVM for each costs a second.
         """
         for node in self.nodes:
             self._write_properties(node)
-        config = str(self.home(CONTROLLER) / "server.properties")
-        options = ["format", "--cluster-id", self.cluster_id, "--config", config]
-        self.run("kafka.tools.StorageTool", *options)
+        for node in self.controllers:
+            config = str(self.home(node) / "server.properties")
+            options = ["format", "--cluster-id", self.cluster_id, "--config", config]
+            self.run("kafka.tools.StorageTool", *options)
         for node in self.brokers:
             for folder in (*self.log_dirs(node), self.home(node) / "meta"):
                 folder.mkdir(parents=True)
@@ -270,14 +283,16 @@ class Cluster:
                 )
 
     def _write_properties(self, node: int) -> None:
-        is_controller = node == CONTROLLER
+        is_controller = node in self.controllers
         own = {"node": node, "port": self.ports.get(node, 0)}
         text = string.Template(TEMPLATE.read_text()).substitute(
             roles="controller" if is_controller else "broker",
             node=node,
             rack=self.racks.get(node, ""),
-            controller_id=CONTROLLER,
-            controller_port=self.controller_port,
+            voters=",".join(
+                f"{voter}@127.0.0.1:{port}"
+                for voter, port in self.controller_ports.items()
+            ),
             port=self.ports.get(node, 0),
             internal_rf=min(3, len(self.brokers)),
             log_dirs=",".join(map(str, self.log_dirs(node))),
@@ -286,7 +301,8 @@ class Cluster:
         lines = [line for line in text.splitlines() if "=" in line and line[0] != "#"]
         values = dict(line.split("=", 1) for line in lines)
         if is_controller:
-            values["listeners"] = f"CONTROLLER://127.0.0.1:{self.controller_port}"
+            port = self.controller_ports[node]
+            values["listeners"] = f"CONTROLLER://127.0.0.1:{port}"
             values["log.dirs"] = str(self.home(node) / "meta")
             for key in ("advertised.listeners", "inter.broker.listener.name"):
                 del values[key]
