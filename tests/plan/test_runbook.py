@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+import planner
 from placement.model.cluster import BrokerState
 from planner.options.plan_request import PlanRequest
 from planner.plan.folder.plan_folder import plan_files
 from planner.plan.folder.runbook import NAME
 from planner.plan.run.make_plan import make
+from planner.snapshot import Snapshot
 from planner.throttles import BROKER_THROTTLES, LOG_DIR_RATE, TOPIC_THROTTLES
 from support.clusters import Dir, make_state
 from support.commands import run
@@ -69,6 +71,44 @@ def test_a_plan_is_run_verified_and_undone_with_the_cancel_first():
         ("rollback.json", "--execute"),
         ("rollback.json", "--verify"),
     ]
+
+
+OWN_COMMANDS = [
+    "apply . --bootstrap-server HOST:PORT",
+    "apply . --bootstrap-server HOST:PORT --yes",
+    "apply . --set pause",
+    "verify . --bootstrap-server HOST:PORT --wait",
+    "cancel . --bootstrap-server HOST:PORT --yes",
+    "rollback . --bootstrap-server HOST:PORT --yes",
+]
+
+
+@pytest.mark.parametrize("waves", [False, True])
+def test_a_runbook_begins_with_our_own_commands(waves):
+    text, _ = runbook_of(planned_for(skewed_document(), "rebalance", waves=waves).plan)
+
+    first = [shlex.join(words[1:]) for words in commands(text)[: len(OWN_COMMANDS)]]
+    assert first == OWN_COMMANDS
+    assert {words[0] for words in commands(text)[: len(OWN_COMMANDS)]} == {
+        "kafka-planner"
+    }
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert headings[:2] == ["With kafka-planner", "Before"]
+
+
+def test_a_runbook_of_new_partitions_begins_with_apply(tmp_path):
+    now = Snapshot.from_document(skewed_document())
+    more = len(skewed_document()["topics"][0]["partitions"]) + 2
+    for found in (
+        planner.new_topic(now, "fresh", 3, 2),
+        planner.add_partitions(now, "a", more),
+    ):
+        folder = tmp_path / found.planned.topic
+        found.write(folder)
+        first = [
+            shlex.join(words[1:]) for words in commands((folder / NAME).read_text())
+        ]
+        assert first[:2] == OWN_COMMANDS[:2]
 
 
 def test_waves_are_run_one_by_one_and_undone_from_the_last():

@@ -22,6 +22,7 @@ from planner.plan.folder.patch_steps import (
     pause_section,
     undo_lines,
 )
+from planner.plan.folder.runbook_apply import apply_new_section, apply_section
 from planner.plan.folder.runbook_steps import Files, Run, code, runs_of
 from planner.text.format import bytes_text, plural
 
@@ -49,6 +50,7 @@ def runbook(plan: Plan, files: Files) -> str:
     has_patches = bool(factor_patches(plan.placed.reassignment, plan.resources))
     sections = [
         [*_title(plan), "", *_summary(plan), "", *_conventions()],
+        *([apply_section(has_patches=has_patches)] if runs else []),
         _before(),
         *([pause_section()] if has_patches else []),
         *([_dead_brokers(plan, runs)] if any(run.dead for run in runs) else []),
@@ -91,6 +93,8 @@ def new_runbook(
         f"{plural(count, 'new partition')}; nothing that exists changes.",
         "",
         *_conventions(),
+        "",
+        *apply_new_section(),
         "",
         "## Before",
         "",
