@@ -5,6 +5,8 @@ A heavy replica raises the upper end alone, a wide band has no lower end, counts
 rounded, and some resources have one end only.
 """
 
+from math import floor
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,7 +59,7 @@ def test_a_load_below_its_band_leaves_room_for_one_as_far_above_it():
     assert (cost.value, cost.lower_bound) == (11, 10)
 
 
-def test_a_load_above_its_band_does_not_widen_the_lower_end_further():
+def test_a_load_above_its_band_has_its_distance_from_the_target_at_both_ends():
     problem = make_problem(
         [[1]], num_bins=2, weight=8, cost=5, fixed=[6, 0],
         lower=[9, 0], upper=[12, NO_LIMIT], target=[10.0, 0.0],
@@ -65,8 +67,8 @@ def test_a_load_above_its_band_does_not_widen_the_lower_end_further():
 
     cost = solve(problem, effort=NORMAL).certificate.cost
 
-    # 6 is further below the band than 14 is above it, so the item has to move.
-    assert (cost.value, cost.lower_bound) == (5, 5)
+    # 6 is as far below the target as 14 is above it.
+    assert (cost.value, cost.lower_bound) == (5, 0)
 
 
 @settings(max_examples=200)
@@ -84,8 +86,13 @@ def test_reached_bands_admit_the_loads_that_are_as_near(problem, data):
     capacity = usable_capacity(problem)
     for b, r in np.argwhere(bins.target > 0).tolist():
         far, upper = int(reached[b, r]), int(bins.upper[b, r])
+        lower, target = int(bins.lower[b, r]), float(bins.target[b, r])
+        if far:
+            # The half width is the distance from the target, in whole units.
+            wider = floor(abs(load[b, r] - target) - (target - lower))
+            far = max(far, wider)
         highest = upper + far if upper < NO_LIMIT else NO_LIMIT
         if load[b, r] <= capacity[b, r]:
             highest = min(highest, int(capacity[b, r]))
-        assert bands.lower[b, r] == bins.lower[b, r] - far
+        assert bands.lower[b, r] == lower - far
         assert bands.upper[b, r] == highest

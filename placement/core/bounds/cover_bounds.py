@@ -66,14 +66,16 @@ def reached_bands(problem: Problem, at: Arrangement) -> Bands:
     """
     Return bands widened to the loads that an arrangement reached.
 
-    A band is widened on both sides by the distance of its bin outside it, so that it
-    admits the loads that are no further outside. Bounds hold for the widened bands. No
-    band exceeds a capacity that the arrangement keeps.
+    A bin outside its band gets its distance from the target as the half width of the
+    band, which then admits all loads that are no further outside, too. Bounds hold for
+    the widened bands. No band exceeds a capacity that the arrangement keeps.
     """
     bins = problem.bins
     load = loads(problem, at)
     has_band = bins.target > 0
     off = np.maximum(np.maximum(load - bins.upper, bins.lower - load), 0)
+    half = np.abs(load - bins.target) - (bins.target - bins.lower)
+    off = np.where(off > 0, np.maximum(off, np.floor(half).astype(np.int64)), 0)
     has_end = has_band & (bins.upper < NO_LIMIT)
     most = np.where(has_end, np.minimum(bins.upper, NO_LIMIT - off) + off, NO_LIMIT)
     capacity = usable_capacity(problem)
