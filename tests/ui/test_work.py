@@ -42,6 +42,14 @@ def outcome_of(job):
     return job.outcome
 
 
+def wait_for_words(job, words):
+    """Wait until a process reports that it is at work on a job."""
+    ends = time.monotonic() + LONG_S
+    while job.words != words:
+        assert time.monotonic() < ends
+        time.sleep(0.01)
+
+
 def patient(link, _):
     """Report progress until a stop arrives; folders are written at once."""
     while True:
@@ -56,8 +64,9 @@ def patient(link, _):
 
 
 def deaf(link, _):
-    """Answer with the number of the process, to the second order in it alone."""
+    """Take an order, and neither end nor read on."""
     link.recv()
+    link.send("deaf")
     time.sleep(LONG_S * 10)
 
 
@@ -70,8 +79,7 @@ def mortal(link, _):
 def test_a_newer_plan_stops_the_older_one_at_once(working):
     work = working(patient)
     first = work.ask(Order(traffic(1.1)))
-    while first.words != "still at it":
-        time.sleep(0.01)
+    wait_for_words(first, "still at it")
 
     began = time.monotonic()
     second = work.ask(Order(traffic(1.2)))
@@ -96,15 +104,14 @@ def test_a_folder_is_written_although_a_newer_plan_is_asked_for(working, tmp_pat
 def test_a_process_that_does_not_stop_is_ended(working):
     work = working(deaf)
     first = work.ask(Order(traffic(1.1)))
-    while work._process is None:
-        time.sleep(0.01)
+    wait_for_words(first, "deaf")
     process = work._process
-    time.sleep(0.5)
     work.stop()
 
     assert outcome_of(first) is STOPPED
     process.join(LONG_S)
     assert process.exitcode is not None
+    wait_for_words(work.ask(Order(traffic(1.2))), "deaf")
     assert work._process is not process
 
 
