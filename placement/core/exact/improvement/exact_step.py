@@ -149,10 +149,8 @@ class ExactStep:
 
     def starts_from(self, answer: Answer) -> bool:
         """Return whether exact models start from an answer without a search before."""
-        is_small = self._cells <= STARTED_CELLS * len(self._nodes) and self._fits
-        # A small gap is not worth the time to load a solver before the search.
-        is_near = copied_cost(self.problem, answer.value) <= answer.cost * (1 + SLIGHT)
-        return self.is_whole or (is_small and answer.value.is_in_band and not is_near)
+        is_small = self._cells <= STARTED_CELLS * len(self._nodes)
+        return self.is_whole or (is_small and self._fits and answer.value.is_in_band)
 
     @property
     def _cells(self) -> int:
