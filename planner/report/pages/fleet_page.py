@@ -22,7 +22,7 @@ from planner.text.format import bytes_text, plural
 
 MOST_ROWS = 4000
 MOST_NAMES = 5
-WRONG = ("offline_partitions", "under_min_isr", "rack", "over_capacity")
+WRONG = ("offline_partitions", "under_min_isr", "rack")
 """Columns of an overview, and fields of violations, that count what is wrong."""
 FIRST = ("cluster_id", "taken_at", "request", "resource", "status", "holds", "reason")
 OVERVIEW = (
@@ -129,7 +129,6 @@ def _wrong_sentences(rows: Sequence[Row]) -> Iterator[str]:
         "under_min_isr": "Partitions are under min ISR",
         "rack": "Partitions are against the rack rule",
         "brokers_over_threshold": "Brokers are over a threshold",
-        "over_capacity": "Brokers are over a capacity",
         "is_incomplete": "Partitions are missing in the snapshot",
     }
     unread = [row for row in rows if row.get("status") not in {None, "ok"}]
