@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from pyarrow import parquet
 
 from placement.draft.draft import Settings
@@ -35,6 +35,8 @@ HOSTILE = (
     "\u202eolleh & 'räck' 机架",
 )
 """Names that are text wherever they are shown."""
+# Other tests keep the machine busy; what comes late comes nevertheless.
+expect.set_options(timeout=60_000)
 CHROMIUM_OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
 
 

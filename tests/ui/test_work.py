@@ -81,11 +81,9 @@ def test_a_newer_plan_stops_the_older_one_at_once(working):
     first = work.ask(Order(traffic(1.1)))
     wait_for_words(first, "still at it")
 
-    began = time.monotonic()
     second = work.ask(Order(traffic(1.2)))
 
-    assert outcome_of(first) is STOPPED
-    assert time.monotonic() - began < 1
+    assert first.outcome is STOPPED
     assert second.outcome is None
     work.stop()
     assert outcome_of(second) is STOPPED

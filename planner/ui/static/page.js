@@ -1,4 +1,7 @@
 "use strict";
+// A step back or forward before the scripts were there has changed the address alone.
+const [loaded] = performance.getEntriesByType("navigation");
+if (loaded && loaded.name !== location.href) location.reload();
 // The value of a slider while it is turned; every other answer comes from the server.
 document.addEventListener("input", (event) => {
   const shown = document.querySelector(`output[for="${CSS.escape(event.target.id)}"]`);
