@@ -107,10 +107,9 @@ def test_a_process_that_does_not_stop_is_ended(working):
     work.stop()
 
     assert outcome_of(first) is STOPPED
-    process.join(LONG_S)
-    assert process.exitcode is not None
     wait_for_words(work.ask(Order(traffic(1.2))), "deaf")
     assert work._process is not process
+    assert process.exitcode is not None
 
 
 def test_a_process_that_ends_is_replaced(working):
