@@ -10,6 +10,7 @@ counts from its start.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
@@ -60,11 +61,14 @@ class Carried:
 
 def carried(moves: int) -> Carried:
     """Carry out a plan in a process of its own, and return what it takes."""
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with TemporaryDirectory() as folder:
         for step in ("write", "run"):
             words = [sys.executable, "-P", "-m", "benchmarks.carrying", "--step", step]
             words += ["--folder", folder, "--moves", str(moves)]
-            done = subprocess.run(words, check=True, capture_output=True, text=True)
+            done = subprocess.run(
+                words, check=True, capture_output=True, text=True, env=env
+            )
     return Carried(**json.loads(done.stdout))
 
 

@@ -1,3 +1,5 @@
+"""Runs of large plans, measured small."""
+
 from benchmarks.carrying import SMOKE_MOVES, carried, table
 
 
