@@ -1,11 +1,14 @@
 """The server of the page, from its socket to its end."""
 
+import signal
 import socket
 import threading
 import webbrowser
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
 
 from planner.errors import BadInputError, InputProblem
 from planner.io.records import Record
@@ -13,6 +16,9 @@ from planner.snapshot import Snapshot
 from planner.ui.ui_security import new_token
 from planner.ui.ui_server import UiApp
 from planner.ui.ui_session import Session
+
+if TYPE_CHECKING:
+    from uvicorn import Server
 
 HOST = "127.0.0.1"
 
@@ -85,7 +91,7 @@ def run(
 
     port, token = listener.getsockname()[1], new_token()
     url = f"http://{HOST}:{port}/{token}/"
-    # Ctrl-C may come at any time; Uvicorn raises it again after an orderly end.
+    # Ctrl-C may also come while the process that plans is started or ended.
     with suppress(KeyboardInterrupt), closing(Session(snapshot)) as session:
         config = uvicorn.Config(
             UiApp(session, name, output).guarded(token, port),
@@ -96,7 +102,26 @@ def run(
             # An answer that is under way must not hold up Ctrl-C.
             timeout_graceful_shutdown=1,
         )
-        started(url)
-        if opens:
-            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-        uvicorn.Server(config).run(sockets=[listener])
+        server = uvicorn.Server(config)
+        with _ended_by(server):
+            started(url)
+            if opens:
+                opening = threading.Thread(
+                    target=webbrowser.open, args=(url,), daemon=True
+                )
+                opening.start()
+            server.run(sockets=[listener])
+
+
+@contextmanager
+def _ended_by(server: "Server") -> Iterator[None]:
+    """End a server by Ctrl-C also before and after it handles signals itself."""
+
+    def end(_: int, __: FrameType | None) -> None:
+        server.should_exit = True
+
+    before = signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
