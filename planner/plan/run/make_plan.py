@@ -135,8 +135,22 @@ def _placed(
     if _is_priced(resolved.settings):
         # With priced moves, the cost is no sum of bytes.
         return plan_placement(resolved.state, operation, resolved.settings)
-    with listening(lambda cost, bound: stage(f"{words}: {_gap_text(cost, bound)}")):
+    with listening(_gap_stages(words)):
         return plan_placement(resolved.state, operation, resolved.settings)
+
+
+def _gap_stages(words: str) -> Callable[[int, int], None]:
+    """Return a function that reports each gap as a stage, equal ones once."""
+    last = ""
+
+    def report(cost: int, bound: int) -> None:
+        nonlocal last
+        text = f"{words}: {_gap_text(cost, bound)}"
+        if text != last:
+            last = text
+            stage(text)
+
+    return report
 
 
 def _gap_text(cost: int, bound: int) -> str:
