@@ -32,7 +32,7 @@ def test_few_giant_partitions_have_a_checked_bound_near_their_plan():
     small, _ = planned("6x60", "g", 3, "normal")
 
     assert small.num_findings == 0
-    # Prices of load alone leave 11 %; cases told apart, and rounded rows, prove more.
+    # Prices of load alone leave 11 %; branching, and rounded rows, prove more.
     assert small.checked_gap is not None
     assert small.checked_gap < 0.025
 

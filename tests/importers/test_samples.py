@@ -4,7 +4,12 @@ import json
 
 import pytest
 
-from integration.told import told_brokers, told_replicas, told_topic_ids, told_topics
+from integration.kafka_tool_output import (
+    printed_brokers,
+    printed_replicas,
+    printed_topic_ids,
+    printed_topics,
+)
 from planner.errors import BadInputError
 from planner.snapshot.importers import merge
 from planner.snapshot.importers.kafka_tools.kafka_cluster import read_endpoints
@@ -40,9 +45,9 @@ def test_partitions_are_as_kafka_topics_prints(name):
         name: {key: one.get(key, []) for key in keys}
         for name, one in partitions(document).items()
     }
-    assert found == told_topics(text)
+    assert found == printed_topics(text)
     ids = {name: topic["topic_id"] for name, topic in document["topics"].items()}
-    assert ids == told_topic_ids(text)
+    assert ids == printed_topic_ids(text)
 
 
 def test_configs_keep_commas_in_their_values():
@@ -68,7 +73,7 @@ def test_configs_keep_commas_in_their_values():
     ],
 )
 def test_replicas_are_where_kafka_log_dirs_prints(topics, log_dirs):
-    told = told_replicas((SAMPLES / log_dirs).read_text())
+    told = printed_replicas((SAMPLES / log_dirs).read_text())
 
     document = imported(sample(read_topics, topics), sample(read_log_dirs, log_dirs))
 
@@ -142,7 +147,7 @@ def test_brokers_are_as_kafka_cluster_prints(name):
         number: (broker["rack"], words[broker["state"]])
         for number, broker in document["brokers"].items()
     }
-    assert found == told_brokers((SAMPLES / name).read_text())
+    assert found == printed_brokers((SAMPLES / name).read_text())
 
 
 def test_the_id_of_the_cluster():

@@ -6,11 +6,11 @@ from pathlib import Path
 from kafka import KafkaAdminClient, TopicPartition
 
 from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka_tool_output import printed_topics
 from integration.messages import Messages
 from integration.runs import connected, dirs_of, job_of, plan_folder
 from integration.shell import throttles
 from integration.steps import create, replicas_of
-from integration.told import told_topics
 from planner.execution.run.run import run
 
 BEFORE = [[2, 1], [2, 1], [2, 1]]
@@ -55,7 +55,7 @@ class HalfDone:
 
     def check_back(self) -> None:
         """Look at lists in order, log dirs, leaders, messages and throttles."""
-        told = told_topics(self.cluster.topics("--describe", "--topic", self.topic))
+        told = printed_topics(self.cluster.topics("--describe", "--topic", self.topic))
         found = [one for _, one in sorted(told.items())]
         assert [one["replicas"] for one in found] == BEFORE
         assert [one["leader"] for one in found] == [row[0] for row in BEFORE]

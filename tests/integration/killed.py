@@ -179,7 +179,7 @@ def _serve() -> None:
 
 
 def _arm(moment: Moment, sign: int) -> None:
-    """Let this process get a signal at a moment."""
+    """Send this process a signal at a moment."""
     lines = 0
 
     def strike() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka_tool_output import printed_replicas, printed_topics
 from integration.planner import run_here
-from integration.told import told_replicas, told_topics
 
 
 def create(cluster: Cluster, topic: str, replicas: list[list[int]]) -> None:
@@ -26,7 +26,7 @@ def wait_until_there(cluster: Cluster, topic: str, num_replicas: int) -> None:
     of_topic = ("--topic-list", topic)
     wait_until(
         lambda: (
-            len(told_replicas(cluster.describe_log_dirs(*of_topic))) == num_replicas
+            len(printed_replicas(cluster.describe_log_dirs(*of_topic))) == num_replicas
         ),
         f"the replicas of {topic} to be there",
     )
@@ -77,5 +77,5 @@ def preview(cluster: Cluster, plan: Path) -> dict[str, Any]:
 
 def replicas_of(cluster: Cluster, topic: str) -> list[list[int]]:
     """Return the replicas of each partition, as Kafka's own tool tells."""
-    told = told_topics(cluster.topics("--describe", "--topic", topic))
+    told = printed_topics(cluster.topics("--describe", "--topic", topic))
     return [one["replicas"] for _, one in sorted(told.items())]

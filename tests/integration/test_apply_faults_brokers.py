@@ -12,11 +12,11 @@ import pytest
 
 from integration.conftest import SLOW_COPIES
 from integration.kafka.cluster import CONTROLLER, Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers
 from integration.messages import Messages
 from integration.runs import QUICK, carried_out, completed, plan_folder
 from integration.shell import throttles
 from integration.steps import create, replicas_of
-from integration.told import told_brokers
 
 pytestmark = [
     pytest.mark.kafka,
@@ -45,7 +45,7 @@ def topic(breakable: Cluster) -> str:
         lambda: (
             all(
                 state != "fenced"
-                for _, state in told_brokers(breakable.endpoints()).values()
+                for _, state in printed_brokers(breakable.endpoints()).values()
             )
             and not breakable.topics("--describe", "--under-replicated-partitions")
         ),

@@ -4,8 +4,8 @@ import pytest
 from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers, printed_topics
 from integration.planner import Outcome, run_here
-from integration.told import told_brokers, told_topics
 from planner.kafka_files.reassignment_file import format_election
 
 pytestmark = pytest.mark.kafka
@@ -35,7 +35,7 @@ def elect(cluster: Cluster, kind: str, *options: object) -> Outcome:
 
 def leaders(cluster: Cluster) -> dict[tuple[str, int], int | None]:
     """Return who leads, as Kafka's own tool tells."""
-    told = told_topics(cluster.topics("--describe"))
+    told = printed_topics(cluster.topics("--describe"))
     return {name: one["leader"] for name, one in told.items() if name[0] in TOPICS}
 
 
@@ -52,7 +52,7 @@ def wait_for_isr(cluster: Cluster, isr: set[int]) -> None:
     wait_until(
         lambda: all(
             set(one["isr"]) == set(one["replicas"]) & isr
-            for name, one in told_topics(cluster.topics("--describe")).items()
+            for name, one in printed_topics(cluster.topics("--describe")).items()
             if name[0] in TOPICS
         ),
         f"brokers {isr} to be in sync",
@@ -105,7 +105,7 @@ def test_preferred_leaders_lead_again_after_a_broker_returned(
 def test_a_preferred_replica_that_is_gone_is_named(cluster: Cluster):
     cluster.kill(1)
     wait_until(
-        lambda: told_brokers(cluster.endpoints())[1][1] == "fenced", "broker 1 to go"
+        lambda: printed_brokers(cluster.endpoints())[1][1] == "fenced", "broker 1 to go"
     )
     before = leaders(cluster)
 

@@ -8,8 +8,8 @@ import pytest
 from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers
 from integration.planner import run_here, take_snapshot
-from integration.told import told_brokers
 
 pytestmark = pytest.mark.kafka
 
@@ -77,7 +77,7 @@ def test_leaders_send_what_failures_tells(cluster: Cluster, tmp_path: Path):
     with_all = served(cluster)
     cluster.kill(LOST)
     wait_until(
-        lambda: told_brokers(cluster.endpoints())[LOST][1] == "fenced", "the loss"
+        lambda: printed_brokers(cluster.endpoints())[LOST][1] == "fenced", "the loss"
     )
     while_gone = served(cluster)
     before = cluster.bytes_written(LEADER)

@@ -4,9 +4,9 @@ import pytest
 from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers, printed_topics
 from integration.planner import brokers_of, partitions_of, take_snapshot
 from integration.steps import create, verify, write_plan
-from integration.told import told_brokers, told_topics
 
 pytestmark = pytest.mark.kafka
 
@@ -26,7 +26,7 @@ def cluster(new_cluster) -> Cluster:
 
 def wait_for_state(cluster: Cluster, broker_id: int, state: str) -> None:
     wait_until(
-        lambda: told_brokers(cluster.endpoints())[broker_id][1] == state,
+        lambda: printed_brokers(cluster.endpoints())[broker_id][1] == state,
         f"broker {broker_id} to be {state}",
     )
 
@@ -35,7 +35,7 @@ def test_a_broker_dies_and_returns(cluster: Cluster, tmp_path):
     # Taken at once: the broker is dead, and the controller does not know it yet.
     cluster.kill(3)
     dead = take_snapshot(cluster.bootstrap, tmp_path / "dead.json")
-    told_dead = told_topics(cluster.topics("--describe"))
+    told_dead = printed_topics(cluster.topics("--describe"))
     cluster.start_node(3)
     wait_until(
         lambda: not cluster.topics("--describe", "--under-replicated-partitions"),
@@ -65,7 +65,8 @@ def test_a_broker_that_only_replicas_name_is_dead(cluster: Cluster, tmp_path):
     where = ("--bootstrap-server", cluster.bootstrap)
     cluster.run(f"{TOOLS}.ClusterTool", "unregister", *where, "--id", "3")
     wait_until(
-        lambda: 3 not in told_brokers(cluster.endpoints()), "broker 3 to be forgotten"
+        lambda: 3 not in printed_brokers(cluster.endpoints()),
+        "broker 3 to be forgotten",
     )
 
     document = take_snapshot(cluster.bootstrap, tmp_path / "s.json")
@@ -90,7 +91,7 @@ def test_a_log_dir_fails(cluster: Cluster, tmp_path):
     assert states[str(broken)] == {"path": str(broken), "state": "offline"}
     assert states[str(cluster.log_dirs(1)[1])]["state"] == "online"
     assert brokers_of(after)[1]["state"] == "alive"
-    told = told_topics(cluster.topics("--describe"))
+    told = printed_topics(cluster.topics("--describe"))
     for old, new in zip(
         partitions_of(before, "t"), partitions_of(after, "t"), strict=True
     ):

@@ -8,9 +8,9 @@ import pytest
 from kafka import KafkaAdminClient, TopicPartition
 
 from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers, printed_topics
 from integration.planner import run_here, take_snapshot
 from integration.steps import create, write_plan
-from integration.told import told_brokers, told_topics
 
 pytestmark = pytest.mark.kafka
 
@@ -199,12 +199,12 @@ def test_the_states_that_the_samples_show_are_imported_as_they_are_read_live(
     wait_until(lambda: "KafkaStorageException" in cluster.describe_log_dirs(), "a loss")
     cluster.kill(1)
     wait_until(
-        lambda: told_brokers(cluster.endpoints())[1][1] == "fenced", "broker 1 to go"
+        lambda: printed_brokers(cluster.endpoints())[1][1] == "fenced", "broker 1 to go"
     )
     wait_until(
         lambda: all(
             one["leader"] is None if name == ("alone", 0) else 1 not in one["isr"]
-            for name, one in told_topics(cluster.topics("--describe")).items()
+            for name, one in printed_topics(cluster.topics("--describe")).items()
         ),
         "broker 1 to leave every ISR",
     )

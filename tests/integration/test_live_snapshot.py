@@ -7,8 +7,13 @@ import pytest
 from kafka import KafkaAdminClient, KafkaProducer, TopicPartition
 
 from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka_tool_output import (
+    printed_brokers,
+    printed_replicas,
+    printed_topic_ids,
+    printed_topics,
+)
 from integration.planner import brokers_of, partitions_of, run_planner, take_snapshot
-from integration.told import told_brokers, told_replicas, told_topic_ids, told_topics
 
 pytestmark = pytest.mark.kafka
 THROTTLE = "replica.alter.log.dirs.io.max.bytes.per.second"
@@ -50,11 +55,11 @@ def test_partitions_are_as_kafka_topics_tells(filled: Cluster, document: dict):
         for topic in document["topics"]
         for one in topic["partitions"]
     }
-    told = told_topics(text)
+    told = printed_topics(text)
     assert found.keys() >= {("by-hand", 0), ("plain", 4), ("com.pact_ed", 0)}
     assert found == told
     ids = {topic["name"]: topic["topic_id"] for topic in document["topics"]}
-    assert ids == told_topic_ids(text)
+    assert ids == printed_topic_ids(text)
 
 
 def _without_growing(replicas: dict) -> dict:
@@ -66,7 +71,7 @@ def _without_growing(replicas: dict) -> dict:
 
 
 def test_replicas_lie_where_kafka_log_dirs_tells(filled: Cluster, document: dict):
-    told = told_replicas(filled.describe_log_dirs())
+    told = printed_replicas(filled.describe_log_dirs())
 
     found = {
         (broker_id, topic["name"], one["partition"]): (
@@ -82,7 +87,7 @@ def test_replicas_lie_where_kafka_log_dirs_tells(filled: Cluster, document: dict
 
 
 def test_brokers_and_racks_are_as_kafka_cluster_tells(filled: Cluster, document: dict):
-    told = told_brokers(filled.endpoints())
+    told = printed_brokers(filled.endpoints())
 
     states = {"alive": "unfenced", "fenced": "fenced"}
     found = {

@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
+from integration.kafka_tool_output import (
+    printed_brokers,
+    printed_replicas,
+    printed_topics,
+)
 from integration.planner import partitions_of, run_here, take_snapshot
 from integration.steps import create, execute, preview, replicas_of, verify, write_plan
-from integration.told import told_brokers, told_replicas, told_topics
 
 pytestmark = pytest.mark.kafka
 
@@ -58,7 +62,7 @@ def moves_of(plan: Path) -> dict[str, int]:
 
 
 def leaders_of(cluster: Cluster, topic: str) -> list[int | None]:
-    told = told_topics(cluster.topics("--describe", "--topic", topic))
+    told = printed_topics(cluster.topics("--describe", "--topic", topic))
     return [one["leader"] for _, one in sorted(told.items())]
 
 
@@ -242,7 +246,7 @@ def test_copies_come_to_the_log_dirs_that_a_mixed_plan_names(
     assert {broker for broker, _, _ in named} >= {3}
     assert len(named) >= document["moves"]["replicas"] > 0
     said = shared_cluster.describe_log_dirs("--topic-list", "ops-dirs")
-    lies = {where: path for where, (path, _) in told_replicas(said).items()}
+    lies = {where: path for where, (path, _) in printed_replicas(said).items()}
     assert {where: lies[where] for where in named} == named
 
 
@@ -261,7 +265,9 @@ def test_a_removed_broker_is_left_with_nothing(new_cluster, tmp_path):
     assert [sorted(row) for row in now] == [[1, 2]] * 3
     assert now[2] == [2, 1]
     wait_until(
-        lambda: 3 not in {b for b, _, _ in told_replicas(cluster.describe_log_dirs())},
+        lambda: (
+            3 not in {b for b, _, _ in printed_replicas(cluster.describe_log_dirs())}
+        ),
         "the log dirs of broker 3 to be empty",
     )
 
@@ -273,7 +279,7 @@ def test_what_a_dead_broker_held_and_crowded_racks_are_repaired(new_cluster, tmp
     cluster.produce("t", num_records=3000, record_bytes=100)
     cluster.kill(4)
     wait_until(
-        lambda: told_brokers(cluster.endpoints())[4][1] == "fenced",
+        lambda: printed_brokers(cluster.endpoints())[4][1] == "fenced",
         "broker 4 to be fenced",
     )
     where = ("--bootstrap-server", cluster.bootstrap)

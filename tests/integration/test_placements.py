@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers, printed_topics
 from integration.planner import partitions_of, run_here, take_snapshot
 from integration.steps import execute, replicas_of, wait_until_there
-from integration.told import told_brokers, told_topics
 from placement.placers.manual_placement import (
     ManualAssignment,
     check_added_partitions,
@@ -39,7 +39,7 @@ def place(cluster: Cluster, topic: str, text: str) -> None:
 
 
 def registered(cluster: Cluster) -> PlacerBrokers:
-    told = told_brokers(cluster.endpoints())
+    told = printed_brokers(cluster.endpoints())
     ids = sorted(told)
     return PlacerBrokers(
         ids=tuple(ids),
@@ -50,7 +50,7 @@ def registered(cluster: Cluster) -> PlacerBrokers:
 
 def leaders(cluster: Cluster, topic: str) -> list[tuple[int | None, list[int]]]:
     """The leader and the ISR of each partition."""
-    told = told_topics(cluster.topics("--describe", "--topic", topic))
+    told = printed_topics(cluster.topics("--describe", "--topic", topic))
     return [(one["leader"], sorted(one["isr"])) for _, one in sorted(told.items())]
 
 

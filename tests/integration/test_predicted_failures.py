@@ -7,8 +7,8 @@ import pytest
 from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers, printed_topics
 from integration.planner import partitions_of, run_here, take_snapshot
-from integration.told import told_brokers, told_topics
 
 pytestmark = pytest.mark.kafka
 
@@ -54,13 +54,13 @@ def kill(cluster: Cluster, broker: int) -> None:
 
 def wait_until_fenced(cluster: Cluster, broker: int) -> None:
     wait_until(
-        lambda: told_brokers(cluster.endpoints())[broker][1] == "fenced",
+        lambda: printed_brokers(cluster.endpoints())[broker][1] == "fenced",
         f"broker {broker} to be fenced",
     )
 
 
 def told(cluster: Cluster) -> dict[tuple[str, int], dict[str, Any]]:
-    found = told_topics(cluster.topics("--describe"))
+    found = printed_topics(cluster.topics("--describe"))
     return {key: one for key, one in found.items() if key[0] in TOPICS}
 
 
@@ -176,7 +176,7 @@ def test_log_dirs_that_fail_do_as_foretold_and_the_last_one_stops_the_broker(
     compare(one, cluster)
     untouched = both.keys() - one.keys()
     assert any(told(cluster)[key]["leader"] == 3 for key in untouched)
-    assert told_brokers(cluster.endpoints())[3][1] == "unfenced"
+    assert printed_brokers(cluster.endpoints())[3][1] == "unfenced"
     break_log_dir(second)
     cluster.wait_ended(3)
     wait_until_fenced(cluster, 3)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers
 from integration.planner import run_here, take_snapshot
 from integration.shell import ROOMY, Shell, commands_of, section, throttles
 from integration.steps import create, replicas_of, write_plan
-from integration.told import told_brokers
 
 pytestmark = pytest.mark.kafka
 
@@ -186,7 +186,7 @@ def test_a_copy_to_a_broker_that_died_waits_for_it_by_name(new_cluster, planned)
     start_slowly(shell, section(text, "Run"))
     cluster.kill(4)
     wait_until(
-        lambda: told_brokers(cluster.endpoints())[4][1] == "fenced",
+        lambda: printed_brokers(cluster.endpoints())[4][1] == "fenced",
         "broker 4 to be fenced",
     )
 
@@ -211,7 +211,7 @@ def test_a_runbook_of_a_lost_broker_does_without_kafkas_throttle(
     fill(cluster, "t", [[1, 2], [2, 3], [3, 1]], mb=3)
     cluster.kill(2)
     wait_until(
-        lambda: told_brokers(cluster.endpoints())[2][1] == "fenced",
+        lambda: printed_brokers(cluster.endpoints())[2][1] == "fenced",
         "broker 2 to be fenced",
     )
     where = ("--bootstrap-server", cluster.bootstrap)

@@ -20,6 +20,7 @@ from kafka import KafkaAdminClient, TopicPartition
 from benchmarks.moving import SMOKE, measure
 from integration.conftest import SLOW_COPIES
 from integration.kafka.cluster import CONTROLLER, Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers
 from integration.killed import Doomed, Moment, Task, events_of
 from integration.messages import Messages
 from integration.runs import (
@@ -32,7 +33,6 @@ from integration.runs import (
 )
 from integration.shell import throttles
 from integration.steps import create, replicas_of
-from integration.told import told_brokers
 from integration.wire import Wire
 from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.run.run import run
@@ -75,7 +75,7 @@ def wait_until_well(cluster: Cluster) -> None:
         lambda: (
             all(
                 state != "fenced"
-                for _, state in told_brokers(cluster.endpoints()).values()
+                for _, state in printed_brokers(cluster.endpoints()).values()
             )
             and not cluster.topics("--describe", "--under-replicated-partitions")
         ),

@@ -8,9 +8,9 @@ import pytest
 from kafka import KafkaAdminClient, TopicPartition
 
 from integration.kafka.cluster import TOOLS, Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers
 from integration.planner import run_here
 from integration.steps import create, write_plan
-from integration.told import told_brokers
 from planner.status.running_moves import CANCEL_NAME
 from planner.status.status_records import StatusRecord
 
@@ -31,7 +31,7 @@ def status(cluster: Cluster, *options: object) -> dict[str, Any]:
 
 def wait_for_state(cluster: Cluster, broker_id: int, state: str | None) -> None:
     def told() -> str | None:
-        return told_brokers(cluster.endpoints()).get(broker_id, (None, None))[1]
+        return printed_brokers(cluster.endpoints()).get(broker_id, (None, None))[1]
 
     wait_until(lambda: told() == state, f"broker {broker_id} to be {state}")
 

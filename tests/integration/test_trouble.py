@@ -7,9 +7,9 @@ import pytest
 from kafka import KafkaAdminClient
 
 from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka_tool_output import printed_brokers, printed_replicas
 from integration.planner import partitions_of, run_here, take_snapshot
 from integration.steps import create, execute, replicas_of, write_plan
-from integration.told import told_brokers, told_replicas
 from planner.snapshot import read_snapshot
 
 pytestmark = pytest.mark.kafka
@@ -34,7 +34,7 @@ def test_a_sole_replica_of_a_killed_broker_is_not_copied(new_cluster, tmp_path):
     create(cluster, "t", [[3, 1]])
     cluster.kill(3)
     wait_until(
-        lambda: told_brokers(cluster.endpoints())[3][1] == "fenced", "broker 3 to go"
+        lambda: printed_brokers(cluster.endpoints())[3][1] == "fenced", "broker 3 to go"
     )
     wait_until(
         lambda: "Isr: 1\t" in cluster.topics("--describe", "--topic", "t"), "the ISR"
@@ -128,7 +128,7 @@ def _gather(cluster: Cluster, topic: str, log_dir: str) -> None:
 
 
 def _dirs_on(cluster: Cluster, topic: str, broker: int) -> set[str]:
-    told = told_replicas(cluster.describe_log_dirs("--topic-list", topic))
+    told = printed_replicas(cluster.describe_log_dirs("--topic-list", topic))
     return {path for (owner, _, _), (path, _) in told.items() if owner == broker}
 
 

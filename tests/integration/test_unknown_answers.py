@@ -3,6 +3,7 @@
 import pytest
 
 from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka_tool_output import printed_topics
 from integration.lossy import (
     CREATE_PARTITIONS,
     CREATE_TOPICS,
@@ -13,7 +14,6 @@ from integration.lossy import (
 from integration.planner import Outcome, run_here, take_snapshot
 from integration.readers import commit, produce
 from integration.steps import create
-from integration.told import told_topics
 
 pytestmark = pytest.mark.kafka
 
@@ -70,7 +70,7 @@ def test_partitions_may_have_been_added(one: Cluster, tmp_path):
 
     what = f"add partitions to topic {topic}"
     assert_unknown(outcome, what, f"--describe --topic {topic}")
-    assert len(told_topics(one.topics("--describe", "--topic", topic))) == 3
+    assert len(printed_topics(one.topics("--describe", "--topic", topic))) == 3
 
 
 def test_offsets_may_have_been_set(one: Cluster):
@@ -106,7 +106,7 @@ def test_an_election_may_have_been_held(new_cluster):
     cluster.start_node(1)
 
     def is_in_sync() -> bool:
-        (found,) = told_topics(cluster.topics("--describe", "--topic", "t")).values()
+        (found,) = printed_topics(cluster.topics("--describe", "--topic", "t")).values()
         return set(found["isr"]) == {1, 2}
 
     wait_until(is_in_sync, "broker 1 to be in sync")

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from integration.kafka.cluster import Cluster, wait_until
+from integration.kafka_tool_output import printed_topics
 from integration.planner import partitions_of, run_here, take_snapshot
 from integration.steps import create, replicas_of
-from integration.told import told_topics
 
 pytestmark = pytest.mark.kafka
 
@@ -73,7 +73,7 @@ def run_wave(cluster: Cluster, plan: Path, wave: dict[str, Any]) -> None:
 
 
 def leaders_of(cluster: Cluster) -> list[int | None]:
-    told = told_topics(cluster.topics("--describe", "--topic", TOPIC))
+    told = printed_topics(cluster.topics("--describe", "--topic", TOPIC))
     return [one["leader"] for _, one in sorted(told.items())]
 
 

@@ -84,7 +84,7 @@ def names_in(lake, schema):
 
 @pytest.fixture
 def between(monkeypatch):
-    """Have something happen right before a table is merged for the first time."""
+    """Call a function right before a table is merged for the first time."""
     from planner.spark.output import destination
 
     merge, planned, seen = destination.merge_rows, {}, []

@@ -44,7 +44,6 @@ JOINED_AT_ONCE, TRIED_AT_ONCE = 1_000_000, 200
 """Largest number of pairs of halves, and of sets with destinations, in a batch."""
 WORK_HALF, WORK_JOINED, WORK_CHOICE = 1e-7, 3e-8, 1e-7
 """Deterministic seconds per half, pair of halves, and choice of destinations."""
-NOT_USED = np.random.default_rng(0)
 SAFE = 1e-9
 """Fraction of the cost that is added to a gap, for rounding in floats."""
 WHOLE = 1e-6
