@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from planner.config.config_file import OPERATION, PLAN, Options
 from planner.config.config_option import ConfigOption, Kind
+from planner.io.toml_values import toml_value
 
 WIDTH = 80
 HEAD = """\
@@ -63,9 +64,6 @@ def _settings(options: Options) -> Iterator[str]:
 
 def _toml(option: ConfigOption) -> str:
     """Return the default of an option as TOML, or a value of its kind."""
-    value = option.default
-    if isinstance(value, bool):
-        return str(value).lower()
-    if value is None:
+    if option.default is None:
         return "1" if option.kind is Kind.COUNT else '"…"'
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return toml_value(option.default)

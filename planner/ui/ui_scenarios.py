@@ -1,16 +1,14 @@
 """The state of the page as a scenarios file that `what-if` reads."""
 
-import json
-import math
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from planner.io.toml_values import toml_value
 from planner.ui.ui_play import Play
 from planner.what_if.play_scenarios import WhatIfRequest
 
 FILE_NAME = "scenarios.toml"
-_DELETE = "\x7f"
 
 
 def scenarios_text(play: Play, cluster: str) -> str:
@@ -71,37 +69,3 @@ def _tables(document: Mapping[str, Any]) -> Iterator[str]:
             yield ""
             yield f"[[{name}]]"
             yield from (f"{key} = {toml_value(value)}" for key, value in table.items())
-
-
-def toml_value(value: object) -> str:
-    r"""
-    Return a value as TOML, on one line.
-
-    Examples
-    --------
-    >>> toml_value([{"change": "lose", "racks": ['a"b']}])
-    '[{change = "lose", racks = ["a\\"b"]}]'
-    """
-    if isinstance(value, Mapping):
-        pairs = (f"{_key(key)} = {toml_value(each)}" for key, each in value.items())
-        return f"{{{', '.join(pairs)}}}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(toml_value, value))}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and not math.isfinite(value):
-        msg = "a number of a scenarios file must be finite"
-        raise ValueError(msg)
-    if isinstance(value, int | float):
-        return repr(value)
-    return _string(str(value))
-
-
-def _key(text: str) -> str:
-    is_bare = text.isascii() and text.replace("_", "").replace("-", "").isalnum()
-    return text if is_bare else _string(text)
-
-
-def _string(text: str) -> str:
-    # JSON's escapes are TOML's too; JSON alone leaves DEL as it is.
-    return json.dumps(text, ensure_ascii=False).replace(_DELETE, "\\u007f")

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.errors import BadInputError
+from planner.io.toml_values import toml_value
 from planner.ui.ui_actions import next_state
 from planner.ui.ui_play import play_of
-from planner.ui.ui_scenarios import scenarios_text, toml_value
+from planner.ui.ui_scenarios import scenarios_text
 from planner.ui.ui_state import MOST_STEPS, UiState, parse_state
 from planner.what_if.changes.scenario_records import ScenariosRecord
 from support.browser import HOSTILE
