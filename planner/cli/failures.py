@@ -1,7 +1,9 @@
 """`failures`: simulated losses of brokers, racks and log dirs."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
     from planner.failures.failure_request import FailuresOptions
     from planner.snapshot import Snapshot
+
+MakeDocument = Callable[[], dict[str, Any]]
 
 
 class OnOff(StrEnum):
@@ -147,8 +151,8 @@ def failures(
         found = given.compute_all_failures(snapshot, pairs, sample, seed, top)
     else:
         found = given.play(snapshot, is_crash=not clean_shutdown, has_unclean=unclean)
-    is_fine, document = found
-    write_answer(output, name, document, has_report=report, is_quiet=quiet)
+    is_fine, make = found
+    write_answer(output, name, make, has_report=report, is_quiet=quiet)
     raise typer.Exit(ExitCode.OK if is_fine else ExitCode.FINDINGS)
 
 
@@ -170,13 +174,13 @@ class _Given:
 
     def compute_all_failures(
         self, path: Path, has_pairs: bool, sample: int, seed: int, top: int
-    ) -> tuple[bool, dict[str, Any]]:
+    ) -> tuple[bool, MakeDocument]:
         """
         Print all failures.
 
         Returns
         -------
-        Whether any one broker and any one rack may fail, and the document.
+        Whether any one broker and any one rack may fail, and the maker of the document.
         """
         from placement.failures.failure_domains import DomainKind
         from planner.failures.all_failures import compute_all_failures, to_document
@@ -190,30 +194,30 @@ class _Given:
             sample=sample,
             seed=seed,
         )
-        document = to_document(every, top=top, now=self.now)
+        make = cache(lambda: to_document(every, top=top, now=self.now))
         if self.is_json:
-            print_json(document)
+            print_json(make())
         else:
             lines = all_failures_screen(every, path, top, now=self.now)
             typer.echo("\n".join(lines))
         kinds = (DomainKind.BROKER, DomainKind.RACK)
-        return all(every.survives(kind) is not False for kind in kinds), document
+        return all(every.survives(kind) is not False for kind in kinds), make
 
     def play(
         self, path: Path, *, is_crash: bool, has_unclean: bool
-    ) -> tuple[bool, dict[str, Any]]:
+    ) -> tuple[bool, MakeDocument]:
         """
         Print one failure in stages.
 
         Returns
         -------
-        Whether all partitions stay available, and the document.
+        Whether all partitions stay available, and the maker of the document.
         """
         from planner.failures.failure_scenario import play, to_document
         from planner.failures.loss_screen import scenario_screen
 
         if self.resolved.loss is None:  # pragma: no cover - checked by the caller
-            return True, {}
+            return True, dict
         scenario = play(
             self.snapshot,
             self.state,
@@ -221,12 +225,12 @@ class _Given:
             self.resolved.loss,
             is_crash=is_crash,
         )
-        document = to_document(scenario, now=self.now)
+        make = cache(lambda: to_document(scenario, now=self.now))
         if self.is_json:
-            print_json(document)
+            print_json(make())
         else:
             lines = scenario_screen(
                 scenario, path, has_unclean=has_unclean, now=self.now
             )
             typer.echo("\n".join(lines))
-        return scenario.is_survived, document
+        return scenario.is_survived, make

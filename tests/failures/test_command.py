@@ -467,3 +467,14 @@ def test_drawn_pairs_say_their_error():
     lines = "\n".join(all_failures_screen(every, Path("s.json"), 3, now=now))
     assert "of 15; 5 drawn" in lines
     assert "±" in lines
+
+
+@pytest.mark.parametrize("options", [(), ("--broker", "4")], ids=["all", "one"])
+def test_a_screen_alone_makes_no_document(capsys, monkeypatch, options):
+    def refuse(*_: object, **__: object):
+        pytest.fail("a document was made")
+
+    monkeypatch.setattr("planner.failures.all_failures.to_document", refuse)
+    monkeypatch.setattr("planner.failures.failure_scenario.to_document", refuse)
+
+    assert run(capsys, "failures", SNAPSHOT_FILE, *options).code in {0, 3}

@@ -123,7 +123,7 @@ def assign(
     write_answer(
         output,
         "group-assignment",
-        record.model_dump(),
+        record.model_dump,
         has_report=report,
         is_quiet=source.is_quiet,
     )

@@ -74,7 +74,7 @@ def what_if(
     write_answer(
         output,
         "group-what-if",
-        answer.model_dump(),
+        answer.model_dump,
         has_report=report,
         is_quiet=source.is_quiet,
     )

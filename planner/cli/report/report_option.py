@@ -1,6 +1,6 @@
 """`--report` of commands: a page beside what `-o` writes."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -105,13 +105,26 @@ def check_answer(output: Path | None, name: str, *, is_wanted: bool) -> None:
 def write_answer(
     output: Path | None,
     name: str,
-    document: Mapping[str, Any],
+    make: Callable[[], Mapping[str, Any]],
     *,
     has_report: bool,
     is_quiet: bool,
 ) -> None:
     """
     Write the document of an answer into its folder, and its page; nothing without `-o`.
+
+    Parameters
+    ----------
+    output
+        Value of `-o`: the folder of the answer.
+    name
+        Name of the schema of the document, and of its file.
+    make
+        Maker of the document, which may take longer than the answer.
+    has_report
+        Value of `--report`.
+    is_quiet
+        Whether the files are not named on stderr.
 
     Raises
     ------
@@ -122,6 +135,7 @@ def write_answer(
         return
     from planner.io.answer_folder import write_document
 
+    document = make()
     path = write_document(output, name, document)
     if not is_quiet:
         print_words(f"wrote {path}")
