@@ -21,6 +21,7 @@ from support.scores import by_place, differences, in_memory
 from support.spark import snapshot
 from support.wrong_snapshots import (
     LOADING,
+    SOUND,
     TABLE_NAMES,
     TIME,
     WRONG,
@@ -47,7 +48,7 @@ def files(spark, tmp_path_factory):
     """A fleet folder, of which somebody else has written the files anew."""
     folder = tmp_path_factory.mktemp("fleet")
     store = Store(str(folder))
-    for name, change in {"good": None, **WRONG, **LOADING}.items():
+    for name, change in {**SOUND, **WRONG, **LOADING}.items():
         append(snapshot(name, TIME), store)
         tables = tables_of(name, change)
         (commit,) = (c for c in store.commits() if name in dict(c.snapshots.keys()))
@@ -144,9 +145,9 @@ def test_what_may_be_still_being_loaded_is_a_warning(request, path, name):
 @pytest.mark.parametrize("path", PATHS)
 def test_the_others_have_the_scores_of_files(request, path):
     scores, problems = request.getfixturevalue(path)
-    sound = ["good", *LOADING]
-    read = [read_as_file(tables_of(name, LOADING.get(name))) for name in sound]
+    scored_cases = {**SOUND, **LOADING}
+    read = [read_as_file(tables_of(*case)) for case in scored_cases.items()]
 
-    assert "good" not in {row["cluster_id"] for row in problems}
+    assert SOUND.keys().isdisjoint(row["cluster_id"] for row in problems)
     expected = [replace(each, taken_at=TIME) for each in read]
     assert differences(in_memory(expected), by_place(scores)) == []

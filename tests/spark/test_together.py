@@ -29,9 +29,9 @@ from planner.spark.scoring.shuffle.shuffle_rows import COMPLETE, seeds, sent
 from support.scores import by_place
 from support.snapshots import documents
 from support.spark import tamed
-from support.wrong_snapshots import LOADING, TIME, WRONG, tables_of
+from support.wrong_snapshots import LOADING, SOUND, TIME, WRONG, tables_of
 
-CHANGES = {"good": None, **WRONG, **LOADING}
+CHANGES = {**SOUND, **WRONG, **LOADING}
 DEFAULTS = ScoreSettings.defaults()
 
 

@@ -80,8 +80,8 @@ WRONG: dict[str, Change] = {
     "isr-elsewhere": _set("partitions", isr=[1, 3]),
     "isr-on-no-broker": _set("partitions", isr=[1, 77]),
     "isr-twice": _set("partitions", isr=[2, 2]),
-    "elr-elsewhere": _set("partitions", elr=[3]),
-    "last-known-elr-elsewhere": _set("partitions", last_known_elr=[3]),
+    "elr-twice": _set("partitions", elr=[2, 2]),
+    "last-known-elr-twice": _set("partitions", last_known_elr=[3, 3]),
     "adding-elsewhere": _set("partitions", adding_replicas=[3]),
     "removing-twice": _set("partitions", removing_replicas=[2, 2]),
     "offline-elsewhere": _set("partitions", offline_replicas=[3]),
@@ -126,6 +126,13 @@ LOADING: dict[str, Change] = {
 }
 """Changes that leave a table as if it were still being loaded, likewise."""
 
+SOUND: dict[str, Change | None] = {
+    "good": None,
+    "elr-of-former-replica": _set("partitions", elr=[3]),
+    "last-known-elr-of-former-replica": _set("partitions", last_known_elr=[3, 77]),
+}
+"""Changes that break no check, likewise."""
+
 
 def wide(kind: pa.DataType) -> pa.DataType:
     """Return a type whose integers are of 64 bits, so that none is cut on the way."""
@@ -159,8 +166,8 @@ def together(cases: Iterable[dict[str, pa.Table]]) -> dict[str, pa.Table]:
 
 
 def wrong_fleet() -> dict[str, pa.Table]:
-    """Return every snapshot that is wrong, every one to come, and a good one."""
-    cases = {"good": None, **WRONG, **LOADING}
+    """Return every snapshot that is wrong, every one to come, and every sound one."""
+    cases = {**SOUND, **WRONG, **LOADING}
     return together(tables_of(name, change) for name, change in cases.items())
 
 

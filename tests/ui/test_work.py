@@ -1,6 +1,5 @@
 """Plans in the background: the newest wins, and nothing holds up the page."""
 
-import os
 import time
 
 import pytest
@@ -12,8 +11,9 @@ from planner.ui.ui_play import play_of
 from planner.ui.ui_session import MOST_KEPT, Session
 from planner.ui.ui_state import UiState
 from planner.ui.ui_work import ENDED, STOPPED, PlanWork
-from planner.ui.ui_worker import Order, Refused, Stop, Written
+from planner.ui.ui_worker import Order, Written
 from support.ui import traffic
+from support.ui_processes import deaf, mortal, patient
 
 LONG_S = 120
 
@@ -48,32 +48,6 @@ def wait_for_words(job, words):
     while job.words != words:
         assert time.monotonic() < ends
         time.sleep(0.01)
-
-
-def patient(link, _):
-    """Report progress until a stop arrives; folders are written at once."""
-    while True:
-        order = link.recv()
-        while isinstance(order, Order) and order.folder is None:
-            link.send("still at it")
-            if link.poll(0.05) and isinstance(link.recv(), Stop):
-                link.send(Refused("stopped"))
-                break
-        if isinstance(order, Order) and order.folder is not None:
-            link.send(Written())
-
-
-def deaf(link, _):
-    """Take an order, and neither end nor read on."""
-    link.recv()
-    link.send("deaf")
-    time.sleep(LONG_S * 10)
-
-
-def mortal(link, _):
-    """End in the middle of an order."""
-    link.recv()
-    os._exit(3)
 
 
 def test_a_newer_plan_stops_the_older_one_at_once(working):
@@ -115,8 +89,10 @@ def test_a_process_that_does_not_stop_is_ended(working):
 def test_a_process_that_ends_is_replaced(working):
     work = working(mortal)
 
-    assert outcome_of(work.ask(Order(traffic(1.1)))) is ENDED
-    assert outcome_of(work.ask(Order(traffic(1.2)))) is ENDED
+    for load in (1.1, 1.2):
+        job = work.ask(Order(traffic(load)))
+        assert outcome_of(job) is ENDED
+        assert job.words == "at it"
 
 
 def test_a_real_plan_is_stopped_and_made_again(snapshot):
