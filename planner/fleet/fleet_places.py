@@ -42,7 +42,7 @@ class FolderCheck:
         """Return the problem of a schema's name, or of a local folder; `None`: none."""
         if self.path is not None and self.path.startswith(CATALOG):
             return schema_problem(self.path)
-        root = None if self.path is None else _here(self.path)
+        root = None if self.path is None else folder_here(self.path)
         if root is None or (root / self.inside).is_dir():
             return None
         rule = self.rule if root.is_dir() else "there is no such folder"
@@ -166,9 +166,10 @@ def is_local(master: str | None, conf: Mapping[str, str]) -> bool:
     )
 
 
-def is_folder_here(path: str) -> bool:
-    """Return whether a path is on the local file system."""
-    return _here(path) is not None
+def folder_here(path: str) -> Path | None:
+    """Return the local folder of a path; `None` if the path has a scheme."""
+    plain = _FILE.sub("", path, count=1)
+    return None if _SCHEME.match(plain) else Path(plain)
 
 
 def require_folders(checks: Iterable[FolderCheck]) -> None:
@@ -187,9 +188,3 @@ def require_folders(checks: Iterable[FolderCheck]) -> None:
         paths = " and ".join(problem.file for problem in found)
         msg = f"cannot read {paths}"
         raise BadInputError(msg, found)
-
-
-def _here(path: str) -> Path | None:
-    """Return the local folder of a path; `None` if the path has a scheme."""
-    plain = _FILE.sub("", path, count=1)
-    return None if _SCHEME.match(plain) else Path(plain)

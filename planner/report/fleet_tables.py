@@ -14,6 +14,10 @@ LEFT_OUT: Mapping[str, Sequence[str]] = {
     "problems": (),
     "plans": _OF_PLANS,
     "scenarios": (*_OF_PLANS, "answer"),
+    "trends": (),
+    "balance": (),
+    "changes": ("partition", "from_brokers", "to_brokers"),
+    "drift": ("loads", "plan_fingerprint"),
 }
 """
 Tables of a page, and their columns that it leaves out: those of megabytes, and those
@@ -25,6 +29,10 @@ NEEDED: Mapping[str, Sequence[str]] = {
     "problems": ("severity",),
     "plans": ("request", "status", "moved_bytes"),
     "scenarios": ("request", "status", "moved_bytes", "holds"),
+    "trends": ("level", "resource", "days_until_threshold", "days_until_full"),
+    "balance": ("resource", "max_use", "max_use_change"),
+    "changes": ("topic", "bytes", "reason"),
+    "drift": ("request", "status"),
 }
 """Columns of each table without which there is no page, besides `KEY`."""
 KEY = ("cluster_id", "taken_at")
@@ -38,7 +46,7 @@ def has_fleet_tables(folder: Path) -> bool:
 
 def read_fleet_tables(folders: Sequence[Path]) -> dict[str, list[Row]]:
     """
-    Read the tables of folders that `fleet score`, `overview` and `plan` wrote.
+    Read the tables of folders that commands of fleets wrote.
 
     Parameters
     ----------
@@ -48,7 +56,7 @@ def read_fleet_tables(folders: Sequence[Path]) -> dict[str, list[Row]]:
     Returns
     -------
     The rows of each table that is there: the last snapshot of each cluster; of scores
-    those of clusters alone.
+    those of clusters alone, of trends also what reaches a limit, of changes the totals.
 
     Raises
     ------
@@ -76,12 +84,15 @@ def _rows(folder: Path, name: str) -> list[Row]:
 
     try:
         table = dataset.dataset(folder, format="parquet", partitioning="hive")
+        if not table.files:
+            # A table that is partitioned by day has no file before its first row.
+            return []
         if missing := {*KEY, *NEEDED[name]} - set(table.schema.names):
             raise _refusal(
                 folder, f"must have the columns {', '.join(sorted(missing))}"
             )
         names = [each for each in table.schema.names if each not in LEFT_OUT[name]]
-        only = dataset.field("level") == "cluster" if name == "scores" else None
+        only = _filter(name)
         rows: list[Row] = table.to_table(columns=names, filter=only).to_pylist()
     except (OSError, pa.ArrowInvalid) as error:
         rule = f"must be a table of a fleet, in Parquet: {first_line(error)}"
@@ -89,8 +100,23 @@ def _rows(folder: Path, name: str) -> list[Row]:
     return rows
 
 
+def _filter(name: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the condition on the rows of a table that are read; `None` for all."""
+    from pyarrow.dataset import field
+
+    if name == "changes":
+        return field("topic").is_null()
+    if name not in {"scores", "trends"}:
+        return None
+    of_cluster = field("level") == "cluster"
+    if name == "scores":
+        return of_cluster
+    days = [field(column) for column in ("days_until_threshold", "days_until_full")]
+    return of_cluster | days[0].is_valid() | days[1].is_valid()
+
+
 def _refusal(folder: Path, rule: str) -> BadInputError:
-    remedy = "name a folder that 'fleet score', 'overview' or 'plan' wrote"
+    remedy = "name a folder that a command of fleets wrote, such as 'fleet score'"
     return refusal("the report cannot be made", str(folder), rule, remedy)
 
 

@@ -147,6 +147,18 @@ def test_problems_that_a_later_score_has_outlived_are_left_out(capsys, tmp_path)
     assert verdict(new).endswith("Not scored: 1 cluster (orders-eu).")
 
 
+def test_a_table_without_rows_is_an_empty_folder(capsys, tmp_path):
+    run(capsys, "score", SNAPSHOT_FILE, "-o", tmp_path / "scores")
+    before = page_of(capsys, tmp_path, tmp_path / "scores")
+    (tmp_path / "scores" / "problems").mkdir(exist_ok=True)
+    for file in (tmp_path / "scores" / "problems").rglob("*.parquet"):
+        file.unlink()
+
+    page = page_of(capsys, tmp_path, tmp_path / "scores")
+
+    assert verdict(page) == verdict(before)
+
+
 def test_the_chart_of_scores_has_the_numbers_of_the_score(capsys, tmp_path):
     run(capsys, "score", SNAPSHOT_FILE, "-o", tmp_path / "scores")
     document = run(capsys, "score", SNAPSHOT_FILE, "--format", "json").document
@@ -184,6 +196,94 @@ def test_of_many_clusters_the_worst_are_drawn_and_the_page_stays_small(
     assert "The charts leave out 4960 clusters, the least full." in page
     assert "cluster-04999" in page
     assert "cluster-00001" not in page
+
+
+def trend_row(cluster_id, level, full=None, threshold=None):
+    return {
+        "cluster_id": cluster_id,
+        "taken_at": NEW,
+        "level": level,
+        "broker": 7 if level == "broker" else None,
+        "resource": "disk",
+        "growth_per_day": 10.0**9,
+        "days_until_full": full,
+        "days_until_threshold": threshold,
+    }
+
+
+def test_trends_name_the_clusters_that_reach_a_limit_soon(capsys, tmp_path):
+    schema = CONTRACTS["trends"].schema
+    rows = [
+        trend_row("slow", "broker", 400.0, 300.0),
+        trend_row("fast", "broker", 12.0, 3.0),
+        trend_row("fast", "cluster", 10.0, 2.0),
+        trend_row("flat", "cluster"),
+        trend_row("flat", "topic"),
+    ]
+    write(tmp_path, "trends", rows, schema)
+
+    page = page_of(capsys, tmp_path, tmp_path)
+
+    check_page(page)
+    assert verdict(page) == (
+        "A broker or log dir is full within 30 days: 1 cluster (fast). "
+        "A capacity threshold is reached within 30 days: 1 cluster (fast)."
+    )
+    assert "<title>Fleet: 3 clusters</title>" in page
+    assert page.index('"fast"') < page.index('"slow"') < page.index('"flat"')
+
+
+def test_trends_without_limits_say_so(capsys, tmp_path):
+    rows = [trend_row("slow", "broker", 400.0, 300.0), trend_row("flat", "cluster")]
+    write(tmp_path, "trends", rows, CONTRACTS["trends"].schema)
+
+    assert verdict(page_of(capsys, tmp_path, tmp_path)) == (
+        "No limit is reached within 30 days, as far as is known."
+    )
+
+
+def change_row(cluster_id, **changes):
+    return {"cluster_id": cluster_id, "taken_at": NEW, "before": OLD, **changes}
+
+
+def test_changes_and_the_progress_of_plans_are_listed_by_cluster(capsys, tmp_path):
+    changes = [
+        change_row("a", bytes=10**12, copies=3),
+        change_row("a", topic="orders", partition=1, bytes=10**12, copies=3),
+        change_row("b", reason="a file is broken"),
+    ]
+    drift = [
+        {"cluster_id": "a", "taken_at": NEW, "request": "r", "status": "completed"},
+        {"cluster_id": HOSTILE, "taken_at": NEW, "request": "r", "status": "differs"},
+        {"cluster_id": "c", "taken_at": NEW, "request": "r", "status": "unknown"},
+    ]
+    write(tmp_path, "changes", changes, CONTRACTS["changes"].schema)
+    write(tmp_path, "drift", drift, CONTRACTS["drift"].schema)
+
+    page = page_of(capsys, tmp_path, tmp_path)
+
+    check_page(page)
+    escaped = "&lt;script&gt;document.title=&#39;taken&#39;&lt;/script&gt;"
+    assert verdict(page) == (
+        "Not compared: 1 cluster (b). "
+        "1 TB copied since the snapshot before, in 1 cluster. "
+        "3 plans by now: 1 completed, 1 differs, 1 unknown. "
+        f"The cluster differs from its plan: 1 cluster ({escaped}). "
+        "The progress of a plan is unknown: 1 cluster (c)."
+    )
+    assert '"orders"' not in page
+
+
+def test_balance_has_the_cluster_that_became_worse_first(capsys, tmp_path):
+    rows = [
+        change_row("better", resource="disk", max_use=0.5, max_use_change=-0.1),
+        change_row("worse", resource="disk", max_use=0.6, max_use_change=0.2),
+    ]
+    write(tmp_path, "balance", rows, CONTRACTS["balance"].schema)
+
+    page = page_of(capsys, tmp_path, tmp_path)
+
+    assert page.index('"worse"') < page.index('"better"')
 
 
 def test_the_same_table_twice_is_refused(capsys, tmp_path):

@@ -17,6 +17,11 @@ from planner.cli.common.spark_options import (
     session_of,
 )
 from planner.cli.fleet.fleet_commands import Fleet
+from planner.cli.report.report_option import (
+    Report,
+    check_fleet_report,
+    write_fleet_report,
+)
 
 MOST_ROWS = 50
 
@@ -33,6 +38,7 @@ def changes(
             help="Destination of changes and drift: a folder, or table:CATALOG.SCHEMA.",
         ),
     ],
+    report: Report = False,
     plans: Annotated[
         str | None,
         typer.Option(
@@ -64,6 +70,7 @@ def changes(
     from planner.fleet.snapshot_selection import read_selection
 
     selection = read_selection(since, until, cluster)
+    page_folder = check_fleet_report(output, is_wanted=report)
     session = session_of(
         master,
         conf,
@@ -82,6 +89,7 @@ def changes(
         print_drift(done.drifted)
         if not quiet:
             print_words(_end(output, len(done.changed)))
+    write_fleet_report(page_folder, is_quiet=quiet)
     is_odd = any(row["status"] in {"differs", "unknown"} for row in done.drifted)
     is_odd |= any(row["reason"] is not None for row in done.changed)
     raise typer.Exit(ExitCode.FINDINGS if is_odd else ExitCode.OK)

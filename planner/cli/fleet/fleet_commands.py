@@ -20,6 +20,11 @@ from planner.cli.common.spark_options import (
 from planner.cli.fleet.fleet_fail_on import NOT_ON_SPARK, judged, print_failing
 from planner.cli.fleet.fleet_lines import facts_of_score, print_lines
 from planner.cli.plan.declared_options import Band, CapacityThreshold
+from planner.cli.report.report_option import (
+    Report,
+    check_fleet_report,
+    write_fleet_report,
+)
 
 if TYPE_CHECKING:
     from planner.spark.command import FleetScored
@@ -57,6 +62,7 @@ def score(
     fleet: Fleet,
     *,
     output: Output,
+    report: Report = False,
     score_all: All = False,
     fail_on: FailOn = None,
     band: Band = None,
@@ -79,7 +85,7 @@ def score(
 
     Example: kafka-planner fleet score fleet -o scores
     """
-    from planner.fleet.fleet_places import fleet_check, is_folder_here
+    from planner.fleet.fleet_places import fleet_check, folder_here
     from planner.fleet.snapshot_selection import read_selection
     from planner.score import ScoreRequest
     from planner.score.fail_on import parse_conditions
@@ -87,7 +93,8 @@ def score(
     conditions = parse_conditions(fail_on or [], absent=NOT_ON_SPARK)
     request = ScoreRequest(band=band or (), capacity_threshold=capacity_threshold or ())
     selection = read_selection(since, until, cluster)
-    is_here = is_folder_here(fleet) and is_folder_here(output)
+    page_folder = check_fleet_report(output, is_wanted=report)
+    is_here = folder_here(fleet) is not None and folder_here(output) is not None
     session = session_of(
         master, conf, in_python=is_here, reads=[fleet_check(fleet)], writes=output
     )
@@ -111,6 +118,7 @@ def score(
         print_failing(failing)
         if not quiet:
             _print_end(found, output)
+    write_fleet_report(page_folder, is_quiet=quiet)
     is_odd = bool(found.problems or failing)
     raise typer.Exit(ExitCode.FINDINGS if is_odd else ExitCode.OK)
 

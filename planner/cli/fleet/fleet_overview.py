@@ -29,6 +29,11 @@ from planner.cli.fleet.fleet_costs import cost_lines, print_cluster_costs
 from planner.cli.fleet.fleet_fail_on import judged, print_failing
 from planner.cli.fleet.fleet_lines import ClusterFacts, print_lines, print_wrapped
 from planner.cli.plan.declared_options import Band, CapacityThreshold
+from planner.cli.report.report_option import (
+    Report,
+    check_fleet_report,
+    write_fleet_report,
+)
 from planner.fleet.overview_costs import fleet_costs
 
 MUCH_ESTIMATED = 0.5
@@ -46,6 +51,7 @@ def overview(
             help="Destination of the overview: a folder, or table:CATALOG.SCHEMA.",
         ),
     ],
+    report: Report = False,
     trends: Annotated[
         str | None,
         typer.Option(
@@ -109,6 +115,7 @@ def overview(
     state = Snapshot().to_state()
     settings = read_options(options, state, problems=problems).settings
     selection = read_selection(since, until, cluster)
+    page_folder = check_fleet_report(output, is_wanted=report)
     priced = None if prices is None else read_fleet_prices(prices)
     session = session_of(
         master,
@@ -147,6 +154,7 @@ def overview(
         print_failing(failing)
     if output_format is not MetricsFormat.JSON and not quiet:
         print_words(f"wrote {output}: {len(rows):,} clusters")
+    write_fleet_report(page_folder, is_quiet=quiet)
     is_odd = bool(failing) or any(row["status"] != "ok" for row in rows)
     raise typer.Exit(ExitCode.FINDINGS if is_odd else ExitCode.OK)
 

@@ -22,6 +22,11 @@ from planner.cli.common.spark_options import (
 from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_scenarios import print_scenarios, read_scenarios
 from planner.cli.plan.plan_options import RequestOptions, with_request_options
+from planner.cli.report.report_option import (
+    Report,
+    check_fleet_report,
+    write_fleet_report,
+)
 
 if TYPE_CHECKING:
     from planner.fleet.cluster_plans import FleetRequest, NamedRequest
@@ -43,6 +48,7 @@ def plan(
             help="Destination of plans: a folder, or table:CATALOG.SCHEMA.",
         ),
     ],
+    report: Report = False,
     goal: Annotated[
         str, typer.Option("--goal", metavar="GOAL", help="Operation to plan.")
     ] = "rebalance",
@@ -112,6 +118,7 @@ def plan(
     else:
         wanted = read_scenarios(scenarios, growth, options, asked.sources)
     selection = read_selection(since, until, cluster)
+    page_folder = check_fleet_report(output, is_wanted=report)
     session = session_of(
         master, conf, in_python=True, reads=[fleet_check(fleet)], writes=output
     )
@@ -132,6 +139,7 @@ def plan(
         print_json({name: done.rows, "skipped": done.skipped})
     else:
         _print_screen(done, output, is_played=scenarios is not None, quiet=quiet)
+    write_fleet_report(page_folder, is_quiet=quiet)
     raise typer.Exit(_exit_code(done.rows))
 
 

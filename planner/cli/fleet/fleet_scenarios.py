@@ -22,6 +22,7 @@ OF_FLEETS = frozenset(
     (
         "fleet",
         "output",
+        "report",
         "scenarios",
         "growth",
         "history",

@@ -16,6 +16,11 @@ from planner.cli.common.spark_options import (
     session_of,
 )
 from planner.cli.fleet.fleet_lines import days_text as interval_text
+from planner.cli.report.report_option import (
+    Report,
+    check_fleet_report,
+    write_fleet_report,
+)
 
 MOST_ROWS = 30
 
@@ -36,6 +41,7 @@ def trends(
             "table:CATALOG.SCHEMA.",
         ),
     ],
+    report: Report = False,
     since: Since = None,
     until: Until = None,
     cluster: Cluster = None,
@@ -55,6 +61,7 @@ def trends(
     from planner.fleet.snapshot_selection import read_selection
 
     selection = read_selection(since, until, cluster)
+    page_folder = check_fleet_report(output, is_wanted=report)
     session = session_of(
         master, conf, reads=[results_check(scores, "scores", "score")], writes=output
     )
@@ -63,10 +70,11 @@ def trends(
     rows = trends_folder(session, scores, output, selection=selection)
     if output_format is OutputFormat.JSON:
         print_json({"soonest": rows})
-        return
-    print_soonest(rows[:MOST_ROWS])
-    if not quiet:
-        print_words(f"wrote {output}")
+    else:
+        print_soonest(rows[:MOST_ROWS])
+        if not quiet:
+            print_words(f"wrote {output}")
+    write_fleet_report(page_folder, is_quiet=quiet)
 
 
 def print_soonest(rows: list[dict[str, Any]]) -> None:

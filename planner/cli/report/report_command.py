@@ -13,8 +13,8 @@ Inputs = Annotated[
     list[Path],
     typer.Argument(
         metavar="PLAN|SNAP|TABLES...",
-        help="A plan folder, snapshots, what --format json printed, or what 'fleet "
-        "score', 'overview' and 'plan' wrote.",
+        help="A plan folder, snapshots, what --format json printed, or folders that "
+        "commands of fleets wrote.",
     ),
 ]
 Output = Annotated[

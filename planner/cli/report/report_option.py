@@ -77,6 +77,57 @@ def write_report(page: "Page", folder: Path, *, is_quiet: bool) -> None:
         print_words(f"wrote {path}")
 
 
+def check_fleet_report(output: str, *, is_wanted: bool) -> Path | None:
+    """
+    Check that a report of tables of a fleet is possible, before Spark is started.
+
+    Parameters
+    ----------
+    output
+        Value of `-o`: a folder, or ``table:CATALOG.SCHEMA``.
+    is_wanted
+        Value of `--report`.
+
+    Returns
+    -------
+    The folder of the report; `None` without one.
+
+    Raises
+    ------
+    BadInputError
+        If the extra is not installed, or the tables are not in a folder of this
+        machine.
+    """
+    if not is_wanted:
+        return None
+    from planner.fleet.fleet_places import folder_here
+
+    check_report(output, is_wanted=True)
+    folder = folder_here(output)
+    if folder is None:
+        rule = f"{REPORT_NAME} is made of tables in a folder of this machine"
+        remedy = "name a folder with -o, or leave out --report"
+        refuse_option("--report", "", rule, remedy)
+    return folder
+
+
+def write_fleet_report(folder: Path | None, *, is_quiet: bool) -> None:
+    """
+    Write the page of the tables of a fleet beside them; nothing without a folder.
+
+    Raises
+    ------
+    BadInputError
+        If the tables cannot be read, or the file cannot be written.
+    """
+    if folder is None:
+        return
+    from planner.report.fleet_tables import read_fleet_tables
+    from planner.report.pages.fleet_page import fleet_page
+
+    write_report(fleet_page(read_fleet_tables([folder])), folder, is_quiet=is_quiet)
+
+
 def check_answer(output: Path | None, name: str, *, is_wanted: bool) -> None:
     """
     Check `-o` and `--report` of a command whose answer is one document.

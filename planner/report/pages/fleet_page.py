@@ -1,6 +1,6 @@
 """The page of tables of fleets: clusters, the worst first, and their plans."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,14 +17,27 @@ from planner.report.pages.blocks import (
     Section,
     Words,
 )
+from planner.report.pages.fleet_verdict import (
+    Row,
+    Tables,
+    cluster_name,
+    fleet_verdict,
+)
 from planner.report.pages.load_blocks import figures_table
-from planner.text.format import bytes_text, plural
+from planner.text.format import plural
 
 MOST_ROWS = 4000
-MOST_NAMES = 5
-WRONG = ("offline_partitions", "under_min_isr", "rack")
-"""Columns of an overview, and fields of violations, that count what is wrong."""
-FIRST = ("cluster_id", "taken_at", "request", "resource", "status", "holds", "reason")
+FIRST = (
+    "cluster_id",
+    "taken_at",
+    "request",
+    "broker",
+    "log_dir",
+    "resource",
+    "status",
+    "holds",
+    "reason",
+)
 OVERVIEW = (
     *FIRST,
     "owner",
@@ -49,9 +62,7 @@ OVERVIEW = (
     "saving_at_most",
 )
 """Columns of an overview that fit a page; the table has all."""
-LEFT_OUT = ("version", "date", "level", "broker", "log_dir", "topic", "request_hash")
-Row = Mapping[str, Any]
-Tables = Mapping[str, Sequence[Row]]
+LEFT_OUT = ("version", "date", "level", "request_hash")
 
 
 def fleet_page(tables: Tables) -> Page:
@@ -61,17 +72,21 @@ def fleet_page(tables: Tables) -> Page:
     Parameters
     ----------
     tables
-        Rows of the last snapshot of each cluster, by the name of the table:
-        `overview`, `scores`, `problems`, `plans`, `scenarios`.
+        Rows of the last snapshot of each cluster, by the name of the table, as
+        `planner.report.fleet_tables` reads them.
     """
-    clusters = {_id(row) for rows in tables.values() for row in rows}
+    clusters = {cluster_name(row) for rows in tables.values() for row in rows}
     times = [row["taken_at"] for rows in tables.values() for row in rows]
-    sections = [Section("verdict", "Verdict", list(_verdict(tables, clusters)))]
+    sections = [Section("verdict", "Verdict", list(_verdict(tables, len(clusters))))]
     makers = {
         "overview": _overview,
         "scores": _scores,
         "plans": _plans,
         "scenarios": _plans,
+        "trends": _trends,
+        "balance": _balance,
+        "changes": _changes,
+        "drift": _plain,
         "problems": _plain,
     }
     for name, maker in makers.items():
@@ -86,90 +101,11 @@ def fleet_page(tables: Tables) -> Page:
     )
 
 
-def _verdict(tables: Tables, clusters: set[str]) -> Iterator[Block]:
-    sentences = [
-        *_wrong_sentences(
-            tables.get("overview") or _wrong_of(tables.get("scores", ()))
-        ),
-        *_plan_sentences("plan", tables.get("plans", ())),
-        *_plan_sentences("scenario", tables.get("scenarios", ())),
-    ]
-    failed = {
-        _id(row) for row in tables.get("problems", ()) if row["severity"] == "error"
-    }
-    if failed:
-        sentences.append(f"Not scored: {_named(failed)}.")
-    text = " ".join(sentences) or "No cluster has what is looked for here."
-    yield Words(text, is_strong=True)
-    pairs = [("clusters", f"{len(clusters):,}")]
+def _verdict(tables: Tables, num_clusters: int) -> Iterator[Block]:
+    yield Words(fleet_verdict(tables), is_strong=True)
+    pairs = [("clusters", f"{num_clusters:,}")]
     pairs += [(name, f"{len(rows):,} rows") for name, rows in tables.items()]
     yield Facts(pairs)
-
-
-def _wrong_of(scores: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return the rows of clusters in an overview's columns, from their scores."""
-    found: dict[str, dict[str, Any]] = {}
-    for row in scores:
-        violations = row["violations"] or {}
-        mine = found.setdefault(
-            _id(row),
-            {"cluster_id": row["cluster_id"], **{n: violations.get(n) for n in WRONG}},
-        )
-        over = row["brokers_over_threshold"] or 0
-        mine["brokers_over_threshold"] = mine.get("brokers_over_threshold", 0) + over
-        mine["is_incomplete"] = row.get("complete") is False
-    return list(found.values())
-
-
-def _wrong_sentences(rows: Sequence[Row]) -> Iterator[str]:
-    if not rows:
-        return
-    words = {
-        "offline_partitions": "Partitions are offline",
-        "under_min_isr": "Partitions are under min ISR",
-        "rack": "Partitions are against the rack rule",
-        "brokers_over_threshold": "Brokers are over a threshold",
-        "is_incomplete": "Partitions are missing in the snapshot",
-    }
-    unread = [row for row in rows if row.get("status") not in {None, "ok"}]
-    if unread:
-        yield f"Not read: {_named(map(_id, unread))}."
-    is_fine = True
-    for column, text in words.items():
-        if hurt := [_id(row) for row in rows if row.get(column)]:
-            is_fine = False
-            yield f"{text}: {_named(hurt)}."
-    tight = [row for row in rows if (row.get("headroom_n1_broker") or 0) < 0]
-    if tight:
-        yield f"No room for the loss of a broker: {_named(map(_id, tight))}."
-    if is_fine and not unread and not tight:
-        yield f"Nothing is wrong in {plural(len(rows), 'cluster')}."
-
-
-def _plan_sentences(noun: str, rows: Sequence[Row]) -> Iterator[str]:
-    if not rows:
-        return
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row["status"]] = counts.get(row["status"], 0) + 1
-    parts = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()))
-    moved = sum(row["moved_bytes"] or 0 for row in rows)
-    yield f"{plural(len(rows), noun)}: {parts}; {bytes_text(moved)} to copy."
-    failing = [row for row in rows if row.get("holds") is False]
-    if failing:
-        yield f"A scenario does not hold: {_named(map(_id, failing))}."
-
-
-def _id(row: Row) -> str:
-    return str(row["cluster_id"] or "(no id)")
-
-
-def _named(ids: Iterable[str]) -> str:
-    """Return the number of clusters and the names of the first."""
-    listed = sorted(set(ids))
-    names = ", ".join(listed[:MOST_NAMES])
-    more = f" and {len(listed) - MOST_NAMES:,} more" if len(listed) > MOST_NAMES else ""
-    return f"{plural(len(listed), 'cluster')} ({names}{more})"
 
 
 def _overview(name: str, rows: Sequence[Row]) -> Iterator[Block]:
@@ -187,14 +123,14 @@ def _rank(row: Row) -> tuple[Any, ...]:
     counts = [-(row[column] or 0) for column in ("offline_partitions", "under_min_isr")]
     is_read = row["status"] == "ok"
     worst = -(row["brokers_over_threshold"] or 0), -(row["max_disk_use"] or 0.0)
-    return (is_read, *counts, *worst, _id(row))
+    return (is_read, *counts, *worst, cluster_name(row))
 
 
 def _scores(name: str, rows: Sequence[Row]) -> Iterator[Block]:
     pictures, ranked = [], []
     for resource in RESOURCES:
         own = [row for row in rows if row["resource"] == resource]
-        own.sort(key=lambda row: (-(row["max_use"] or 0.0), _id(row)))
+        own.sort(key=lambda row: (-(row["max_use"] or 0.0), cluster_name(row)))
         ranked += own
         if resource in USED:
             used = [_percent(row["max_use"]) for row in own]
@@ -210,7 +146,37 @@ def _plans(name: str, rows: Sequence[Row]) -> Iterator[Block]:
 
 
 def _plan_rank(row: Row) -> tuple[Any, ...]:
-    return (-(row["moved_bytes"] or 0), _id(row), row["request"])
+    return (-(row["moved_bytes"] or 0), cluster_name(row), row["request"])
+
+
+def _trends(name: str, rows: Sequence[Row]) -> Iterator[Block]:
+    limits = [row for row in rows if row["level"] != "cluster"]
+    if limits:
+        yield Words("Brokers and log dirs that reach a limit, the soonest first.")
+        yield _table("limits", sorted(limits, key=_days_rank))
+    yield Words("Growth of whole clusters.")
+    yield _table(name, [row for row in rows if row["level"] == "cluster"])
+
+
+def _days_rank(row: Row) -> tuple[Any, ...]:
+    days = (row["days_until_full"], row["days_until_threshold"])
+    return (min(each for each in days if each is not None), cluster_name(row))
+
+
+def _balance(name: str, rows: Sequence[Row]) -> Iterator[Block]:
+    yield _table(name, sorted(rows, key=_change_rank))
+
+
+def _change_rank(row: Row) -> tuple[Any, ...]:
+    return (-(row["max_use_change"] or 0.0), cluster_name(row), row["resource"])
+
+
+def _changes(name: str, rows: Sequence[Row]) -> Iterator[Block]:
+    yield _table(name, sorted(rows, key=_bytes_rank))
+
+
+def _bytes_rank(row: Row) -> tuple[Any, ...]:
+    return (row["reason"] is None, -(row["bytes"] or 0), cluster_name(row))
 
 
 def _plain(name: str, rows: Sequence[Row]) -> Iterator[Block]:
@@ -245,7 +211,7 @@ def _picture(
         resource=name,
         level="cluster",
         unit=unit,
-        places=[_id(row) for row in rows[shown]],
+        places=[cluster_name(row) for row in rows[shown]],
         now=now[shown],
         before=None,
         target=[None] * len(rows[shown]) if target is None else target[shown],
