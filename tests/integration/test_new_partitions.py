@@ -52,6 +52,12 @@ def test_a_topic_is_tried_and_made(three: Cluster, tmp_path):
     assert sum(3 in row for row in replicas_of(three, "fresh")) >= 2
     code, done = verify(three, plan)
     assert (code, done["status"]) == (0, "completed")
+    assert made.document["done"] == f"done: topic created, as {plan}/journal.jsonl says"
+    journal = (plan / "journal.jsonl").read_text()
+    assert journal.count('"kind": "creation"') == 1
+    resumed = run_here("apply", plan, *server)
+    assert resumed.code == 0, resumed.out
+    assert "3 partitions as planned, 0 being moved" in resumed.out
     assert again.code == 2
     assert "already exists" in again.document["problems"][0]["rule"]
 

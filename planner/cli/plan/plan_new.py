@@ -13,18 +13,23 @@ from planner.cli.common.common_options import (
     OutputFormat,
     SnapshotArgument,
 )
-from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import notes_unless, print_json, print_words
+from planner.cli.common.output import print_json, print_words
+from planner.cli.plan.create_new import (
+    check_live_options,
+    exit_code,
+    open_client,
+    request_new,
+)
 from planner.cli.plan.plan_options import CommandOptions, with_plan_options
 from planner.cli.plan.run_plan import plot_if_asked
 from planner.cli.snapshot.snapshot_live import Resolve, Timeout
-from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from planner.kafka.client.admin_client import ClusterClient
+    from planner.options.plan_request import PlanRequest
     from planner.plan.run.plan_new_partitions import PlannedNew
     from planner.snapshot import Snapshot
 
@@ -76,45 +81,28 @@ def _run(
     goal: str, snapshot: Path, options: CommandOptions, given: dict[str, Any]
 ) -> NoReturn:
     """Read, plan, check, write, validate or apply, print, exit."""
-    from planner.cli.common.snapshot_reading import read_snapshot
     from planner.options.plan_request import PlanRequest
-    from planner.plan.folder.plan_folder import check_plan_output
-    from planner.plan.run.plan_new_partitions import (
-        make_new,
-        read_new_request,
-        write_new,
-    )
+    from planner.plan.run.plan_new_partitions import make_new, write_new
 
     began = time.perf_counter()
-    inputs = Gatherer()
-    inputs.read(options.raise_problems)
-    inputs.read(lambda: _check_live(given))
     output = options.output
-    if output is not None:
-        inputs.read(lambda: check_plan_output(output))
-    read = inputs.read(lambda: read_snapshot(snapshot))
-    client = inputs.read(lambda: _client(given, quiet=options.quiet))
     request = PlanRequest(goal, **options.given)
-    configs = {} if read is None else read.configs
-    if read is not None and inputs.has_problems:
-        state = read.to_state()
-        inputs.read(lambda: read_new_request(state, request, configs))
-    inputs.raise_problems()
-    assert read is not None  # noqa: S101 - else there were problems
+    read, client = _inputs(snapshot, request, options, given)
     was_read = time.perf_counter()
     with options.named_by_source():
         planned = make_new(
             read.to_state(),
             request,
-            cluster_configs=configs,
+            cluster_configs=read.configs,
             taken_at=read.taken_at,
             resources=read.topic_resources(),
         )
     was_planned = time.perf_counter()
     more = options.more_files(lambda: planned.findings)
     files = [] if output is None else write_new(planned, output, more)
-    done = _live(planned, client, given) if client is not None else None
+    done = None if client is None else request_new(planned, client, output, given)
     ended = time.perf_counter()
+    words = None if done is None else done.words
     if options.output_format is OutputFormat.JSON:
         seconds = {
             "read": was_read - began,
@@ -122,91 +110,49 @@ def _run(
             "write": ended - was_planned,
             "total": ended - began,
         }
-        _print_document(planned, seconds, done)
+        _print_document(planned, seconds, words)
     else:
         typer.echo("\n".join(_lines(planned, read, snapshot, output, files)))
         plot_if_asked(options, planned.plan)
-        if done is not None:
-            typer.echo(done)
+        if words is not None:
+            typer.echo(words)
         elif output is None and not options.quiet:
             print_words("nothing written: give -o PLAN to write the plan")
-    raise typer.Exit(_exit_code(planned))
+    raise typer.Exit(exit_code(planned) if done is None else done.code)
 
 
-def _check_live(given: dict[str, Any]) -> None:
-    """Refuse options that contradict each other."""
-    asks = given["apply"] or given["validate_only"]
-    reaches = given["bootstrap_server"] or given["command_config"]
-    both = given["apply"] and given["validate_only"]
-    server = "--bootstrap-server"
-    rules = [
-        ("--apply", both, "contradicts --validate-only", "leave one of them out"),
-        (server, asks and not reaches, "must name a broker", f"{server} HOST:PORT"),
-        (server, reaches and not asks, "needs --apply or --validate-only", "add one"),
-        ("--yes", given["yes"] and not given["apply"], "needs --apply", "add --apply"),
-    ]
-    problems = [
-        InputProblem(
-            file="command line", place=place, value="", rule=rule, remedy=remedy
-        )
-        for place, is_wrong, rule, remedy in rules
-        if is_wrong
-    ]
-    if problems:
-        msg = "bad options"
-        raise BadInputError(msg, problems)
+def _inputs(
+    snapshot: Path,
+    request: "PlanRequest",
+    options: CommandOptions,
+    given: dict[str, Any],
+) -> "tuple[Snapshot, ClusterClient | None]":
+    """
+    Return the snapshot, and a client of the cluster if it is asked for something.
 
+    Raises
+    ------
+    BadInputError
+        With every problem of the inputs.
+    """
+    from planner.cli.common.snapshot_reading import read_snapshot
+    from planner.plan.folder.plan_folder import check_plan_output
+    from planner.plan.run.plan_new_partitions import read_new_request
 
-def _client(given: dict[str, Any], *, quiet: bool) -> "ClusterClient | None":
-    if not (given["apply"] or given["validate_only"]):
-        return None
-    from planner.kafka.client.client_session import open_cluster
-
-    return open_cluster(
-        given["bootstrap_server"],
-        given["command_config"],
-        resolve=given["resolve"] or (),
-        timeout_s=given["timeout"],
-        note=notes_unless(quiet),
-    )
-
-
-def _live(planned: "PlannedNew", client: "ClusterClient", given: dict[str, Any]) -> str:
-    """Validate the request on the cluster, or apply it; return the outcome."""
-    from planner.kafka.actions.create_topics import add_partitions as grow
-    from planner.kafka.actions.create_topics import create_topic
-
-    is_trial = not (given["apply"] and given["yes"])
-    lists = planned.lists.replicas
-    may = planned.is_ok and _exit_code(planned) == ExitCode.OK
-    if not is_trial and not may:
-        return "nothing was changed: the plan breaks rules, see above"
-    with client:
-        if planned.first:
-            count = planned.first + len(lists)
-            grow(client, planned.topic, count, lists, is_trial=is_trial)
-        else:
-            create_topic(
-                client,
-                planned.topic,
-                lists,
-                configs=planned.configs,
-                is_trial=is_trial,
-            )
-    what = "partitions added" if planned.first else "topic created"
-    if not is_trial:
-        return f"done: {what}"
-    if given["apply"]:
-        return (
-            f"the cluster accepts it ({what}); nothing was changed; add --yes to do it"
-        )
-    return f"the cluster accepts it ({what}); nothing was changed"
-
-
-def _exit_code(planned: "PlannedNew") -> ExitCode:
-    if planned.status in {"partial", "infeasible"}:
-        return ExitCode.INFEASIBLE
-    return ExitCode.OK if planned.is_ok else ExitCode.FINDINGS
+    inputs = Gatherer()
+    inputs.read(options.raise_problems)
+    inputs.read(lambda: check_live_options(given))
+    output = options.output
+    if output is not None:
+        inputs.read(lambda: check_plan_output(output))
+    read = inputs.read(lambda: read_snapshot(snapshot))
+    client = inputs.read(lambda: open_client(given, quiet=options.quiet))
+    if read is not None and inputs.has_problems:
+        state = read.to_state()
+        inputs.read(lambda: read_new_request(state, request, read.configs))
+    inputs.raise_problems()
+    assert read is not None  # noqa: S101 - else there were problems
+    return read, client
 
 
 def _print_document(

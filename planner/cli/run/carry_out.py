@@ -41,7 +41,7 @@ def carry_out(
         cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
         with explained_interruption(job.plan, job.journal, job.command, cluster):
             job = replace(job, missing_rights=rights_lacking(client, job))
-            return output.print_all(_answered(job, begin(job, cluster)))
+            return output.print_all(answered(job, begin(job, cluster)))
 
 
 def rights_lacking(client: ClusterClient, job: Job) -> tuple[str, ...]:
@@ -53,8 +53,15 @@ def rights_lacking(client: ClusterClient, job: Job) -> tuple[str, ...]:
     return missing_rights(client, job.throttled_topics)
 
 
-def _answered(job: Job, events: Iterator[Event]) -> Iterator[Event]:
-    """Yield the events of a run; one that lost the cluster ends as unknown."""
+def answered(job: Job, events: Iterator[Event]) -> Iterator[Event]:
+    """
+    Yield the events of a run; one that loses the cluster ends as unknown.
+
+    Raises
+    ------
+    AnswerUnknownError, ClusterUnavailableError
+        If the cluster is lost before the run begins.
+    """
     is_started = False
     try:
         for event in events:

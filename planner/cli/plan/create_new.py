@@ -1,0 +1,198 @@
+"""Creation of planned partitions on the running cluster: tried, previewed, done."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import notes_unless
+from planner.errors import BadInputError, InputProblem
+
+if TYPE_CHECKING:
+    from planner.execution.run.run import Job
+    from planner.kafka.client.admin_client import ClusterClient
+    from planner.plan.run.plan_new_partitions import PlannedNew
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Created:
+    """
+    Outcome of a request to a cluster.
+
+    Parameters
+    ----------
+    words
+        What was done, or why nothing was.
+    code
+        Exit code of the command.
+    """
+
+    words: str
+    code: ExitCode
+
+
+def check_live_options(given: Mapping[str, Any]) -> None:
+    """
+    Refuse options that contradict each other.
+
+    Raises
+    ------
+    BadInputError
+        If there are such options; has a problem for each.
+    """
+    asks = given["apply"] or given["validate_only"]
+    reaches = given["bootstrap_server"] or given["command_config"]
+    both = given["apply"] and given["validate_only"]
+    server = "--bootstrap-server"
+    rules = [
+        ("--apply", both, "contradicts --validate-only", "leave one of them out"),
+        (server, asks and not reaches, "must name a broker", f"{server} HOST:PORT"),
+        (server, reaches and not asks, "needs --apply or --validate-only", "add one"),
+        ("--yes", given["yes"] and not given["apply"], "needs --apply", "add --apply"),
+    ]
+    problems = [
+        InputProblem(
+            file="command line", place=place, value="", rule=rule, remedy=remedy
+        )
+        for place, is_wrong, rule, remedy in rules
+        if is_wrong
+    ]
+    if problems:
+        msg = "bad options"
+        raise BadInputError(msg, problems)
+
+
+def open_client(given: Mapping[str, Any], *, quiet: bool) -> "ClusterClient | None":
+    """
+    Return a client of the cluster that the options name; `None` without a request.
+
+    Raises
+    ------
+    BadInputError, ClusterUnavailableError
+        If an option is wrong, or the cluster cannot be reached.
+    """
+    if not (given["apply"] or given["validate_only"]):
+        return None
+    from planner.kafka.client.client_session import open_cluster
+
+    return open_cluster(
+        given["bootstrap_server"],
+        given["command_config"],
+        resolve=given["resolve"] or (),
+        timeout_s=given["timeout"],
+        note=notes_unless(quiet),
+    )
+
+
+def request_new(
+    planned: "PlannedNew",
+    client: "ClusterClient",
+    folder: Path | None,
+    given: Mapping[str, Any],
+) -> Created:
+    """
+    Try the request on the cluster; with ``--apply --yes`` carry it out.
+
+    Parameters
+    ----------
+    planned
+        The planned partitions.
+    client
+        Client of the cluster; it is closed.
+    folder
+        Folder of the plan, which gets the journal; `None`: the request is one that
+        Kafka carries out whole or not at all, and leaves no journal.
+    given
+        Options of the command by name.
+
+    Raises
+    ------
+    BadInputError, ClusterUnavailableError, AnswerUnknownError
+        If Kafka refuses the request, is not reached, or its answer was lost.
+    """
+    is_trial = not (given["apply"] and given["yes"])
+    own = exit_code(planned)
+    if not is_trial and own != ExitCode.OK:
+        return Created(
+            words="nothing was changed: the plan breaks rules, see above", code=own
+        )
+    what = "partitions added" if planned.first else "topic created"
+    with client:
+        _send(planned, client, is_trial=is_trial or folder is not None)
+        if not is_trial and folder is not None:
+            return _carry_out(client, folder, what, given)
+    words = f"done: {what}"
+    if is_trial:
+        hint = "; add --yes to do it" if given["apply"] else ""
+        words = f"the cluster accepts it ({what}); nothing was changed{hint}"
+    return Created(words=words, code=own)
+
+
+def _send(planned: "PlannedNew", client: "ClusterClient", *, is_trial: bool) -> None:
+    from planner.kafka.actions.create_topics import add_partitions, create_topic
+
+    lists, topic = planned.lists.replicas, planned.topic
+    if planned.first:
+        count = planned.first + len(lists)
+        add_partitions(client, topic, count, lists, is_trial=is_trial)
+    else:
+        create_topic(client, topic, lists, configs=planned.configs, is_trial=is_trial)
+
+
+def _carry_out(
+    client: "ClusterClient", folder: Path, what: str, given: Mapping[str, Any]
+) -> Created:
+    """Carry out the plan in a folder as `apply` does: with a journal, and verified."""
+    from planner.cli.run.carry_out import answered
+    from planner.cli.run.event_output import event_lines
+    from planner.cli.run.event_output import exit_code as code_of
+    from planner.cli.run.interruption import ended_by_signals, explained_interruption
+    from planner.execution.cluster.live_cluster import LiveCluster
+    from planner.execution.run.run import run
+    from planner.execution.run.run_records import DoneEvent, FailedEvent
+
+    job = _job(folder, given)
+    # Creation needs no partition that the user may not see.
+    cluster = LiveCluster(client, allow_partial=True, note=lambda _: None)
+    with (
+        ended_by_signals(),
+        explained_interruption(job.plan, job.journal, job.command, cluster),
+    ):
+        events = [*answered(job, run(job, cluster))]
+    (last,) = (one for one in events if isinstance(one, DoneEvent | FailedEvent))
+    code = code_of(last)
+    words = f"done: {what}, as {job.journal} says"
+    return Created(
+        words=words if code == ExitCode.OK else "; ".join(event_lines(last)), code=code
+    )
+
+
+def _job(folder: Path, given: Mapping[str, Any]) -> "Job":
+    from planner.execution.choices import read_choices
+    from planner.execution.run.journal import journal_path
+    from planner.execution.run.run import Job
+    from planner.execution.run.run_choices import RunChoices
+    from planner.kafka_commands import connection_options
+    from planner.plan.input.plan_input import read_plan
+
+    config = given["command_config"]
+    connection = connection_options(
+        given["bootstrap_server"], None if config is None else str(config)
+    )
+    return Job(
+        plan=read_plan(folder),
+        journal=journal_path(folder),
+        choices=read_choices(None, (), allow_drift=False),
+        run_choices=RunChoices(),
+        command=f"kafka-planner apply {shlex.quote(str(folder))} {connection}",
+        connection=connection,
+    )
+
+
+def exit_code(planned: "PlannedNew") -> ExitCode:
+    """Return the exit code of a plan that was made."""
+    if planned.status in {"partial", "infeasible"}:
+        return ExitCode.INFEASIBLE
+    return ExitCode.OK if planned.is_ok else ExitCode.FINDINGS
