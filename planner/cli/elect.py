@@ -15,12 +15,13 @@ from planner.cli.common.common_options import (
     Format,
     OutputFormat,
     Quiet,
+    Resolve,
+    Timeout,
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import notes_unless, print_json, print_words
-from planner.cli.snapshot.snapshot_live import Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 from planner.progress import stage
 

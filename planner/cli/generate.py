@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import (
-    BootstrapServer,
-    CommandConfig,
     Format,
     OutputFormat,
     Quiet,
@@ -18,7 +16,6 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer, refuse_option
 from planner.cli.common.output import print_json, print_words
-from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 
 if TYPE_CHECKING:
     from planner.generate import Proposal
@@ -61,19 +58,16 @@ Seed = Annotated[
 ]
 
 
+@with_cluster()
 def generate(
     *,
     topics_to_move_json_file: TopicsFile,
     broker_list: BrokerList,
     snapshot: SnapshotNow = None,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
+    source: ClusterSource,
     disable_rack_aware: DisableRackAware = False,
     from_scratch: FromScratch = False,
     seed: Seed = 1,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
-    allow_partial: AllowPartial = False,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
@@ -90,15 +84,6 @@ def generate(
     from planner.generate import GenerateRequest, read_topics_to_move
     from planner.generate import generate as propose
 
-    source = ClusterSource(
-        snapshot=snapshot,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        allow_partial=allow_partial,
-        quiet=quiet,
-    )
     inputs = Gatherer()
     inputs.read(source.check)
     topics = inputs.read(lambda: read_topics_to_move(topics_to_move_json_file))

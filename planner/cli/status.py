@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import (
-    BootstrapServer,
-    CommandConfig,
     Format,
     OutputFormat,
     Quiet,
@@ -18,7 +16,6 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
-from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -43,14 +40,11 @@ CancelJson = Annotated[
 ]
 
 
+@with_cluster("SNAP")
 def status(
     snapshot: OptionalSnapshot = None,
     *,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
-    allow_partial: AllowPartial = False,
+    source: ClusterSource,
     cancel_json: CancelJson = None,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
@@ -69,16 +63,6 @@ def status(
     from planner.status.status_screen import status_screen
     from planner.status.trouble_sentences import Address
 
-    source = ClusterSource(
-        snapshot=snapshot,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        allow_partial=allow_partial,
-        quiet=quiet,
-        option="SNAP",
-    )
     inputs = Gatherer()
     inputs.read(source.check)
     if cancel_json is not None:
@@ -88,7 +72,9 @@ def status(
     if read is None:
         read = source.read_live()
     address = (
-        Address.of_cluster(bootstrap_server or "HOST:PORT", command_config)
+        Address.of_cluster(
+            source.bootstrap_server or "HOST:PORT", source.command_config
+        )
         if snapshot is None
         else Address.of_snapshot(snapshot)
     )

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import (
-    BootstrapServer,
-    CommandConfig,
     Format,
     OutputFormat,
     Quiet,
@@ -17,7 +15,6 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
-from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 from planner.cli.status import OptionalSnapshot
 
 if TYPE_CHECKING:
@@ -43,14 +40,11 @@ Folder = Annotated[
 ]
 
 
+@with_cluster("SNAP")
 def ui(
     snapshot: OptionalSnapshot = None,
     *,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
-    allow_partial: AllowPartial = False,
+    source: ClusterSource,
     port: Port = 0,
     no_browser: NoBrowser = False,
     output: Folder = Path(),
@@ -71,16 +65,6 @@ def ui(
     UI.require()
     from planner.ui.ui_run import listen, run
 
-    source = ClusterSource(
-        snapshot=snapshot,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        allow_partial=allow_partial,
-        quiet=quiet,
-        option="SNAP",
-    )
     inputs = Gatherer()
     inputs.read(source.check)
     read = inputs.read(source.read_file)

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import (
-    BootstrapServer,
-    CommandConfig,
     Format,
     OutputFormat,
     PlanArgument,
@@ -28,7 +26,6 @@ from planner.cli.common.output import (
     print_words,
 )
 from planner.cli.run.run_options import JournalOption, Yes
-from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -55,19 +52,16 @@ ClearThrottles = Annotated[
 ]
 
 
+@with_cluster()
 def verify(
     plan: PlanArgument,
     *,
     snapshot: SnapshotNow = None,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    resolve: Resolve = None,
+    source: ClusterSource,
     wait: Wait = False,
     clear_throttles: ClearThrottles = False,
     yes: Yes = False,
     journal: JournalOption = None,
-    timeout: Timeout = 30.0,
-    allow_partial: AllowPartial = False,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -85,15 +79,6 @@ def verify(
     from planner.verify.predicted_loads import compare_loads, load_text
     from planner.verify.whole_plan import verify_read
 
-    source = ClusterSource(
-        snapshot=snapshot,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        allow_partial=allow_partial,
-        quiet=quiet,
-    )
     inputs = Gatherer()
     inputs.read(source.check)
     inputs.read(lambda: _refuse_file("--wait", wait, snapshot))

@@ -33,8 +33,10 @@ QUIET = SimpleNamespace(quiet=False, allow_partial=False, open=nullcontext)
 
 @pytest.fixture(params=[signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
 def interrupt(request):
-    """Return a function that interrupts this process."""
-    return lambda: os.kill(os.getpid(), request.param)
+    """Return a function that interrupts this process, also where a shell ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield lambda: os.kill(os.getpid(), request.param)
+    signal.signal(signal.SIGINT, before)
 
 
 class Watched(SimulatedAdmin):

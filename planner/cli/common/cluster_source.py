@@ -1,12 +1,23 @@
 """The cluster of a command: a snapshot, or a running cluster that is read."""
 
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import typer
+
+from planner.cli.common.common_options import (
+    AllowPartial,
+    BootstrapServer,
+    CommandConfig,
+    Resolve,
+    Timeout,
+)
 from planner.cli.common.output import notes_unless
+from planner.cli.common.shared_options import declare, parameters_of
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -37,14 +48,19 @@ class ClusterSource:
         Name of the option or argument of the snapshot.
     """
 
-    snapshot: Path | None
-    bootstrap_server: str | None
-    command_config: Path | None
-    resolve: Sequence[str] | None
-    timeout_s: float
-    allow_partial: bool
-    quiet: bool
+    snapshot: Path | None = None
+    bootstrap_server: str | None = None
+    command_config: Path | None = None
+    resolve: Sequence[str] | None = None
+    timeout_s: float = 30.0
+    allow_partial: bool = False
+    quiet: bool = False
     option: str = "--snapshot"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a running cluster is named."""
+        return self.bootstrap_server is not None or self.command_config is not None
 
     @property
     def connection(self) -> str:
@@ -72,7 +88,7 @@ class ClusterSource:
         BadInputError
             If not exactly one of the two is given.
         """
-        is_live = self.bootstrap_server is not None or self.command_config is not None
+        is_live = self.is_live
         if is_live != (self.snapshot is not None):
             return
         name = "a snapshot" if self.option == "SNAP" else f"{self.option} SNAP"
@@ -150,3 +166,55 @@ class ClusterSource:
             timeout_s=self.timeout_s,
             note=notes_unless(self.quiet),
         )
+
+
+def _connected(
+    *,
+    bootstrap_server: BootstrapServer = None,
+    command_config: CommandConfig = None,
+    resolve: Resolve = None,
+    timeout: Timeout = 30.0,
+    allow_partial: AllowPartial = False,
+) -> ClusterSource:
+    """Return the running cluster that the options name; the signature lists them."""
+    return ClusterSource(
+        bootstrap_server=bootstrap_server,
+        command_config=command_config,
+        resolve=resolve,
+        timeout_s=timeout,
+        allow_partial=allow_partial,
+    )
+
+
+def with_cluster(
+    option: str = "--snapshot",
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """
+    Add the options of a running cluster to a command.
+
+    Parameters
+    ----------
+    option
+        Name of the option or argument of the snapshot, for problems.
+
+    Returns
+    -------
+    A decorator of functions with the parameter ``source``, which receives the
+    `ClusterSource`, with the command's own ``snapshot``, if it has one, and ``quiet``.
+    """
+    shared = parameters_of(_connected)
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
+            source = replace(
+                _connected(**{name: given.pop(name) for name in shared}),
+                snapshot=given.get("snapshot"),
+                quiet=given["quiet"],
+                option=option,
+            )
+            command(**given, source=source)
+
+        return declare(call, command, _connected, instead_of="source")
+
+    return decorate

@@ -63,6 +63,38 @@ CommandConfig = Annotated[
         help="Properties of a Java client: SASL, SSL, timeouts.",
     ),
 ]
+Resolve = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--resolve",
+        metavar="ADVERTISED=REAL",
+        help="Connect to REAL where a broker advertises host:port.",
+    ),
+]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        "--timeout",
+        min=0.1,
+        max=3600,
+        help="Seconds to reach the cluster, and for each of its answers.",
+    ),
+]
+AllowPartial = Annotated[
+    bool,
+    typer.Option(
+        "--allow-partial", help="Continue if the user may not see everything."
+    ),
+]
+SampleSeconds = Annotated[
+    float,
+    typer.Option(
+        "--sample-seconds",
+        min=0,
+        max=86_400,
+        help="Seconds between two readings, to estimate byte rates; 0: none.",
+    ),
+]
 SnapshotNow = Annotated[
     Path | None,
     typer.Option(

@@ -34,20 +34,21 @@ def declare(
     gatherers
         Functions whose signatures list the added options.
     instead_of
-        Parameter of the command that is not an option.
+        Parameter of the command in whose place the added options are listed.
     """
-    own = parameters_of(command)
-    del own[instead_of]
-    shared = parameters_of(*gatherers)
+    own, shared = parameters_of(command), parameters_of(*gatherers)
+    options: dict[str, inspect.Parameter] = {}
+    for name, parameter in own.items():
+        options |= shared if name == instead_of else {name: parameter}
     hints = {
         name: hint
         for each in (command, *gatherers)
         for name, hint in get_type_hints(each, include_extras=True).items()
     }
     context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    listed = [context, *own.values(), *shared.values()]
+    listed = [context, *options.values()]
     call.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined] # read by Typer
-    call.__annotations__ = {name: hints[name] for name in (*own, *shared)} | {
+    call.__annotations__ = {name: hints[name] for name in options} | {
         "context": typer.Context,
         "return": None,
     }

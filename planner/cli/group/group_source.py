@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.common.common_options import BootstrapServer, CommandConfig, Quiet
+from planner.cli.common.common_options import (
+    BootstrapServer,
+    CommandConfig,
+    Quiet,
+    Resolve,
+    Timeout,
+)
 from planner.cli.common.output import notes_unless
 from planner.cli.common.shared_options import declare, parameters_of
-from planner.cli.snapshot.snapshot_live import Resolve, Timeout
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import (
-    BootstrapServer,
-    CommandConfig,
     Format,
     OutputFormat,
     Quiet,
@@ -18,7 +16,6 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json
-from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 
 if TYPE_CHECKING:
     from planner.partitions.audit_answer import Audit
@@ -89,14 +86,11 @@ FailOn = Annotated[
 ]
 
 
+@with_cluster("SNAP")
 def audit(
     snapshot: OptionalSnapshot = None,
     *,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
-    allow_partial: AllowPartial = False,
+    source: ClusterSource,
     fail_on: FailOn = None,
     producer_rate: ProducerRate = None,
     consumer_rate: ConsumerRate = None,
@@ -123,16 +117,6 @@ def audit(
     )
     from planner.score.fail_on import evaluate, parse_conditions
 
-    source = ClusterSource(
-        snapshot=snapshot,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        allow_partial=allow_partial,
-        quiet=quiet,
-        option="SNAP",
-    )
     inputs = Gatherer()
     texts = fail_on or []
     parsed = inputs.read(lambda: parse_conditions(texts, FIGURES, kind="an audit"))

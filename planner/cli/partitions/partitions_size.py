@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import (
-    BootstrapServer,
-    CommandConfig,
     Format,
     OutputFormat,
     Quiet,
@@ -19,7 +17,6 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json
 from planner.cli.partitions.count_options import with_count_options
-from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 
 if TYPE_CHECKING:
     from planner.partitions.size_answer import SizedPartitions
@@ -37,15 +34,12 @@ OptionalSnapshot = Annotated[
 ]
 
 
+@with_cluster("SNAP")
 @with_count_options
 def size(
     snapshot: OptionalSnapshot = None,
     *,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
-    allow_partial: AllowPartial = False,
+    source: ClusterSource,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -63,16 +57,6 @@ def size(
     """
     from planner.partitions.size_answer import size_partitions
 
-    source = ClusterSource(
-        snapshot=snapshot,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        allow_partial=allow_partial,
-        quiet=quiet,
-        option="SNAP",
-    )
     sized = size_partitions(request, _read(source, request))
     _print(sized, snapshot, output_format)
     is_found = sized.answer.recommended is not None
@@ -83,13 +67,12 @@ def _read(source: ClusterSource, request: "CountRequest") -> "Snapshot | None":
     """Return the snapshot or the running cluster; `None` where neither is named."""
     from planner.partitions.size_task import check_request
 
-    is_live = source.bootstrap_server is not None or source.command_config is not None
-    if not is_live and source.snapshot is None:
+    if not source.is_live and source.snapshot is None:
         return None
     inputs = Gatherer()
     inputs.read(source.check)
     read = inputs.read(source.read_file)
-    if is_live or inputs.has_problems:
+    if source.is_live or inputs.has_problems:
         inputs.read(lambda: check_request(request))
     inputs.raise_problems()
     return source.read_live() if read is None else read

@@ -1,13 +1,13 @@
 """Creation of planned partitions on the running cluster: tried, previewed, done."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.output import notes_unless
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -33,64 +33,82 @@ class Created:
     code: ExitCode
 
 
-def check_live_options(given: Mapping[str, Any]) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
     """
-    Refuse options that contradict each other.
+    What a command is to do on a running cluster with what it plans.
 
-    Raises
-    ------
-    BadInputError
-        If there are such options; has a problem for each.
+    Parameters
+    ----------
+    source
+        The cluster.
+    validate_only, apply, yes
+        Options of the command.
     """
-    asks = given["apply"] or given["validate_only"]
-    reaches = given["bootstrap_server"] or given["command_config"]
-    both = given["apply"] and given["validate_only"]
-    server = "--bootstrap-server"
-    rules = [
-        ("--apply", both, "contradicts --validate-only", "leave one of them out"),
-        (server, asks and not reaches, "must name a broker", f"{server} HOST:PORT"),
-        (server, reaches and not asks, "needs --apply or --validate-only", "add one"),
-        ("--yes", given["yes"] and not given["apply"], "needs --apply", "add --apply"),
-    ]
-    problems = [
-        InputProblem(
-            file="command line", place=place, value="", rule=rule, remedy=remedy
-        )
-        for place, is_wrong, rule, remedy in rules
-        if is_wrong
-    ]
-    if problems:
-        msg = "bad options"
-        raise BadInputError(msg, problems)
 
+    source: ClusterSource
+    validate_only: bool
+    apply: bool
+    yes: bool
 
-def open_client(given: Mapping[str, Any], *, quiet: bool) -> "ClusterClient | None":
-    """
-    Return a client of the cluster that the options name; `None` without a request.
+    @property
+    def is_any(self) -> bool:
+        """Whether a request is sent at all."""
+        return self.apply or self.validate_only
 
-    Raises
-    ------
-    BadInputError, ClusterUnavailableError
-        If an option is wrong, or the cluster cannot be reached.
-    """
-    if not (given["apply"] or given["validate_only"]):
-        return None
-    from planner.kafka.client.client_session import open_cluster
+    @property
+    def is_trial(self) -> bool:
+        """Whether Kafka only tells whether it would do it."""
+        return not (self.apply and self.yes)
 
-    return open_cluster(
-        given["bootstrap_server"],
-        given["command_config"],
-        resolve=given["resolve"] or (),
-        timeout_s=given["timeout"],
-        note=notes_unless(quiet),
-    )
+    def open(self) -> "ClusterClient | None":
+        """
+        Return a client of the cluster; `None` without a request.
+
+        Raises
+        ------
+        BadInputError, ClusterUnavailableError
+            If an option is wrong, or the cluster cannot be reached.
+        """
+        return self.source.open() if self.is_any else None
+
+    def check(self) -> None:
+        """
+        Refuse options that contradict each other.
+
+        Raises
+        ------
+        BadInputError
+            If there are such options; has a problem for each.
+        """
+        problems = [
+            InputProblem(
+                file="command line", place=place, value="", rule=rule, remedy=remedy
+            )
+            for place, is_wrong, rule, remedy in self._rules()
+            if is_wrong
+        ]
+        if problems:
+            msg = "bad options"
+            raise BadInputError(msg, problems)
+
+    def _rules(self) -> Iterator[tuple[str, bool, str, str]]:
+        """Yield places, whether they are wrong, rules and remedies."""
+        asks, reaches = self.is_any, self.source.is_live
+        both = self.apply and self.validate_only
+        server = "--bootstrap-server"
+        yield "--apply", both, "contradicts --validate-only", "leave one of them out"
+        yield server, asks and not reaches, "must name a broker", f"{server} HOST:PORT"
+        more = "needs --apply or --validate-only"
+        yield server, reaches and not asks, more, "add one"
+        yield "--yes", self.yes and not self.apply, "needs --apply", "add --apply"
 
 
 def request_new(
     planned: "PlannedNew",
     client: "ClusterClient",
     folder: Path | None,
-    given: Mapping[str, Any],
+    wish: Wish,
 ) -> Created:
     """
     Try the request on the cluster; with ``--apply --yes`` carry it out.
@@ -104,28 +122,27 @@ def request_new(
     folder
         Folder of the plan, which gets the journal; `None`: the request is one that
         Kafka carries out whole or not at all, and leaves no journal.
-    given
-        Options of the command by name.
+    wish
+        What is to be done on the cluster.
 
     Raises
     ------
     BadInputError, ClusterUnavailableError, AnswerUnknownError
         If Kafka refuses the request, is not reached, or its answer was lost.
     """
-    is_trial = not (given["apply"] and given["yes"])
     own = exit_code(planned)
-    if not is_trial and own != ExitCode.OK:
+    if not wish.is_trial and own != ExitCode.OK:
         return Created(
             words="nothing was changed: the plan breaks rules, see above", code=own
         )
     what = "partitions added" if planned.first else "topic created"
     with client:
-        _send(planned, client, is_trial=is_trial or folder is not None)
-        if not is_trial and folder is not None:
-            return _carry_out(client, folder, what, given)
+        _send(planned, client, is_trial=wish.is_trial or folder is not None)
+        if not wish.is_trial and folder is not None:
+            return _carry_out(client, folder, what, wish.source.connection)
     words = f"done: {what}"
-    if is_trial:
-        hint = "; add --yes to do it" if given["apply"] else ""
+    if wish.is_trial:
+        hint = "; add --yes to do it" if wish.apply else ""
         words = f"the cluster accepts it ({what}); nothing was changed{hint}"
     return Created(words=words, code=own)
 
@@ -142,7 +159,7 @@ def _send(planned: "PlannedNew", client: "ClusterClient", *, is_trial: bool) -> 
 
 
 def _carry_out(
-    client: "ClusterClient", folder: Path, what: str, given: Mapping[str, Any]
+    client: "ClusterClient", folder: Path, what: str, connection: str
 ) -> Created:
     """Carry out the plan in a folder as `apply` does: with a journal, and verified."""
     from planner.cli.run.carry_out import answered
@@ -153,7 +170,7 @@ def _carry_out(
     from planner.execution.run.run import run
     from planner.execution.run.run_records import DoneEvent, FailedEvent
 
-    job = _job(folder, given)
+    job = _job(folder, connection)
     # Creation needs no partition that the user may not see.
     cluster = LiveCluster(client, allow_partial=True, note=lambda _: None)
     with (
@@ -169,18 +186,13 @@ def _carry_out(
     )
 
 
-def _job(folder: Path, given: Mapping[str, Any]) -> "Job":
+def _job(folder: Path, connection: str) -> "Job":
     from planner.execution.choices import read_choices
     from planner.execution.run.journal import journal_path
     from planner.execution.run.run import Job
     from planner.execution.run.run_choices import RunChoices
-    from planner.kafka_commands import connection_options
     from planner.plan.input.plan_input import read_plan
 
-    config = given["command_config"]
-    connection = connection_options(
-        given["bootstrap_server"], None if config is None else str(config)
-    )
     return Job(
         plan=read_plan(folder),
         journal=journal_path(folder),

@@ -2,28 +2,25 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from placement.operations.descriptor import OperationDescriptor
+from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
     OutputFormat,
+    Resolve,
     SnapshotArgument,
+    Timeout,
 )
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
-from planner.cli.plan.create_new import (
-    check_live_options,
-    exit_code,
-    open_client,
-    request_new,
-)
+from planner.cli.plan.create_new import Wish, exit_code, request_new
 from planner.cli.plan.plan_options import CommandOptions, with_plan_options
 from planner.cli.plan.run_plan import plot_if_asked
-from planner.cli.snapshot.snapshot_live import Resolve, Timeout
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,17 +66,22 @@ def add_new_command(app: typer.Typer, described: OperationDescriptor) -> None:
         yes: Yes = False,
         options: CommandOptions,
     ) -> None:
-        given = dict(locals())
-        _run(described.name, snapshot, options, given)
+        source = ClusterSource(
+            bootstrap_server=bootstrap_server,
+            command_config=command_config,
+            resolve=resolve,
+            timeout_s=timeout,
+            quiet=options.quiet,
+        )
+        wish = Wish(source=source, validate_only=validate_only, apply=apply, yes=yes)
+        _run(described.name, snapshot, options, wish)
 
     name, panel = described.name, described.panel
     decorated = app.command(name, rich_help_panel=panel, help=described.help)
     decorated(with_plan_options(name)(command))
 
 
-def _run(
-    goal: str, snapshot: Path, options: CommandOptions, given: dict[str, Any]
-) -> NoReturn:
+def _run(goal: str, snapshot: Path, options: CommandOptions, wish: Wish) -> NoReturn:
     """Read, plan, check, write, validate or apply, print, exit."""
     from planner.options.plan_request import PlanRequest
     from planner.plan.run.plan_new_partitions import make_new, write_new
@@ -87,7 +89,7 @@ def _run(
     began = time.perf_counter()
     output = options.output
     request = PlanRequest(goal, **options.given)
-    read, client = _inputs(snapshot, request, options, given)
+    read, client = _inputs(snapshot, request, options, wish)
     was_read = time.perf_counter()
     with options.named_by_source():
         planned = make_new(
@@ -100,7 +102,7 @@ def _run(
     was_planned = time.perf_counter()
     more = options.more_files(lambda: planned.findings)
     files = [] if output is None else write_new(planned, output, more)
-    done = None if client is None else request_new(planned, client, output, given)
+    done = None if client is None else request_new(planned, client, output, wish)
     ended = time.perf_counter()
     words = None if done is None else done.words
     if options.output_format is OutputFormat.JSON:
@@ -125,7 +127,7 @@ def _inputs(
     snapshot: Path,
     request: "PlanRequest",
     options: CommandOptions,
-    given: dict[str, Any],
+    wish: Wish,
 ) -> "tuple[Snapshot, ClusterClient | None]":
     """
     Return the snapshot, and a client of the cluster if it is asked for something.
@@ -141,12 +143,12 @@ def _inputs(
 
     inputs = Gatherer()
     inputs.read(options.raise_problems)
-    inputs.read(lambda: check_live_options(given))
+    inputs.read(wish.check)
     output = options.output
     if output is not None:
         inputs.read(lambda: check_plan_output(output))
     read = inputs.read(lambda: read_snapshot(snapshot))
-    client = inputs.read(lambda: open_client(given, quiet=options.quiet))
+    client = inputs.read(wish.open)
     if read is not None and inputs.has_problems:
         state = read.to_state()
         inputs.read(lambda: read_new_request(state, request, read.configs))

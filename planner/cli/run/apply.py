@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import (
-    BootstrapServer,
-    CommandConfig,
     Format,
     OutputFormat,
     PlanArgument,
     Quiet,
+    SampleSeconds,
     SnapshotNow,
     Verbose,
 )
@@ -39,12 +38,6 @@ from planner.cli.run.run_options import (
     Window,
     Yes,
 )
-from planner.cli.snapshot.snapshot_live import (
-    AllowPartial,
-    Resolve,
-    SampleSeconds,
-    Timeout,
-)
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -53,12 +46,12 @@ if TYPE_CHECKING:
     from planner.snapshot import Snapshot
 
 
+@with_cluster()
 def apply(
     plan: PlanArgument,
     *,
     snapshot: SnapshotNow = None,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
+    source: ClusterSource,
     yes: Yes = False,
     plan_id: PlanId = None,
     max_age: MaxAge = "1h",
@@ -74,9 +67,6 @@ def apply(
     ignore: Ignore = None,
     journal: JournalOption = None,
     sample_seconds: SampleSeconds = 5.0,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
-    allow_partial: AllowPartial = False,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -94,15 +84,6 @@ def apply(
     if set_control:
         _set(plan, journal, set_control)
         return
-    source = ClusterSource(
-        snapshot=snapshot,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        allow_partial=allow_partial,
-        quiet=quiet,
-    )
     inputs = Gatherer()
     inputs.read(source.check)
     inputs.read(lambda: _refuse_snapshot(yes, snapshot))

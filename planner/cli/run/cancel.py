@@ -14,11 +14,12 @@ from planner.cli.common.common_options import (
     OutputFormat,
     PlanArgument,
     Quiet,
+    Resolve,
+    Timeout,
     Verbose,
 )
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.run.run_options import JournalOption, Yes
-from planner.cli.snapshot.snapshot_live import Resolve, Timeout
 
 if TYPE_CHECKING:
     from planner.cli.common.exit_codes import ExitCode

@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import (
-    BootstrapServer,
-    CommandConfig,
     Format,
     OutputFormat,
     PlanArgument,
@@ -31,18 +29,17 @@ from planner.cli.run.run_options import (
     Window,
     Yes,
 )
-from planner.cli.snapshot.snapshot_live import AllowPartial, Resolve, Timeout
 from planner.text.format import plural
 
 if TYPE_CHECKING:
     from planner.execution.run.run import Job
 
 
+@with_cluster()
 def rollback(
     plan: PlanArgument,
     *,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
+    source: ClusterSource,
     yes: Yes = False,
     throttle: Throttle = None,
     no_throttle: NoThrottle = False,
@@ -53,9 +50,6 @@ def rollback(
     patience: Patience = "1h",
     ignore: Ignore = None,
     journal: JournalOption = None,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
-    allow_partial: AllowPartial = False,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -69,15 +63,6 @@ def rollback(
 
     Example: kafka-planner rollback plan --bootstrap-server k1:9092 --yes
     """
-    source = ClusterSource(
-        snapshot=None,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        allow_partial=allow_partial,
-        quiet=quiet,
-    )
     inputs = Gatherer()
     job = read_job(
         inputs,

@@ -2,56 +2,27 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from planner.cli.common.common_options import (
+    AllowPartial,
     BootstrapServer,
     CommandConfig,
     Format,
     OutputFormat,
     Quiet,
+    Resolve,
+    SampleSeconds,
     SnapshotOutput,
+    Timeout,
 )
 from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
 
 if TYPE_CHECKING:
     from planner.snapshot.snapshot_document import Snapshot
-
-SampleSeconds = Annotated[
-    float,
-    typer.Option(
-        "--sample-seconds",
-        min=0,
-        max=86_400,
-        help="Seconds between two readings, to estimate byte rates; 0: none.",
-    ),
-]
-Resolve = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--resolve",
-        metavar="ADVERTISED=REAL",
-        help="Connect to REAL where a broker advertises host:port.",
-    ),
-]
-Timeout = Annotated[
-    float,
-    typer.Option(
-        "--timeout",
-        min=0.1,
-        max=3600,
-        help="Seconds to reach the cluster, and for each of its answers.",
-    ),
-]
-AllowPartial = Annotated[
-    bool,
-    typer.Option(
-        "--allow-partial", help="Continue if the user may not see everything."
-    ),
-]
 
 
 def _summary(snapshot: "Snapshot", output: Path, notes: list[str]) -> dict[str, Any]:
