@@ -1,12 +1,10 @@
 """Preparation of a run: what is left of a plan, its stages, and what stops it."""
 
-import hashlib
-import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from planner.errors import BadInputError
 from planner.execution.admission import Caps, Disk
 from planner.execution.changes import Change, ChangeReader, after_cancel
 from planner.execution.choices import Choices
@@ -19,6 +17,11 @@ from planner.execution.creation import (
 )
 from planner.execution.head_room import ChosenRate, choose_rate
 from planner.execution.least_throttle import LeastRate, least_rate, too_low_blocker
+from planner.execution.plan_identity import (
+    plan_id_of,
+    recreated,
+    refuse_other_cluster,
+)
 from planner.execution.preflight import (
     Blocker,
     Preflight,
@@ -31,12 +34,7 @@ from planner.execution.preflight import (
 from planner.execution.preview import Walk, walk
 from planner.execution.stages import Stage, stages_of
 from planner.execution.usable_bytes import usable_bytes
-from planner.io.problems import problem
-from planner.plan.input.plan_input import (
-    DOCUMENT_NAME,
-    PlanInput,
-    planned_topic_ids,
-)
+from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import WavesInput, read_waves
 from planner.snapshot import Snapshot
 from planner.status.throttles_in_force import throttles_in
@@ -44,8 +42,6 @@ from planner.verify.partition_events import PartitionVerifier
 from planner.verify.partition_status import Before, Status
 from planner.verify.state_rows import ClusterRows, Entry, Key, entries_of
 from planner.verify.wave_progress import WaveLists
-
-_ID_LENGTH = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,37 +228,44 @@ class _Preparation:
         ]
 
     def prepared(self, missing_rights: Sequence[str]) -> Prepared:
+        """Return the plan ready to run; what it is read from is let go on the way."""
+        usable, caps = usable_bytes(self.state), _caps(self.waves)
         reader = ChangeReader(self.state, self.rows, self.lists)
         changes = self._changes(reader)
-        stages = stages_of(changes, self._elected(reader), self.creation)
-        usable = usable_bytes(self.state)
-        caps = _caps(self.waves)
+        elected = list(self._elected(reader))
         least = least_rate(changes, caps)
         chosen = self._rate(changes, least)
         rate = chosen.bytes_per_s
-        found = walk(stages, caps, usable, rate)
         blockers = [
             *rights_blocker(missing_rights),
             *(too_low_blocker(least, rate) if self.choices.has_throttle else ()),
             *self._blockers(changes),
-            *disk_blocker(found.refused, usable),
         ]
+        planned = tuple(entry.key for entry in self.entries)
+        topics = self.state.topics.names
+        counts = Counter(self.statuses)
+        # The simulated run needs as much memory as these.
+        del reader, self.rows, self.state, self.entries, self.statuses
+        stages = stages_of(changes, elected, self.creation)
+        del changes
+        found = walk(stages, caps, usable, rate)
+        blockers += disk_blocker(found.refused, usable)
         ignore = {*self.choices.ignore}
         ignore |= {"drifted"} if self.choices.allow_drift else set()
         return Prepared(
-            plan_id=_plan_id(stages),
+            plan_id=plan_id_of(stages),
             cluster_id=self.now.cluster_id,
             operation=self.plan.goal,
             walk=found,
             caps=caps,
-            planned=tuple(entry.key for entry in self.entries),
+            planned=planned,
             rate_bytes_per_s=rate,
             least_rate=least,
             has_throttle=self.choices.has_throttle,
             usable_bytes=usable,
-            num_completed=len(self._of(Status.COMPLETED)),
-            num_moving=len(self._of(Status.IN_PROGRESS)),
-            notes=(*chosen.notes, *_other_tools(self.state.topics.names)),
+            num_completed=counts[Status.COMPLETED],
+            num_moving=counts[Status.IN_PROGRESS],
+            notes=(*chosen.notes, *_other_tools(topics)),
             blockers=tuple(b for b in blockers if b.rule not in ignore),
             ignored=tuple(b for b in blockers if b.rule in ignore),
         )
@@ -330,43 +333,6 @@ _AS_PLANNED = (Status.COMPLETED, Status.NOT_STARTED, Status.IN_PROGRESS)
 _DRIFTED = (Status.DIFFERS, Status.SUPERSEDED)
 
 
-def refuse_other_cluster(plan: PlanInput, now: Snapshot) -> None:
-    """
-    Refuse a plan of another cluster.
-
-    Raises
-    ------
-    BadInputError
-        If both ids are known and differ.
-    """
-    snapshot = plan.document.get("snapshot")
-    planned = snapshot.get("cluster_id") if isinstance(snapshot, dict) else None
-    if None in {planned, now.cluster_id} or planned == now.cluster_id:
-        return
-    found = problem(
-        str(plan.path / DOCUMENT_NAME),
-        "snapshot.cluster_id",
-        str(planned),
-        f"must be {now.cluster_id}, the id of the cluster",
-        "name the cluster that the plan was made for",
-    )
-    msg = "the plan is of another cluster"
-    raise BadInputError(msg, [found])
-
-
-def recreated(plan: PlanInput, now: Snapshot) -> Iterator[Key]:
-    """Yield the partitions of topics that were deleted and created again."""
-    planned = planned_topic_ids(plan)
-    topics = now.topics
-    ids = dict(
-        zip(topics["topic"].to_pylist(), topics["topic_id"].to_pylist(), strict=True)
-    )
-    for entry in entries_of(plan.reassignment):
-        was, is_now = planned.get(entry.key[0]), ids.get(entry.key[0])
-        if was is not None and is_now is not None and was != is_now:
-            yield entry.key
-
-
 def _caps(waves: WavesInput | None) -> Caps:
     if waves is None:
         return Caps()
@@ -374,30 +340,3 @@ def _caps(waves: WavesInput | None) -> Caps:
     return Caps(
         max_in=limits.max_in, max_out=limits.max_out, max_shared=limits.max_shared
     )
-
-
-def _plan_id(stages: Sequence[Stage]) -> str:
-    """Return the digest of the requests as JSON, change by change."""
-    digest = hashlib.sha256()
-    for text in _request_texts(stages):
-        digest.update(text.encode())
-    return digest.hexdigest()[:_ID_LENGTH]
-
-
-def _request_texts(stages: Sequence[Stage]) -> Iterator[str]:
-    """Yield the parts of a JSON list of all requests; the whole would be large."""
-    for number, stage in enumerate(stages):
-        yield f"{',' if number else '['}[{_compact(stage.kind)},["
-        # Copies are admitted by size, and partitions grow from the preview to the run.
-        for n, change in enumerate(sorted(stage.changes, key=lambda one: one.key)):
-            steps = [[one.replicas, one.log_dirs] for one in change.steps]
-            yield ("," if n else "") + _compact([*change.key, steps])
-        yield "]"
-        if stage.creation is not None:
-            yield f",{_compact(stage.creation.document)}"
-        yield "]"
-    yield "]" if stages else "[]"
-
-
-def _compact(document: object) -> str:
-    return json.dumps(document, separators=(",", ":"))

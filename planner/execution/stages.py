@@ -104,6 +104,8 @@ def _parts(change: Change) -> tuple[Change | None, Change | None]:
     """Return the steps up to the last that copies, and the steps after it."""
     copying = [n for n, one in enumerate(change.steps) if one.copies or one.inside]
     cut = copying[-1] + 1 if copying else 0
+    if cut and cut == len(change.steps):
+        return change, None
     first, rest = change.steps[:cut], change.steps[cut:]
     # The lists between two steps without copies serve nothing: only the last counts.
     order = replace(change, steps=rest[-1:]) if rest else None

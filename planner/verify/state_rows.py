@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from placement.array_types import IndexArray, RowArray
+from placement.array_types import IndexArray
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
 from planner.kafka_files.reassignment_file import LogDirs, ReassignmentFile
 
@@ -52,7 +52,7 @@ class ClusterRows:
         self.row_of: dict[Key, int] = {key: row for row, key in enumerate(keys)}
         ids = np.append(state.brokers.ids, ABSENT)
         replicas = state.replicas
-        self._start = _numbers(replicas.start)
+        self._start = array("q", replicas.start.astype(np.int64).tobytes())
         self._brokers = _numbers(ids[replicas.broker_idx])
         self._flags = {
             "adding": replicas.is_adding.tobytes(),
@@ -125,9 +125,9 @@ class ClusterRows:
         return f"broker {broker}, {word}"
 
 
-def _numbers(column: IndexArray | RowArray) -> "array[int]":
+def _numbers(column: IndexArray) -> "array[int]":
     """Return a column of broker ids or rows with quick access to single ones."""
-    return array("q", column.astype(np.int64).tobytes())
+    return array("i", column.astype(np.intc).tobytes())
 
 
 def _offline_dirs(state: ClusterState) -> set[tuple[int, str]]:

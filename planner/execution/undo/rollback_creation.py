@@ -2,7 +2,7 @@
 
 from planner.execution.apply_records import BlockerRecord
 from planner.execution.creation import Creation
-from planner.execution.prepare import refuse_other_cluster
+from planner.execution.plan_identity import refuse_other_cluster
 from planner.execution.run.journal import time_text, utc_now
 from planner.execution.run.run import Job
 from planner.execution.run.run_records import DoneEvent, FailedEvent

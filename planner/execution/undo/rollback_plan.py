@@ -25,8 +25,8 @@ from placement.model.reassignment import Reassignment
 from placement.operations.descriptor import describe
 from placement.waves.wave_settings import WaveSettings
 from planner.errors import BadInputError
+from planner.execution.plan_identity import recreated, refuse_other_cluster
 from planner.execution.preflight import Blocker
-from planner.execution.prepare import recreated, refuse_other_cluster
 from planner.execution.undo.rollback_states import (
     RollbackPartition,
     RollbackState,
