@@ -169,7 +169,7 @@ def _in_memory(
     plot: bool,
 ) -> list[dict[str, Any]]:
     """Score, write and print; return the documents if they are needed."""
-    from planner.score.score_tables import check_output, write_tables
+    from planner.score.score_folder import check_output, write_tables
 
     output = None if shown.output is None else Path(shown.output)
     if output is not None:

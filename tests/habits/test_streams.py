@@ -27,7 +27,7 @@ from planner.io.interrupts import interrupts_wait
 from planner.plan.folder.plan_folder import replace_plan
 from planner.progress import Stage, listening, stage
 from planner.score import score_snapshot
-from planner.score.score_tables import write_tables
+from planner.score.score_folder import write_tables
 from planner.snapshot import read_snapshot, write_snapshot
 from planner.what_if import play_scenarios as what_if
 from support.commands import run

@@ -11,7 +11,8 @@ from placement.score import score_cluster
 from planner.errors import BadInputError
 from planner.score.make_score import Scored
 from planner.score.score_document import score_document
-from planner.score.score_tables import LOADS, SCHEMA, score_table, write_tables
+from planner.score.score_folder import write_tables
+from planner.score.score_tables import LOADS, SCHEMA, score_table
 from support.clusters import clusters, make_state
 
 

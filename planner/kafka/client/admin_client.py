@@ -7,7 +7,6 @@ one may be stuck, until it is answered or its time limit is reached. Then one li
 states which address failed and why.
 """
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,32 +30,21 @@ from planner.kafka.client.cluster_errors import (
     RefusedError,
     SentBeforeError,
     TooOldError,
+    first_words,
+    may_pass,
     not_authorised,
+    refused,
+    unanswered,
     unreachable,
 )
 from planner.kafka.client.connection_failures import UNKNOWN_HOST, Failures
-from planner.kafka.client.connections import NetworkFactory
+from planner.kafka.client.connections import NetworkFactory, silence_library
 from planner.kafka.client.quorum import find_lost_quorum
 
 DEFAULT_TIMEOUT_S = 30.0
 _PAUSE_S = 0.2
-_WORDS_SHOWN = 200
 
 Answer = TypeVar("Answer")
-
-
-def _silence_library() -> None:
-    """
-    Suppress kafka-python's log.
-
-    Our errors replace its warnings, and its debug lines contain passwords.
-    """
-    logger = logging.getLogger("kafka")
-    logger.setLevel(logging.CRITICAL + 1)
-
-
-def _may_pass(error: Exception) -> bool:
-    return isinstance(error, OverdueError) or bool(getattr(error, "retriable", False))
 
 
 class ClusterClient:
@@ -83,7 +71,7 @@ class ClusterClient:
         resolve: Mapping[Address, Address] | None = None,
         timeout_s: float = DEFAULT_TIMEOUT_S,
     ) -> None:
-        _silence_library()
+        silence_library()
         self.bootstrap = tuple(bootstrap)
         self.timeout_s = timeout_s
         self._limit_ms = max(int(timeout_s * 1000), 1)
@@ -153,10 +141,10 @@ class ClusterClient:
             except kafka_errors.AuthorizationError:
                 raise not_authorised(self.servers, needs) from None
             except kafka_errors.IncompatibleBrokerVersion as error:
-                raise TooOldError(self._refusal(error)) from None
+                raise TooOldError(first_words(self.servers, error)) from None
             except (kafka_errors.KafkaError, OverdueError) as error:
-                if not isinstance(error, RETRIED) and not _may_pass(error):
-                    raise self._refused(error) from None
+                if not isinstance(error, RETRIED) and not may_pass(error):
+                    raise refused(self.servers, error) from None
                 if self._is_hopeless(deadline):
                     raise self._unavailable(error) from None
             # A broker that has just died is avoided only after it is fenced: retry.
@@ -409,18 +397,4 @@ class ClusterClient:
         if failures:
             causes = [f"{address}: {one.cause}" for address, one in failures.items()]
             return ClusterUnavailableError("; ".join(causes))
-        cause = "timed out"
-        if not isinstance(error, (OverdueError, kafka_errors.KafkaTimeoutError)):
-            cause = type(error).__name__.removesuffix("Error")
-        message = f"{self.servers}: {cause} after {self.timeout_s:g} s"
-        return ClusterUnavailableError(message)
-
-    def _refused(self, error: BaseException) -> ClusterUnavailableError:
-        # An unknown server error does not reveal whether a change was made.
-        is_answer = not isinstance(error, kafka_errors.UnknownError)
-        kind = RefusedError if is_answer else ClusterUnavailableError
-        return kind(self._refusal(error))
-
-    def _refusal(self, error: BaseException) -> str:
-        words = str(error).splitlines()[:1] or [""]
-        return f"{self.servers}: {type(error).__name__}: {words[0][:_WORDS_SHOWN]}"
+        return unanswered(self.servers, error, self.timeout_s)

@@ -15,6 +15,9 @@ import kafka.errors as kafka_errors
 
 from planner.errors import ClusterUnavailableError, InputProblem
 from planner.kafka.client.addresses import Address
+from planner.kafka.client.background_tasks import OverdueError
+
+_WORDS_SHOWN = 200
 
 RETRIED = (
     kafka_errors.KafkaConnectionError,
@@ -91,3 +94,32 @@ def unreachable(
     if len(problems) == 1:
         return ClusterUnavailableError(f"{message}; {problems[0].remedy}")
     return ClusterUnavailableError(message, problems)
+
+
+def refused(servers: str, error: BaseException) -> ClusterUnavailableError:
+    """Return the error for a request that a broker rejects."""
+    # An unknown server error does not reveal whether a change was made.
+    is_answer = not isinstance(error, kafka_errors.UnknownError)
+    kind = RefusedError if is_answer else ClusterUnavailableError
+    return kind(first_words(servers, error))
+
+
+def unanswered(
+    servers: str, error: BaseException, timeout_s: float
+) -> ClusterUnavailableError:
+    """Return the error for a request without an answer, where no address failed."""
+    cause = "timed out"
+    if not isinstance(error, (OverdueError, kafka_errors.KafkaTimeoutError)):
+        cause = type(error).__name__.removesuffix("Error")
+    return ClusterUnavailableError(f"{servers}: {cause} after {timeout_s:g} s")
+
+
+def first_words(servers: str, error: BaseException) -> str:
+    """Return an error of kafka-python as one line."""
+    words = str(error).splitlines()[:1] or [""]
+    return f"{servers}: {type(error).__name__}: {words[0][:_WORDS_SHOWN]}"
+
+
+def may_pass(error: Exception) -> bool:
+    """Return whether a request that ended with an error may succeed later."""
+    return isinstance(error, OverdueError) or bool(getattr(error, "retriable", False))

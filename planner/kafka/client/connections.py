@@ -6,6 +6,7 @@ The library retries a broker indefinitely and writes the reason to its log only.
 every failure is recorded by address, and a permanent failure ends the attempt at once.
 """
 
+import logging
 import ssl
 import time
 from collections.abc import Mapping
@@ -30,6 +31,16 @@ from planner.kafka.client.connection_failures import (
 )
 
 _SHORTEST_ATTEMPT_S = 1.0
+
+
+def silence_library() -> None:
+    """
+    Suppress kafka-python's log.
+
+    Our errors replace its warnings, and its debug lines contain passwords.
+    """
+    logger = logging.getLogger("kafka")
+    logger.setLevel(logging.CRITICAL + 1)
 
 
 def explain(error: BaseException, protocol: str) -> Failure:
