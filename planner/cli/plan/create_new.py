@@ -34,7 +34,7 @@ class Created:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class LiveRequest:
     """
     What a command is to do on a running cluster with what it plans.
 
@@ -108,7 +108,7 @@ def request_new(
     planned: "PlannedNew",
     client: "ClusterClient",
     folder: Path | None,
-    wish: Wish,
+    live: LiveRequest,
 ) -> Created:
     """
     Try the request on the cluster; with ``--apply --yes`` carry it out.
@@ -122,7 +122,7 @@ def request_new(
     folder
         Folder of the plan, which gets the journal; `None`: the request is one that
         Kafka carries out whole or not at all, and leaves no journal.
-    wish
+    live
         What is to be done on the cluster.
 
     Raises
@@ -131,18 +131,18 @@ def request_new(
         If Kafka refuses the request, is not reached, or its answer was lost.
     """
     own = exit_code(planned)
-    if not wish.is_trial and own != ExitCode.OK:
+    if not live.is_trial and own != ExitCode.OK:
         return Created(
             words="nothing was changed: the plan breaks rules, see above", code=own
         )
     what = "partitions added" if planned.first else "topic created"
     with client:
-        _send(planned, client, is_trial=wish.is_trial or folder is not None)
-        if not wish.is_trial and folder is not None:
-            return _carry_out(client, folder, what, wish.source.connection)
+        _send(planned, client, is_trial=live.is_trial or folder is not None)
+        if not live.is_trial and folder is not None:
+            return _carry_out(client, folder, what, live.source.connection)
     words = f"done: {what}"
-    if wish.is_trial:
-        hint = "; add --yes to do it" if wish.apply else ""
+    if live.is_trial:
+        hint = "; add --yes to do it" if live.apply else ""
         words = f"the cluster accepts it ({what}); nothing was changed{hint}"
     return Created(words=words, code=own)
 

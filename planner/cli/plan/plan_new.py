@@ -18,7 +18,7 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
-from planner.cli.plan.create_new import Wish, exit_code, request_new
+from planner.cli.plan.create_new import LiveRequest, exit_code, request_new
 from planner.cli.plan.plan_options import CommandOptions, with_plan_options
 from planner.cli.plan.run_plan import plot_if_asked
 
@@ -73,15 +73,19 @@ def add_new_command(app: typer.Typer, described: OperationDescriptor) -> None:
             timeout_s=timeout,
             quiet=options.quiet,
         )
-        wish = Wish(source=source, validate_only=validate_only, apply=apply, yes=yes)
-        _run(described.name, snapshot, options, wish)
+        live = LiveRequest(
+            source=source, validate_only=validate_only, apply=apply, yes=yes
+        )
+        _run(described.name, snapshot, options, live)
 
     name, panel = described.name, described.panel
     decorated = app.command(name, rich_help_panel=panel, help=described.help)
     decorated(with_plan_options(name)(command))
 
 
-def _run(goal: str, snapshot: Path, options: CommandOptions, wish: Wish) -> NoReturn:
+def _run(
+    goal: str, snapshot: Path, options: CommandOptions, live: LiveRequest
+) -> NoReturn:
     """Read, plan, check, write, validate or apply, print, exit."""
     from planner.options.plan_request import PlanRequest
     from planner.plan.run.plan_new_partitions import make_new, write_new
@@ -89,7 +93,7 @@ def _run(goal: str, snapshot: Path, options: CommandOptions, wish: Wish) -> NoRe
     began = time.perf_counter()
     output = options.output
     request = PlanRequest(goal, **options.given)
-    read, client = _inputs(snapshot, request, options, wish)
+    read, client = _inputs(snapshot, request, options, live)
     was_read = time.perf_counter()
     with options.named_by_source():
         planned = make_new(
@@ -102,7 +106,7 @@ def _run(goal: str, snapshot: Path, options: CommandOptions, wish: Wish) -> NoRe
     was_planned = time.perf_counter()
     more = options.more_files(lambda: planned.findings)
     files = [] if output is None else write_new(planned, output, more)
-    done = None if client is None else request_new(planned, client, output, wish)
+    done = None if client is None else request_new(planned, client, output, live)
     ended = time.perf_counter()
     words = None if done is None else done.words
     if options.output_format is OutputFormat.JSON:
@@ -127,7 +131,7 @@ def _inputs(
     snapshot: Path,
     request: "PlanRequest",
     options: CommandOptions,
-    wish: Wish,
+    live: LiveRequest,
 ) -> "tuple[Snapshot, ClusterClient | None]":
     """
     Return the snapshot, and a client of the cluster if it is asked for something.
@@ -143,12 +147,12 @@ def _inputs(
 
     inputs = Gatherer()
     inputs.read(options.raise_problems)
-    inputs.read(wish.check)
+    inputs.read(live.check)
     output = options.output
     if output is not None:
         inputs.read(lambda: check_plan_output(output))
     read = inputs.read(lambda: read_snapshot(snapshot))
-    client = inputs.read(wish.open)
+    client = inputs.read(live.open)
     if read is not None and inputs.has_problems:
         state = read.to_state()
         inputs.read(lambda: read_new_request(state, request, read.configs))
