@@ -24,7 +24,7 @@ class Created:
     Parameters
     ----------
     words
-        What was done, or why nothing was.
+        Text on screen: the change that was made, or the reason why there is none.
     code
         Exit code of the command.
     """
@@ -36,7 +36,7 @@ class Created:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveRequest:
     """
-    What a command is to do on a running cluster with what it plans.
+    Request of a command to a running cluster.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def request_new(
         Folder of the plan, which gets the journal; `None`: the request is one that
         Kafka carries out whole or not at all, and leaves no journal.
     live
-        What is to be done on the cluster.
+        The request.
 
     Raises
     ------
