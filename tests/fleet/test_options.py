@@ -2,7 +2,7 @@
 
 from planner.cli.main import build_command
 
-OF_ONE_CLUSTER = {"config", "plot", "report", "snapshot", "trade_off"}
+OF_ONE_CLUSTER = {"config", "plot", "snapshot", "trade_off"}
 """What `fleet plan` lacks: a sweep is its file, and one row has no second plan."""
 
 
