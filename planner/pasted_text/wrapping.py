@@ -97,7 +97,8 @@ def _without_layers(
     lines: list[str], is_data: Callable[[str], bool], most: int
 ) -> list[str] | None:
     """Return lines without nested prefixes; `None` if no data line results."""
-    if not most:
+    # Without this, a text of other things is searched for any order of prefixes.
+    if not most or not any(_reaches_data(line, is_data, most) for line in lines):
         return None
     found = [
         one
@@ -111,6 +112,31 @@ def _without_layers(
         if inner is not None or any(map(is_data, dedented)):
             return dedented if inner is None else inner
     return None
+
+
+def _reaches_data(line: str, is_data: Callable[[str], bool], most: int) -> bool:
+    """
+    Return whether a line may look like data without some prefixes of its own.
+
+    Numbers that do not increase, and indentation that is not common to all lines, are
+    left aside: if no line reaches data here, then none does.
+    """
+    seen: set[int] = set()
+    starts = {0}
+    for _ in range(most + 1):
+        starts = {at for start in starts for at in _after_blanks(line, start)} - seen
+        if any(is_data(line[at:]) for at in starts):
+            return True
+        seen |= starts
+        found = (one.pattern.match(line, at) for one in _WRAPPINGS for at in starts)
+        starts = {match.end() for match in found if match is not None}
+    return False
+
+
+def _after_blanks(line: str, start: int) -> range:
+    """Return the places from a start on that have nothing but blanks before them."""
+    blanks = _BLANKS.match(line, start)
+    return range(start, (blanks.end() if blanks else start) + 1)
 
 
 def _dedented(lines: list[str]) -> list[str]:
