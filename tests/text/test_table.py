@@ -91,7 +91,9 @@ def test_nothing_is_cut_without_a_terminal():
 def test_flexible_columns_are_cut_on_a_terminal(count, monkeypatch):
     monkeypatch.setattr(tables.sys, "stdout", SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr(
-        tables.shutil, "get_terminal_size", lambda: os.terminal_size((30, 24))
+        tables.shutil,
+        "get_terminal_size",
+        lambda *_, **__: os.terminal_size((30, 24)),
     )
     columns = [
         Column("PARTITION", cut="middle", is_flexible=True),
