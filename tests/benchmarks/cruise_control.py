@@ -108,16 +108,26 @@ def read_plan(name: str) -> TheirPlan:
     row_of = {before.name_of(p): p for p in range(before.num_partitions)}
     broker_idx = before.replicas.broker_idx.copy()
     moves = copied = 0
-    for entry in _rows(FOLDER / f"{name}.plan.csv.gz"):
-        p = row_of[f"{entry['topic']}-{entry['partition']}"]
-        lists = (entry[key].split("|") for key in ("oldReplicas", "newReplicas"))
-        old, new = (brokers.astype(int) for brokers in map(np.array, lists))
-        added = len(set(new.tolist()) - set(old.tolist()))
+    for (topic, number), (old, new) in read_lists(FOLDER / f"{name}.plan.csv.gz"):
+        p = row_of[f"{topic}-{number}"]
+        added = len(set(new) - set(old))
         moves += added
         copied += added * int(before.partitions.size_bytes[p])
         rows = slice(*before.replicas.start[p : p + 2])
-        broker_idx[rows] = before.brokers.rows_of(new)
+        broker_idx[rows] = before.brokers.rows_of(np.array(new))
     return TheirPlan(moves, copied, with_lists(before, broker_idx), _published(name))
+
+
+def read_lists(
+    path: Path,
+) -> Iterator[tuple[tuple[str, int], tuple[tuple[int, ...], tuple[int, ...]]]]:
+    """Yield the partitions of a recorded plan with their lists before and after."""
+    for row in _rows(path):
+        old, new = (
+            tuple(int(broker) for broker in row[key].split("|"))
+            for key in ("oldReplicas", "newReplicas")
+        )
+        yield (row["topic"], int(row["partition"])), (old, new)
 
 
 def with_lists(state: ClusterState, broker_idx: Any) -> ClusterState:

@@ -30,6 +30,38 @@ def test_the_copies_of_cruise_control_are_those_that_were_published():
         assert counted.copied_bytes / 1e9 == pytest.approx(theirs.published["gb"])
 
 
+@pytest.mark.parametrize("name", tools.INSTANCES)
+def test_recorded_plans_start_from_the_clusters_and_keep_the_replication_factor(name):
+    before = cruise_control.read_cluster(name)
+    now = {
+        before.name_of(p): tuple(before.brokers_of(p))
+        for p in range(before.num_partitions)
+    }
+    known = set(before.brokers.ids.tolist())
+
+    recorded = tools.recorded_plans(name)
+
+    assert recorded
+    for path in recorded.values():
+        rows = list(cruise_control.read_lists(path))
+        assert len(dict(rows)) == len(rows)
+        for (topic, number), (old, new) in rows:
+            assert old == now[f"{topic}-{number}"] != new
+            assert len(set(new)) == len(new) == len(old)
+            assert set(new) <= known
+
+
+def test_every_recorded_plan_is_in_the_table():
+    shown = {
+        path for name in tools.INSTANCES for path in tools.recorded_plans(name).values()
+    }
+    folders = {path.parent for path in shown}
+
+    kept = {path for folder in folders for path in folder.glob("*.plan.csv.gz")}
+
+    assert shown == kept
+
+
 def test_partitions_with_two_replicas_in_a_rack_are_counted():
     before = cruise_control.read_cluster("S_c")
     together = before.replicas.broker_idx.copy()

@@ -1,5 +1,5 @@
 """
-Plans of Kafka's tool, of Cruise Control and of this planner, for the same clusters.
+Plans of other tools and of this planner, for the same clusters.
 
 ``PYTHONPATH=tests python -m benchmarks.tools [--write FILE]`` writes the table of
 docs/comparison.md. No figure of it is a time, so that each run writes the same.
@@ -24,6 +24,14 @@ from planner.plan.run.make_plan import make
 from support.their_goals import missed_goals
 
 INSTANCES = ("S_a", "S_c", "S_d")
+DATA = cruise_control.FOLDER.parent
+RECORDED = {
+    "topicmappr/{}.scale": "topicmappr scale",
+    "topicmappr/{}.rebalance": "topicmappr rebalance",
+    "topicmappr/{}.rebalance-0.01": "topicmappr rebalance, threshold 1 %",
+    "topicmappr/{}.rebuild": "topicmappr rebuild, storage",
+}
+"""Plans recorded from tools that were run, and what these were asked for."""
 SEEDS = range(1, 6)
 SHOWN = (Resource.DISK, Resource.IN, Resource.OUT)
 MARKERS = ("<!-- tools: start -->", "<!-- tools: end -->")
@@ -62,6 +70,7 @@ def answers(name: str) -> Iterator[Answer]:
     yield Answer("(before)", 0, 0, before)
     yield _from_scratch(before)
     yield _answer(before, "Cruise Control, default goals", theirs.after)
+    yield from _recorded(before, name)
     yield _generated(before, "kafka-planner generate", is_from_scratch=False, seed=1)
     goal = "add-brokers" if name.endswith("_a") else "rebalance"
     wanted = PlanRequest(goal=goal, band=(str(cruise_control.BAND),))
@@ -73,6 +82,21 @@ def answers(name: str) -> Iterator[Answer]:
         move_cost_bytes=theirs.price_per_move,
     )
     yield _planned(before, "kafka-planner plan, Cruise Control's goals", priced)
+
+
+def recorded_plans(name: str) -> dict[str, Path]:
+    """Return the files of the plans recorded for one cluster, by the tools' names."""
+    files = {
+        tool: DATA / f"{stem.format(name)}.plan.csv.gz"
+        for stem, tool in RECORDED.items()
+    }
+    return {tool: path for tool, path in files.items() if path.exists()}
+
+
+def _recorded(before: ClusterState, name: str) -> Iterator[Answer]:
+    for tool, path in recorded_plans(name).items():
+        lists = {key: new for key, (_, new) in cruise_control.read_lists(path)}
+        yield _after(before, tool, lists)
 
 
 def _from_scratch(before: ClusterState) -> Answer:
