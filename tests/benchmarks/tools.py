@@ -30,6 +30,7 @@ RECORDED = {
     "topicmappr/{}.rebalance": "topicmappr rebalance",
     "topicmappr/{}.rebalance-0.01": "topicmappr rebalance, threshold 1 %",
     "topicmappr/{}.rebuild": "topicmappr rebuild, storage",
+    "rebalancer/{}.local": "facebook/rebalancer, local search",
 }
 """Plans recorded from tools that were run, and what these were asked for."""
 SEEDS = range(1, 6)
