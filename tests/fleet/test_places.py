@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.fleet.fleet_places import is_folder_here, is_local
+from planner.fleet.fleet_places import folder_here, is_local
 from support.commands import run
 
 
@@ -103,4 +103,4 @@ def test_paths_that_are_of_this_machine(
     ],
 )
 def test_which_paths_are_of_this_machine(path, is_here):
-    assert is_folder_here(path) == is_here
+    assert (folder_here(path) is not None) == is_here
