@@ -36,6 +36,7 @@ def snap(tmp_path):
         ),
     ],
 )
+@pytest.mark.slow
 def test_percents_are_the_numbers_that_they_stand_for(
     capsys, snap, words, number, percent
 ):

@@ -20,6 +20,7 @@ def heard(problem, effort):
     return reports, solution
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("racks", [RACKS, None])
 @pytest.mark.parametrize("effort", [NORMAL, EXACT])
 def test_no_bound_is_above_the_cost_that_is_reached(racks, effort):

@@ -197,6 +197,7 @@ def mixed(seed: int) -> Problem:
     )
 
 
+@pytest.mark.slow
 def test_thorough_effort_proves_by_prices_where_that_is_more():
     problem = mixed(1)
     no_prices = Effort(steps_per_item=6, rounds=0, gap=0.0, milp_cells=0, milp_nodes=0)

@@ -64,6 +64,7 @@ def test_only_what_moves_is_asked_for_and_a_turn_is_taken_at_once(
     assert longest <= 2.0
 
 
+@pytest.mark.slow
 def test_a_run_tracks_each_move_in_little_memory(tmp_path):
     num_moves = 4000
     cluster, plan = large(tmp_path, num_moves)

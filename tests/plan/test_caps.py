@@ -51,6 +51,7 @@ def test_a_cap_that_is_not_reached_changes_nothing_that_counts():
     assert free.plan.placed.solution.certificate.deviation.value == 0
 
 
+@pytest.mark.slow
 def test_more_may_be_moved_when_more_is_allowed():
     outside = [
         planned_for(

@@ -19,6 +19,7 @@ def stages(**options):
     return words
 
 
+@pytest.mark.slow
 def test_the_gap_between_copies_and_their_bound_is_shown_as_it_closes():
     shown = [words for words in stages() if "not under" in words]
 

@@ -86,6 +86,7 @@ def test_without_its_rules_neither_moves_nor_bytes_are_more(name):
     assert not [finding for finding in made.findings if not finding.existing]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["S_a", "S_c", "S_d"])
 def test_every_default_goal_is_met_for_few_bytes_as_well(name):
     goal = "add-brokers" if name.endswith("_a") else "rebalance"

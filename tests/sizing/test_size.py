@@ -69,6 +69,7 @@ def test_the_demo_needs(demo: Snapshot, survives: str, brokers: int, lost: str):
     assert unfit(sizing.shown.state, answer.task.wanted) == ""
 
 
+@pytest.mark.slow
 def test_so_many_months_ahead_is_the_cluster_that_has_grown(capsys, files: Path):
     Path("grown.toml").write_text(
         "[[scenarios]]\nname = 'later'\n"
@@ -269,6 +270,7 @@ def test_the_screen_fits(capsys, files: Path, options: tuple[str, ...]):
     assert "separate code: ok" in " ".join(outcome.out.split())
 
 
+@pytest.mark.slow
 def test_the_document_and_the_placement(capsys, files: Path):
     options = ("--survive", "nothing", "--growth", "5%/month", "-o", "sized.json.gz")
     outcome = run(capsys, "size", "demo.json.gz", *options, "--format", "json")
