@@ -273,6 +273,7 @@ def test_it_reads_well(plan, snapshot):
     assert "… and columns" in repr(plan.brokers).splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_it_is_html_in_a_notebook(plan):
     document = skewed_document()
     document["cluster_id"] = "<script>"

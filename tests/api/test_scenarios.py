@@ -151,6 +151,7 @@ def test_growth_that_is_none_is_named_as_an_argument(snapshot):
         assert (only.file, only.place) == ("arguments", "growth")
 
 
+@pytest.mark.slow
 def test_clusters_say_what_the_snapshot_said():
     snapshot = planner.read_snapshot(SNAPSHOT_FILE)
     grown = {"name": "grown", "changes": [{"change": "traffic", "factor": 1.1}]}

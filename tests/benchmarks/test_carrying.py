@@ -1,8 +1,11 @@
 """Runs of large plans, measured small."""
 
+import pytest
+
 from benchmarks.carrying import SMOKE_MOVES, carried, table
 
 
+@pytest.mark.slow
 def test_a_small_run_is_measured():
     found = carried(SMOKE_MOVES)
 

@@ -143,6 +143,7 @@ ROWS_BY_KEY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", known())
 def test_no_plan_is_below_what_the_exact_model_proved(tmp_path, key):
     row, seed = ROWS_BY_KEY[key]

@@ -1,9 +1,12 @@
 """The benchmark of reports runs on the bundled cluster."""
 
+import pytest
+
 from benchmarks.reporting import HEADER, measure, table
 from planner.demo import SNAPSHOT_FILE
 
 
+@pytest.mark.slow
 def test_a_report_is_measured_as_a_whole_command(tmp_path):
     found = measure("score, demo", SNAPSHOT_FILE, tmp_path, num_runs=1)
 

@@ -12,6 +12,7 @@ from benchmarks.run import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in CASES])
 def test_every_case_runs_small(case):
     num_replicas = min(case.num_replicas, SMOKE_REPLICAS)

@@ -51,6 +51,7 @@ def test_percents_are_the_numbers_that_they_stand_for(
     assert documents[0] == documents[1]
 
 
+@pytest.mark.slow
 def test_they_are_taken_in_planner_toml(capsys, tmp_path, snap):
     config = tmp_path / "planner.toml"
     config.write_text('[plan]\nband = { all = "5%" }\n')

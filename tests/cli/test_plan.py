@@ -56,6 +56,7 @@ def snap(document, tmp_path):
     return write_document(document, tmp_path / "s.json")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 def test_the_whole_way(goal, document, snap, tmp_path, capsys):
     plan, after, again = tmp_path / "p", tmp_path / "after.json", tmp_path / "p2"

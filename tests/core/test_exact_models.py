@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.milp import small_model
 from placement.core.exact.milp.solved_models import ExactModels
@@ -26,6 +28,7 @@ def skewed_problem():
     return build_problem(placed.draft, placed.targets, placed.balanced)
 
 
+@pytest.mark.slow
 def test_no_model_is_solved_twice(monkeypatch):
     problem = skewed_problem()
     asked, plainly = [], small_model.solve_model

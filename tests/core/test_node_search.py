@@ -153,6 +153,7 @@ def test_no_exchange_of_up_to_four_items_is_left(problem):
             assert rows.cost_of(way) >= rows.cost_of(found)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(crowd(), st.sampled_from([0.0, 1e-6]))
 def test_branch_and_cut_finds_the_least(problem, closed):

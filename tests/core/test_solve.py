@@ -189,6 +189,7 @@ print(solution.certificate, solution.steps)
 """
 
 
+@pytest.mark.slow
 def test_hash_seeds_do_not_change_an_answer(request: pytest.FixtureRequest):
     tests = str(request.config.rootpath / "tests")
     printed = {
@@ -515,6 +516,7 @@ def test_a_few_bytes_outside_the_band_of_terabytes_leave(effort: Effort):
     assert solution.certificate.cost.value == TERABYTES // 8 + 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", [QUICK, NORMAL], ids=["quick", "normal"])
 def test_rows_read_ahead_change_no_answer(
     effort: Effort, monkeypatch: pytest.MonkeyPatch

@@ -106,6 +106,7 @@ def test_trades_never_add_to_the_penalty_nor_break_a_rule(problem: Problem):
     assert (total_penalty(memory) < before) == (steps > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3])
 def test_racks_of_other_sizes_are_balanced_by_trades(seed):
     # Each rack holds all partitions once: what little a small one may lead must have

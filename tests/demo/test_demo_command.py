@@ -166,12 +166,14 @@ print(code, sorted(heavy & set(sys.modules)), file=sys.stderr)
 """
 
 
+@pytest.mark.slow
 def test_nothing_heavy_is_loaded_but_the_solvers_of_the_proof(here):
     done = run_bare(LOADED, here)
 
     assert done.stderr == "0 []\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("folder", "environment"),
     [

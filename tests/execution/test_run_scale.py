@@ -3,6 +3,8 @@
 import tracemalloc
 from pathlib import Path
 
+import pytest
+
 from planner.execution.run.run import run
 from planner.execution.simulation.simulated_admin import SimulatedAdmin
 from planner.plan.input.plan_input import read_plan

@@ -46,6 +46,7 @@ def test_restarting_a_broker_is_judged_by_the_followers_that_are_left(capsys):
     assert copying == pytest.approx(back["busiest_out"]["use"] + 1 / 3)
 
 
+@pytest.mark.slow
 def test_a_rack_lost_at_peak_traffic_has_figures_with_and_without_its_followers(
     capsys, tmp_path: Path
 ):

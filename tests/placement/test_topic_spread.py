@@ -54,6 +54,7 @@ def most_beyond(state, after, share: float, held=held) -> int:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "seed"), [("a", 1), ("a'", 3), ("b", 3), ("c", 3)])
 def test_no_topic_piles_up_and_nothing_more_is_copied(family: str, seed: int):
     instance = make_instance(family, SIZES["XS"], seed=seed, band=0.05)

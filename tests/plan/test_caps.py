@@ -20,6 +20,7 @@ def noted(planned) -> list[str]:
     return [note.what for note in planned.plan.placed.notes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", [0, 1, 5, 20])
 def test_no_more_copies_than_allowed(cap: int):
     planned = planned_for(DOCUMENT, "rebalance", max_moves=cap)
@@ -29,6 +30,7 @@ def test_no_more_copies_than_allowed(cap: int):
     assert "capped" in noted(planned)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [0.1, 0.5])
 def test_no_more_bytes_than_allowed(part: float):
     free = planned_for(DOCUMENT, "rebalance")
@@ -41,6 +43,7 @@ def test_no_more_bytes_than_allowed(part: float):
     assert "capped" in noted(planned)
 
 
+@pytest.mark.slow
 def test_a_cap_that_is_not_reached_changes_nothing_that_counts():
     free = planned_for(DOCUMENT, "rebalance")
 
@@ -217,6 +220,7 @@ def test_the_cap_between_racks_holds_for_any_cluster(state, cap: int):
     assert not caused or not free.is_ok
 
 
+@pytest.mark.slow
 def test_preferring_moves_makes_no_more_of_them():
     few_bytes = planned_for(DOCUMENT, "rebalance")
     few_moves = planned_for(DOCUMENT, "rebalance", prefer="moves")

@@ -67,6 +67,7 @@ def racks_of_leaders(document):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 def test_files_tell_one_story(goal, tmp_path):
     document = skewed_document()

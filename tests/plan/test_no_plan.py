@@ -160,6 +160,7 @@ def changed(
     return document, options | {"capacity_threshold": raised}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("document", "goal", "options", "words"), CASES)
 def test_no_plan_exists_and_each_suggestion_makes_one(document, goal, options, words):
     made = planned_for(document, goal, **options)

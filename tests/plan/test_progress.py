@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from planner.demo import SNAPSHOT_FILE
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make

@@ -46,6 +46,7 @@ def of_state(state, goal: str, **options):
     return make(state, PlanRequest(goal=goal, **options)).plan
 
 
+@pytest.mark.slow
 def test_every_file_that_it_names_is_there_with_lists_in_it():
     for options in ({}, {"waves": True}):
         plan = planned_for(skewed_document(), "rebalance", **options).plan
@@ -60,6 +61,7 @@ def test_every_file_that_it_names_is_there_with_lists_in_it():
                 assert json.loads(files[words[-1]])["partitions"]
 
 
+@pytest.mark.slow
 def test_a_plan_is_run_verified_and_undone_with_the_cancel_first():
     text, _ = runbook_of(planned_for(skewed_document(), "rebalance").plan)
 
@@ -83,6 +85,7 @@ OWN_COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("waves", [False, True])
 def test_a_runbook_begins_with_our_own_commands(waves):
     text, _ = runbook_of(planned_for(skewed_document(), "rebalance", waves=waves).plan)
@@ -111,6 +114,7 @@ def test_a_runbook_of_new_partitions_begins_with_apply(tmp_path):
         assert first[:2] == OWN_COMMANDS[:2]
 
 
+@pytest.mark.slow
 def test_waves_are_run_one_by_one_and_undone_from_the_last():
     plan = planned_for(skewed_document(), "rebalance", waves=True, max_moves_in=1).plan
     text, _ = runbook_of(plan)
@@ -124,6 +128,7 @@ def test_waves_are_run_one_by_one_and_undone_from_the_last():
     assert started == forth + back
 
 
+@pytest.mark.slow
 def test_waves_have_the_throttles_that_waves_json_names():
     plan = planned_for(skewed_document(), "rebalance", waves=True).plan
     text, files = runbook_of(plan)
@@ -259,6 +264,7 @@ def test_a_plan_with_an_empty_rollback_can_be_not_started(tmp_path: Path, capsys
     assert "--throttle BYTES_PER_S" not in found.out
 
 
+@pytest.mark.slow
 def test_an_older_folder_without_it_is_read(tmp_path: Path, capsys):
     plan = planned_for(skewed_document(), "rebalance").plan
     folder = tmp_path / "p"
@@ -277,6 +283,7 @@ def test_an_older_folder_without_it_is_read(tmp_path: Path, capsys):
     assert found.out.startswith("not-started: ")
 
 
+@pytest.mark.slow
 def test_it_names_no_place_of_the_machine_and_no_time():
     text, _ = runbook_of(planned_for(skewed_document(), "rebalance").plan)
 

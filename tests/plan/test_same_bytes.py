@@ -143,6 +143,7 @@ def test_whether_compiled_or_not(
     assert contents(tmp_path / "p") == expected[goal]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_whatever_the_order_of_rows(seed, goal, document, expected, tmp_path):
@@ -163,6 +164,7 @@ def shuffle_tables(folder):
         pq.write_table(table.take(list(range(len(table)))[::-1]), path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

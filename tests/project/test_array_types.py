@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -15,11 +16,13 @@ SHARED = {
 }
 
 
+@cache
 def trees():
-    for name in ("placement", "assignment", "planner", "tests"):
-        for path in sorted((ROOT / name).rglob("*.py")):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            yield path.relative_to(ROOT).as_posix(), tree
+    return [
+        (path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+        for name in ("placement", "assignment", "planner", "tests")
+        for path in sorted((ROOT / name).rglob("*.py"))
+    ]
 
 
 def declared_in(tree):

@@ -91,6 +91,7 @@ def part_of(package: str, module: str) -> str | None:
     return part if is_package else OWN
 
 
+@pytest.mark.slow
 def test_no_modules_import_each_other():
     edges = [(one.importer, one.imported) for one in imports() if not one.is_for_types]
 

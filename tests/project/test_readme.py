@@ -91,6 +91,7 @@ def test_blocks_that_need_no_cluster_run_in_order(readme, tmp_path):
         assert done.returncode == 0, f"{arguments}\n{done.stdout}{done.stderr}"
 
 
+@pytest.mark.slow
 def test_python_blocks_run(readme, tmp_path):
     found = blocks(readme, "python")
 
@@ -107,6 +108,7 @@ def test_python_blocks_run(readme, tmp_path):
         assert done.stdout
 
 
+@pytest.mark.slow
 def test_demo_is_shown_as_it_prints(readme, tmp_path):
     shown = re.search(
         r"<!-- demo: start.*?-->\n```\n\$ kafka-planner demo\n(.*?)```\n"

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +67,7 @@ def build(*options):
     )
 
 
+@pytest.mark.slow
 def test_the_site_builds_without_a_broken_link(tmp_path):
     done = build("--site-dir", str(tmp_path))
 

@@ -236,6 +236,7 @@ def test_only_an_html_file_is_written(capsys, tmp_path, name):
     assert name in outcome.err
 
 
+@pytest.mark.slow
 def test_charts_are_saved_as_svg_and_png_without_a_browser(
     capsys, plan_folder, tmp_path
 ):

@@ -75,6 +75,7 @@ def test_every_default_goal_is_met_for_less_than_its_own_plan(name):
     assert not [finding for finding in made.findings if not finding.existing]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_without_its_rules_neither_moves_nor_bytes_are_more(name):
     made, theirs = compared(name, band=(str(cruise_control.BAND),))

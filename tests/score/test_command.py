@@ -47,6 +47,7 @@ def test_several_snapshots_are_a_list(snap, tmp_path, capsys):
     assert found.document[1]["data_age_s"] is None
 
 
+@pytest.mark.slow
 def test_the_same_figures_stand_in_plans(snap, tmp_path, capsys):
     made = run(capsys, "plan", "rebalance", snap, "--format", "json").document
 

@@ -91,6 +91,7 @@ def test_so_many_months_ahead_is_the_cluster_that_has_grown(capsys, files: Path)
     assert planned["is_checked"] is True
 
 
+@pytest.mark.slow
 def test_one_broker_fewer_than_proven_has_no_plan():
     document = skewed_document()
     for broker in document["brokers"]:

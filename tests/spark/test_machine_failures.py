@@ -198,6 +198,7 @@ def test_a_lost_executor_is_one_line(tmp_path):
     assert "code 137" in line
 
 
+@pytest.mark.slow
 def test_warnings_of_java_are_not_handed_on():
     done = subprocess.run(
         [sys.executable, "-c", STARTS],

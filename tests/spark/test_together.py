@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -124,6 +125,7 @@ def test_snapshots_summed_together_score_as_each_alone(fleet, is_whole):
     assert problems == sorted((row for _, own in alone for row in own), key=repr)
 
 
+@pytest.mark.slow
 def test_every_wrong_snapshot_has_the_same_problems_among_others():
     fleet = [changed(n, name) for n, name in enumerate(CHANGES)]
 

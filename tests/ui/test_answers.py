@@ -70,6 +70,7 @@ def files_of(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STATES)
 def test_figures_and_folders_are_those_of_what_if_on_the_saved_file(
     name, answerer, folder, capsys

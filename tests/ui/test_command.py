@@ -73,6 +73,7 @@ def get(url):
         return answer.status, answer.read().decode()
 
 
+@pytest.mark.slow
 def test_the_page_is_served_at_the_printed_address_and_on_this_machine_alone():
     with served(SNAPSHOT_FILE) as url:
         status, text = get(url)
@@ -88,6 +89,7 @@ def test_the_page_is_served_at_the_printed_address_and_on_this_machine_alone():
         socket.create_connection(("127.0.0.1", port), timeout=5)
 
 
+@pytest.mark.slow
 def test_two_servers_have_different_tokens():
     with served(SNAPSHOT_FILE) as one, served(SNAPSHOT_FILE) as other:
         assert one.split("/")[3] != other.split("/")[3]
@@ -124,6 +126,7 @@ class _NoSession:
         """End nothing."""
 
 
+@pytest.mark.slow
 def test_nothing_is_left_running_when_the_server_is_killed(tmp_path):
     process = subprocess.Popen(
         [COMMAND, "ui", SNAPSHOT_FILE, "--no-browser", "--format", "json"],

@@ -73,6 +73,7 @@ def test_a_folder_is_written_although_a_newer_plan_is_asked_for(working, tmp_pat
     assert outcome_of(newer) is STOPPED
 
 
+@pytest.mark.slow
 def test_a_process_that_does_not_stop_is_ended(working):
     work = working(deaf)
     first = work.ask(Order(traffic(1.1)))
@@ -95,6 +96,7 @@ def test_a_process_that_ends_is_replaced(working):
         assert job.words == "at it"
 
 
+@pytest.mark.slow
 def test_a_real_plan_is_stopped_and_made_again(snapshot):
     session = Session(snapshot)
     try:

@@ -144,6 +144,7 @@ def test_an_unknown_disk_never_fills_up():
     assert judge(found) == ()
 
 
+@pytest.mark.slow
 def test_many_copies_are_packed_as_few_are():
     # Compiled from some number of copies on: each of the same small clusters alone.
     lists, sizes, target = [], [], []
