@@ -11,6 +11,11 @@ def toml_value(value: object) -> str:
     r"""
     Return a value as TOML, on one line.
 
+    Raises
+    ------
+    ValueError
+        If a number is not finite.
+
     Examples
     --------
     >>> toml_value([{"change": "lose", "racks": ['a"b']}])

@@ -73,7 +73,7 @@ def test_configs_keep_commas_in_their_values():
     ],
 )
 def test_replicas_are_where_kafka_log_dirs_prints(topics, log_dirs):
-    told = printed_replicas((SAMPLES / log_dirs).read_text())
+    printed = printed_replicas((SAMPLES / log_dirs).read_text())
 
     document = imported(sample(read_topics, topics), sample(read_log_dirs, log_dirs))
 
@@ -85,7 +85,7 @@ def test_replicas_are_where_kafka_log_dirs_prints(topics, log_dirs):
         ):
             if path is not None:
                 found[broker, topic, number] = (path, size)
-    assert found == told
+    assert found == printed
 
 
 def test_a_failed_log_dir_is_offline():
@@ -235,7 +235,7 @@ def test_moments_that_differ_contradict_each_other():
 
 @pytest.mark.parametrize("name", COVERED[read_log_dirs])
 def test_every_log_dir_and_replica_is_as_kafka_log_dirs_prints(name):
-    (told,) = [
+    (printed,) = [
         json.loads(line)
         for line in (SAMPLES / name).read_text().splitlines()
         if line.startswith("{")
@@ -252,13 +252,13 @@ def test_every_log_dir_and_replica_is_as_kafka_log_dirs_prints(name):
         )
     ) == {
         (b["broker"], d["logDir"], p["partition"], p["size"], p["isFuture"])
-        for b in told["brokers"]
+        for b in printed["brokers"]
         for d in b["logDirs"]
         for p in d["partitions"]
     }
     assert {record.key: record.values["state"] for record in source.log_dirs} == {
         (b["broker"], d["logDir"]): "offline" if d["error"] else "online"
-        for b in told["brokers"]
+        for b in printed["brokers"]
         for d in b["logDirs"]
     }
 
@@ -267,13 +267,14 @@ def test_every_log_dir_and_replica_is_as_kafka_log_dirs_prints(name):
 def test_every_assignment_is_what_kafka_printed(name):
     text = (SAMPLES / name).read_text()
     # Of what the tool prints the first line of JSON is what holds now.
-    told = json.loads(next(line for line in text.splitlines() if line[:1] == "{"))
+    printed = json.loads(next(line for line in text.splitlines() if line[:1] == "{"))
 
     columns = sample(read_assignment, name).partitions
 
     keys = list(zip(columns.topics, columns.partitions, strict=True))
     assert dict(zip(keys, columns.values["replicas"], strict=True)) == {
-        (one["topic"], one["partition"]): one["replicas"] for one in told["partitions"]
+        (one["topic"], one["partition"]): one["replicas"]
+        for one in printed["partitions"]
     }
     dirs = columns.values.get("log_dirs") or [None] * len(keys)
     assert {
@@ -283,16 +284,16 @@ def test_every_assignment_is_what_kafka_printed(name):
         (one["topic"], one["partition"]): one.get(
             "log_dirs", ["any"] * len(one["replicas"])
         )
-        for one in told["partitions"]
+        for one in printed["partitions"]
     }
 
 
 @pytest.mark.parametrize("name", COVERED[read_configs])
 def test_every_setting_is_as_kafka_configs_prints(name):
-    told: dict[str, dict[str, str]] = {}
+    printed: dict[str, dict[str, str]] = {}
     for line in (SAMPLES / name).read_text().splitlines():
         if not line.startswith("  "):
-            entity = told.setdefault(line.removesuffix(" are:").split()[-1], {})
+            entity = printed.setdefault(line.removesuffix(" are:").split()[-1], {})
         else:
             key, _, value = line.split(" sensitive=")[0].strip().partition("=")
             entity[key] = value
@@ -303,6 +304,6 @@ def test_every_setting_is_as_kafka_configs_prints(name):
     found |= {str(one.key): one.values["configs"] for one in source.brokers}
     if "brokers" in name:
         found["cluster"] = source.header["configs"]
-        told = {key: configs for key, configs in told.items() if configs}
-    assert found == told
+        printed = {key: configs for key, configs in printed.items() if configs}
+    assert found == printed
     assert source.lists_topics == ("topics" in name)

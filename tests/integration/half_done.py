@@ -55,8 +55,10 @@ class HalfDone:
 
     def check_back(self) -> None:
         """Look at lists in order, log dirs, leaders, messages and throttles."""
-        told = printed_topics(self.cluster.topics("--describe", "--topic", self.topic))
-        found = [one for _, one in sorted(told.items())]
+        printed = printed_topics(
+            self.cluster.topics("--describe", "--topic", self.topic)
+        )
+        found = [one for _, one in sorted(printed.items())]
         assert [one["replicas"] for one in found] == BEFORE
         assert [one["leader"] for one in found] == [row[0] for row in BEFORE]
         assert not any(one["adding_replicas"] for one in found)

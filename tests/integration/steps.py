@@ -53,8 +53,8 @@ def execute(cluster: Cluster, file: Path) -> None:
     cluster.reassign("--execute", *named)
 
     def has_ended() -> bool:
-        told = cluster.reassign("--verify", *named)
-        return "in progress" not in told and "replica set is" not in told
+        printed = cluster.reassign("--verify", *named)
+        return "in progress" not in printed and "replica set is" not in printed
 
     wait_until(has_ended, "the reassignment to end")
 
@@ -77,5 +77,5 @@ def preview(cluster: Cluster, plan: Path) -> dict[str, Any]:
 
 def replicas_of(cluster: Cluster, topic: str) -> list[list[int]]:
     """Return the replicas of each partition, as Kafka's own tool tells."""
-    told = printed_topics(cluster.topics("--describe", "--topic", topic))
-    return [one["replicas"] for _, one in sorted(told.items())]
+    printed = printed_topics(cluster.topics("--describe", "--topic", topic))
+    return [one["replicas"] for _, one in sorted(printed.items())]

@@ -1,4 +1,4 @@
-"""Leaders elected on a real cluster: nothing without `--yes`, and each outcome told."""
+"""Leaders elected on a real cluster: nothing without `--yes`, and each outcome."""
 
 import pytest
 from kafka import KafkaAdminClient
@@ -35,8 +35,8 @@ def elect(cluster: Cluster, kind: str, *options: object) -> Outcome:
 
 def leaders(cluster: Cluster) -> dict[tuple[str, int], int | None]:
     """Return who leads, as Kafka's own tool tells."""
-    told = printed_topics(cluster.topics("--describe"))
-    return {name: one["leader"] for name, one in told.items() if name[0] in TOPICS}
+    printed = printed_topics(cluster.topics("--describe"))
+    return {name: one["leader"] for name, one in printed.items() if name[0] in TOPICS}
 
 
 def outcomes(outcome: Outcome) -> dict[tuple[str, int], str]:

@@ -47,8 +47,8 @@ def test_a_broker_dies_and_returns(cluster: Cluster, tmp_path):
     assert states == {1: "alive", 2: "alive", 3: "fenced"}
     assert "log_dirs" not in brokers_of(dead)[3]
     for one in partitions_of(dead, "t"):
-        told = told_dead["t", one["partition"]]
-        assert (one["leader"], one["isr"]) == (told["leader"], told["isr"])
+        printed = told_dead["t", one["partition"]]
+        assert (one["leader"], one["isr"]) == (printed["leader"], printed["isr"])
         assert 3 not in one["isr"]
     alone = partitions_of(dead, "alone")[0]
     assert (alone["leader"], alone["replicas"]) == (None, [3])
@@ -91,7 +91,7 @@ def test_a_log_dir_fails(cluster: Cluster, tmp_path):
     assert states[str(broken)] == {"path": str(broken), "state": "offline"}
     assert states[str(cluster.log_dirs(1)[1])]["state"] == "online"
     assert brokers_of(after)[1]["state"] == "alive"
-    told = printed_topics(cluster.topics("--describe"))
+    printed = printed_topics(cluster.topics("--describe"))
     for old, new in zip(
         partitions_of(before, "t"), partitions_of(after, "t"), strict=True
     ):
@@ -99,7 +99,7 @@ def test_a_log_dir_fails(cluster: Cluster, tmp_path):
         slot = new["replicas"].index(1) if 1 in new["replicas"] else None
         if is_lost and slot is not None:
             assert new["log_dirs"][slot] is None
-        assert new["isr"] == told["t", new["partition"]]["isr"]
+        assert new["isr"] == printed["t", new["partition"]]["isr"]
 
 
 def test_a_plan_towards_a_broker_that_dies_goes_on_when_it_returns(

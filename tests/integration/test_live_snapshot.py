@@ -55,9 +55,9 @@ def test_partitions_are_as_kafka_topics_tells(filled: Cluster, document: dict):
         for topic in document["topics"]
         for one in topic["partitions"]
     }
-    told = printed_topics(text)
+    printed = printed_topics(text)
     assert found.keys() >= {("by-hand", 0), ("plain", 4), ("com.pact_ed", 0)}
-    assert found == told
+    assert found == printed
     ids = {topic["name"]: topic["topic_id"] for topic in document["topics"]}
     assert ids == printed_topic_ids(text)
 
@@ -71,7 +71,7 @@ def _without_growing(replicas: dict) -> dict:
 
 
 def test_replicas_lie_where_kafka_log_dirs_tells(filled: Cluster, document: dict):
-    told = printed_replicas(filled.describe_log_dirs())
+    printed = printed_replicas(filled.describe_log_dirs())
 
     found = {
         (broker_id, topic["name"], one["partition"]): (
@@ -82,19 +82,19 @@ def test_replicas_lie_where_kafka_log_dirs_tells(filled: Cluster, document: dict
         for one in topic["partitions"]
         for slot, broker_id in enumerate(one["replicas"])
     }
-    assert _without_growing(found) == _without_growing(told)
+    assert _without_growing(found) == _without_growing(printed)
     assert sum(size for _, size in found.values()) > 2 * 2000 * 100
 
 
 def test_brokers_and_racks_are_as_kafka_cluster_tells(filled: Cluster, document: dict):
-    told = printed_brokers(filled.endpoints())
+    printed = printed_brokers(filled.endpoints())
 
     states = {"alive": "unfenced", "fenced": "fenced"}
     found = {
         broker_id: (one["rack"], states[one["state"]])
         for broker_id, one in brokers_of(document).items()
     }
-    assert found == told
+    assert found == printed
     paths = {
         broker_id: {log_dir["path"] for log_dir in one["log_dirs"]}
         for broker_id, one in brokers_of(document).items()

@@ -62,8 +62,8 @@ def moves_of(plan: Path) -> dict[str, int]:
 
 
 def leaders_of(cluster: Cluster, topic: str) -> list[int | None]:
-    told = printed_topics(cluster.topics("--describe", "--topic", topic))
-    return [one["leader"] for _, one in sorted(told.items())]
+    printed = printed_topics(cluster.topics("--describe", "--topic", topic))
+    return [one["leader"] for _, one in sorted(printed.items())]
 
 
 def elect_planned(cluster: Cluster, plan: Path) -> None:

@@ -39,19 +39,19 @@ def place(cluster: Cluster, topic: str, text: str) -> None:
 
 
 def registered(cluster: Cluster) -> PlacerBrokers:
-    told = printed_brokers(cluster.endpoints())
-    ids = sorted(told)
+    printed = printed_brokers(cluster.endpoints())
+    ids = sorted(printed)
     return PlacerBrokers(
         ids=tuple(ids),
-        racks=tuple(told[b][0] for b in ids),
-        is_fenced=tuple(told[b][1] == "fenced" for b in ids),
+        racks=tuple(printed[b][0] for b in ids),
+        is_fenced=tuple(printed[b][1] == "fenced" for b in ids),
     )
 
 
 def leaders(cluster: Cluster, topic: str) -> list[tuple[int | None, list[int]]]:
     """The leader and the ISR of each partition."""
-    told = printed_topics(cluster.topics("--describe", "--topic", topic))
-    return [(one["leader"], sorted(one["isr"])) for _, one in sorted(told.items())]
+    printed = printed_topics(cluster.topics("--describe", "--topic", topic))
+    return [(one["leader"], sorted(one["isr"])) for _, one in sorted(printed.items())]
 
 
 def test_tp_demo_03(new_cluster: Callable[..., Cluster], tmp_path: Path):
@@ -104,9 +104,11 @@ def test_tp_demo_03(new_cluster: Callable[..., Cluster], tmp_path: Path):
 def said_by_tool(cluster: Cluster, *arguments: str) -> str:
     """What `kafka-topics` says when it fails, its exception's name left out."""
     servers = ("--bootstrap-server", cluster.bootstrap)
-    told = cluster.run(f"{TOOLS}.TopicCommand", *servers, *arguments, is_checked=False)
-    lines = [line for line in told.splitlines() if line.startswith("Error while")]
-    assert len(lines) == 1, told
+    printed = cluster.run(
+        f"{TOOLS}.TopicCommand", *servers, *arguments, is_checked=False
+    )
+    lines = [line for line in printed.splitlines() if line.startswith("Error while")]
+    assert len(lines) == 1, printed
     return lines[0].partition(" : ")[2]
 
 
@@ -126,11 +128,11 @@ def first_refusal(assignment: ManualAssignment) -> str:
 def test_what_kafka_refuses_to_create_we_refuse_in_its_words(three: Cluster, text):
     assignment = check_new_topic(read_replica_assignment(text), registered(three))
 
-    told = said_by_tool(
+    printed = said_by_tool(
         three, "--create", "--topic", "refused", "--replica-assignment", text
     )
 
-    assert first_refusal(assignment) == told
+    assert first_refusal(assignment) == printed
 
 
 @pytest.mark.parametrize(
@@ -156,13 +158,13 @@ def test_what_kafka_refuses_to_add_we_refuse_in_its_words(
         num_partitions=num_partitions,
     )
 
-    told = said_by_tool(
+    printed = said_by_tool(
         three,
         *("--alter", "--topic", "grows", "--partitions", str(num_partitions)),
         *("--replica-assignment", text),
     )
 
-    assert first_refusal(assignment) == told
+    assert first_refusal(assignment) == printed
 
 
 def test_added_partitions_lie_where_they_are_written(three: Cluster):
@@ -198,16 +200,16 @@ def test_generate_prints_what_kafkas_tool_prints(three: Cluster, tmp_path: Path)
     topics.write_text('{"topics":[{"topic":"crowded"}],"version":1}')
     asked = ("--topics-to-move-json-file", str(topics), "--broker-list", "0,1,2,9")
 
-    told = three.reassign("--generate", *asked)
+    printed = three.reassign("--generate", *asked)
     ours = run_here("generate", *asked, "--bootstrap-server", three.bootstrap)
     blank = run_here(
         "generate", *asked, "--from-scratch", "--bootstrap-server", three.bootstrap
     )
 
     assert (ours.code, blank.code) == (0, 0), ours.err + blank.err
-    assert both(ours.out)[0] == both(blank.out)[0] == both(told)[0]
+    assert both(ours.out)[0] == both(blank.out)[0] == both(printed)[0]
     assert "note: broker 9 is not in the cluster: left out" in ours.err
-    ids = json.loads(both(told)[1])["partitions"]
+    ids = json.loads(both(printed)[1])["partitions"]
     assert [one["partition"] for one in ids] == [0, 1, 2, 3]
     held = [
         b
@@ -252,7 +254,7 @@ def test_what_generate_refuses_it_says_in_kafkas_words(
     file.write_text(json.dumps({"topics": [{"topic": name} for name in topics]}))
     asked = ("--topics-to-move-json-file", str(file), "--broker-list", broker_list)
 
-    told = three.reassign("--generate", *asked, is_checked=False)
+    printed = three.reassign("--generate", *asked, is_checked=False)
     for how in ((), ("--from-scratch",)):
         ours = run_here(
             *("generate", *asked, *how, "--format", "json"),
@@ -260,4 +262,4 @@ def test_what_generate_refuses_it_says_in_kafkas_words(
         )
 
         assert ours.code == 2
-        assert ours.document["problems"][0]["rule"] in told
+        assert ours.document["problems"][0]["rule"] in printed

@@ -128,8 +128,8 @@ def _gather(cluster: Cluster, topic: str, log_dir: str) -> None:
 
 
 def _dirs_on(cluster: Cluster, topic: str, broker: int) -> set[str]:
-    told = printed_replicas(cluster.describe_log_dirs("--topic-list", topic))
-    return {path for (owner, _, _), (path, _) in told.items() if owner == broker}
+    printed = printed_replicas(cluster.describe_log_dirs("--topic-list", topic))
+    return {path for (owner, _, _), (path, _) in printed.items() if owner == broker}
 
 
 def _dirs(document: dict[str, Any], topic: str) -> list[str | None]:

@@ -39,8 +39,8 @@ def status_of(cluster: Cluster, plan: Path) -> tuple[int, str, set[str]]:
     where = ("--bootstrap-server", cluster.bootstrap, "--format", "json")
     outcome = run_here("verify", plan, *where)
     assert outcome.code in {0, 3}, outcome.err
-    told = outcome.document
-    return outcome.code, told["status"], {one["rule"] for one in told["findings"]}
+    printed = outcome.document
+    return outcome.code, printed["status"], {one["rule"] for one in printed["findings"]}
 
 
 def run_lists(cluster: Cluster, file: Path, throttle: int | None) -> None:
@@ -56,8 +56,8 @@ def run_lists(cluster: Cluster, file: Path, throttle: int | None) -> None:
         code, _, findings = status_of(cluster, file)
         assert code == 3
         assert "throttle-left" in findings
-    told = cluster.reassign("--verify", *named)
-    assert "still in progress" not in told
+    printed = cluster.reassign("--verify", *named)
+    assert "still in progress" not in printed
     code, status, findings = status_of(cluster, file)
     assert (code, status) == (0, "completed")
     assert "throttle-left" not in findings
@@ -73,8 +73,8 @@ def run_wave(cluster: Cluster, plan: Path, wave: dict[str, Any]) -> None:
 
 
 def leaders_of(cluster: Cluster) -> list[int | None]:
-    told = printed_topics(cluster.topics("--describe", "--topic", TOPIC))
-    return [one["leader"] for _, one in sorted(told.items())]
+    printed = printed_topics(cluster.topics("--describe", "--topic", TOPIC))
+    return [one["leader"] for _, one in sorted(printed.items())]
 
 
 def test_waves_run_one_by_one_and_back_from_the_middle(new_cluster, tmp_path):

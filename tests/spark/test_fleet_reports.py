@@ -50,8 +50,8 @@ def test_commands_of_a_fleet_write_a_page_of_their_tables(made, capsys):
         assert f"wrote {made / name / 'report.html'}" in done.err
         page = page_of(made / name)
         assert "<title>Fleet: 2 clusters</title>" in page, name
-        told = run(capsys, "report", made / name, "-o", made / "same.html")
-        assert told.code == 0, told.err
+        again = run(capsys, "report", made / name, "-o", made / "same.html")
+        assert again.code == 0, again.err
         assert (made / "same.html").read_text(encoding="utf-8") == page
     assert "2 plans by now: " in verdict(page_of(made / "changes"))
     assert "copied since the snapshot before, in 2 clusters." in verdict(

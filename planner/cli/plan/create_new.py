@@ -137,6 +137,7 @@ def request_new(
         )
     what = "partitions added" if planned.first else "topic created"
     with client:
+        # A refusal ends here, in Kafka's words and with their exit code: no run begins.
         _send(planned, client, is_trial=live.is_trial or folder is not None)
         if not live.is_trial and folder is not None:
             return _carry_out(client, folder, what, live.source.connection)

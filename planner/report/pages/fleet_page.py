@@ -154,8 +154,10 @@ def _trends(name: str, rows: Sequence[Row]) -> Iterator[Block]:
     if limits:
         yield Words("Brokers and log dirs that reach a limit, the soonest first.")
         yield _table("limits", sorted(limits, key=_days_rank))
-    yield Words("Growth of whole clusters.")
-    yield _table(name, [row for row in rows if row["level"] == "cluster"])
+    clusters = [row for row in rows if row["level"] == "cluster"]
+    if clusters:
+        yield Words("Growth of whole clusters.")
+        yield _table(name, clusters)
 
 
 def _days_rank(row: Row) -> tuple[Any, ...]:
