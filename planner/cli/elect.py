@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import (
-    BootstrapServer,
-    CommandConfig,
     Format,
     OutputFormat,
     Quiet,
-    Resolve,
-    Timeout,
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
-from planner.cli.common.output import notes_unless, print_json, print_words
+from planner.cli.common.output import print_json, print_words
 from planner.errors import BadInputError, InputProblem
 from planner.progress import stage
 
@@ -77,6 +74,7 @@ JournalFile = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", help="Elect; without it, a preview.")]
 
 
+@with_cluster(has_partial=False)
 def elect(
     *,
     election_type: ElectionTypeOption,
@@ -84,12 +82,9 @@ def elect(
     path_to_json_file: ElectionFile = None,
     topic: Topic = None,
     partition: PartitionNumber = None,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
+    source: ClusterSource,
     yes: Yes = False,
     journal: JournalFile = None,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -105,22 +100,13 @@ def elect(
         --all-topic-partitions --bootstrap-server k1:9092
     """  # noqa: D301 - the first is Click's mark to leave these lines as they are
     from planner.kafka.actions.elect_leaders import preview
-    from planner.kafka.client.client_session import open_cluster
 
     inputs = Gatherer()
     kind = inputs.read(lambda: _read_type(election_type))
     chosen = inputs.read(
         lambda: _choose(all_topic_partitions, path_to_json_file, topic, partition)
     )
-    client = inputs.read(
-        lambda: open_cluster(
-            bootstrap_server,
-            command_config,
-            resolve=resolve or (),
-            timeout_s=timeout,
-            note=notes_unless(quiet),
-        )
-    )
+    client = inputs.read(source.open)
     inputs.raise_problems()
     if kind is None or chosen is None or client is None:  # pragma: no cover - raised
         return

@@ -174,7 +174,6 @@ def _connected(
     command_config: CommandConfig = None,
     resolve: Resolve = None,
     timeout: Timeout = 30.0,
-    allow_partial: AllowPartial = False,
 ) -> ClusterSource:
     """Return the running cluster that the options name; the signature lists them."""
     return ClusterSource(
@@ -182,12 +181,16 @@ def _connected(
         command_config=command_config,
         resolve=resolve,
         timeout_s=timeout,
-        allow_partial=allow_partial,
     )
 
 
+def _seen(*, allow_partial: AllowPartial = False) -> bool:
+    """Return whether a part of the cluster will do; the signature has the option."""
+    return allow_partial
+
+
 def with_cluster(
-    option: str = "--snapshot",
+    option: str = "--snapshot", *, has_partial: bool = True
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """
     Add the options of a running cluster to a command.
@@ -196,12 +199,15 @@ def with_cluster(
     ----------
     option
         Name of the option or argument of the snapshot, for problems.
+    has_partial
+        Whether the command has ``--allow-partial``.
 
     Returns
     -------
     A decorator of functions with the parameter ``source``, which receives the
     `ClusterSource`, with the command's own ``snapshot``, if it has one, and ``quiet``.
     """
+    gatherers = (_connected, _seen) if has_partial else (_connected,)
     shared = parameters_of(_connected)
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -210,11 +216,12 @@ def with_cluster(
             source = replace(
                 _connected(**{name: given.pop(name) for name in shared}),
                 snapshot=given.get("snapshot"),
+                allow_partial=has_partial and given.pop("allow_partial"),
                 quiet=given["quiet"],
                 option=option,
             )
             command(**given, source=source)
 
-        return declare(call, command, _connected, instead_of="source")
+        return declare(call, command, *gatherers, instead_of="source")
 
     return decorate

@@ -6,16 +6,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import (
-    BootstrapServer,
-    CommandConfig,
     Format,
     OutputFormat,
     PlanArgument,
     Quiet,
-    Resolve,
-    Timeout,
     Verbose,
 )
 from planner.cli.common.input_problems import Gatherer
@@ -28,15 +24,13 @@ if TYPE_CHECKING:
     from planner.plan.input.plan_input import PlanInput
 
 
+@with_cluster(has_partial=False)
 def cancel(
     plan: PlanArgument,
     *,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
+    source: ClusterSource,
     yes: Yes = False,
     journal: JournalOption = None,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -57,15 +51,6 @@ def cancel(
     from planner.execution.undo.cancel import under_way
     from planner.plan.input.plan_input import read_plan
 
-    source = ClusterSource(
-        snapshot=None,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        allow_partial=True,
-        quiet=quiet,
-    )
     inputs = Gatherer()
     given = inputs.read(lambda: read_plan(plan))
     with ended_by_signals():
