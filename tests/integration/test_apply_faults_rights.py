@@ -44,7 +44,7 @@ BROKERS = AUTHORIZER | {
     "sasl.enabled.mechanisms": "SCRAM-SHA-256",
     "listener.name.users.scram-sha-256.sasl.jaas.config": f"{SCRAM};",
     # A connection ends soon after, so that credentials are looked at again.
-    "listener.name.users.scram-sha-256.connections.max.reauth.ms": "1000",
+    "listener.name.users.scram-sha-256.connections.max.reauth.ms": "2000",
     **SLOW_COPIES,
 }
 OPERATIONS = ("DESCRIBE", "DESCRIBE_CONFIGS", "ALTER", "ALTER_CONFIGS")

@@ -1,9 +1,31 @@
+import kafka.errors
 import pytest
 
 from planner.errors import BadInputError, ClusterUnavailableError
 from planner.kafka.client.addresses import parse_bootstrap, parse_resolve
 from planner.kafka.client.admin_client import ClusterClient
+from planner.kafka.client.client_pool import Share
 from planner.kafka.client.client_session import open_cluster
+from planner.kafka.client.cluster_errors import RETRIED, RefusedError
+
+
+class Admin:
+    """Admin client that answers nothing."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def client_of(admins: list[Admin]) -> ClusterClient:
+    """Return a client that adds each admin client it creates to a list."""
+    client = ClusterClient(parse_bootstrap("k1:1"), timeout_s=5)
+
+    def create(_: float) -> Admin:
+        admins.append(Admin())
+        return admins[-1]
+
+    client._share = Share(create, RETRIED)
+    return client
 
 
 @pytest.mark.parametrize(
@@ -59,3 +81,32 @@ def test_a_closed_port_is_one_line_with_the_address_and_the_cause():
         client.reach_brokers()
 
     assert str(refused.value) == "127.0.0.1:1: connection refused"
+
+
+@pytest.mark.parametrize(
+    "error", [kafka.errors.KafkaConnectionError, kafka.errors.IllegalSaslStateError]
+)
+def test_a_request_whose_connection_ended_is_sent_again_by_another_client(error):
+    admins: list[Admin] = []
+    client = client_of(admins)
+
+    def ask(admin: Admin) -> int:
+        if admin is admins[0]:
+            raise error
+        return 7
+
+    assert client.call(ask, needs="Describe on Cluster") == 7
+    assert len(admins) == 2
+
+
+def test_a_request_that_brokers_reject_is_not_sent_again():
+    admins: list[Admin] = []
+    asked: list[Admin] = []
+
+    def ask(admin: Admin) -> None:
+        asked.append(admin)
+        raise kafka.errors.InvalidRequestError
+
+    with pytest.raises(RefusedError, match="InvalidRequestError"):
+        client_of(admins).call(ask, needs="Describe on Cluster")
+    assert len(asked) == 1

@@ -28,6 +28,9 @@ RETRIED = (
     kafka_errors.InvalidMetadataError,
     # A client looks up the coordinator of a group only once.
     kafka_errors.NotCoordinatorError,
+    # A broker refuses to authenticate a connection twice within a second, as it has to
+    # if sessions last that long (KIP-368); kafka-python then closes the connection.
+    kafka_errors.IllegalSaslStateError,
     kafka_errors.Cancelled,
 )
 """Errors of kafka-python after which a request is sent again."""
