@@ -152,7 +152,7 @@ def _search(
     enough = 0.0
     if exact.starts_from(answer):
         # Most small problems are proven at once, without compiling any kernel.
-        enough = 0.0 if exact.is_whole else REACHED
+        enough = how.effort.closed if exact.is_whole else REACHED
         answer = exact.asked(answer)
         said_of = answer.at
         clock.lap("solve")

@@ -7,6 +7,7 @@ import pytest
 from benchmarks.small import Must, planned, proven_part, row_text
 from benchmarks.small_best import Best, better, read_best
 from placement.core.model.solution import CLOSED
+from placement.core.search.local_search import Searcher
 
 KNOWN = Best(
     bytes=100,
@@ -26,6 +27,21 @@ def test_a_small_cluster_is_planned_checked_and_proven():
     assert small.ratio(own) == 1.0
     assert proven_part([small]) == 1.0
     assert "| 6x60, c | 1 |" in row_text("6x60, c", [small], [own])
+
+
+def test_a_plan_that_a_solver_proves_is_not_searched_again(monkeypatch):
+    """
+    CP-SAT's bound is a few bytes below a plan of gigabytes, as its numbers are rounded.
+
+    Ruin then finds nothing, and takes seconds where no kernel has been compiled.
+    """
+    monkeypatch.setattr(Searcher, "recreate", lambda *_: pytest.fail("searched again"))
+
+    found, best = planned("6x60", "c", 2, "normal")
+
+    assert found.is_proven
+    assert 0 < best.bytes - best.bytes_bound < CLOSED * best.bytes
+    assert not found.num_findings
 
 
 def test_few_giant_partitions_have_a_checked_bound_near_their_plan():
