@@ -16,7 +16,8 @@ from placement.model.load import (
     first_true,
 )
 from placement.model.reassignment import Reassignment, led_by
-from placement.operations.steps.multiple_choice import Options, choose, limits_of
+from placement.operations.steps.load_options import Options
+from placement.operations.steps.multiple_choice import choose_nearest, limits_of
 from placement.rules.frozen_partitions import is_excluded, is_untouchable
 
 
@@ -105,7 +106,7 @@ def _choose_leaders(
     )
     limits = limits_of(draft, released[~draft.leads[held]].sum(axis=0))
     leading = first.copy()
-    leading[of] = successors[choose(options, load, limits)]
+    leading[of] = successors[choose_nearest(draft, options, load, limits)]
     _keep_capacities(draft, of, leading, first, limits.capacity)
     return leading
 

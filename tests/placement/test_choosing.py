@@ -1,16 +1,19 @@
 """One option for every partition, so that brokers come near their bands."""
 
+from itertools import product
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.core.model.problem import NO_LIMIT, Limits
 from placement.operations.steps.batched_choice import Batches, Flat
+from placement.operations.steps.exact_choice import nearest_choice
+from placement.operations.steps.load_options import Options
 from placement.operations.steps.multiple_choice import (
     FEW,
     LEAST_GAIN,
     OVER,
-    Options,
     choose,
 )
 
@@ -106,6 +109,32 @@ def test_no_other_option_of_one_partition_is_better(groups, load, lower):
         for option in range(len(group)):
             other = [*chosen[:g], option, *chosen[g + 1 :]]
             assert penalty(total(groups, other, load), limits) >= worth * (1 - 1e-9)
+
+
+def worth(groups, chosen, load, limits: Limits):
+    """Largest distance, sum of the distances, positions of the options chosen."""
+    after = total(groups, chosen, load)
+    outside = np.maximum(np.maximum(after - limits.upper, limits.lower - after), 0)
+    parts = outside / limits.target
+    return round(float(parts.max()), 6), round(float(parts.sum()), 6), sum(chosen)
+
+
+@settings(max_examples=60)
+@given(st.lists(options, min_size=1, max_size=4), loads, loads)
+def test_an_exact_model_finds_what_comes_nearest_to_the_bands(groups, load, lower):
+    upper = (np.array(lower) + 2).tolist()
+    limits = make_limits(lower, upper, (np.array(lower) + 8).tolist())
+    made, starts = make_options(groups), np.cumsum([0, *map(len, groups)])[:-1]
+    known = choose(made, np.array(load), limits)
+    most = np.maximum(limits.capacity, total(groups, known - starts, load))
+
+    found = nearest_choice(made, np.array(load), limits, known) - starts
+
+    choices = product(*(range(len(group)) for group in groups))
+    allowed = [one for one in choices if (total(groups, one, load) <= most).all()]
+    best = min(worth(groups, one, load, limits) for one in allowed)
+    assert worth(groups, found.tolist(), load, limits) == best
+    assert (total(groups, found, load) <= most).all()
 
 
 def in_batches(groups, load, limits: Limits) -> Batches:

@@ -13,12 +13,11 @@ options, a few times over.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from placement.array_types import IndexArray, RowArray
+from placement.array_types import RowArray
 from placement.core.model.problem import NO_LIMIT, Limits
 from placement.draft.draft import Draft
 from placement.model.load import (
@@ -30,6 +29,7 @@ from placement.model.load import (
 )
 from placement.model.targets import Members, find_targets, share_out
 from placement.operations.steps.batched_choice import Batches, Flat
+from placement.operations.steps.load_options import Options, worth_of
 from placement.rules.hard_levels import broker_limits
 
 OVER = 1e6
@@ -37,32 +37,10 @@ OVER = 1e6
 LEAST_GAIN = 1e-12
 """Gains below this value are rounding."""
 MOST_SWEEPS = 10
+MOST_OPTIONS = 600
+"""Maximum number of options for which an exact model looks for a nearer choice."""
 FEW = 2000
 """Maximum number of partitions that choose one by one, by the latest loads."""
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Options:
-    """
-    Options of ``G`` partitions: ``O`` options with ``D`` load changes.
-
-    Parameters
-    ----------
-    start
-        ``(G + 1,)`` options of the g-th partition are ``start[g]:start[g + 1]``, the
-        preferred one first; at least one each.
-    change_start
-        ``(O + 1,)`` start of the changes of each option.
-    broker_idx
-        ``(D,)`` broker of each change.
-    change
-        ``(D, R)`` load added to this broker.
-    """
-
-    start: RowArray
-    change_start: RowArray
-    broker_idx: IndexArray
-    change: WeightArray
 
 
 def limits_of(draft: Draft, incoming: WeightArray | None = None) -> Limits:
@@ -115,6 +93,26 @@ def choose(options: Options, load: WeightArray, limits: Limits) -> RowArray:
         change=options.change.astype(np.float64),
     )
     return Batches(flat, load, limits, OVER, LEAST_GAIN).run(MOST_SWEEPS)
+
+
+def choose_nearest(
+    draft: Draft, options: Options, load: WeightArray, limits: Limits
+) -> RowArray:
+    """
+    Choose an option for every partition, few of them by an exact model.
+
+    Quick effort and choices within all bands need no model. Parameters and result as
+    for `choose`; `draft` has the settings.
+    """
+    chosen = choose(options, load, limits)
+    is_small = len(options.change_start) <= MOST_OPTIONS
+    if draft.settings.effort == "quick" or not is_small:
+        return chosen
+    if not worth_of(options, load, limits, chosen).largest:
+        return chosen
+    from placement.operations.steps.exact_choice import nearest_choice
+
+    return nearest_choice(options, load, limits, chosen)
 
 
 class _Chooser:

@@ -16,7 +16,8 @@ from placement.model.load import (
     first_true,
     preferred_leaders,
 )
-from placement.operations.steps.multiple_choice import Options, choose
+from placement.operations.steps.load_options import Options
+from placement.operations.steps.multiple_choice import choose_nearest
 from placement.rules.pinning import kept_leaders
 
 NEEDED = "what is left is the last in sync, or the last to lead"
@@ -77,7 +78,7 @@ class ReplicaDrops:
             leads = np.equal(self._leading()[self.of[rows]], rows)
             rows = rows[np.lexsort((-rows, leads, self.of[rows]))]
             options = self._options(rows, weights)
-            chosen = choose(options, load, limits)
+            chosen = choose_nearest(self.draft, options, load, limits)
             self._drop(rows[chosen])
             for option in chosen:
                 span = slice(*options.change_start[option : option + 2])
