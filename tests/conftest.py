@@ -2,8 +2,8 @@
 
 import functools
 import gc
-import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,19 +11,22 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from support.profile import PROFILE
+
 # Examples are judged by what comes out, not by how long a busy machine takes. The same
 # ones are drawn each time, so that a change is judged and not the draw, no more than
-# `MOST`; to look for new ones, and for as many as a property asks: explore.
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
+# `MOST`; more of the same at night: thorough; to look for new ones, and for as many as
+# a property asks: explore.
 STEADY = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much],
 }
 settings.register_profile("steady", derandomize=True, **STEADY)
 settings.register_profile("quick", derandomize=True, **STEADY)
+settings.register_profile("thorough", derandomize=True, **STEADY)
 settings.register_profile("explore", **STEADY)
 settings.load_profile(PROFILE)
-MOST = {"steady": 40, "quick": 6}
+MOST = {"thorough": 40, "steady": 16, "quick": 4}
 """Examples of any property by profile; where there is none, what it asks for itself."""
 WITH_JVM = ("kafka", "lake", "spark")
 """Marks of tests that need one."""
@@ -50,6 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(name))
         if PROFILE in MOST:
             _draw_at_most(item, MOST[PROFILE])
+    _count_some_of_many(items)
 
 
 def needs_no_jvm(item: pytest.Item) -> bool:
@@ -63,6 +67,22 @@ def _draw_at_most(item: pytest.Item, most: int) -> None:
     asked = getattr(getattr(item, "obj", None), name, None)
     if asked is not None and asked.max_examples > most:
         setattr(item.obj, name, settings(asked, max_examples=most))
+
+
+def _count_some_of_many(items: list[pytest.Item]) -> None:
+    """Of a test of many cases, count the lines of `COUNTED_CASES`, evenly spaced."""
+    cases = Counter(map(_test_of, items))
+    met: Counter[str] = Counter()
+    for item in items:
+        name = _test_of(item)
+        if met[name] % -(-cases[name] // COUNTED_CASES):
+            item.add_marker("no_cover")
+        met[name] += 1
+
+
+def _test_of(item: pytest.Item) -> str:
+    """Return what the cases of one test have in common."""
+    return item.nodeid.partition("[")[0]
 
 
 # Nothing that is loaded and collected is garbage: see below.
@@ -95,8 +115,10 @@ def _refuse_lost_groups(session: pytest.Session) -> None:
             raise pytest.UsageError(message)
 
 
-COUNTED = 10
+COUNTED = 8
 """Examples of a property during which lines are counted."""
+COUNTED_CASES = 60
+"""Cases of a test whose lines are counted, at most."""
 
 
 # Innermost, within what pytest-cov makes of the mark itself.

@@ -7,6 +7,12 @@ from support.commands import run
 from support.plans import skewed_document, write_document
 
 
+@pytest.fixture(autouse=True)
+def effort(monkeypatch):
+    """Plan quickly: what options stand for is the same."""
+    monkeypatch.setenv("PLANNER_EFFORT", "quick")
+
+
 @pytest.fixture
 def snap(tmp_path):
     return write_document(skewed_document(), tmp_path / "s.json")

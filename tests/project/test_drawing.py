@@ -47,7 +47,7 @@ def call(rules, item):
         hook.send(None)
 
 
-@pytest.mark.parametrize("profile", ["quick", "steady"])
+@pytest.mark.parametrize("profile", ["quick", "steady", "thorough"])
 def test_a_profile_draws_no_more_than_it_says(rules, profile):
     drawn, most = [], rules.MOST[profile]
 
