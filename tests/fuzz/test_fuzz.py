@@ -5,23 +5,23 @@ from fuzz.drawn import GOALS
 from fuzz.run import look
 from support.profile import IS_THOROUGH
 
-CASES = 120
+CASES = 120 if IS_THOROUGH else 40
 """Of each operation; `make fuzz` draws as many as it is told to."""
-OF_CHEAP = 224
-"""Of those that take a tenth of a second each; 1,632 in all."""
-PART = 1 if IS_THOROUGH else 3
-"""One out of so many cases is drawn."""
+OF_CHEAP = 224 if IS_THOROUGH else 75
+"""Of those that take a tenth of a second each."""
 CHEAP = ("leaders", "demote", "log-dirs")
-IDLE_AT_FIRST = ("leaders", "swap", "fix")
-"""Operations with little to do in the first cases, which are simple: as at night."""
+OF_IDLE = 60
+"""Of those that often have nothing to do in the first cases, unless more are drawn."""
+IDLE = ("leaders", "swap", "fix")
 MOST_IDLE = 0.35
 """Fraction of the cases of one operation that may come to nothing or be refused."""
 
 
 def cases_of(goal: str) -> int:
     """Return how many cases of an operation are judged."""
-    cases = OF_CHEAP if goal in CHEAP else CASES
-    return cases if goal in IDLE_AT_FIRST else cases // PART
+    if goal in IDLE and not IS_THOROUGH:
+        return OF_IDLE
+    return OF_CHEAP if goal in CHEAP else CASES
 
 
 # Where lines are counted, these would take twice as long and reach no others.

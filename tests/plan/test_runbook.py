@@ -54,7 +54,6 @@ def skewed_plan(**options):
     return planned_for(document, "rebalance", effort="quick", **options).plan
 
 
-@pytest.mark.slow
 def test_every_file_that_it_names_is_there_with_lists_in_it():
     for options in ({}, {"waves": True}):
         plan = skewed_plan(**options)
@@ -69,7 +68,6 @@ def test_every_file_that_it_names_is_there_with_lists_in_it():
                 assert json.loads(files[words[-1]])["partitions"]
 
 
-@pytest.mark.slow
 def test_a_plan_is_run_verified_and_undone_with_the_cancel_first():
     text, _ = runbook_of(skewed_plan())
 
@@ -93,7 +91,6 @@ OWN_COMMANDS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("waves", [False, True])
 def test_a_runbook_begins_with_our_own_commands(waves):
     text, _ = runbook_of(skewed_plan(waves=waves))
@@ -122,7 +119,6 @@ def test_a_runbook_of_new_partitions_begins_with_apply(tmp_path):
         assert first[:2] == OWN_COMMANDS[:2]
 
 
-@pytest.mark.slow
 def test_waves_are_run_one_by_one_and_undone_from_the_last():
     plan = skewed_plan(waves=True, max_moves_in=1)
     text, _ = runbook_of(plan)
@@ -136,7 +132,6 @@ def test_waves_are_run_one_by_one_and_undone_from_the_last():
     assert started == forth + back
 
 
-@pytest.mark.slow
 def test_waves_have_the_throttles_that_waves_json_names():
     plan = skewed_plan(waves=True)
     text, files = runbook_of(plan)
@@ -272,7 +267,6 @@ def test_a_plan_with_an_empty_rollback_can_be_not_started(tmp_path: Path, capsys
     assert "--throttle BYTES_PER_S" not in found.out
 
 
-@pytest.mark.slow
 def test_an_older_folder_without_it_is_read(tmp_path: Path, capsys):
     plan = skewed_plan()
     folder = tmp_path / "p"
@@ -291,7 +285,6 @@ def test_an_older_folder_without_it_is_read(tmp_path: Path, capsys):
     assert found.out.startswith("not-started: ")
 
 
-@pytest.mark.slow
 def test_it_names_no_place_of_the_machine_and_no_time():
     text, _ = runbook_of(skewed_plan())
 
