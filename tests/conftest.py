@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(name))
         if PROFILE in MOST:
             _draw_at_most(item, MOST[PROFILE])
-    _count_some_of_many(items)
+    _choose_uncounted(items)
 
 
 def needs_no_jvm(item: pytest.Item) -> bool:
@@ -69,14 +69,20 @@ def _draw_at_most(item: pytest.Item, most: int) -> None:
         setattr(item.obj, name, settings(asked, max_examples=most))
 
 
-def _count_some_of_many(items: list[pytest.Item]) -> None:
-    """Of a test of many cases, count the lines of `COUNTED_CASES`, evenly spaced."""
+def _choose_uncounted(items: list[pytest.Item]) -> None:
+    """
+    Choose the tests whose lines are not counted.
+
+    Those are slow tests without a JVM, which reach the lines of quick ones, and of a
+    test of many cases all but `COUNTED_CASES`, evenly spaced.
+    """
     cases = Counter(map(_test_of, items))
     met: Counter[str] = Counter()
     for item in items:
         name = _test_of(item)
-        if met[name] % -(-cases[name] // COUNTED_CASES):
-            item.add_marker("no_cover")
+        is_left_out = met[name] % -(-cases[name] // COUNTED_CASES) > 0
+        is_slow = item.get_closest_marker("slow") is not None and needs_no_jvm(item)
+        item.stash[UNCOUNTED] = is_left_out or is_slow
         met[name] += 1
 
 
@@ -119,6 +125,8 @@ COUNTED = 8
 """Examples of a property during which lines are counted."""
 COUNTED_CASES = 60
 """Cases of a test whose lines are counted, at most."""
+UNCOUNTED = pytest.StashKey[bool]()
+"""Whether no line of a test is counted."""
 
 
 # Innermost, within what pytest-cov makes of the mark itself.
@@ -128,13 +136,13 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
     Count the lines that the first examples of a property reach, not those of all.
 
     The others run like them, and reach hardly any line more; counting takes as much
-    time again as running them. Of what is marked `no_cover` no line is counted: a
-    worker is a process that is counted by itself as well, of which pytest-cov knows
-    nothing.
+    time again as running them. Of what is chosen above, or marked `no_cover`, no line
+    is counted: a worker is a process that is counted by itself as well, of which
+    pytest-cov knows nothing.
     """
     tracer = sys.gettrace()
     drawn = getattr(getattr(item, "obj", None), "hypothesis", None)
-    if item.get_closest_marker("no_cover"):
+    if item.get_closest_marker("no_cover") or item.stash.get(UNCOUNTED, False):
         sys.settrace(None)
     elif tracer is not None and drawn is not None:
         drawn.inner_test = traced_at_first(drawn.inner_test)
