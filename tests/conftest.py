@@ -2,8 +2,8 @@
 
 import functools
 import gc
-import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,19 +11,22 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from support.profile import PROFILE
+
 # Examples are judged by what comes out, not by how long a busy machine takes. The same
 # ones are drawn each time, so that a change is judged and not the draw, no more than
-# `MOST`; to look for new ones, and for as many as a property asks: explore.
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
+# `MOST`; more of the same at night: thorough; to look for new ones, and for as many as
+# a property asks: explore.
 STEADY = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much],
 }
 settings.register_profile("steady", derandomize=True, **STEADY)
 settings.register_profile("quick", derandomize=True, **STEADY)
+settings.register_profile("thorough", derandomize=True, **STEADY)
 settings.register_profile("explore", **STEADY)
 settings.load_profile(PROFILE)
-MOST = {"steady": 40, "quick": 6}
+MOST = {"thorough": 40, "steady": 16, "quick": 4}
 """Examples of any property by profile; where there is none, what it asks for itself."""
 WITH_JVM = ("kafka", "lake", "spark")
 """Marks of tests that need one."""
@@ -50,6 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(name))
         if PROFILE in MOST:
             _draw_at_most(item, MOST[PROFILE])
+    _choose_uncounted(items)
 
 
 def needs_no_jvm(item: pytest.Item) -> bool:
@@ -63,6 +67,28 @@ def _draw_at_most(item: pytest.Item, most: int) -> None:
     asked = getattr(getattr(item, "obj", None), name, None)
     if asked is not None and asked.max_examples > most:
         setattr(item.obj, name, settings(asked, max_examples=most))
+
+
+def _choose_uncounted(items: list[pytest.Item]) -> None:
+    """
+    Choose the tests whose lines are not counted.
+
+    Those are slow tests without a JVM, which reach the lines of quick ones, and of a
+    test of many cases all but `COUNTED_CASES`, evenly spaced.
+    """
+    cases = Counter(map(_test_of, items))
+    met: Counter[str] = Counter()
+    for item in items:
+        name = _test_of(item)
+        is_left_out = met[name] % -(-cases[name] // COUNTED_CASES) > 0
+        is_slow = item.get_closest_marker("slow") is not None and needs_no_jvm(item)
+        item.stash[UNCOUNTED] = is_left_out or is_slow
+        met[name] += 1
+
+
+def _test_of(item: pytest.Item) -> str:
+    """Return what the cases of one test have in common."""
+    return item.nodeid.partition("[")[0]
 
 
 # Nothing that is loaded and collected is garbage: see below.
@@ -95,8 +121,12 @@ def _refuse_lost_groups(session: pytest.Session) -> None:
             raise pytest.UsageError(message)
 
 
-COUNTED = 10
+COUNTED = 8
 """Examples of a property during which lines are counted."""
+COUNTED_CASES = 60
+"""Cases of a test whose lines are counted, at most."""
+UNCOUNTED = pytest.StashKey[bool]()
+"""Whether no line of a test is counted."""
 
 
 # Innermost, within what pytest-cov makes of the mark itself.
@@ -106,13 +136,13 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
     Count the lines that the first examples of a property reach, not those of all.
 
     The others run like them, and reach hardly any line more; counting takes as much
-    time again as running them. Of what is marked `no_cover` no line is counted: a
-    worker is a process that is counted by itself as well, of which pytest-cov knows
-    nothing.
+    time again as running them. Of what is chosen above, or marked `no_cover`, no line
+    is counted: a worker is a process that is counted by itself as well, of which
+    pytest-cov knows nothing.
     """
     tracer = sys.gettrace()
     drawn = getattr(getattr(item, "obj", None), "hypothesis", None)
-    if item.get_closest_marker("no_cover"):
+    if item.get_closest_marker("no_cover") or item.stash.get(UNCOUNTED, False):
         sys.settrace(None)
     elif tracer is not None and drawn is not None:
         drawn.inner_test = traced_at_first(drawn.inner_test)

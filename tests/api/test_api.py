@@ -70,9 +70,10 @@ def test_every_name_is_there_when_asked_for():
                 resources=["disk", "replicas"],
                 exclude_topics="b",
                 seed=7,
+                effort="quick",
             ),
             "rebalance --band disk=0.3 --resources disk,replicas "
-            "--exclude-topics b --seed 7",
+            "--exclude-topics b --seed 7 --effort quick",
             id="rebalance",
         ),
         pytest.param(
@@ -91,9 +92,10 @@ def test_every_name_is_there_when_asked_for():
                 destination_brokers=range(3, 7),
                 exclude_brokers_for_replicas=[],
                 exclude_brokers_for_leaders=(4,),
+                effort="quick",
             ),
             "remove-brokers --broker-list 2 --topic a --destination-broker-list 3-6 "
-            "--exclude-brokers-for-leaders 4",
+            "--exclude-brokers-for-leaders 4 --effort quick",
             id="remove-brokers",
         ),
         pytest.param(
@@ -120,35 +122,44 @@ def test_every_name_is_there_when_asked_for():
                 max_moves_per_broker=4,
                 bandwidth=1000,
                 order="small",
+                effort="quick",
             ),
             "remove-brokers --broker-list 2 --max-moves-in 2 --max-moves-out 3 "
-            "--max-moves-per-broker 4 --bandwidth 1000 --order small",
+            "--max-moves-per-broker 4 --bandwidth 1000 --order small --effort quick",
             id="waves-by-their-options",
         ),
         pytest.param(
-            lambda s: planner.add_brokers(s, with_log_dirs=True),
-            "add-brokers --with-log-dirs",
+            lambda s: planner.add_brokers(s, with_log_dirs=True, effort="quick"),
+            "add-brokers --with-log-dirs --effort quick",
             id="add-brokers-with-log-dirs",
-            marks=pytest.mark.slow,
         ),
         pytest.param(
-            lambda s: planner.remove_brokers(s, [2], with_log_dirs=True),
-            "remove-brokers --broker-list 2 --with-log-dirs",
+            lambda s: planner.remove_brokers(
+                s, [2], with_log_dirs=True, effort="quick"
+            ),
+            "remove-brokers --broker-list 2 --with-log-dirs --effort quick",
             id="remove-brokers-with-log-dirs",
         ),
         pytest.param(
-            lambda s: planner.replace_broker(s, {2: 6}, with_log_dirs=True),
-            "replace-broker --broker 2 --with 6 --with-log-dirs",
+            lambda s: planner.replace_broker(
+                s, {2: 6}, with_log_dirs=True, effort="quick"
+            ),
+            "replace-broker --broker 2 --with 6 --with-log-dirs --effort quick",
             id="replace-broker-with-log-dirs",
         ),
         pytest.param(
-            lambda s: planner.set_replication_factor(s, 3, with_log_dirs=True),
-            "set-replication-factor --replication-factor 3 --with-log-dirs",
+            lambda s: planner.set_replication_factor(
+                s, 3, with_log_dirs=True, effort="quick"
+            ),
+            "set-replication-factor --replication-factor 3 --with-log-dirs "
+            "--effort quick",
             id="set-replication-factor-with-log-dirs",
         ),
         pytest.param(
-            lambda s: planner.fix(s, only=["racks"], with_log_dirs=True),
-            "fix --only racks --with-log-dirs",
+            lambda s: planner.fix(
+                s, only=["racks"], with_log_dirs=True, effort="quick"
+            ),
+            "fix --only racks --with-log-dirs --effort quick",
             id="fix-with-log-dirs",
         ),
     ],

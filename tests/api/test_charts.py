@@ -43,6 +43,7 @@ def titles(chart):
     return [each["title"]["text"] for each in chart.to_dict()["concat"]]
 
 
+@pytest.mark.slow
 def test_a_plan_is_plotted_by_broker_or_rack(plan):
     assert titles(plan.plot())[0] == "disk by broker, % of capacity"
     assert titles(plan.plot("rack"))[-1] == "leaders by rack, leaders"

@@ -7,6 +7,12 @@ from support.commands import run
 from support.plans import skewed_document, write_document
 
 
+@pytest.fixture(autouse=True)
+def effort(monkeypatch):
+    """Plan quickly: what options stand for is the same."""
+    monkeypatch.setenv("PLANNER_EFFORT", "quick")
+
+
 @pytest.fixture
 def snap(tmp_path):
     return write_document(skewed_document(), tmp_path / "s.json")
@@ -36,7 +42,6 @@ def snap(tmp_path):
         ),
     ],
 )
-@pytest.mark.slow
 def test_percents_are_the_numbers_that_they_stand_for(
     capsys, snap, words, number, percent
 ):
@@ -51,7 +56,6 @@ def test_percents_are_the_numbers_that_they_stand_for(
     assert documents[0] == documents[1]
 
 
-@pytest.mark.slow
 def test_they_are_taken_in_planner_toml(capsys, tmp_path, snap):
     config = tmp_path / "planner.toml"
     config.write_text('[plan]\nband = { all = "5%" }\n')

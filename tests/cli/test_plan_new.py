@@ -229,6 +229,7 @@ def test_topics_of_kafka_itself_never_get_more(topic, tmp_path, capsys):
         planner.add_partitions(planner.read_snapshot(snap), topic, 20)
 
 
+@pytest.mark.slow
 def test_python_does_the_same(snap, tmp_path, capsys):
     run(capsys, "plan", NEW[0], snap, *NEW[1:], "-o", tmp_path / "c")
     run(capsys, "plan", MORE[0], snap, *MORE[1:], "-o", tmp_path / "d")

@@ -65,24 +65,22 @@ KINDS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_equals_every_arrangement_in_every_level(kind):
-    @settings(max_examples=MANY)
-    @given(KINDS[kind])
-    def every(problem):
-        if not is_countable(problem):
-            return
-        best = best_key(problem)
+@settings(max_examples=MANY)
+@given(data=st.data())
+def test_equals_every_arrangement_in_every_level(kind, data):
+    problem = data.draw(KINDS[kind])
+    if not is_countable(problem):
+        return
+    best = best_key(problem)
 
-        found = solve_keeping_rules(problem, effort=EXACT, seed=1, deadline=Deadline())
+    found = solve_keeping_rules(problem, effort=EXACT, seed=1, deadline=Deadline())
 
-        if best is None:
-            assert found.status is Status.INFEASIBLE
-            return
-        assert keeps_caps(problem, found.best)
-        assert not illegal_moves(problem, found.best)
-        assert evaluate(problem, found.best).key == pytest.approx(best, abs=2e-9)
-
-    every()
+    if best is None:
+        assert found.status is Status.INFEASIBLE
+        return
+    assert keeps_caps(problem, found.best)
+    assert not illegal_moves(problem, found.best)
+    assert evaluate(problem, found.best).key == pytest.approx(best, abs=2e-9)
 
 
 def one_bin_far_out():

@@ -66,6 +66,7 @@ def crowded_problem():
     return build_problem(placed.draft, placed.targets, placed.balanced)
 
 
+@pytest.mark.slow
 def test_every_effort_comes_to_an_answer_where_highs_is_wrong():
     problem = crowded_problem()
 

@@ -48,6 +48,7 @@ def bytes_out(partition):
     return {partition["leader"]: partition["out_bytes_per_s"] + sent_to_followers}
 
 
+@pytest.mark.slow
 def test_generator_still_makes_the_bundled_document():
     made = make_bytes()
 

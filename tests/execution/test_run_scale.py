@@ -52,6 +52,7 @@ def carry_out(cluster: SimulatedAdmin, plan: Path) -> tuple[float, str]:
     return longest, status
 
 
+@pytest.mark.slow
 def test_only_what_moves_is_asked_for_and_a_turn_is_taken_at_once(
     tmp_path, monkeypatch
 ):

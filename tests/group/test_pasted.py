@@ -11,6 +11,7 @@ from planner.group.files.describe import import_texts
 from planner.group.files.group_files import read_group
 from support.commands import run
 from support.noise import NOISE, WORDS, WRAPPINGS
+from support.profile import crossed
 from support.samples import SAMPLES
 
 CASES = Path(__file__).parents[1] / "data" / "cases"
@@ -55,8 +56,7 @@ def refusal(text, group_id=None):
     return raised.value
 
 
-@pytest.mark.parametrize("kind", NOISE)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "kind"), crossed(NAMES, NOISE))
 def test_noise_changes_nothing_but_one_note(name, kind):
     text, noise = TEXTS[name], f"{NOISE[kind]}\n"
     lines, num_lines = text.splitlines(keepends=True), noise.count("\n")

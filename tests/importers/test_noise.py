@@ -16,6 +16,7 @@ from planner.snapshot.importers.importer_registry import IMPORTERS
 from planner.snapshot.importers.kafka_tools.reassignment_json import read_assignment
 from planner.snapshot.importers.metrics.rates_table import read_rates
 from support.noise import NOISE, WORDS, WRAPPINGS
+from support.profile import crossed
 from support.samples import READERS, refusal
 
 LONGEST = {
@@ -45,6 +46,11 @@ SOME = [
 ]
 
 
+def named(cases):
+    """Return cases of a reader and a kind with the names of both."""
+    return [pytest.param(one, kind, id=f"{one.__name__}-{kind}") for one, kind in cases]
+
+
 def passed_over(source):
     """How many lines were passed over, from the one note that says so."""
     found = [
@@ -62,8 +68,7 @@ def check(reader, text, noisy, num_lines):
     assert len(source.notes) == len(plain.notes) + (not passed_over(plain))
 
 
-@pytest.mark.parametrize("kind", NOISE)
-@pytest.mark.parametrize("reader", IDS)
+@pytest.mark.parametrize(("reader", "kind"), named(crossed(READERS, NOISE)))
 def test_noise_changes_nothing_but_one_note(reader, kind):
     text, noise = LONGEST[reader], f"{NOISE[kind]}\n"
     lines, num_lines = text.splitlines(keepends=True), noise.count("\n")
@@ -95,8 +100,7 @@ def test_noise_around_every_sample(reader, text, kind):
     check(reader, text, noise + text + noise, 2 * noise.count("\n"))
 
 
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
-@pytest.mark.parametrize("reader", IDS)
+@pytest.mark.parametrize(("reader", "wrapping"), named(crossed(READERS, WRAPPINGS)))
 def test_a_wrapping_of_the_whole_file_changes_nothing(reader, wrapping):
     text = LONGEST[reader]
     plain = reader(text.encode(), file="f")
@@ -107,8 +111,7 @@ def test_a_wrapping_of_the_whole_file_changes_nothing(reader, wrapping):
     assert source.notes == plain.notes
 
 
-@pytest.mark.parametrize("wrapping", WRAPPINGS)
-@pytest.mark.parametrize("reader", IDS)
+@pytest.mark.parametrize(("reader", "wrapping"), named(crossed(READERS, WRAPPINGS)))
 def test_noise_is_passed_over_in_wrapped_files(reader, wrapping):
     text = f"{NOISE['bash-root']}\n{LONGEST[reader]}{NOISE['log4j']}\n"
 

@@ -37,6 +37,7 @@ def test_capacities_a_hundred_times_apart_are_never_out_of_band_silently(has_rat
     assert deviation.value < as_it_was.solution.certificate.deviation.value
 
 
+@pytest.mark.slow
 def test_a_rack_that_is_almost_full_gets_nothing_more():
     # Two of three racks share what there is; brokers of c are at 78 of 80 %.
     state = make_state(

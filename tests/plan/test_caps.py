@@ -1,5 +1,7 @@
 """Caps on a plan, and the price of a move, from the options to the plan."""
 
+from functools import cache
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +18,18 @@ SMALL = skewed_document(num_brokers=6, num_partitions=24, seed=1)
 DOCUMENT = skewed_document(num_brokers=8, num_partitions=60, seed=1)
 
 
+@cache
+def planned_with(**options):
+    """Plan the larger cluster, once for all tests with these options."""
+    return planned_for(DOCUMENT, "rebalance", **options)
+
+
+@cache
+def planned_freely():
+    """Plan the smaller cluster without caps."""
+    return planned_for(SMALL, "rebalance")
+
+
 def noted(planned) -> list[str]:
     return [note.what for note in planned.plan.placed.notes]
 
@@ -23,7 +37,7 @@ def noted(planned) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("cap", [0, 1, 5, 20])
 def test_no_more_copies_than_allowed(cap: int):
-    planned = planned_for(DOCUMENT, "rebalance", max_moves=cap)
+    planned = planned_with(max_moves=cap)
 
     assert planned.plan.moves["replicas"] <= cap
     assert planned.is_ok
@@ -33,10 +47,10 @@ def test_no_more_copies_than_allowed(cap: int):
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [0.1, 0.5])
 def test_no_more_bytes_than_allowed(part: float):
-    free = planned_for(DOCUMENT, "rebalance")
+    free = planned_with()
     cap = int(free.plan.moves["bytes"] * part)
 
-    planned = planned_for(DOCUMENT, "rebalance", max_bytes=str(cap))
+    planned = planned_with(max_bytes=str(cap))
 
     assert 0 < planned.plan.moves["bytes"] <= cap
     assert planned.is_ok
@@ -45,9 +59,9 @@ def test_no_more_bytes_than_allowed(part: float):
 
 @pytest.mark.slow
 def test_a_cap_that_is_not_reached_changes_nothing_that_counts():
-    free = planned_for(DOCUMENT, "rebalance")
+    free = planned_with()
 
-    planned = planned_for(DOCUMENT, "rebalance", max_moves=10**9, max_bytes="1EB")
+    planned = planned_with(max_moves=10**9, max_bytes="1EB")
 
     assert "capped" not in noted(planned)
     assert planned.plan.placed.solution.certificate.deviation.value == 0
@@ -57,9 +71,7 @@ def test_a_cap_that_is_not_reached_changes_nothing_that_counts():
 @pytest.mark.slow
 def test_more_may_be_moved_when_more_is_allowed():
     outside = [
-        planned_for(
-            DOCUMENT, "rebalance", max_moves=cap
-        ).plan.placed.solution.certificate.deviation.value
+        planned_with(max_moves=cap).plan.placed.solution.certificate.deviation.value
         for cap in (0, 5, 20, 60)
     ]
 
@@ -109,7 +121,7 @@ def source_of(state, p: int) -> int | None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [0.0, 0.2])
 def test_no_more_bytes_between_racks_than_allowed(part: float):
-    free = planned_for(SMALL, "rebalance")
+    free = planned_freely()
     cap = int(free.plan.moves["cross_rack_bytes"] * part)
 
     planned = planned_for(SMALL, "rebalance", max_cross_rack_bytes=f"{cap}")
@@ -222,8 +234,8 @@ def test_the_cap_between_racks_holds_for_any_cluster(state, cap: int):
 
 @pytest.mark.slow
 def test_preferring_moves_makes_no_more_of_them():
-    few_bytes = planned_for(DOCUMENT, "rebalance")
-    few_moves = planned_for(DOCUMENT, "rebalance", prefer="moves")
+    few_bytes = planned_with()
+    few_moves = planned_with(prefer="moves")
 
     assert few_moves.plan.moves["replicas"] <= few_bytes.plan.moves["replicas"]
     assert few_moves.is_ok

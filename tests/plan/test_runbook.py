@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,10 +47,16 @@ def of_state(state, goal: str, **options):
     return make(state, PlanRequest(goal=goal, **options)).plan
 
 
-@pytest.mark.slow
+@cache
+def skewed_plan(**options):
+    """Plan the skewed cluster quickly, once for all tests with these options."""
+    document = skewed_document()
+    return planned_for(document, "rebalance", effort="quick", **options).plan
+
+
 def test_every_file_that_it_names_is_there_with_lists_in_it():
     for options in ({}, {"waves": True}):
-        plan = planned_for(skewed_document(), "rebalance", **options).plan
+        plan = skewed_plan(**options)
         text, files = runbook_of(plan)
 
         named = [file for file, _ in reassignments(text)]
@@ -61,9 +68,8 @@ def test_every_file_that_it_names_is_there_with_lists_in_it():
                 assert json.loads(files[words[-1]])["partitions"]
 
 
-@pytest.mark.slow
 def test_a_plan_is_run_verified_and_undone_with_the_cancel_first():
-    text, _ = runbook_of(planned_for(skewed_document(), "rebalance").plan)
+    text, _ = runbook_of(skewed_plan())
 
     assert reassignments(text) == [
         ("reassignment.json", "--execute"),
@@ -85,10 +91,9 @@ OWN_COMMANDS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("waves", [False, True])
 def test_a_runbook_begins_with_our_own_commands(waves):
-    text, _ = runbook_of(planned_for(skewed_document(), "rebalance", waves=waves).plan)
+    text, _ = runbook_of(skewed_plan(waves=waves))
 
     first = [shlex.join(words[1:]) for words in commands(text)[: len(OWN_COMMANDS)]]
     assert first == OWN_COMMANDS
@@ -114,9 +119,8 @@ def test_a_runbook_of_new_partitions_begins_with_apply(tmp_path):
         assert first[:2] == OWN_COMMANDS[:2]
 
 
-@pytest.mark.slow
 def test_waves_are_run_one_by_one_and_undone_from_the_last():
-    plan = planned_for(skewed_document(), "rebalance", waves=True, max_moves_in=1).plan
+    plan = skewed_plan(waves=True, max_moves_in=1)
     text, _ = runbook_of(plan)
 
     count = len(plan.waves.steps)
@@ -128,9 +132,8 @@ def test_waves_are_run_one_by_one_and_undone_from_the_last():
     assert started == forth + back
 
 
-@pytest.mark.slow
 def test_waves_have_the_throttles_that_waves_json_names():
-    plan = planned_for(skewed_document(), "rebalance", waves=True).plan
+    plan = skewed_plan(waves=True)
     text, files = runbook_of(plan)
 
     told = {
@@ -264,9 +267,8 @@ def test_a_plan_with_an_empty_rollback_can_be_not_started(tmp_path: Path, capsys
     assert "--throttle BYTES_PER_S" not in found.out
 
 
-@pytest.mark.slow
 def test_an_older_folder_without_it_is_read(tmp_path: Path, capsys):
-    plan = planned_for(skewed_document(), "rebalance").plan
+    plan = skewed_plan()
     folder = tmp_path / "p"
     folder.mkdir()
     for name, text in plan_files(plan):
@@ -283,8 +285,7 @@ def test_an_older_folder_without_it_is_read(tmp_path: Path, capsys):
     assert found.out.startswith("not-started: ")
 
 
-@pytest.mark.slow
 def test_it_names_no_place_of_the_machine_and_no_time():
-    text, _ = runbook_of(planned_for(skewed_document(), "rebalance").plan)
+    text, _ = runbook_of(skewed_plan())
 
     assert not re.search(r"(?<!\S)/[a-z]|\b20\d\d-|\d:\d\d", text)

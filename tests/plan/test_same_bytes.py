@@ -185,6 +185,7 @@ def test_whatever_the_form_of_the_snapshot(name, document, expected, tmp_path):
     assert contents(tmp_path / "p") == expected["rebalance"]
 
 
+@pytest.mark.slow
 def test_nothing_of_the_machine_stands_in_a_plan(document, expected, tmp_path):
     text = "".join(data.decode() for data in expected["rebalance"].values())
 

@@ -5,6 +5,11 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+# Files are parsed here and no line of theirs is run.
+pytestmark = pytest.mark.no_cover
+
 ROOT = Path(__file__).parents[2]
 HOME = "placement/array_types.py"
 SHARED = {
@@ -34,6 +39,7 @@ def declared_in(tree):
             yield from (one.id for one in node.targets if isinstance(one, ast.Name))
 
 
+@pytest.mark.slow
 def test_each_array_type_is_declared_once():
     places = defaultdict(list)
     for path, tree in trees():
@@ -44,6 +50,7 @@ def test_each_array_type_is_declared_once():
     assert set(places) >= SHARED >= {"BoolArray", "IndexArray", "RowArray"}
 
 
+@pytest.mark.slow
 def test_shared_array_types_are_imported_from_their_module():
     others = [
         f"{path}: {node.module}.{alias.name}"

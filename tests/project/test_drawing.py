@@ -34,7 +34,7 @@ def watched(tracer):
 
 def item_of(test, *marks):
     return SimpleNamespace(
-        obj=test, get_closest_marker=lambda name: name in marks or None
+        obj=test, stash={}, get_closest_marker=lambda name: name in marks or None
     )
 
 
@@ -47,7 +47,7 @@ def call(rules, item):
         hook.send(None)
 
 
-@pytest.mark.parametrize("profile", ["quick", "steady"])
+@pytest.mark.parametrize("profile", ["quick", "steady", "thorough"])
 def test_a_profile_draws_no_more_than_it_says(rules, profile):
     drawn, most = [], rules.MOST[profile]
 
@@ -92,6 +92,35 @@ def test_lines_are_counted_during_the_first_examples_of_each_run(rules, prove, s
 def test_no_line_is_counted_of_what_is_marked_so(rules, prove, seen):
     with watched(watch):
         call(rules, item_of(prove, "no_cover"))
+        assert sys.gettrace() is watch
+
+    assert seen == [None] * 2 * rules.COUNTED
+
+
+@pytest.mark.parametrize(
+    ("marks", "count", "counted"),
+    [((), 1, 1), (("slow",), 1, 0), (("slow", "kafka"), 1, 1), ((), 1000, 60)],
+)
+def test_lines_of_slow_tests_and_of_most_of_many_cases_are_not_counted(
+    rules, marks, count, counted
+):
+    items = [item_of(None, *marks) for _ in range(count)]
+    for number, item in enumerate(items):
+        item.nodeid = f"tests/test_it.py::test_it[{number}]"
+
+    rules._choose_uncounted(items)
+
+    chosen = [not item.stash[rules.UNCOUNTED] for item in items]
+    assert 0.9 * counted <= sum(chosen) <= counted
+    assert chosen[0] == (counted > 0)
+
+
+def test_no_line_is_counted_of_what_is_chosen_so(rules, prove, seen):
+    item = item_of(prove)
+    item.stash[rules.UNCOUNTED] = True
+
+    with watched(watch):
+        call(rules, item)
         assert sys.gettrace() is watch
 
     assert seen == [None] * 2 * rules.COUNTED

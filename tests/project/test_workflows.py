@@ -52,13 +52,13 @@ def test_the_tests_run_on_every_supported_python():
     assert matrix["python"] == supported_pythons() == ["3.11", "3.12", "3.13", "3.14"]
 
 
-def test_the_nightly_run_has_the_oldest_and_the_newest_python_unpinned():
+def test_the_nightly_run_has_the_oldest_and_newest_python_unpinned_and_thorough():
     workflow = read(WORKFLOWS / "nightly.yml")
     pythons = supported_pythons()
 
     matrix = workflow["jobs"]["test"]["strategy"]["matrix"]
     assert matrix["python"] == [pythons[0], pythons[-1]]
-    assert workflow["env"] == {"UNPINNED": "1"}
+    assert workflow["env"] == {"UNPINNED": "1", "HYPOTHESIS_PROFILE": "thorough"}
     assert workflow[True]["schedule"]
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import theilslopes
 
 from placement.score.load_trend import MOST_POINTS, days_until, growth_of
 
@@ -53,6 +52,9 @@ def test_slopes_and_intervals_are_those_of_the_definition(data):
 @settings(max_examples=40)
 @given(VALUES.filter(lambda values: len(values) > 1))
 def test_the_slope_is_scipys(values):
+    # Which takes a second to import, and so not in each process that collects tests.
+    from scipy.stats import theilslopes
+
     days = np.arange(len(values), dtype=float)
 
     found = growth_of(days, np.array(values, dtype=float)[:, None])
