@@ -78,21 +78,21 @@ def state_of(facts: Facts, cluster_id: str | None = None) -> ClusterState:
     dirs = LogDirRows(tables["log_dirs"], brokers, named, rows, broker_idx)
     log_dirs = dirs.log_dirs()
     is_listed = _flags(facts.members("offline_replicas"), rows)
+    listed = _replicas(facts, brokers, broker_idx, dirs, is_listed)
+    leader_idx = _leader_idx(facts, brokers, listed, is_listed)
     replicas = locate_failed(
-        _replicas(facts, brokers, broker_idx, dirs, is_listed),
+        listed,
         brokers,
         log_dirs,
         is_listed=is_listed,
-        is_leaderless=_is_leaderless(facts),
+        is_leaderless=np.equal(leader_idx, ABSENT),
     )
     return ClusterState(
         cluster_id=cluster_id,
         brokers=brokers,
         log_dirs=log_dirs,
         topics=_topics(facts),
-        partitions=_partitions(
-            tables, _leader_idx(facts, brokers, replicas, is_listed)
-        ),
+        partitions=_partitions(tables, leader_idx),
         replicas=replicas,
     )
 
@@ -194,15 +194,6 @@ def _partitions(tables: Mapping[str, ArrowTable], leader_idx: IndexArray) -> Par
         leader_cpu_cores=rates(table.column("leader_cpu_cores")),
         follower_cpu_cores=rates(table.column("follower_cpu_cores")),
     )
-
-
-def _is_leaderless(facts: Facts) -> BoolArray:
-    """Return ``(P,)`` true for partitions that the snapshot lists without a leader."""
-    column = facts.column("partitions", "leader")
-    found: BoolArray = (
-        pc.equal(column, -1).fill_null(False).to_numpy(zero_copy_only=False)
-    )
-    return found
 
 
 def _leader_idx(

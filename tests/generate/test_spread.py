@@ -345,6 +345,7 @@ def test_what_kafka_would_propose_passes_too(given_cluster, seed):
         "capacity",
         "max-replicas",
         "log-dir",
+        "log-dir-capacity",
         "min-isr",
         "no-source",
         "excluded",

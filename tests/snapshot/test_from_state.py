@@ -29,6 +29,22 @@ def test_any_cluster_of_a_snapshot_comes_back(document: dict[str, Any]):
     assert not differences(_there_and_back(state), state)
 
 
+def test_a_partition_whose_leader_is_not_given_and_has_no_isr_comes_back():
+    failed = {"id": 1, "log_dirs": [{"path": "/d", "state": "offline"}]}
+    partition = {"partition": 0, "replicas": [0, 1], "isr": []}
+    document = {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "brokers": [{"id": 0}, failed],
+        "topics": [{"name": "t", "partitions": [partition]}],
+    }
+    state = Snapshot.from_document(document).to_state()
+
+    # Without a leader, what no log dir lists is in the failed one.
+    assert state.replicas.log_dir_idx.tolist() == [-1, 0]
+    assert not differences(_there_and_back(state), state)
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     family=st.sampled_from(["a'", "c", "d", "e", "f", "g"]),
