@@ -73,8 +73,8 @@ def _choose_uncounted(items: list[pytest.Item]) -> None:
     """
     Choose the tests whose lines are not counted.
 
-    Those are slow tests without a JVM, which reach the lines of quick ones, and of a
-    test of many cases all but `COUNTED_CASES`, evenly spaced.
+    Those are slow tests without a JVM, which run hardly any line that no quick test
+    runs, and all but `COUNTED_CASES` evenly spaced cases of a test.
     """
     cases = Counter(map(_test_of, items))
     met: Counter[str] = Counter()

@@ -178,6 +178,24 @@ def test_the_wrong_protocol_is_named(sasl_cluster: Cluster, tmp_path):
     assert "asks for a login (SASL), and security.protocol=PLAINTEXT has none" in line
 
 
+def test_a_login_at_a_listener_without_one_is_named_at_once(
+    shared_cluster: Cluster, tmp_path
+):
+    """
+    Brokers answer ILLEGAL_SASL_STATE there as well.
+
+    A client whose session is as short as a second gets the same answer, and connects
+    again; a listener without a login would refuse it every time.
+    """
+    lines = login(PLAIN, "admin", "hush-admin")
+    outcome = snapshot(shared_cluster, tmp_path, sasl_mechanism="PLAIN", **lines)
+
+    (line,) = outcome.err.splitlines()
+    assert outcome.code == 5
+    assert "the listener takes no login (SASL)" in line
+    assert outcome.seconds < 30  # the limit: it is not waited for
+
+
 @pytest.mark.parametrize(
     ("user", "needs"),
     [

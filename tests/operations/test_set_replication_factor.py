@@ -46,6 +46,19 @@ def test_new_copies_go_to_other_racks_and_where_there_is_room():
     assert sorted(row[1] for row in after) == [2, 2, 3, 3]
 
 
+@pytest.mark.parametrize("size_bytes", [1, [1, 10**15, 1, 5]])
+def test_a_few_bytes_on_large_disks_are_dropped(size_bytes):
+    state = make_state(
+        [[0, 1], [0, 1], [1, 0], [0, 2]],
+        racks="abcd",
+        ids=range(4),
+        size_bytes=size_bytes,
+        disk_bytes=[10**17] * 4,
+    )
+
+    assert all(len(row) == 1 for row in planned(state, set_to(1)))
+
+
 @pytest.mark.parametrize(
     ("lists", "racks", "after"),
     [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from placement.core.model.problem import NO_LIMIT, Limits
 from placement.operations.steps.batched_choice import Batches, Flat
 from placement.operations.steps.exact_choice import nearest_choice
-from placement.operations.steps.load_options import Options
+from placement.operations.steps.load_options import Options, worth_of
 from placement.operations.steps.multiple_choice import (
     FEW,
     LEAST_GAIN,
@@ -135,6 +135,33 @@ def test_an_exact_model_finds_what_comes_nearest_to_the_bands(groups, load, lowe
     best = min(worth(groups, one, load, limits) for one in allowed)
     assert worth(groups, found.tolist(), load, limits) == best
     assert (total(groups, found, load) <= most).all()
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(options, min_size=1, max_size=4),
+    loads,
+    st.integers(0, 15),
+    st.sampled_from([10**3, 10**18, NO_LIMIT]),
+)
+def test_loads_may_be_of_any_size_beside_their_targets_and_capacities(
+    groups, load, power, capacity
+):
+    groups = [
+        [
+            [(b, [n * 10**power for n in change]) for b, change in option]
+            for option in of
+        ]
+        for of in groups
+    ]
+    limits = make_limits([[1, 1]] * 3, [[2, NO_LIMIT]] * 3, [[capacity] * 2] * 3)
+    made, now = make_options(groups), np.array(load)
+    known = choose(made, now, limits)
+
+    found = nearest_choice(made, now, limits, known)
+
+    worths = [worth_of(made, now, limits, one) for one in (found, known)]
+    assert worths[0] <= worths[1]
 
 
 def in_batches(groups, load, limits: Limits) -> Batches:

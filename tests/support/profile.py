@@ -1,4 +1,4 @@
-"""How many cases tests draw: by HYPOTHESIS_PROFILE."""
+"""Number of cases that tests draw, set by HYPOTHESIS_PROFILE."""
 
 import os
 from collections.abc import Iterable
@@ -9,13 +9,13 @@ Column = TypeVar("Column")
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
 IS_THOROUGH = PROFILE in {"thorough", "explore"}
-"""Whether as many cases are drawn as a night allows."""
+"""Whether tests draw as many cases as the nightly workflow."""
 EVERY = 1 if IS_THOROUGH else 3
-"""Of each row of a large table of cases one out of so many is tried."""
+"""Distance between the tried cells in a row of a large table of cases."""
 
 
 def crossed(rows: Iterable[Row], columns: Iterable[Column]) -> list[tuple[Row, Column]]:
-    """Return each row with the columns it is tried with; each column has its turn."""
+    """Return every `EVERY`-th cell of a table, each row starting one column later."""
     columns = list(columns)
     return [
         (row, column)

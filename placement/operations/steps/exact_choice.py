@@ -2,21 +2,26 @@ r"""
 Nearest choice of one option per partition, as an integer program for CP-SAT.
 
 Levels, one after the other: the largest distance from the bands, the sum of all
-distances, options other than the first. Loads are counted in ten-millionths of their
+distances, options other than the first. Loads are counted in small parts of their
 targets and rounded, so the answer is compared with the known one by exact loads.
 """
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from ortools.sat.python import cp_model
 
 from placement.array_types import BoolArray, FloatArray, IntArray, RowArray
 from placement.core.exact.cp_sat.placement_variables import limited_solver
-from placement.core.model.problem import NO_LIMIT, Limits
+from placement.core.model.problem import Limits
 from placement.model.load import WeightArray
 from placement.operations.steps.load_options import Options, worth_of
 
-PARTS = 10**7
-"""Integer units of a load of one target."""
+PARTS = 10.0**7
+"""Integer units of a load of one target, unless loads are very many targets."""
+LARGEST = 2.0**44
+"""Most integer units of any load, far within the 64 bits that CP-SAT adds up in."""
 WORK = 0.2
 """Deterministic seconds of each level."""
 
@@ -45,6 +50,43 @@ def nearest_choice(
     return found if after < before else known
 
 
+class _Row(NamedTuple):
+    """
+    One load that options change.
+
+    Parameters
+    ----------
+    change
+        ``(O,)`` load added by each option.
+    fixed
+        Load without any option.
+    lower, upper
+        Ends of the band, without parts that no choice reaches.
+    capacity
+        Largest load allowed.
+    target
+        Unit of distances; 0: no band.
+    """
+
+    change: FloatArray
+    fixed: float
+    lower: float
+    upper: float
+    capacity: float
+    target: float
+
+    @property
+    def reach(self) -> float:
+        """Largest change by any choice, at most."""
+        return float(np.abs(self.change).sum())
+
+    @property
+    def extent(self) -> float:
+        """Largest number that the row adds up or compares, at most."""
+        ends = abs(self.lower - self.fixed), abs(self.upper - self.fixed)
+        return self.reach + max(ends)
+
+
 class _ChoiceModel:
     def __init__(
         self, options: Options, load: WeightArray, limits: Limits, known: RowArray
@@ -56,47 +98,34 @@ class _ChoiceModel:
             self._model.add_exactly_one(self._takes[span])
         self._hint(np.isin(np.arange(len(self._takes)), known))
         self._outside: list[cp_model.IntVar] = []
-        self._add_rows(load, limits, known)
+        rows = [*_rows(options, load, limits, known)]
+        extents = [row.extent / row.target for row in rows if row.target > 0]
+        parts = min(PARTS, LARGEST / max(extents, default=1.0))
+        for row in rows:
+            self._add_capacity(row)
+            if row.target > 0:
+                self._add_band(row, row.target / parts)
 
-    def _add_rows(self, load: WeightArray, limits: Limits, known: RowArray) -> None:
-        """Add the distance of each load that options change, and its capacity."""
-        options = self._options
-        of = np.repeat(np.arange(len(self._takes)), np.diff(options.change_start))
-        reached = load.astype(np.float64)
-        chosen = np.isin(of, known)
-        np.add.at(reached, options.broker_idx[chosen], options.change[chosen])
-        for b in np.unique(options.broker_idx).tolist():
-            rows = np.nonzero(options.broker_idx == b)[0]
-            for r in np.nonzero(options.change[rows].any(axis=0))[0].tolist():
-                change = np.zeros(len(self._takes))
-                np.add.at(change, of[rows], options.change[rows, r])
-                ends = float(limits.lower[b, r]), float(limits.upper[b, r])
-                most = max(float(limits.capacity[b, r]), reached[b, r])
-                unit = float(limits.target[b, r])
-                self._add_load(change, float(load[b, r]), ends, most, unit)
-
-    def _add_load(
-        self,
-        change: FloatArray,
-        fixed: float,
-        ends: tuple[float, float],
-        most: float,
-        target: float,
-    ) -> None:
-        unit = (target if target > 0 else max(float(np.abs(change).max()), 1.0)) / PARTS
-        used = np.nonzero(change)[0].tolist()
+    def _total(self, row: _Row, unit: float) -> cp_model.LinearExprT:
+        used = np.nonzero(row.change)[0].tolist()
         takes = [self._takes[option] for option in used]
-        parts: IntArray = np.rint(change[used] / unit).astype(np.int64)
-        total = cp_model.LinearExpr.weighted_sum(takes, parts.tolist())
-        if most < NO_LIMIT:
-            self._model.add(total <= int((most - fixed) / unit) + len(used))
-        if target <= 0:
+        parts: IntArray = np.rint(row.change[used] / unit).astype(np.int64)
+        return cp_model.LinearExpr.weighted_sum(takes, parts.tolist())
+
+    def _add_capacity(self, row: _Row) -> None:
+        left = row.capacity - row.fixed
+        if left >= row.reach:
             return
-        reach = int(np.abs(parts).sum()) + int(abs(fixed - ends[1]) / unit) + 1
-        reach += int(abs(ends[0] - fixed) / unit) + 1
-        outside = self._model.new_int_var(0, reach, "")
-        self._model.add(outside >= total + round((fixed - ends[1]) / unit))
-        self._model.add(outside >= round((ends[0] - fixed) / unit) - total)
+        unit = row.reach / LARGEST
+        # Each rounded number may be half a unit too large.
+        slack = np.count_nonzero(row.change)
+        self._model.add(self._total(row, unit) <= int(left / unit) + slack)
+
+    def _add_band(self, row: _Row, unit: float) -> None:
+        total = self._total(row, unit)
+        outside = self._model.new_int_var(0, int(2 * LARGEST), "")
+        self._model.add(outside >= total - round((row.upper - row.fixed) / unit))
+        self._model.add(outside >= round((row.lower - row.fixed) / unit) - total)
         self._outside.append(outside)
 
     def _hint(self, values: BoolArray) -> None:
@@ -106,7 +135,7 @@ class _ChoiceModel:
 
     def solved(self) -> RowArray:
         """Return the choice after every level, each limited by those before."""
-        most = self._model.new_int_var(0, 1 << 60, "")
+        most = self._model.new_int_var(0, int(2 * LARGEST), "")
         for outside in self._outside:
             self._model.add(most >= outside)
         starts = np.repeat(self._options.start[:-1], np.diff(self._options.start))
@@ -126,3 +155,26 @@ class _ChoiceModel:
             self._model.add(level <= solver.value(level))
             self._hint(values)
         return found
+
+
+def _rows(
+    options: Options, load: WeightArray, limits: Limits, known: RowArray
+) -> Iterator[_Row]:
+    """Yield the loads that options change; a known choice may exceed a capacity."""
+    count = len(options.change_start) - 1
+    of = np.repeat(np.arange(count), np.diff(options.change_start))
+    for b in np.unique(options.broker_idx).tolist():
+        at = np.nonzero(options.broker_idx == b)[0]
+        for r in np.nonzero(options.change[at].any(axis=0))[0].tolist():
+            change = np.zeros(count)
+            np.add.at(change, of[at], options.change[at, r])
+            fixed, reach = float(load[b, r]), float(np.abs(change).sum())
+            reached = fixed + float(change[known].sum())
+            yield _Row(
+                change=change,
+                fixed=fixed,
+                lower=max(float(limits.lower[b, r]), fixed - reach),
+                upper=min(float(limits.upper[b, r]), fixed + reach),
+                capacity=max(float(limits.capacity[b, r]), reached),
+                target=float(limits.target[b, r]),
+            )
