@@ -30,6 +30,8 @@ from planner.kafka.client.client_session import open_cluster
 
 pytestmark = pytest.mark.kafka
 
+CRAWL = 15_000
+"""Bytes per second at which a copy takes longer than a connection lasts."""
 USER, SECRET = "mover", "hush-mover-hush"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required"
 AUTHORIZER = {
@@ -124,10 +126,12 @@ def test_rights_are_taken_away_and_come_back(
 
     def take_away() -> None:
         admin.delete_acls(rights())
-        threading.Timer(8, admin.create_acls, [rights()]).start()
+        back.start()
 
+    back = threading.Timer(8, admin.create_acls, [rights()])
     with messages:
-        events = follow(job_of(plan), user, {"admitted": take_away})
+        events = follow(job_of(plan, rate=CRAWL), user, {"admitted": take_away})
+    back.join()
 
     said = [event.reason for event in events if event.event == "stuck"]
     assert any("needs" in reason and "trying again" in reason for reason in said), said
@@ -169,11 +173,12 @@ def test_credentials_are_taken_away_and_come_back(
 
     def take_away() -> None:
         admin.alter_user_scram_credentials([gone])
-        give_back = admin.alter_user_scram_credentials
-        threading.Timer(8, give_back, [[CREDENTIAL]]).start()
+        back.start()
 
+    back = threading.Timer(8, admin.alter_user_scram_credentials, [[CREDENTIAL]])
     with messages:
-        events = follow(job_of(plan), user, {"admitted": take_away})
+        events = follow(job_of(plan, rate=CRAWL), user, {"admitted": take_away})
+    back.join()
 
     said = [event.reason for event in events if event.event == "stuck"]
     assert any("trying again" in reason for reason in said), said
