@@ -23,15 +23,18 @@ def peak_memory_bytes() -> int:
     return 0
 
 
-def collect_seldom() -> None:
+def set_up_process() -> None:
     """
-    Collect cyclic garbage a hundred times less often than Python does.
+    Set this process up for large tables, before pyarrow is imported.
 
-    A command creates hundreds of thousands of small lists without cycles. Python's own
+    Cyclic garbage is collected a hundred times less often than Python does. A command
+    creates hundreds of thousands of small lists without cycles. Python's own
     thresholds would scan them repeatedly, which is half of the time that writing a
     large plan takes.
     """
     gc.set_threshold(100_000, 50, 100)
+    # Arrow's own pool keeps freed memory, which numpy then requests from the system.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
 @contextmanager

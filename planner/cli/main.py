@@ -35,7 +35,7 @@ from planner.errors import (
     InputProblem,
     PlannerError,
 )
-from planner.process import collect_seldom, leave
+from planner.process import leave, set_up_process
 from planner.progress import listening
 
 # Typer contains a copy of Click, or uses the installed one, depending on its version;
@@ -231,9 +231,7 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
 
 def run() -> NoReturn:
     """Run the command line; errors of input become a message and an exit code."""
-    collect_seldom()
-    # Arrow's own pool keeps freed memory, which numpy then requests from the system.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    set_up_process()
     arguments = sys.argv[1:]
     as_json = is_json_wanted(arguments, dict(os.environ))
     try:

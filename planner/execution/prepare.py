@@ -38,8 +38,9 @@ from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import WavesInput, read_waves
 from planner.snapshot import Snapshot
 from planner.status.throttles_in_force import throttles_in
+from planner.verify.lists_before import ListsBefore
 from planner.verify.partition_events import PartitionVerifier
-from planner.verify.partition_status import Before, Status
+from planner.verify.partition_status import Status
 from planner.verify.state_rows import ClusterRows, Entry, Key, entries_of
 from planner.verify.wave_progress import WaveLists
 
@@ -193,10 +194,7 @@ class _Preparation:
 
         A cancelled reassignment has not been started: it is to be asked for again.
         """
-        before = {
-            one.key: Before(one.replicas, one.log_dirs)
-            for one in entries_of(self.plan.before)
-        }
+        before = ListsBefore(self.rows, self.plan.before)
         verifier = PartitionVerifier(
             rows=self.rows,
             has_source=self.state.has_source.tolist(),
@@ -210,7 +208,7 @@ class _Preparation:
             is_back = status is Status.DIFFERS and self._is_cancelled(entry, before)
             yield Status.NOT_STARTED if (is_old and is_there) or is_back else status
 
-    def _is_cancelled(self, entry: Entry, before: Mapping[Key, Before]) -> bool:
+    def _is_cancelled(self, entry: Entry, before: ListsBefore) -> bool:
         """Return whether a partition is as Kafka leaves it after a cancel."""
         row, was = self.rows.row_of.get(entry.key), before.get(entry.key)
         if row is None or was is None or self.rows.is_reassigning[row]:

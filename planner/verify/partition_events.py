@@ -1,19 +1,19 @@
 """Events of each partition: deviations from the plan, and moves under way."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from placement.model.cluster import ABSENT
 from planner.plan.documents.check_records import MoveRecord
+from planner.verify.lists_before import ListsBefore
 from planner.verify.move_obstacles import Obstacle, obstacles
 from planner.verify.partition_status import (
-    Before,
     DirMove,
     Status,
     dir_moves,
     status_of,
 )
-from planner.verify.state_rows import Brokers, ClusterRows, Entry, Key, listed
+from planner.verify.state_rows import Brokers, ClusterRows, Entry, listed
 from planner.verify.verify_findings import Event
 from planner.verify.wave_progress import WaveLists
 
@@ -30,7 +30,7 @@ class PartitionVerifier:
     has_source
         For each partition of the cluster, whether a replica can be copied from now.
     before
-        Replicas before the plan, where known.
+        Lists before the plan, where known.
     waves
         Lists of the partitions in the waves of the plan.
     creates
@@ -39,7 +39,7 @@ class PartitionVerifier:
 
     rows: ClusterRows
     has_source: Sequence[bool]
-    before: Mapping[Key, Before]
+    before: ListsBefore
     waves: WaveLists
     creates: bool = False
 

@@ -1,10 +1,12 @@
 """The part of a plan that has not started, as its commands need it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from planner.verify.partition_status import Before, Status
-from planner.verify.state_rows import ClusterRows, Entry, Key
+from planner.kafka_files.reassignment_file import ReassignmentFile
+from planner.verify.lists_before import ListsBefore
+from planner.verify.partition_status import Status
+from planner.verify.state_rows import ClusterRows, Entry, entries_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +35,9 @@ class UnstartedPart:
 
 def unstarted_part(
     rows: ClusterRows,
-    entry_statuses: Sequence[tuple[Entry, Status]],
-    before: Mapping[Key, Before],
+    reassignment: ReassignmentFile,
+    statuses: Sequence[Status],
+    before: ListsBefore,
 ) -> UnstartedPart:
     """
     Return the part of a plan that has not started.
@@ -43,22 +46,20 @@ def unstarted_part(
     ----------
     rows
         The cluster now.
-    entry_statuses
-        Partitions of the plan, with their status.
+    reassignment, statuses
+        Lists of the plan, and the status of each entry.
     before
-        Replicas before the plan, where known.
+        Lists before the plan, where known.
     """
     is_open = [
         (entry, rows.row_of[entry.key])
-        for entry, status in entry_statuses
+        for entry, status in zip(entries_of(reassignment), statuses, strict=True)
         if status is not Status.COMPLETED and _is_at_rest(rows, entry)
     ]
-    named = {b for entry, _ in entry_statuses for b in entry.replicas}
-    named |= {b for one in before.values() for b in one.replicas}
+    named = {b for replicas in reassignment.replicas for b in replicas}
+    named.update(before.brokers())
     return UnstartedPart(
-        num_partitions=sum(
-            status is Status.NOT_STARTED for _, status in entry_statuses
-        ),
+        num_partitions=sum(status is Status.NOT_STARTED for status in statuses),
         copies_between=any(
             set(entry.replicas) - set(rows.replicas(row)) for entry, row in is_open
         ),

@@ -1,7 +1,7 @@
 """Outcome of a plan: statuses, findings, waves, and remaining steps."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from placement.model.cluster import ClusterState
@@ -19,13 +19,14 @@ from planner.plan.documents.check_records import (
 from planner.throttles import Throttle
 from planner.verify.leftover_throttles import RULE as THROTTLE_LEFT
 from planner.verify.leftover_throttles import leftover_findings, throttles_left
+from planner.verify.lists_before import ListsBefore
 from planner.verify.partition_events import PartitionVerifier
-from planner.verify.partition_status import Before, Overall, Status, overall_of
+from planner.verify.partition_status import Overall, Status, overall_of
 from planner.verify.plan_files import PlanFiles
 from planner.verify.remaining_steps import Situation, steps_left
 from planner.verify.state_rows import ClusterRows, entries_of
 from planner.verify.unstarted_part import unstarted_part
-from planner.verify.verify_findings import fold
+from planner.verify.verify_findings import Event, fold
 from planner.verify.wave_progress import WaveLists, WaveProgress
 
 MAX_FINDINGS_SHOWN = 10
@@ -138,9 +139,7 @@ def verify(
         Options of Kafka's tools that connect to the cluster.
     """
     rows, lists = ClusterRows(state), WaveLists(waves)
-    before = {
-        one.key: Before(one.replicas, one.log_dirs) for one in entries_of(rollback)
-    }
+    before = ListsBefore(rows, rollback)
     verifier = PartitionVerifier(
         rows=rows,
         has_source=state.has_source.tolist(),
@@ -148,21 +147,27 @@ def verify(
         waves=lists,
         creates=creates,
     )
-    entries = list(entries_of(reassignment))
-    statuses = [verifier.status(entry) for entry in entries]
-    entry_statuses = list(zip(entries, statuses, strict=True))
-    events = [event for each in entry_statuses for event in verifier.events(*each)]
+    # Entries are made anew for each use: a plan may have a hundred thousand of them.
+    statuses = [verifier.status(entry) for entry in entries_of(reassignment)]
     behind = throttles_left(state, set(reassignment.topics), throttles)
+    events = _events(verifier, reassignment, statuses)
     findings = [*fold(events), *leftover_findings(behind)]
-    moves = [move for entry in entries if (move := verifier.move(entry)) is not None]
-    progress = lists.progress(rows, {one.key: status for one, status in entry_statuses})
+    moves = [
+        move
+        for entry in entries_of(reassignment)
+        if (move := verifier.move(entry)) is not None
+    ]
+    keys = (entry.key for entry in entries_of(reassignment))
+    progress = (
+        lists.progress(rows, dict(zip(keys, statuses, strict=True))) if waves else []
+    )
     now = Situation(
         findings=findings,
         overall=overall_of(statuses),
         waves=progress,
         left_behind=behind,
         moves=moves,
-        unstarted=unstarted_part(rows, entry_statuses, before),
+        unstarted=unstarted_part(rows, reassignment, statuses, before),
         creates=creates,
         is_broker_down=not bool(state.brokers.is_live.all()),
     )
@@ -174,3 +179,13 @@ def verify(
         waves=tuple(progress),
         left=tuple(steps),
     )
+
+
+def _events(
+    verifier: PartitionVerifier,
+    reassignment: ReassignmentFile,
+    statuses: Sequence[Status],
+) -> Iterator[Event]:
+    """Yield the deviations of every partition from the plan."""
+    for entry, status in zip(entries_of(reassignment), statuses, strict=True):
+        yield from verifier.events(entry, status)

@@ -4,8 +4,8 @@ Runs of large plans on a simulated cluster: processor time, memory, and waits.
 ``PYTHONPATH=tests python -m benchmarks.carrying [--moves N …] [--smoke]``
 
 Each plan moves a replica of every partition of a cluster of 50 brokers. The cluster and
-the plan are written by one process, and read and carried out by another, whose memory
-counts from its start.
+the plan are written by one process, and read and carried out by another, set up as a
+command is, whose memory counts from its start.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.processes import peak
 from planner.execution.run.run import run
 from planner.execution.simulation.simulated_admin import SimulatedAdmin
+from planner.process import set_up_process
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 from support.large_runs import MB, job, large
 
@@ -148,6 +149,8 @@ def main() -> None:
     parser.add_argument("--step", choices=["write", "run"], help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
+    # Here for the steps as well: they have imported pyarrow when they get this far.
+    set_up_process()
     if given.step == "write":
         _write(given.folder, given.moves[0])
     elif given.step == "run":
