@@ -35,6 +35,7 @@ def apply(
     ignore: Collection[Ignorable] = (),
     journal: AnyPath | None = None,
     stop: "Callable[[Event], bool] | None" = None,
+    report: "Callable[[Event], None] | None" = None,
     sample_seconds: float = 5.0,
 ) -> "Iterator[Event]":
     """
@@ -72,6 +73,9 @@ def apply(
         Path of the journal; `None`: in the plan folder.
     stop
         Function that receives each event; once it returns true, no copy begins.
+    report
+        Function that receives an event while the cluster does not answer; `None`: it
+        is yielded once the cluster answers.
     sample_seconds
         Seconds in which rates are sampled before the run; 0: no rates.
 
@@ -106,6 +110,7 @@ def apply(
         choices=choices,
         run_choices=run_choices,
         sample_s=sample_seconds,
+        report=report,
     )
     with _opened(cluster, command_config) as opened:
         for event in run(job, opened):

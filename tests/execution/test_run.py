@@ -429,6 +429,28 @@ def test_a_request_without_any_answer_is_not_repeated_for_ever(tmp_path, monkeyp
     assert throttles(cluster) == {}
 
 
+def test_a_cluster_without_answers_is_reported_before_it_answers(tmp_path, monkeypatch):
+    cluster = make_cluster([(1, 2)], size=100 * SIZE)
+    health, told = cluster.health, []
+
+    def silent():
+        if 1.0 < cluster.now_s() < 200.0:
+            msg = "b1:9092: timed out after 3 s"
+            raise ClusterUnavailableError(msg)
+        return health()
+
+    monkeypatch.setattr(cluster, "health", silent)
+    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
+    asked = replace(job(plan), report=lambda one: told.append((cluster.now_s(), one)))
+    events = list(run(asked, cluster))
+
+    [(at_s, event)] = told
+    assert at_s < 100.0
+    assert event.reason == "b1:9092: timed out after 3 s; trying again"
+    assert "stuck" not in kinds(events)
+    assert events[-1].status == "completed"
+
+
 def test_named_log_dirs_are_reached_between_and_inside_brokers(tmp_path):
     before, after = [(1, 2), (1, 2)], [(1, 3), (1, 2)]
     dirs = {

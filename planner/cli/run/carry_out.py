@@ -40,7 +40,8 @@ def carry_out(
         note = notes_unless(source.quiet)
         cluster = LiveCluster(client, allow_partial=source.allow_partial, note=note)
         with explained_interruption(job.plan, job.journal, job.command, cluster):
-            job = replace(job, missing_rights=rights_lacking(client, job))
+            lacking = rights_lacking(client, job)
+            job = replace(job, missing_rights=lacking, report=output.print)
             return output.print_all(answered(job, begin(job, cluster)))
 
 

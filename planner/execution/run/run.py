@@ -1,6 +1,6 @@
 """Run of a plan on a cluster: its stages, the elections, the clean-up, the verdict."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -75,6 +75,9 @@ class Job:
         Options by which Kafka's tools connect to the cluster.
     sample_s
         Seconds in which rates are sampled before the run; 0: no rates.
+    report
+        Function that receives an event while the cluster does not answer; `None`: the
+        run yields it once the cluster answers.
     """
 
     plan: PlanInput
@@ -88,6 +91,7 @@ class Job:
     command: str = "kafka-planner apply PLAN"
     connection: str = ANY_SERVER
     sample_s: float = 0.0
+    report: Callable[[Event], None] | None = None
 
     @property
     def throttled_topics(self) -> frozenset[str]:
@@ -236,6 +240,7 @@ class _Run:
             ),
             control_file=ControlFile(control_path(job.journal)),
             may_raise_rate=job.choices.rate_bytes_per_s is None,
+            report=job.report,
             topic_ids={name: one for name, one in ids if one is not None},
         )
         self._free: dict[Disk, float] = dict(prepared.usable_bytes)

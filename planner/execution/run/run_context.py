@@ -40,6 +40,9 @@ class RunContext:
         Whether the rate of copies is not one that the operator has chosen.
     now
         Function that returns the time of events.
+    report
+        Function that receives an event while the cluster does not answer; `None`: the
+        event is handed out like others, once it answers.
     events
         Events that are not handed out yet.
     set_aside
@@ -55,6 +58,7 @@ class RunContext:
     topic_ids: dict[str, str]
     may_raise_rate: bool = False
     now: Callable[[], datetime] = utc_now
+    report: Callable[[Event], None] | None = None
     events: list[Event] = field(default_factory=list)
     set_aside: dict[Key, str] = field(default_factory=dict)
 
@@ -90,11 +94,15 @@ class RunContext:
             self.cluster.sleep(_PAUSE_S)
 
     def stuck(self, key: Key | None, reason: str) -> None:
-        """Report what does not go on."""
+        """Report a partition that does not go on; for `None` the whole run, at once."""
         topic, partition = key or (None, None)
-        self.events.append(
-            StuckEvent(time=self.time, topic=topic, partition=partition, reason=reason)
+        event = StuckEvent(
+            time=self.time, topic=topic, partition=partition, reason=reason
         )
+        if key is None and self.report is not None:
+            self.report(event)
+        else:
+            self.events.append(event)
 
     def give_up(
         self, steps: Iterable[Admitted], reason: str, *, is_cancelled: bool = False
