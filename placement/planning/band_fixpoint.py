@@ -75,7 +75,7 @@ def settle(
 
     With `log_dirs`, each incoming replica fits into a log dir of its new broker.
     """
-    load, heaviest, incoming = _loads_before(draft)
+    load, heaviest, incoming = loads_before(draft)
     best: PlannedPlacement | None = None
     is_settled = is_proven = False
     spent = {"solve": 0.0, "bound": 0.0}
@@ -122,7 +122,7 @@ def settle(
     return replace(best, notes=notes, seconds=spent)
 
 
-def _loads_before(draft: Draft) -> tuple[WeightArray, WeightArray, WeightArray]:
+def loads_before(draft: Draft) -> tuple[WeightArray, WeightArray, WeightArray]:
     """Return ``(B, R)`` loads and heaviest replicas, and ``(R,)`` evacuated load."""
     leader = draft.state.replicas.broker_idx_at(leading_replicas(draft))
     load, heaviest = loads_led(draft.state, draft.weights, leader)

@@ -6,12 +6,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.exact.model_scaling import fits_rules
+from placement.core.exact.model_scaling import Found, fits_rules
+from placement.core.exact.work_limit import ExactWork
 from placement.core.feasibility.infeasible_subsystem import (
     Kind,
     infeasible_kinds,
     is_infeasible,
+    within_bands,
 )
+from placement.core.model.objective import evaluate
 from placement.core.model.problem import NO_LIMIT, Movability
 from placement.core.presolve.fix_immovable import Moving
 from support.least_values import best_key, is_countable
@@ -60,6 +63,26 @@ def test_nothing_keeps_what_it_names_and_something_keeps_all_else(problem):
     assert (kinds is None) == is_possible
     if kinds is not None:
         assert best_key(with_only(problem, kinds)) is None
+
+
+@settings(max_examples=150)
+@given(capped())
+def test_bands_are_out_of_reach_just_where_every_arrangement_says_so(problem):
+    if not is_countable(problem) or not fits_rules(Moving.of(problem).problem, 6_000):
+        return
+    best = best_key(problem)
+    has_racks = bool((problem.levels[1].limits.target > 0).any())
+
+    found, at = within_bands(problem, ExactWork(0, 0))
+
+    if best is not None and best[1] == 0:
+        assert found is Found.SOME
+        value = evaluate(problem, at)
+        assert value.key[0] == 0
+        assert has_racks or value.is_in_band
+    elif not has_racks:
+        # Weights are small, so that nothing is rounded.
+        assert found is Found.NONE
 
 
 def test_what_plays_no_part_is_left_out():

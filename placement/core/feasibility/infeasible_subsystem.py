@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 from ortools.sat.python import cp_model
 
+from placement.core.bounds.cover_bounds import aimed_bands
 from placement.core.exact.cp_sat.hard_rules_model import RulesModel
-from placement.core.exact.model_scaling import fits_rules
+from placement.core.exact.model_scaling import Found, fits_rules
 from placement.core.exact.work_limit import ExactWork
 from placement.core.feasibility.least_excess import RULE_CELLS
+from placement.core.model.arrangement import Arrangement
 from placement.core.model.problem import Level, Problem
 from placement.core.presolve.fix_immovable import Moving
 
@@ -46,6 +48,33 @@ def is_infeasible(problem: Problem, work: ExactWork | None = None) -> bool:
     model = RulesModel(moving)
     status = model.run((work or ExactWork(0, 0)).rules)
     return status == cp_model.INFEASIBLE
+
+
+def within_bands(
+    problem: Problem, work: ExactWork
+) -> tuple[Found, Arrangement | None]:
+    """
+    Return whether hard rules and bands can be kept together, by CP-SAT.
+
+    Parameters
+    ----------
+    problem
+        Problem to examine.
+    work
+        Work limits, reduced by the work done.
+
+    Returns
+    -------
+    Whether there is an arrangement, and one, if any was found. The model rounds limits
+    outwards: the caller has to evaluate the arrangement.
+    """
+    moving = Moving.of(problem)
+    if not fits_rules(moving.problem, RULE_CELLS):
+        return Found.UNKNOWN, None
+    model = RulesModel(moving.problem)
+    model.add_bands(aimed_bands(moving.problem))
+    found, at, _ = model.solve(work)
+    return found, None if at is None else moving.arranged(at)
 
 
 def infeasible_kinds(

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from placement.core.model.solution import Shortfall, Status
-from placement.draft.draft import Note, Settings
+from placement.draft.draft import Draft, Note, Settings
 from placement.draft.rule_tables import SoftColumn
 from placement.leadership.list_positions import uneven_positions
 from placement.model.cluster import ClusterState
@@ -62,7 +62,9 @@ def harden(
         return found
     if found.draft.is_emptied_dir is not None:
         return _with_missed(found, missed, is_proven=dirs_are_out_of_reach(found))
-    alone = planned(hard_alone(settings, found))
+    alone = found
+    if not _is_alone(found, settings):
+        alone = planned(hard_alone(settings, found.draft))
     if alone.has_met_rules and not all_missed(alone, settings):
         note = Note(what="goals-left", message=GOALS_LEFT)
         return replace(alone, notes=(*alone.notes, note))
@@ -83,7 +85,15 @@ def _with_missed(
     return replace(found, solution=solution)
 
 
-def hard_alone(settings: Settings, found: PlannedPlacement) -> Settings:
+def _is_alone(found: PlannedPlacement, settings: Settings) -> bool:
+    """Return whether a plan was made with the hard goals alone."""
+    alone = hard_alone(settings, found.draft)
+    return alone.rules == settings.rules and set(alone.resources or ()) == set(
+        found.balanced
+    )
+
+
+def hard_alone(settings: Settings, draft: Draft) -> Settings:
     """
     Return settings without the goals that are not hard.
 
@@ -91,13 +101,13 @@ def hard_alone(settings: Settings, found: PlannedPlacement) -> Settings:
     ----------
     settings
         Settings of the plan with the hard goals.
-    found
-        Any plan that was made for these settings.
+    draft
+        Any draft that was made for these settings.
     """
     hard = settings.hard
     return replace(
         settings,
-        resources=tuple(r for r in _balanced(found, settings) if f"{BAND}{r}" in hard),
+        resources=tuple(r for r in _balanced(draft, settings) if f"{BAND}{r}" in hard),
         rules=tuple(
             rule
             for rule in settings.rules
@@ -106,12 +116,12 @@ def hard_alone(settings: Settings, found: PlannedPlacement) -> Settings:
     )
 
 
-def _balanced(found: PlannedPlacement, settings: Settings) -> tuple[Resource, ...]:
+def _balanced(draft: Draft, settings: Settings) -> tuple[Resource, ...]:
     """Return the resources that settings balance, whether or not a plan did so."""
     named = settings.resources
     if named is not None and any(one.name == EVEN_POSITIONS for one in settings.rules):
         settings = replace(settings, resources=with_counts(named))
-    return replace(found.draft, settings=settings, notes=[]).balanced_resources()
+    return replace(draft, settings=settings, notes=[]).balanced_resources()
 
 
 def all_missed(found: PlannedPlacement, settings: Settings) -> list[Shortfall]:
@@ -153,7 +163,7 @@ def missed_goals(found: PlannedPlacement, settings: Settings) -> Iterator[Shortf
     after, hard = found.reassignment.after(), settings.hard
     yield from missed_dirs(found, settings)
     yield from _missed_bands(
-        replace(found, balanced=_balanced(found, settings)),
+        replace(found, balanced=_balanced(found.draft, settings)),
         _hard_targets(found, settings, after),
         hard,
     )
@@ -244,16 +254,26 @@ def _is_out_of_reach(alone: PlannedPlacement) -> bool:
     """Return whether a bound proves that no reassignment meets the hard goals."""
     if alone.solution.certificate.deviation.lower_bound <= NEAR:
         return False
-    return all(_is_band_fixed(alone, resource) for resource in alone.balanced)
+    return all(
+        is_band_fixed(alone.draft, alone.targets, resource)
+        for resource in alone.balanced
+    )
 
 
-def _is_band_fixed(alone: PlannedPlacement, resource: Resource) -> bool:
-    """Return whether a band is the same wherever the heaviest replicas end."""
+def is_band_fixed(draft: Draft, targets: Targets, resource: Resource) -> bool:
+    """
+    Return whether a band is the same wherever the heaviest replicas end.
+
+    Parameters
+    ----------
+    draft, targets, resource
+        A draft, its targets, and the resource of the band.
+    """
     if resource in COUNTS:
         return True
-    r, weights = RESOURCES.index(resource), alone.draft.weights
+    r, weights = RESOURCES.index(resource), draft.weights
     if len(weights.own) and resource == Resource.DISK:
         return False
     heaviest = int((weights.replica[:, r] + weights.leader[:, r]).max(initial=0))
-    target = alone.targets.target[:, r]
+    target = targets.target[:, r]
     return bool((target[target > 0] >= heaviest).all())

@@ -124,7 +124,7 @@ class _Search:
         self.settings = settings
         if not for_goals:
             self.settings = replace(settings, hard=frozenset())
-        alone = hard_alone(self.settings, found)
+        alone = hard_alone(self.settings, found.draft)
         self.aims = replace(alone, hard=settings.hard, names_log_dirs=False)
 
     def run(self) -> tuple[PlannedPlacement, Eased]:

@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 
 from placement.core.bounds.infeasibility import is_impossible
+from placement.core.exact.work_limit import ExactWork
 from placement.core.model.problem import Problem
 from placement.core.model.solution import Status
 from placement.draft.draft import Draft, Settings
@@ -27,7 +28,9 @@ from placement.model.load import RESOURCES
 from placement.model.targets import find_targets
 from placement.operations.operation import Operation
 from placement.planning.decode import kept_on_removed
+from placement.planning.elastic.hard_goals import hard_alone
 from placement.planning.encode import build_problem
+from placement.planning.infeasibility.hard_bands import are_hard_goals_met
 from placement.planning.infeasibility.remedies import find_remedies
 from placement.planning.infeasibility.remedy import Asked, Remedy
 from placement.planning.infeasibility.rule_assumptions import (
@@ -219,6 +222,8 @@ class _Filter:
         is_tiny = len(draft.state.replicas) <= MOST_EXACT
         self._efforts = ("quick", "normal") if is_tiny else ("quick",)
         self.is_small = len(draft.state.replicas) <= MOST_SOLVED
+        # All proofs with bands share one limit; each of those without has its own.
+        self._work = ExactWork(0, 0)
         self._known: dict[frozenset[str], _Verdict] = {}
         self._enough: list[set[str]] = []
 
@@ -270,7 +275,17 @@ class _Filter:
         draft = make_draft(self._state, self._operation, settings)
         if _is_disproved(draft, exactly=self.is_small):
             return _Verdict.IMPOSSIBLE
-        return self._search(settings) if self.is_small else _Verdict.UNKNOWN
+        if not self.is_small:
+            return _Verdict.UNKNOWN
+        # Goals that are not hard decide nothing.
+        alone = hard_alone(settings, draft)
+        is_met = None
+        if settings.hard and draft.is_emptied_dir is None:
+            draft = make_draft(self._state, self._operation, alone)
+            is_met = are_hard_goals_met(draft, alone, self._work)
+        if is_met is not None:
+            return _Verdict.POSSIBLE if is_met else _Verdict.IMPOSSIBLE
+        return self._search(alone)
 
     def _search(self, settings: Settings) -> _Verdict:
         """Search for a plan, with more effort if the cluster is tiny."""

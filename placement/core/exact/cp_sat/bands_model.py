@@ -10,7 +10,6 @@ integers decides whether the answer keeps all constraints.
 
 import math
 from collections.abc import Sequence
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -91,27 +90,7 @@ class BandsModel(RulesModel):
         bits = COST_BITS if inside is None else FINE_BITS
         self.unit = max(int(costs.max(initial=0)) >> bits, 1)
         if bands is not None:
-            self._add_bands(bands)
-
-    def _add_bands(self, bands: Bands) -> None:
-        for b, r in product(self.bins, range(self.problem.num_resources)):
-            lower, upper = int(bands.lower[b, r]), int(bands.upper[b, r])
-            terms, weights = self._load_terms(b, r)
-            fixed = int(self.problem.bins.fixed[b, r])
-            if upper < NO_LIMIT:
-                self.add_at_most(terms, weights, upper - fixed)
-            if lower > fixed:
-                terms, weights = self._load_terms(b, r, is_lower=True)
-                self._add_at_least(terms, weights, lower - fixed)
-
-    def _add_at_least(
-        self, terms: Sequence[cp_model.IntVar], weights: Sequence[int], least: int
-    ) -> None:
-        unit = max(max(weights, default=0) >> BITS, 1)
-        total = cp_model.LinearExpr.weighted_sum(
-            terms, [-(-w // unit) for w in weights]
-        )
-        self.model.add(total >= -(-least // unit))
+            self.add_bands(bands)
 
     def tighten(self, over: IntArray, bands: Bands) -> None:
         """

@@ -19,6 +19,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from placement.array_types import IntArray
+from placement.core.bounds.cover_bounds import Bands
 from placement.core.exact.cp_sat.placement_variables import Pair, PlacesModel
 from placement.core.exact.model_scaling import LARGEST, Found, caps_of
 from placement.core.exact.separable_levels import NodeBins
@@ -97,6 +98,28 @@ class RulesModel(PlacesModel):
         unit = max(max(map(abs, weights), default=0) >> BITS, 1)
         total = cp_model.LinearExpr.weighted_sum(terms, [w // unit for w in weights])
         self.add_row(total <= most // unit)
+
+    def add_bands(self, bands: Bands) -> None:
+        """Add the bands that every load keeps; rounding only relaxes them."""
+        for b, r in product(self.bins, range(self.problem.num_resources)):
+            lower, upper = int(bands.lower[b, r]), int(bands.upper[b, r])
+            terms, weights = self._load_terms(b, r)
+            fixed = int(self.problem.bins.fixed[b, r])
+            self.under("band", self.problem.resources[r])
+            if upper < NO_LIMIT:
+                self.add_at_most(terms, weights, upper - fixed)
+            if lower > fixed:
+                terms, weights = self._load_terms(b, r, is_lower=True)
+                self._add_at_least(terms, weights, lower - fixed)
+
+    def _add_at_least(
+        self, terms: Sequence[cp_model.IntVar], weights: Sequence[int], least: int
+    ) -> None:
+        unit = max(max(weights, default=0) >> BITS, 1)
+        total = cp_model.LinearExpr.weighted_sum(
+            terms, [-(-w // unit) for w in weights]
+        )
+        self.add_row(total >= -(-least // unit))
 
     def add_row(self, row: cp_model.BoundedLinearExpression | bool) -> None:
         """Add a constraint that is always enforced."""
