@@ -50,9 +50,7 @@ def is_infeasible(problem: Problem, work: ExactWork | None = None) -> bool:
     return status == cp_model.INFEASIBLE
 
 
-def within_bands(
-    problem: Problem, work: ExactWork
-) -> tuple[Found, Arrangement | None]:
+def within_bands(problem: Problem, work: ExactWork) -> tuple[Found, Arrangement | None]:
     """
     Return whether hard rules and bands can be kept together, by CP-SAT.
 

@@ -18,6 +18,7 @@ from placement.draft.rule_tables import SoftColumn
 from placement.leadership.list_positions import uneven_positions
 from placement.model.cluster import ClusterState
 from placement.model.load import (
+    LEADING,
     RESOURCES,
     Resource,
     broker_loads,
@@ -264,16 +265,21 @@ def is_band_fixed(draft: Draft, targets: Targets, resource: Resource) -> bool:
     """
     Return whether a band is the same wherever the heaviest replicas end.
 
+    A broker with a replica heavier than its target is set aside, and others share the
+    rest: both depend on where that replica ends.
+
     Parameters
     ----------
     draft, targets, resource
         A draft, its targets, and the resource of the band.
     """
-    if resource in COUNTS:
-        return True
     r, weights = RESOURCES.index(resource), draft.weights
+    if resource in COUNTS:
+        # Below one replica, a band wider than its target depends on there being one.
+        return draft.settings.band(resource) <= 1
     if len(weights.own) and resource == Resource.DISK:
         return False
     heaviest = int((weights.replica[:, r] + weights.leader[:, r]).max(initial=0))
-    target = targets.target[:, r]
-    return bool((target[target > 0] >= heaviest).all())
+    members = draft.leads if LEADING[r] else draft.holds
+    is_shared = bool((targets.target[members, r] >= heaviest).all())
+    return is_shared and not targets.is_aside[:, r].any()

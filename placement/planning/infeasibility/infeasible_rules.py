@@ -277,15 +277,14 @@ class _Filter:
             return _Verdict.IMPOSSIBLE
         if not self.is_small:
             return _Verdict.UNKNOWN
-        # Goals that are not hard decide nothing.
-        alone = hard_alone(settings, draft)
-        is_met = None
         if settings.hard and draft.is_emptied_dir is None:
+            # Goals that are not hard decide nothing.
+            alone = hard_alone(settings, draft)
             draft = make_draft(self._state, self._operation, alone)
             is_met = are_hard_goals_met(draft, alone, self._work)
-        if is_met is not None:
-            return _Verdict.POSSIBLE if is_met else _Verdict.IMPOSSIBLE
-        return self._search(alone)
+            if is_met is not None:
+                return _Verdict.POSSIBLE if is_met else _Verdict.IMPOSSIBLE
+        return self._search(settings)
 
     def _search(self, settings: Settings) -> _Verdict:
         """Search for a plan, with more effort if the cluster is tiny."""
