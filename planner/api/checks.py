@@ -172,6 +172,7 @@ def verify_plan(plan: AnyPlan, snapshot: Snapshot) -> Verification:
         rollback=given.before,
         throttles=throttles_in(snapshot),
         waves=() if waves is None else [wave_lists(waves, w) for w in waves.steps],
+        creates=describe(given.goal).creates_partitions,
     )
 
 

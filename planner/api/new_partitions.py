@@ -2,85 +2,43 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from os import PathLike
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Unpack
 
-from placement.check import Finding
 from planner.api.errors import named_as_arguments
 from planner.api.plans import PlanOptions, request_of
-from planner.plan.run.plan_new_partitions import (
-    PlannedNew,
-    make_new,
-    new_document,
-    write_new,
-)
+from planner.api.result import PlanResult
+from planner.kafka_files.creation import Creation
+from planner.plan.folder.plan_folder import replica_assignment
+from planner.plan.run.make_plan import make
 from planner.snapshot import Snapshot
 
 Lists = Iterable[Sequence[int]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NewPartitionsResult:
-    """
-    Placement of new partitions, checked by separate code.
-
-    Parameters
-    ----------
-    planned
-        The plan and the findings of the independent checker.
-    """
-
-    planned: PlannedNew
-
-    @property
-    def status(self) -> str:
-        """One of optimal, feasible, partial, infeasible."""
-        return self.planned.status
+class NewPartitionsResult(PlanResult):
+    """Placement of new partitions, checked by separate code; moves nothing."""
 
     @property
     def lists(self) -> dict[int, tuple[int, ...]]:
         """Broker ids of each new partition by its number, the leader first."""
-        lists = self.planned.lists
-        return dict(zip(lists.partitions, lists.replicas, strict=True))
+        return {number: row for (_, number), row in self._creation.by_key.items()}
 
     @property
     def replica_assignment(self) -> str:
         """The value of ``--replica-assignment`` for Kafka's own tool."""
-        return self.planned.assignment
-
-    @cached_property
-    def document(self) -> Mapping[str, Any]:
-        """The document plan.json."""
-        return new_document(self.planned)
+        return replica_assignment(self.planned.plan, self._creation)
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """Findings of the independent checker; `existing` ones precede the plan."""
-        return self.planned.findings
-
-    @property
-    def is_ok(self) -> bool:
-        """Whether all hard rules hold, and the checker has no finding."""
-        return self.status not in {"partial", "infeasible"} and self.planned.is_ok
-
-    def write(self, folder: str | PathLike[str]) -> list[Path]:
-        """
-        Write the plan folder atomically; replaces an existing plan.
-
-        Raises
-        ------
-        BadInputError
-            If the folder contains anything else, or cannot be written.
-        """
-        path = Path(folder)
-        return [path / name for name in write_new(self.planned, path)]
+    def _creation(self) -> Creation:
+        found = self.planned.plan.creation
+        assert found is not None  # noqa: S101 - as the operation creates partitions
+        return found
 
     def __repr__(self) -> str:
         lists = ", ".join(f"{number}: {row}" for number, row in self.lists.items())
-        return f"{self.planned.topic} ({self.status}): {lists}"
+        return f"{self._creation.topic} ({self.status}): {lists}"
 
 
 def new_topic(
@@ -201,7 +159,7 @@ def _make(
 ) -> NewPartitionsResult:
     request = request_of(goal, {**options, **own, "topic": [topic]})
     with named_as_arguments():
-        planned = make_new(
+        planned = make(
             snapshot.to_state(),
             request,
             cluster_configs=snapshot.configs,

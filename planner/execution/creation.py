@@ -3,84 +3,34 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from placement.operations.descriptor import describe
 from planner.errors import BadInputError, InputProblem
 from planner.execution.changes import Change, Step
 from planner.execution.preflight import Blocker
 from planner.io.problems import problem
+from planner.kafka_files.creation import Creation
 from planner.kafka_files.reassignment_file import REASSIGNMENT_NAME
 from planner.plan.input.plan_input import PlanInput
 from planner.snapshot import Snapshot
 from planner.text.format import plural
 from planner.verify.partition_status import Status
-from planner.verify.state_rows import Brokers, ClusterRows, Key, entries_of
+from planner.verify.state_rows import Brokers, ClusterRows, entries_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Creation:
-    """
-    Request that creates a topic, or adds partitions to one.
-
-    Parameters
-    ----------
-    topic
-        Name of the topic.
-    first
-        Number of its first new partition; 0 for a new topic.
-    lists
-        Broker ids of each new partition, preferred leader first.
-    configs
-        Configs of a new topic by name.
-    """
-
-    topic: str
-    first: int
-    lists: tuple[Brokers, ...]
-    configs: Mapping[str, str]
-
-    @property
-    def is_new_topic(self) -> bool:
-        """Whether the topic is created, too."""
-        return not self.first
-
-    @property
-    def count(self) -> int:
-        """Number of partitions of the topic afterwards."""
-        return self.first + len(self.lists)
-
-    @property
-    def by_key(self) -> dict[Key, Brokers]:
-        """Broker ids of each new partition, by topic and number."""
-        numbers = range(self.first, self.count)
-        return {
-            (self.topic, n): row for n, row in zip(numbers, self.lists, strict=True)
-        }
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The request as lines of a journal have it, and digests of plans."""
-        return {
-            "topic": self.topic,
-            "first": self.first,
-            "replicas": [list(row) for row in self.lists],
-            "configs": dict(self.configs),
-        }
-
-    def changes(self) -> Iterator[Change]:
-        """Yield the new partitions as changes: nothing is copied."""
-        for key, row in self.by_key.items():
-            step = Step(replicas=row, log_dirs=None, copies=(), inside=())
-            yield Change(
-                key=key,
-                before=(),
-                steps=(step,),
-                leader=None,
-                has_source=True,
-                copy_bytes=0,
-                is_internal=False,
-            )
+def creation_changes(wanted: Creation) -> Iterator[Change]:
+    """Yield the new partitions as changes: nothing is copied."""
+    for key, row in wanted.by_key.items():
+        step = Step(replicas=row, log_dirs=None, copies=(), inside=())
+        yield Change(
+            key=key,
+            before=(),
+            steps=(step,),
+            leader=None,
+            has_source=True,
+            copy_bytes=0,
+            is_internal=False,
+        )
 
 
 def read_creation(plan: PlanInput) -> Creation | None:

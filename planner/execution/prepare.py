@@ -9,9 +9,9 @@ from planner.execution.admission import Caps, Disk
 from planner.execution.changes import Change, ChangeReader, after_cancel
 from planner.execution.choices import Choices
 from planner.execution.creation import (
-    Creation,
     CreationState,
     creation_blocker,
+    creation_changes,
     creation_state,
     read_creation,
 )
@@ -34,6 +34,7 @@ from planner.execution.preflight import (
 from planner.execution.preview import Walk, walk
 from planner.execution.stages import Stage, stages_of
 from planner.execution.usable_bytes import usable_bytes
+from planner.kafka_files.creation import Creation
 from planner.plan.input.plan_input import PlanInput
 from planner.plan.input.wave_input import WavesInput, read_waves
 from planner.snapshot import Snapshot
@@ -186,7 +187,7 @@ class _Preparation:
         if self.creation is None:
             return list(reader.changes(self.entries, self.statuses))
         is_left = self.created.status is Status.NOT_STARTED
-        return list(self.creation.changes()) if is_left else []
+        return list(creation_changes(self.creation)) if is_left else []
 
     def _verified(self) -> Iterator[Status]:
         """

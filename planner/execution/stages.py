@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from planner.execution.changes import Change
-from planner.execution.creation import Creation
+from planner.kafka_files.creation import Creation
 
 
 class StageKind(StrEnum):

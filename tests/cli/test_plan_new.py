@@ -8,6 +8,7 @@ import planner
 import planner.errors
 from planner.plan.documents.check_records import CheckRecord
 from planner.plan.documents.plan_records import ErrorRecord, PlanRecord
+from planner.snapshot import Snapshot
 from support.commands import run
 from support.plans import contents, lists_in, skewed_document, write_document
 
@@ -250,6 +251,36 @@ def test_python_does_the_same(snap, tmp_path, capsys):
     by_hand = planner.new_topic(snapshot, "h", replica_assignment=[[1, 2], [2, 3]])
     assert by_hand.replica_assignment == "1:2,2:3"
     assert planner.check_plan(tmp_path / "q", snapshot).ok
+
+
+@pytest.mark.parametrize("operation", ["new-topic", "add-partitions"])
+def test_a_result_is_checked_and_verified_as_its_folder_is(operation, tmp_path):
+    snapshot = Snapshot.from_document(skewed_document())
+    made = (
+        planner.new_topic(snapshot, "new", 2, 3)
+        if operation == "new-topic"
+        else planner.add_partitions(snapshot, "a", 17)
+    )
+    made.write(tmp_path / "p")
+
+    after = Snapshot.from_state(made.planned.plan.placed.reassignment.after())
+
+    assert made.goal == operation
+    assert json.loads(made.reassignment)["partitions"] == [
+        {
+            "topic": topic,
+            "partition": n,
+            "replicas": row,
+            "log_dirs": ["any"] * len(row),
+        }
+        for (topic, n), row in lists_in(tmp_path / "p/reassignment.json").items()
+    ]
+    assert planner.check_plan(made, snapshot).ok
+    assert not planner.check_plan(made, after).ok
+    for now in (snapshot, after):
+        found, read = (planner.verify_plan(one, now) for one in (made, tmp_path / "p"))
+        assert found.statuses == read.statuses
+    assert found.is_done
 
 
 def test_topic_configs_are_in_the_plan_and_in_the_command(snap, tmp_path, capsys):

@@ -11,11 +11,11 @@ from integration.kafka.cluster import Cluster, wait_until
 from integration.steps import create
 from planner.execution.cluster.live_cluster import LiveCluster
 from planner.execution.cluster.running_cluster import RunningCluster
-from planner.execution.creation import Creation
 from planner.execution.simulation.simulated_admin import SimulatedAdmin
 from planner.kafka.actions.config_changes import Place
 from planner.kafka.client.addresses import parse_bootstrap
 from planner.kafka.client.admin_client import ClusterClient
+from planner.kafka_files.creation import Creation
 from planner.verify.state_rows import Brokers, Key
 
 pytestmark = pytest.mark.kafka

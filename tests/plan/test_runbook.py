@@ -111,7 +111,7 @@ def test_a_runbook_of_new_partitions_begins_with_apply(tmp_path):
         planner.new_topic(now, "fresh", 3, 2),
         planner.add_partitions(now, "a", more),
     ):
-        folder = tmp_path / found.planned.topic
+        folder = tmp_path / found.planned.plan.creation.topic
         found.write(folder)
         first = [
             shlex.join(words[1:]) for words in commands((folder / NAME).read_text())

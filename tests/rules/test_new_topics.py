@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from placement.model.cluster import BrokerState, LogDirState, Storage
 from planner.errors import BadInputError
 from planner.options.plan_request import PlanRequest
-from planner.plan.run.plan_new_partitions import make_new
+from planner.plan.run.make_plan import make
 from planner.snapshot import Snapshot, write_snapshot
 from support.clusters import Dir, clusters, make_state
 from support.commands import run
@@ -33,11 +33,11 @@ def planned(
     rules = {"topics_apart": apart, "topics_together": together, **(rules or {})}
     configs = asked.pop("cluster_configs", {})
     request = PlanRequest(goal=goal, topic=(topic,), **rules, **(plan or {}), **asked)
-    return make_new(state, request, cluster_configs=configs)
+    return make(state, request, cluster_configs=configs)
 
 
 def lists(made) -> list[list[int]]:
-    return [list(row) for row in made.lists.replicas]
+    return [list(row) for row in made.plan.creation.lists]
 
 
 def caused(made) -> set[str]:
@@ -53,7 +53,7 @@ def test_a_new_topic_stays_on_its_side(count):
         partitions=count, replication_factor=2,
     )  # fmt: skip
 
-    assert made.status == "optimal"
+    assert made.plan.status == "optimal"
     assert not caused(made)
     assert all(set(row) == {0, 2} for row in lists(made))
 
@@ -66,7 +66,7 @@ def test_more_partitions_stay_on_their_side():
 
     made = planned(state, "add-partitions", "old", apart=(APART,), partitions=9)
 
-    assert made.status in {"optimal", "feasible"}
+    assert made.plan.status in {"optimal", "feasible"}
     assert not caused(made)
     assert not {1, 3} & {broker for row in lists(made) for broker in row}
 
@@ -78,7 +78,7 @@ def test_brokers_that_are_mixed_already_are_reported_and_another_side_is_kept_cl
         state, "new-topic", "old-2", apart=(APART,), partitions=2, replication_factor=2
     )
 
-    assert made.status == "infeasible"
+    assert made.plan.status == "infeasible"
     assert all(set(row) == {1, 3} for row in lists(made))
     assert not caused(made)
 
@@ -123,7 +123,7 @@ def test_a_new_topic_is_placed_with_the_one_it_belongs_to():
         partitions=2, replication_factor=2,
     )  # fmt: skip
 
-    assert made.status == "optimal"
+    assert made.plan.status == "optimal"
     assert lists(made) == [[0, 2], [3, 1]]
     assert not caused(made)
 
@@ -134,7 +134,7 @@ def test_more_partitions_lie_with_those_they_belong_to():
 
     made = planned(state, "add-partitions", "new", together=(TOGETHER,), partitions=3)
 
-    assert made.status == "optimal"
+    assert made.plan.status == "optimal"
     assert lists(made) == [[1, 3], [3, 0]]
     assert not caused(made)
 
@@ -183,7 +183,7 @@ def test_where_nothing_may_go_its_partner_is_no_reason_to(goal, cluster, plan):
         replication_factor=2 if goal == "new-topic" else None,
     )  # fmt: skip
 
-    assert made.status == "infeasible"
+    assert made.plan.status == "infeasible"
     assert caused(made) == {"topics-together"}
     assert 2 not in lists(made)[-1]
     (reason,) = made.plan.placed.solution.shortfalls
@@ -202,7 +202,7 @@ def test_a_cap_on_what_is_copied_says_nothing(cap, zero):
         partitions=2, replication_factor=2, plan={cap: zero},
     )  # fmt: skip
 
-    assert made.status == "optimal"
+    assert made.plan.status == "optimal"
     assert lists(made) == [[0, 2], [3, 1]]
 
 
@@ -227,7 +227,7 @@ def test_another_replication_factor_cannot_lie_together():
         partitions=1, replication_factor=1,
     )  # fmt: skip
 
-    assert made.status == "infeasible"
+    assert made.plan.status == "infeasible"
     assert (
         "different replication factors"
         in made.plan.placed.solution.shortfalls[0].message
@@ -300,7 +300,7 @@ def test_too_few_brokers_that_may_get_replicas_are_no_plan(plan):
         state, "new-topic", "new", plan=plan, partitions=1, replication_factor=3
     )
 
-    assert made.status == "infeasible"
+    assert made.plan.status == "infeasible"
     missing = made.plan.placed.solution.shortfalls
     assert ("bins", 2, 3) in {(one.what, one.have, one.need) for one in missing}
 
@@ -316,7 +316,7 @@ def test_what_has_no_rack_yet_takes_any_rack():
 
     ((first, second),) = lists(made)
     assert 2 in {first, second}
-    assert made.status == "optimal"
+    assert made.plan.status == "optimal"
     assert not caused(made)
 
 
@@ -340,7 +340,7 @@ def test_a_dead_broker_takes_no_new_replica_for_want_of_others():
         plan={"exclude_brokers_for_replicas": "3"},
     )  # fmt: skip
 
-    assert made.status == "infeasible"
+    assert made.plan.status == "infeasible"
     missing = made.plan.placed.solution.shortfalls
     assert ("bins", 2, 3) in {(one.what, one.have, one.need) for one in missing}
 
@@ -356,7 +356,7 @@ def test_where_all_are_full_already_there_is_no_plan():
         plan={"exclude_brokers_for_replicas": "2"},
     )  # fmt: skip
 
-    assert made.status in {"partial", "infeasible"}
+    assert made.plan.status in {"partial", "infeasible"}
     assert caused(made) == {"capacity"}
     missing = {(one.what, one.resource) for one in made.plan.placed.solution.shortfalls}
     assert ("capacity", "disk") in missing
@@ -370,7 +370,7 @@ def test_racks_that_cannot_be_kept_are_said_whatever_is_known_of_the_storage():
         plan={"exclude_brokers_for_replicas": "3"},
     )  # fmt: skip
 
-    assert made.status in {"partial", "infeasible"}
+    assert made.plan.status in {"partial", "infeasible"}
     missing = {(one.what, one.level) for one in made.plan.placed.solution.shortfalls}
     assert ("spread", "rack") in missing
 
@@ -396,7 +396,7 @@ def test_a_log_dir_without_a_name_is_not_charged_to_new_partitions():
         state, "new-topic", "new", partitions=1, replication_factor=1, size_bytes="100"
     )
 
-    assert made.status == "optimal"
+    assert made.plan.status == "optimal"
     assert not caused(made)
 
 
@@ -415,7 +415,7 @@ def test_a_host_takes_no_more_than_it_may():
         rules={"host_capacity_threshold": ("disk=0.6",)},
     )  # fmt: skip
 
-    assert made.status in {"optimal", "feasible"}
+    assert made.plan.status in {"optimal", "feasible"}
     assert not caused(made)
 
 
@@ -454,4 +454,4 @@ def test_what_does_not_exist_has_nothing_that_could_stay(keep):
         rules={keep: "o.*"},
     )  # fmt: skip
 
-    assert made.status == "infeasible"
+    assert made.plan.status == "infeasible"

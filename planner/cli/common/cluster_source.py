@@ -7,8 +7,6 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from planner.cli.common.common_options import (
     AllowPartial,
     BootstrapServer,
@@ -212,7 +210,7 @@ def with_cluster(
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
-        def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
+        def call(**given: Any) -> None:  # noqa: ANN401 - as given
             source = replace(
                 _connected(**{name: given.pop(name) for name in shared}),
                 snapshot=given.get("snapshot"),

@@ -28,7 +28,8 @@ def declare(
     Parameters
     ----------
     call
-        Function that Typer calls, with its context and every option by name.
+        Function that Typer calls with every option by name, and with its context if it
+        has a parameter of that name.
     command
         Function with the parameter `instead_of` in place of the added options.
     gatherers
@@ -36,7 +37,11 @@ def declare(
     instead_of
         Parameter of the command in whose place the added options are listed.
     """
+    taken = inspect.signature(call, follow_wrapped=False).parameters
+    listed = [taken[name] for name in taken if name == "context"]
+    types = {"context": typer.Context} if listed else {}
     own, shared = parameters_of(command), parameters_of(*gatherers)
+    own.pop("context", None)
     options: dict[str, inspect.Parameter] = {}
     for name, parameter in own.items():
         options |= shared if name == instead_of else {name: parameter}
@@ -45,11 +50,7 @@ def declare(
         for each in (command, *gatherers)
         for name, hint in get_type_hints(each, include_extras=True).items()
     }
-    context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    listed = [context, *options.values()]
-    call.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined] # read by Typer
-    call.__annotations__ = {name: hints[name] for name in options} | {
-        "context": typer.Context,
-        "return": None,
-    }
+    call.__signature__ = inspect.Signature([*listed, *options.values()])  # type: ignore[attr-defined] # read by Typer
+    call.__annotations__ = {name: hints[name] for name in options} | types
+    call.__annotations__["return"] = None
     return call

@@ -292,7 +292,7 @@ def with_key_source(command: Callable[..., None]) -> Callable[..., None]:
     shared = parameters_of(_source)
 
     @wraps(command)
-    def call(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as given
+    def call(**given: Any) -> None:  # noqa: ANN401 - as given
         source = _source(**{name: given.pop(name) for name in shared})
         command(**given, source=replace(source, sample=given.get("sample")))
 

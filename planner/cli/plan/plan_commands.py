@@ -1,10 +1,13 @@
 """`plan`: one command per operation."""
 
+from typing import Annotated
+
 import typer
 
-from placement.operations.descriptor import OPERATIONS
+from placement.operations.descriptor import OPERATIONS, OperationDescriptor
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import SnapshotArgument
-from planner.cli.plan.plan_new import add_new_command
+from planner.cli.plan.live_request import LiveRequest
 from planner.cli.plan.plan_options import CommandOptions, with_plan_options
 from planner.cli.plan.run_plan import run_plan
 
@@ -14,20 +17,50 @@ app = typer.Typer(
     help="Plan where replicas go, by the fewest bytes, with a proof.",
 )
 
+ValidateOnly = Annotated[
+    bool,
+    typer.Option(
+        "--validate-only",
+        help="Validate the request on the cluster; change nothing.",
+    ),
+]
+Apply = Annotated[
+    bool, typer.Option("--apply", help="Create it on the cluster; needs --yes too.")
+]
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", help="With --apply: create it; without --yes, a preview."),
+]
 
-def _add_command(name: str) -> None:
+
+def _add_command(described: OperationDescriptor) -> None:
     """Add the command of an operation, with its options and help."""
-    described = OPERATIONS[name]
+    name = described.name
 
     def command(snapshot: SnapshotArgument, *, options: CommandOptions) -> None:
         run_plan(name, snapshot, options)
 
-    decorated = app.command(name, rich_help_panel=described.panel, help=described.help)
-    decorated(with_plan_options(name)(command))
+    def creating_command(
+        snapshot: SnapshotArgument,
+        *,
+        source: ClusterSource,
+        validate_only: ValidateOnly = False,
+        apply: Apply = False,
+        yes: Yes = False,
+        options: CommandOptions,
+    ) -> None:
+        live = LiveRequest(
+            source=source, validate_only=validate_only, apply=apply, yes=yes
+        )
+        run_plan(name, snapshot, options, live)
+
+    add = app.command(name, rich_help_panel=described.panel, help=described.help)
+    with_options = with_plan_options(name)
+    if described.creates_partitions:
+        add(with_cluster(has_partial=False)(with_options(creating_command)))
+    else:
+        add(with_options(command))
 
 
 for each in OPERATIONS.values():
-    if each.creates_partitions:
-        add_new_command(app, each)
-    else:
-        _add_command(each.name)
+    _add_command(each)

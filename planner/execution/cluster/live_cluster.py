@@ -12,14 +12,13 @@ from planner.execution.cluster.running_cluster import (
     ReplicaKey,
     Seen,
 )
-from planner.execution.creation import Creation
 from planner.kafka.actions.config_changes import (
     ConfigChanges,
     Place,
     change_configs,
     read_configs,
 )
-from planner.kafka.actions.create_topics import add_partitions, create_topic
+from planner.kafka.actions.create_topics import request_creation
 from planner.kafka.actions.elect_leaders import hold, preview
 from planner.kafka.actions.elections import ElectionType
 from planner.kafka.actions.reassign import move_replicas, reassign
@@ -33,6 +32,7 @@ from planner.kafka.read.topic_metadata import (
     read_topics,
     refuse_hidden,
 )
+from planner.kafka_files.creation import Creation
 from planner.snapshot import Snapshot
 from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
 from planner.verify.state_rows import Brokers, Key
@@ -163,13 +163,8 @@ class LiveCluster:
 
     def create(self, wanted: Creation, *, is_trial: bool = False) -> str | None:
         """Create partitions, or validate the request only; return the refusal."""
-        client, topic, lists = self._client, wanted.topic, wanted.lists
         try:
-            if wanted.is_new_topic:
-                configs = wanted.configs
-                create_topic(client, topic, lists, configs=configs, is_trial=is_trial)
-            else:
-                add_partitions(client, topic, wanted.count, lists, is_trial=is_trial)
+            request_creation(self._client, wanted, is_trial=is_trial)
         except BadInputError as error:
             return "; ".join(f"{one.value}: {one.rule}" for one in error.problems)
         return None

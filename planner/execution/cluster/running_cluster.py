@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from planner.execution.creation import Creation
 from planner.kafka.actions.config_changes import ConfigChanges, Place
 from planner.kafka.read.log_dirs import BrokerDirs
+from planner.kafka_files.creation import Creation
 from planner.snapshot import Snapshot
 from planner.verify.state_rows import Brokers, Key
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from planner.errors import AnswerUnknownError, ClusterUnavailableError
-from planner.execution.creation import Creation
 from planner.execution.run.run_context import RunContext, records
 from planner.execution.run.run_records import AdmittedEvent, Event, FinishedEvent
 from planner.execution.stages import StageKind
+from planner.kafka_files.creation import Creation
 
 SEEN_WITHIN_S = 15.0
 """Seconds in which brokers learn of partitions that the controller has created."""

@@ -11,7 +11,6 @@ from planner.execution.cluster.running_cluster import (
     ReplicaKey,
     Seen,
 )
-from planner.execution.creation import Creation
 from planner.execution.simulation.cluster_model import ClusterModel
 from planner.execution.simulation.simulated_configs import Configs
 from planner.execution.simulation.simulated_creation import creation_refusal
@@ -31,6 +30,7 @@ from planner.kafka.actions.elections import (
     unknown,
 )
 from planner.kafka.read.log_dirs import BrokerDirs, Copy, Partition
+from planner.kafka_files.creation import Creation
 from planner.snapshot import Snapshot
 from planner.throttles import BROKER_THROTTLES, TOPIC_THROTTLES
 from planner.verify.state_rows import Brokers, Key

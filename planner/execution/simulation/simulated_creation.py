@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from planner.execution.creation import Creation
 from planner.execution.simulation.cluster_model import ClusterModel
+from planner.kafka_files.creation import Creation
 from planner.verify.state_rows import Brokers, Key
 
 

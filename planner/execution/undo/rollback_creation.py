@@ -1,12 +1,12 @@
 """Rollback of new partitions: nothing is deleted, and the command for it is named."""
 
 from planner.execution.apply_records import BlockerRecord
-from planner.execution.creation import Creation
 from planner.execution.plan_identity import refuse_other_cluster
 from planner.execution.run.journal import time_text, utc_now
 from planner.execution.run.run import Job
 from planner.execution.run.run_records import DoneEvent, FailedEvent
 from planner.kafka_commands import KafkaCommands
+from planner.kafka_files.creation import Creation
 from planner.snapshot import Snapshot
 from planner.text.format import plural
 from planner.verify.state_rows import ClusterRows

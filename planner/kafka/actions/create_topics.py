@@ -1,8 +1,7 @@
 # ruff: noqa: ANN401 - kafka-python is not typed
 """Creation of topics and partitions on a running cluster, or its validation only."""
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Any
 
 import kafka.errors as kafka_errors
@@ -10,32 +9,24 @@ import kafka.errors as kafka_errors
 from planner.errors import BadInputError, InputProblem
 from planner.kafka.client.admin_client import ClusterClient
 from planner.kafka.client.controller import reach_controller
+from planner.kafka_files.creation import Creation
 
 _TIMED_OUT = 7  # Kafka's REQUEST_TIMED_OUT
 _NOT_AUTHORISED = frozenset({29, 31})  # on the topic, on the cluster
 
 
-def create_topic(
-    client: ClusterClient,
-    topic: str,
-    lists: Sequence[Sequence[int]],
-    *,
-    configs: Mapping[str, str] = MappingProxyType({}),
-    is_trial: bool,
+def request_creation(
+    client: ClusterClient, wanted: Creation, *, is_trial: bool
 ) -> None:
     """
-    Create a topic with given replicas.
+    Create a topic, or add partitions to one, with given replicas.
 
     Parameters
     ----------
     client
         Client of the cluster.
-    topic
-        Name of the topic.
-    lists
-        Broker ids per partition, preferred leader first.
-    configs
-        Topic configs by name.
+    wanted
+        The request.
     is_trial
         Whether Kafka only validates the request.
 
@@ -48,79 +39,33 @@ def create_topic(
     AnswerUnknownError
         If the request was sent and not answered.
     """
-    wanted = {
-        topic: {
-            "assignments": dict(enumerate(map(list, lists))),
-            "configs": dict(configs),
-        }
-    }
+    topic, lists = wanted.topic, [list(row) for row in wanted.lists]
+    limits = {"validate_only": is_trial, "raise_errors": False}
 
-    def ask(admin: Any) -> Any:
-        answer = admin.create_topics(wanted, validate_only=is_trial, raise_errors=False)
-        return _settled(answer["topics"])
+    def ask_topic(admin: Any) -> Any:
+        configs, numbered = dict(wanted.configs), dict(enumerate(lists))
+        asked = {topic: {"assignments": numbered, "configs": configs}}
+        return _settled(admin.create_topics(asked, **limits)["topics"])
 
-    needs = f"Create on Cluster, or on Topic {topic}"
-    rows = _asked(client, ask, f"create topic {topic}", needs, topic, is_trial)
-    _raise_refusals(client, topic, rows)
+    def ask_more(admin: Any) -> Any:
+        asked = {topic: {"count": wanted.count, "assignments": lists}}
+        return _settled(admin.create_partitions(asked, **limits).results)
 
-
-def add_partitions(
-    client: ClusterClient,
-    topic: str,
-    count: int,
-    lists: Sequence[Sequence[int]],
-    *,
-    is_trial: bool,
-) -> None:
-    """
-    Add partitions to a topic.
-
-    Parameters
-    ----------
-    client, topic, is_trial
-        As in `create_topic`.
-    count
-        Number of partitions after the change.
-    lists
-        Broker ids per added partition, preferred leader first.
-
-    Raises
-    ------
-    BadInputError
-        If Kafka rejects the request; the message quotes Kafka.
-    ClusterUnavailableError
-        If the cluster cannot be reached before the request, or permission is missing.
-    AnswerUnknownError
-        If the request was sent and not answered.
-    """
-    wanted = {topic: {"count": count, "assignments": [list(row) for row in lists]}}
-
-    def ask(admin: Any) -> Any:
-        answer = admin.create_partitions(
-            wanted, validate_only=is_trial, raise_errors=False
-        )
-        return _settled(answer.results)
-
-    what = f"add partitions to topic {topic}"
-    rows = _asked(client, ask, what, f"Alter on Topic {topic}", topic, is_trial)
-    _raise_refusals(client, topic, rows)
-
-
-def _asked(
-    client: ClusterClient,
-    ask: Callable[[Any], Any],
-    what: str,
-    needs: str,
-    topic: str,
-    is_trial: bool,
-) -> Any:
-    """Send a request after a check that the controller answers."""
+    if wanted.is_new_topic:
+        needs = f"Create on Cluster, or on Topic {topic}"
+        ask, what = ask_topic, f"create topic {topic}"
+    else:
+        needs = f"Alter on Topic {topic}"
+        ask, what = ask_more, f"add partitions to topic {topic}"
+    # The controller must answer first: a request that is sent may be carried out.
     reach_controller(client)
     if is_trial:
-        return client.call(ask, needs=needs)
-    server = f"--bootstrap-server {client.servers}"
-    look = f"kafka-topics.sh {server} --describe --topic {topic}"
-    return client.change(ask, what=what, needs=needs, look=look)
+        rows = client.call(ask, needs=needs)
+    else:
+        server = f"--bootstrap-server {client.servers}"
+        look = f"kafka-topics.sh {server} --describe --topic {topic}"
+        rows = client.change(ask, what=what, needs=needs, look=look)
+    _raise_refusals(client, topic, rows)
 
 
 def _settled(rows: Sequence[Any]) -> Sequence[Any]:

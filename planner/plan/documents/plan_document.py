@@ -23,6 +23,7 @@ from placement.rules.fetch_sources import NO_SOURCE
 from placement.rules.pinning import topics_led_on
 from placement.rules.registry import RULES
 from placement.score import Score, score_placement
+from planner.kafka_files.creation import Creation
 from planner.plan.documents.cluster_fingerprint import fingerprint
 from planner.plan.documents.infeasibility import HOST, reason_document, shortfall_text
 from planner.plan.documents.log_dir_document import (
@@ -65,8 +66,10 @@ class Plan:
     infeasible_set
         Infeasible subsystem of the hard rules, if the plan does not keep them all.
     identity
-        Cluster whose fingerprint identifies the plan, if the plan uses mapped racks or
-        new brokers.
+        Cluster whose fingerprint identifies the plan, if that of the plan has mapped
+        racks, new brokers or new partitions.
+    creation
+        Partitions that the plan creates; it changes no others then.
     resources
         KafkaTopic resources by topic, where the snapshot has them.
     """
@@ -80,6 +83,7 @@ class Plan:
     waves: PlannedWaves | None = None
     infeasible_set: InfeasibleSet | None = None
     identity: ClusterState | None = None
+    creation: Creation | None = None
     resources: Mapping[str, TopicResource] = field(default_factory=dict)
 
     @property
@@ -96,7 +100,7 @@ class Plan:
         the operation would repair, else `nothing-to-do`.
         """
         status = self.placed.solution.status
-        is_met = status in {Status.OPTIMAL, Status.FEASIBLE}
+        is_met = status in {Status.OPTIMAL, Status.FEASIBLE} and self.creation is None
         if is_met and self.placed.is_nothing and not elections(self).any():
             return "left-alone" if self.leaves_offline else "nothing-to-do"
         return str(status)
@@ -110,7 +114,7 @@ class Plan:
     def moves(self) -> dict[str, int]:
         """Numbers of changes, as in plan.json."""
         reassignment, weights = self.placed.reassignment, self.placed.draft.weights
-        return {
+        counts = {
             "replicas": int(reassignment.is_copied.sum()),
             "bytes": reassignment.copied_bytes(weights),
             "cross_rack_bytes": int(crossing_copies(reassignment, weights).sum()),
@@ -118,6 +122,7 @@ class Plan:
             **counted(self.placed),
             "partitions": int(reassignment.is_changed.sum()),
         }
+        return counts if self.creation is None else dict.fromkeys(counts, 0)
 
 
 def unknown_bytes(plan: Plan) -> dict[str, None]:
@@ -139,8 +144,6 @@ def make_plan(
     identity: ClusterState | None = None,
 ) -> Plan:
     """Score a planned placement before and after; return the plan."""
-    state, thresholds = placed.reassignment.before, _thresholds(placed)
-    after = placed.reassignment.after()
     return Plan(
         goal=goal,
         placed=placed,
@@ -148,17 +151,16 @@ def make_plan(
         settings=settings,
         infeasible_set=infeasible_set,
         identity=identity,
-        before=score_placement(
-            state, placed.shares, state.partitions.leader_idx, thresholds
-        ),
-        after=score_placement(
-            after, placed.shares, after.partitions.leader_idx, thresholds
-        ),
+        before=_score(placed, placed.reassignment.before),
+        after=_score(placed, placed.reassignment.after()),
     )
 
 
-def _thresholds(placed: PlannedPlacement) -> Mapping[Resource, float]:
-    return placed.draft.settings.capacity_thresholds
+def _score(placed: PlannedPlacement, state: ClusterState) -> Score:
+    thresholds = placed.draft.settings.capacity_thresholds
+    return score_placement(
+        state, placed.shares, state.partitions.leader_idx, thresholds
+    )
 
 
 def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
@@ -168,7 +170,7 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
     After a reassignment, a leader that remains a replica goes on leading; a removed
     leader is replaced by the first replica without an election. An offline first
     replica cannot be elected. Leaders that the plan keeps go on leading unless they may
-    not lead.
+    not lead; a plan that creates partitions elects none.
     """
     state, reassignment = plan.state, plan.placed.reassignment
     start = reassignment.start
@@ -180,6 +182,8 @@ def elections(plan: Plan) -> Any:  # noqa: ANN401 - (P,) bool
     serves = ~reassignment.after().is_offline[start[:-1]]
     kept = topics_led_on(plan.placed.draft)[state.partitions.topic_idx]
     leads_on = kept & ~reassignment.is_led_anew & state.brokers.may_lead[leader]
+    if plan.creation is not None:
+        return np.zeros_like(keeps)
     return keeps & (leader != ABSENT) & (leader != first) & serves & ~leads_on
 
 
@@ -232,7 +236,21 @@ def _document(plan: Plan) -> dict[str, Any]:
     }
     if placed.log_dirs is not None:
         document["log_dirs"] = dirs_document(state, placed.log_dirs)
+    if plan.creation is not None:
+        document |= _created(plan, plan.creation, plan.identity or state)
     return document
+
+
+def _created(plan: Plan, creation: Creation, before: ClusterState) -> dict[str, Any]:
+    return {
+        "before": score_document(before, _score(plan.placed, before)),
+        "new_partitions": {
+            "topic": creation.topic,
+            "first": creation.first,
+            "partitions": len(creation.lists),
+            "replicas": sum(map(len, creation.lists)),
+        },
+    }
 
 
 def topic_ids(plan: Plan) -> dict[str, str]:
@@ -254,11 +272,8 @@ def _certificate(placed: PlannedPlacement) -> dict[str, Any]:
         "leaders": proven.roles,
         "most_led": proven.share,
     }
-    return {
-        name: _bounded(placed, bounded)
-        for name, bounded in listed.items()
-        if bounded is not None
-    }
+    found = {name: one for name, one in listed.items() if one is not None}
+    return {name: _bounded(placed, bounded) for name, bounded in found.items()}
 
 
 def _bounded(placed: PlannedPlacement, bounded: Bounded) -> dict[str, Any]:
@@ -335,10 +350,7 @@ def lists_not_in_rollback(plan: Plan) -> list[dict[str, Any]]:
     """Return the lists before the plan that rollback.json omits, for `verify`."""
     state = plan.state
     return [
-        {
-            **state.place_of(p),
-            "replicas": state.brokers_of(p),
-        }
+        {**state.place_of(p), "replicas": state.brokers_of(p)}
         for p in _lost(plan).tolist()
     ]
 

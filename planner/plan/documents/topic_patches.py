@@ -8,6 +8,7 @@ import numpy as np
 from placement.draft.draft import Note
 from placement.model.cluster import ClusterState
 from placement.model.reassignment import Reassignment
+from planner.kafka_files.creation import Creation
 from planner.text.format import plural
 from planner.topic_resources import TopicResource
 
@@ -92,6 +93,24 @@ def factor_patch_notes(patches: list[TopicPatch]) -> Iterator[Note]:
             "it, see RUNBOOK.md",
             where={"topic": patches[0].topic} if len(patches) == 1 else {},
         )
+
+
+def partition_patches(
+    creation: Creation, resources: Mapping[str, TopicResource]
+) -> list[TopicPatch]:
+    """Return the patch for a topic that exists and grows, if it has a resource."""
+    resource = resources.get(creation.topic)
+    if resource is None or creation.is_new_topic:
+        return []
+    return [
+        TopicPatch(
+            topic=creation.topic,
+            resource=resource,
+            field="partitions",
+            now=creation.first,
+            then=creation.count,
+        )
+    ]
 
 
 def partition_patch_notes(patches: list[TopicPatch]) -> Iterator[Note]:

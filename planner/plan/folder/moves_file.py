@@ -99,6 +99,8 @@ class MoveRow:
 
 def moves_table(plan: Plan) -> str:
     """Return the moves of a plan, explained, as CSV."""
+    if plan.creation is not None:
+        return format_moves([])
     moves, explained = explain_planned(plan.placed)
     columns = _columns(plan.state, moves, explained)
     lines = side_by_side(*map(_cell_texts, columns), separator=",")

@@ -22,6 +22,7 @@ from planner.io.interrupts import interrupts_wait
 from planner.io.json_reader import parse_json
 from planner.io.json_text import json_text
 from planner.io.problems import refuse_output
+from planner.kafka_files.creation import Creation
 from planner.kafka_files.file_parts import (
     part_starts,
     there_and_back,
@@ -41,9 +42,9 @@ from planner.plan.documents.plan_document import (
     elections,
     to_document,
 )
-from planner.plan.documents.topic_patches import factor_patches
+from planner.plan.documents.topic_patches import factor_patches, partition_patches
 from planner.plan.folder.moves_file import moves_table
-from planner.plan.folder.patch_scripts import factor_scripts
+from planner.plan.folder.patch_scripts import factor_scripts, partition_scripts
 from planner.plan.folder.runbook import NAME as RUNBOOK_NAME
 from planner.plan.folder.runbook import runbook
 from planner.plan.waves.wave_document import to_document as waves_document
@@ -58,6 +59,8 @@ from planner.progress import stage
 from planner.text.text_columns import Column, texts_of, whole
 
 DOCUMENT_NAME = "plan.json"
+ASSIGNMENT_NAME = "replica-assignment.txt"
+"""File for ``kafka-topics --replica-assignment``, in plans that create partitions."""
 _HEAD = f'{{\n "format": "{FORMAT}",\n "version": {VERSION},\n'
 """Beginning of the plan.json of a plan."""
 
@@ -192,8 +195,11 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
     reassignment = plan.placed.reassignment
     yield DOCUMENT_NAME, dump_document(to_document(plan))
     named: dict[str, list[str]] = {}
-    changed = np.nonzero(reassignment.is_changed)[0]
-    yield from list_files(reassignment, changed, named)
+    if plan.creation is not None:
+        yield from _creation_files(plan, plan.creation)
+    else:
+        changed = np.nonzero(reassignment.is_changed)[0]
+        yield from list_files(reassignment, changed, named)
     chosen = np.nonzero(elections(plan))[0]
     pairs = [plan.state.key_of(int(p)) for p in chosen]
     yield "preferred-election.json", format_election(pairs) + "\n"
@@ -204,6 +210,25 @@ def plan_files(plan: Plan) -> Iterator[tuple[str, str]]:
         yield from files_of_waves(plan.waves, named)
     yield from factor_scripts(factor_patches(reassignment, plan.resources))
     yield RUNBOOK_NAME, runbook(plan, named)
+
+
+def _creation_files(plan: Plan, creation: Creation) -> Iterator[tuple[str, str]]:
+    """Yield the name and text of the files of the lists, and of a patch."""
+    yield "reassignment.json", file_text(target_lists(plan).texts()) + "\n"
+    yield "rollback.json", join_entries("") + "\n"
+    yield ASSIGNMENT_NAME, replica_assignment(plan, creation) + "\n"
+    yield from partition_scripts(partition_patches(creation, plan.resources))
+
+
+def replica_assignment(plan: Plan, creation: Creation) -> str:
+    """
+    Return the value of ``--replica-assignment`` of Kafka's tool.
+
+    It includes the existing partitions, which the tool skips.
+    """
+    after = plan.placed.reassignment.after()
+    rows = map(after.brokers_of, _rows_of(after, creation).tolist())
+    return ",".join(":".join(map(str, row)) for row in rows)
 
 
 def list_files(
@@ -283,12 +308,22 @@ def names_dead_broker(state: ClusterState) -> npt.NDArray[np.bool_]:
 
 def target_lists(plan: Plan) -> Listing:
     """
-    Return the lists of every partition that the plan changes.
+    Return the lists of every partition that the plan changes or creates.
 
-    If the plan chooses log dirs, the lists have them, and "any" for other replicas.
+    If the plan chooses log dirs, the lists have them, and "any" for other replicas, as
+    for those of new partitions.
     """
     reassignment = plan.placed.reassignment
-    return lists_to(reassignment, np.nonzero(reassignment.is_changed)[0])
+    if plan.creation is None:
+        return lists_to(reassignment, np.nonzero(reassignment.is_changed)[0])
+    rows = _rows_of(plan.state, plan.creation)[plan.creation.first :]
+    return listing(plan.state, rows, reassignment.broker_idx, start=reassignment.start)
+
+
+def _rows_of(state: ClusterState, creation: Creation) -> RowArray:
+    """Return the rows of all partitions of the topic, by their numbers."""
+    topic = state.topics.names.index(creation.topic)
+    return np.nonzero(np.equal(state.partitions.topic_idx, topic))[0]
 
 
 def lists_to(reassignment: Reassignment, rows: RowArray) -> Listing:

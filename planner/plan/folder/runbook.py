@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from placement.model.cluster import BrokerState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
+from planner.kafka_files.creation import Creation
 from planner.plan.documents.plan_document import (
     Plan,
     elections,
     lists_not_in_rollback,
     unknown_bytes,
 )
-from planner.plan.documents.topic_patches import factor_patches
+from planner.plan.documents.topic_patches import factor_patches, partition_patches
 from planner.plan.folder.patch_steps import (
     grow_section,
     patch_section,
@@ -43,6 +44,9 @@ def runbook(plan: Plan, files: Files) -> str:
         Files with lists for Kafka's tool, by name without suffix and number: one file,
         or the numbered parts that the tool takes in turn.
     """
+    if plan.creation is not None:
+        patches = partition_patches(plan.creation, plan.resources)
+        return _creation_runbook(plan.creation, has_resource=bool(patches))
     if plan.status == "nothing-to-do":
         lines = [*_title(plan), "", "There is nothing to do: no command is needed."]
         return "\n".join(lines) + "\n"
@@ -64,33 +68,19 @@ def runbook(plan: Plan, files: Files) -> str:
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 
 
-def new_runbook(
-    topic: str, first: int, count: int, *, has_resource: bool = False
-) -> str:
-    """
-    Return the runbook of a plan of new partitions.
-
-    Parameters
-    ----------
-    topic
-        Name of the topic.
-    first
-        Number of the first new partition; 0 for a new topic.
-    count
-        Number of new partitions.
-    has_resource
-        Whether a KafkaTopic resource of the topic must be patched.
-    """
-    create = KAFKA.create_partitions(topic, first + count, is_new=not first)
+def _creation_runbook(creation: Creation, *, has_resource: bool) -> str:
+    topic, is_new = creation.topic, creation.is_new_topic
+    create = KAFKA.create_partitions(topic, creation.count, is_new=is_new)
     back = (
-        "There is no way back: Kafka removes no partitions."
-        if first
-        else "The way back is to delete the topic, with all that was written to it."
+        "The way back is to delete the topic, with all that was written to it."
+        if is_new
+        else "There is no way back: Kafka removes no partitions."
     )
+    count = plural(len(creation.lists), "new partition")
     lines = [
-        f"# Runbook: {'more partitions' if first else 'new topic'} {topic}",
+        f"# Runbook: {'new topic' if is_new else 'more partitions'} {topic}",
         "",
-        f"{plural(count, 'new partition')}; nothing that exists changes.",
+        f"{count}; nothing that exists changes.",
         "",
         *_conventions(),
         "",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -15,6 +16,11 @@ from placement.model.cluster import ClusterState
 from placement.operations.descriptor import describe
 from placement.operations.operation import Operation
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
+from placement.planning.new_partitions.plan_new_partitions import (
+    explain_new,
+    place_by_hand,
+    place_new,
+)
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
 from planner.options.cluster_options import ResolvedOptions, read_request
@@ -24,8 +30,14 @@ from planner.options.overrides import seen_as
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.infeasibility import with_remedies
 from planner.plan.documents.plan_document import Plan, make_plan
+from planner.plan.documents.topic_patches import (
+    partition_patch_notes,
+    partition_patches,
+)
 from planner.plan.folder.plan_folder import target_lists
 from planner.plan.input.check_settings import with_chosen_rules
+from planner.plan.run.check_new_partitions import check_new
+from planner.plan.run.new_partitions_request import Asked, read_new_request
 from planner.plan.run.outcome_notes import with_outcome_notes
 from planner.plan.waves.wave_files import check_planned, plan_waves
 from planner.progress import stage
@@ -71,6 +83,7 @@ def make(
     state: ClusterState,
     request: PlanRequest,
     *,
+    cluster_configs: Mapping[str, str] = MappingProxyType({}),
     taken_at: str | None = None,
     resources: Mapping[str, TopicResource] = NO_RESOURCES,
 ) -> Planned:
@@ -83,6 +96,8 @@ def make(
         The cluster.
     request
         The operation and its options.
+    cluster_configs
+        Configs of the whole cluster, from the snapshot, for new partitions.
     taken_at
         Time of the snapshot, as the snapshot gives it.
     resources
@@ -91,8 +106,12 @@ def make(
     Raises
     ------
     BadInputError
-        With every option that is wrong for this cluster.
+        With every option that is wrong for this cluster, in Kafka's words if Kafka
+        would reject new partitions.
     """
+    if describe(request.goal).creates_partitions:
+        asked, resolved = read_new_request(state, request, cluster_configs)
+        return _with_new_partitions(asked, resolved, taken_at, resources)
     identity = state
     given = request.options
     state = seen_as(state, given.rack_map, given.cpu_weight)
@@ -125,6 +144,41 @@ def make(
         findings = (*checked(), *check_planned(waves))
         return Planned(plan=plan, checked=lambda: findings)
     return Planned(plan=plan, checked=checked)
+
+
+def _with_new_partitions(
+    asked: Asked,
+    resolved: ResolvedOptions,
+    taken_at: str | None,
+    resources: Mapping[str, TopicResource],
+) -> Planned:
+    """Plan the placement of new partitions, or check a given one."""
+    state, grown, settings = asked.state, asked.grown, resolved.settings
+    stage("placing new partitions")
+    infeasible_set = None
+    if asked.lists is None:
+        placed = place_new(grown, settings)
+        infeasible_set = explain_new(grown, settings, placed)
+        placed = with_remedies(placed, infeasible_set)
+    else:
+        placed = place_by_hand(grown, asked.lists, settings)
+    after = placed.reassignment.after()
+    creation = asked.creation(after)
+    notes = (
+        *asked.key_notes(),
+        *partition_patch_notes(partition_patches(creation, resources)),
+    )
+    plan = make_plan(
+        asked.goal,
+        replace(placed, notes=(*placed.notes, *notes)),
+        taken_at=taken_at,
+        settings=resolved.document,
+        infeasible_set=infeasible_set,
+        identity=state,
+    )
+    plan = replace(plan, creation=creation, resources=resources)
+    found = check_new(state, after, grown.is_new, rules_of(plan, resolved))
+    return Planned(plan=plan, checked=lambda: found)
 
 
 def _placed(

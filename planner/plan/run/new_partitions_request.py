@@ -1,13 +1,15 @@
 """Request for new partitions, checked against a cluster."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from placement.cluster_changes.replica_filling import open_brokers
+from placement.draft.draft import Note
 from placement.errors import (
     AdminOperationError,
     InvalidPartitionsError,
@@ -31,6 +33,9 @@ from placement.planning.new_partitions.plan_new_partitions import (
     with_more_partitions,
     with_new_topic,
 )
+from planner.errors import BadInputError, InputProblem
+from planner.kafka_files.creation import Creation
+from planner.options.cluster_options import ResolvedOptions, read_request
 from planner.options.declared.topic_configs import (
     MIN_ISR,
     OPTION,
@@ -38,6 +43,7 @@ from planner.options.declared.topic_configs import (
 )
 from planner.options.option_reader import OptionReader
 from planner.options.plan_request import PlanRequest
+from planner.plan.run.key_notes import key_notes
 
 MOST_NAME = 249
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
@@ -63,7 +69,7 @@ class Asked:
         request: PlanRequest,
         cluster_configs: Mapping[str, str],
     ) -> None:
-        self.state, self.request = state, request.options
+        self.state, self.request, self.goal = state, request.options, request.goal
         self.cluster_configs = cluster_configs
         self.reader = OptionReader(state)
         self.is_new_topic = describe(request.goal).creates_topic
@@ -109,6 +115,26 @@ class Asked:
                 self.state, self.topic, self.count, self.factor, self.expected
             )
         return with_more_partitions(self.state, self.topic, self.count, self.expected)
+
+    def creation(self, after: ClusterState) -> Creation:
+        """Return the request for Kafka, from the cluster with the partitions placed."""
+        rows = np.nonzero(self.grown.is_new)[0].tolist()
+        return Creation(
+            topic=self.topic,
+            first=self.first,
+            lists=tuple(tuple(after.brokers_of(p)) for p in rows),
+            configs=self.expected.configs,
+        )
+
+    def key_notes(self) -> Iterator[Note]:
+        """Return the note on keys that change partition, if the topic exists."""
+        topics = self.state.topics
+        configs = dict(zip(topics.names, topics.configs, strict=True))
+        default = self.cluster_configs.get("log.cleanup.policy", "delete")
+        policy = configs.get(self.topic, {}).get("cleanup.policy", default)
+        total = self.first + int(self.grown.is_new.sum())
+        is_compacted = "compact" in policy
+        return key_notes(self.topic, self.first, total, is_compacted=is_compacted)
 
     def _refuse(self, option: str, value: object, error: KafkaRefusalError) -> None:
         self.reader.refuse(option, value, str(error), _REMEDIES[option])
@@ -262,6 +288,38 @@ class Asked:
         if self.is_new_topic:
             return "--replication-factor", self.factor
         return "--partitions", self.count
+
+
+def read_new_request(
+    state: ClusterState, request: PlanRequest, cluster_configs: Mapping[str, str]
+) -> tuple[Asked, ResolvedOptions]:
+    """
+    Return the checked request, and its options parsed for a cluster.
+
+    Raises
+    ------
+    BadInputError
+        With every option that is wrong.
+    """
+    problems: list[InputProblem] = []
+    asked, resolved, to_be = None, None, state
+    try:
+        asked = Asked(state, request, cluster_configs)
+        to_be = asked.grown.state
+    except BadInputError as error:
+        problems += error.problems
+    try:
+        # New replicas have no rack to stay in, and the topic may not exist.
+        plan = request.changed(topic=(), locality_scoped=False)
+        resolved = read_request(plan, to_be)
+    except BadInputError as error:
+        problems += error.problems
+    if asked is None or resolved is None:
+        msg = "bad options"
+        raise BadInputError(msg, problems)
+    # What came of the options stands last, in one group.
+    resolved.document.pop("replication_factor", None)
+    return asked, replace(resolved, document=resolved.document | asked.document)
 
 
 _REMEDIES: Mapping[str, str] = {

@@ -1,6 +1,7 @@
 """Screen of a plan: state, violations, changes and certificate."""
 
 import re
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from placement.draft.draft import Note
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.operations.descriptor import describe
+from planner.kafka_files.creation import Creation
 from planner.options.declared.plan_options import OPTIONS
 from planner.plan.documents.infeasibility import reason_text
 from planner.plan.documents.plan_document import (
@@ -28,6 +30,11 @@ from planner.plan.documents.plan_figures import (
     fullest_disk,
     survive,
 )
+from planner.plan.documents.topic_patches import (
+    partition_patch_notes,
+    partition_patches,
+)
+from planner.plan.folder.plan_folder import ASSIGNMENT_NAME
 from planner.plan.folder.runbook import NAME as RUNBOOK
 from planner.plan.run.make_plan import Planned
 from planner.plan.screen.broker_table import broker_tables
@@ -61,6 +68,8 @@ from planner.text.format import (
 MOST_NOTES = 2
 """Largest number of notes of one kind that are shown; others are counted."""
 MOST_SHORTFALLS = 3
+MOST_CREATED = 8
+"""Number of new partitions that are shown."""
 PART_NAME = re.compile(r"-\d{3,}\.json$")
 AS_NOW = 0.005
 """Difference of disk fractions below which they are shown as equal."""
@@ -70,6 +79,12 @@ def plan_screen(planned: Planned) -> Iterator[str]:
     """Yield the lines of a plan's screen, each at most 80 columns wide."""
     plan = planned.plan
     now, after = broker_tables(plan)
+    if plan.creation is not None:
+        yield from _creation_lines(plan, plan.creation)
+        yield from after
+        yield from _lacking_lines(plan)
+        yield from labelled("Checked", _verdict(planned))
+        return
     yield from now
     yield from labelled("Wrong", wrong_text(plan))
     for text in _note_texts(plan):
@@ -170,6 +185,17 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     yield from _lacking_lines(plan)
 
 
+def _creation_lines(plan: Plan, creation: Creation) -> Iterator[str]:
+    """Yield the first new partitions with their replicas."""
+    count, rest = len(creation.lists), len(creation.lists) - MOST_CREATED
+    what = f"{plan.goal} {creation.topic}, {plural(count, 'partition')}"
+    yield from labelled("Plan", f"{what} from {creation.first}: {plan.status}")
+    for number, row in enumerate(creation.lists[:MOST_CREATED], creation.first):
+        yield from labelled(f"  {number}", ",".join(map(str, row)))
+    if rest > 0:
+        yield from labelled("", f"and {rest} more")
+
+
 def _wave_lines(plan: Plan) -> Iterator[str]:
     waves = plan.waves
     if waves is None:
@@ -193,7 +219,7 @@ def _lacking_lines(plan: Plan) -> Iterator[str]:
     for message in list(messages)[:MOST_SHORTFALLS]:
         yield from labelled(" lacks", message)
     rest = len(messages) - MOST_SHORTFALLS
-    if rest > 0:
+    if rest > 0 and plan.creation is None:
         yield from labelled(" lacks", f"and {rest} more, in plan.json")
     if plan.infeasible_set is not None:
         yield from labelled(" reason", reason_text(plan.placed, plan.infeasible_set))
@@ -310,7 +336,7 @@ def _verdict(planned: Planned) -> str:
     caused = [finding for finding in planned.findings if finding.is_wrong]
     if not caused:
         existing = Counter(one.rule for one in planned.findings if one.existing)
-        if not existing:
+        if not existing or planned.plan.creation is not None:
             return f"by separate code: {len(RULE_NAMES)} rules: ok"
         listed = ", ".join(f"{rule} {count:,}" for rule, count in existing.items())
         return (
@@ -323,9 +349,33 @@ def _verdict(planned: Planned) -> str:
 
 def next_lines(plan: Plan, output: Path) -> list[str]:
     """Return the command that shows the runbook; empty if nothing changes."""
+    if plan.creation is not None:
+        return labelled("Next", _tool_text(plan.creation, output))
     if not plan.moves["partitions"] and not elections(plan).any():
         return []
     return command_lines("Next", ["cat", str(output / RUNBOOK)])
+
+
+def _tool_text(creation: Creation, folder: Path) -> str:
+    """Return the command of Kafka's own tool that creates partitions."""
+    what = f"--create --topic {creation.topic}"
+    if not creation.is_new_topic:
+        what = f"--alter --topic {creation.topic} --partitions {creation.count}"
+    for key, value in creation.configs.items():
+        what += f" --config {shlex.quote(f'{key}={value}')}"
+    return (
+        f"kafka-topics.sh {what}, with the text of {folder / ASSIGNMENT_NAME} as its "
+        "--replica-assignment; or this command again with --apply"
+    )
+
+
+def last_notes(plan: Plan) -> list[str]:
+    """Return the notes on what to do after new partitions."""
+    if plan.creation is None:
+        return []
+    patches = partition_patches(plan.creation, plan.resources)
+    notes = partition_patch_notes(patches)
+    return [line for note in notes for line in labelled("Note", note.message)]
 
 
 def files_lines(output: Path, files: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from planner.errors import BadInputError, InputProblem
 if TYPE_CHECKING:
     from planner.execution.run.run import Job
     from planner.kafka.client.admin_client import ClusterClient
-    from planner.plan.run.plan_new_partitions import PlannedNew
+    from planner.kafka_files.creation import Creation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +33,10 @@ class Created:
     code: ExitCode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class LiveRequest:
     """
-    Request of a command to a running cluster.
+    Request of a command to a running cluster, to create planned partitions.
 
     Parameters
     ----------
@@ -44,12 +44,15 @@ class LiveRequest:
         The cluster.
     validate_only, apply, yes
         Options of the command.
+    client
+        Client of the cluster, once it is open.
     """
 
     source: ClusterSource
     validate_only: bool
     apply: bool
     yes: bool
+    client: "ClusterClient | None" = None
 
     @property
     def is_any(self) -> bool:
@@ -61,16 +64,16 @@ class LiveRequest:
         """Whether Kafka only tells whether it would do it."""
         return not (self.apply and self.yes)
 
-    def open(self) -> "ClusterClient | None":
+    def open(self) -> None:
         """
-        Return a client of the cluster; `None` without a request.
+        Open the client of the cluster, if a request is sent.
 
         Raises
         ------
         BadInputError, ClusterUnavailableError
             If an option is wrong, or the cluster cannot be reached.
         """
-        return self.source.open() if self.is_any else None
+        self.client = self.source.open() if self.is_any else None
 
     def check(self) -> None:
         """
@@ -103,60 +106,51 @@ class LiveRequest:
         yield server, reaches and not asks, more, "add one"
         yield "--yes", self.yes and not self.apply, "needs --apply", "add --apply"
 
+    def send(
+        self, creation: "Creation | None", folder: Path | None, own: ExitCode
+    ) -> Created | None:
+        """
+        Try the request on the cluster; with ``--apply --yes`` carry it out.
 
-def request_new(
-    planned: "PlannedNew",
-    client: "ClusterClient",
-    folder: Path | None,
-    live: LiveRequest,
-) -> Created:
-    """
-    Try the request on the cluster; with ``--apply --yes`` carry it out.
+        Parameters
+        ----------
+        creation
+            The planned partitions.
+        folder
+            Folder of the plan, which gets the journal; `None`: the request is one that
+            Kafka carries out whole or not at all, and leaves no journal.
+        own
+            Exit code of the plan itself.
 
-    Parameters
-    ----------
-    planned
-        The planned partitions.
-    client
-        Client of the cluster; it is closed.
-    folder
-        Folder of the plan, which gets the journal; `None`: the request is one that
-        Kafka carries out whole or not at all, and leaves no journal.
-    live
-        The request.
+        Returns
+        -------
+        The outcome; `None` if no request is sent.
 
-    Raises
-    ------
-    BadInputError, ClusterUnavailableError, AnswerUnknownError
-        If Kafka refuses the request, is not reached, or its answer was lost.
-    """
-    own = exit_code(planned)
-    if not live.is_trial and own != ExitCode.OK:
-        return Created(
-            words="nothing was changed: the plan breaks rules, see above", code=own
-        )
-    what = "partitions added" if planned.first else "topic created"
-    with client:
-        # A refusal ends here, in Kafka's words and with their exit code: no run begins.
-        _send(planned, client, is_trial=live.is_trial or folder is not None)
-        if not live.is_trial and folder is not None:
-            return _carry_out(client, folder, what, live.source.connection)
-    words = f"done: {what}"
-    if live.is_trial:
-        hint = "; add --yes to do it" if live.apply else ""
-        words = f"the cluster accepts it ({what}); nothing was changed{hint}"
-    return Created(words=words, code=own)
+        Raises
+        ------
+        BadInputError, ClusterUnavailableError, AnswerUnknownError
+            If Kafka refuses the request, is not reached, or its answer was lost.
+        """
+        from planner.kafka.actions.create_topics import request_creation
 
-
-def _send(planned: "PlannedNew", client: "ClusterClient", *, is_trial: bool) -> None:
-    from planner.kafka.actions.create_topics import add_partitions, create_topic
-
-    lists, topic = planned.lists.replicas, planned.topic
-    if planned.first:
-        count = planned.first + len(lists)
-        add_partitions(client, topic, count, lists, is_trial=is_trial)
-    else:
-        create_topic(client, topic, lists, configs=planned.configs, is_trial=is_trial)
+        if self.client is None or creation is None:
+            return None
+        if not self.is_trial and own != ExitCode.OK:
+            words = "nothing was changed: the plan breaks rules, see above"
+            return Created(words=words, code=own)
+        what = "topic created" if creation.is_new_topic else "partitions added"
+        with self.client as client:
+            # A refusal ends here, in Kafka's words and with their exit code: no run
+            # begins.
+            is_trial = self.is_trial or folder is not None
+            request_creation(client, creation, is_trial=is_trial)
+            if not self.is_trial and folder is not None:
+                return _carry_out(client, folder, what, self.source.connection)
+        words = f"done: {what}"
+        if self.is_trial:
+            hint = "; add --yes to do it" if self.apply else ""
+            words = f"the cluster accepts it ({what}); nothing was changed{hint}"
+        return Created(words=words, code=own)
 
 
 def _carry_out(
@@ -202,10 +196,3 @@ def _job(folder: Path, connection: str) -> "Job":
         command=f"kafka-planner apply {shlex.quote(str(folder))} {connection}",
         connection=connection,
     )
-
-
-def exit_code(planned: "PlannedNew") -> ExitCode:
-    """Return the exit code of a plan that was made."""
-    if planned.status in {"partial", "infeasible"}:
-        return ExitCode.INFEASIBLE
-    return ExitCode.OK if planned.is_ok else ExitCode.FINDINGS
