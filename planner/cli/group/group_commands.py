@@ -125,7 +125,7 @@ def assign(
         "group-assignment",
         record.model_dump,
         has_report=report,
-        is_quiet=source.is_quiet,
+        is_quiet=source.cluster.quiet,
     )
     raise typer.Exit(ExitCode.FINDINGS if answered.findings else ExitCode.OK)
 
@@ -160,7 +160,7 @@ def import_group(
     }
     if output_format is OutputFormat.JSON:
         print_json({"group": str(output), **counts, "notes": list(document.notes)})
-    elif not source.is_quiet:
+    elif not source.cluster.quiet:
         counted = ", ".join(f"{count} {what}" for what, count in counts.items())
         print_words(f"wrote {output}: {counted}")
         for note in document.notes:
@@ -171,7 +171,7 @@ def _read_texts(texts: Sequence[Path], source: Source) -> "GroupDocument":
     from planner.group.files.describe import import_texts
     from planner.group.files.group_files import read_text
 
-    if source.is_live:
+    if source.cluster.is_live:
         msg = "give texts or --bootstrap-server, not both"
         raise typer.BadParameter(msg)
     source.check()
@@ -182,7 +182,7 @@ def _read_texts(texts: Sequence[Path], source: Source) -> "GroupDocument":
 
 
 def _read_live(source: Source) -> "GroupDocument":
-    if not source.is_live:
+    if not source.cluster.is_live:
         msg = "give texts to import, or --bootstrap-server and --group"
         raise typer.BadParameter(msg)
     return source.read()

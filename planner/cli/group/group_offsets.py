@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from planner.cli.common.cluster_source import ClusterSource, with_cluster
 from planner.cli.common.common_options import Format, OutputFormat, Quiet, Verbose
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.output import notes_unless, print_json, print_note, print_words
+from planner.cli.common.output import print_json, print_note, print_words
 from planner.cli.group.group_source import (
-    BootstrapServer,
-    CommandConfig,
     GroupName,
     NamedGroup,
-    Resolve,
     Source,
-    Timeout,
 )
 from planner.errors import BadInputError, InputProblem
 from planner.text.printable import shorten
@@ -106,6 +103,7 @@ Yes = Annotated[
 ]
 
 
+@with_cluster(has_partial=False)
 def offsets(
     group: NamedGroup = None,
     *,
@@ -124,10 +122,7 @@ def offsets(
     execute: Execute = False,
     export: Export = False,
     yes: Yes = False,
-    bootstrap_server: BootstrapServer = None,
-    command_config: CommandConfig = None,
-    resolve: Resolve = None,
-    timeout: Timeout = 30.0,
+    source: ClusterSource,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -145,15 +140,7 @@ def offsets(
         read_offsets_request,
     )
 
-    source = Source(
-        group=group,
-        group_name=group_name,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        note=notes_unless(quiet),
-    )
+    of_group = Source(group=group, group_name=group_name, cluster=source)
     options = OffsetsOptions(
         topics=topic or (),
         all_topics=all_topics,
@@ -165,11 +152,11 @@ def offsets(
         to_datetime=to_datetime,
         by_duration=by_duration,
         from_file=from_file,
-        group_id=source.label,
+        group_id=of_group.label,
     )
     request = read_offsets_request(options)
-    _refuse_half(request, source, dry_run=dry_run, execute=execute)
-    table = _answer(source, request, is_to_be_done=execute and yes)
+    _refuse_half(request, of_group, dry_run=dry_run, execute=execute)
+    table = _answer(of_group, request, is_to_be_done=execute and yes)
     _print(table, output_format, export=export, is_verbose=verbose, is_quiet=quiet)
     if execute and not yes and not quiet:
         print_words(
@@ -197,7 +184,7 @@ def _refuse_half(
                 "give a target: --to-latest, --to-offset N",
             )
         )
-    if execute and not source.is_live:
+    if execute and not source.cluster.is_live:
         found.append(("--execute", "a file", "give --bootstrap-server H:P"))
     if found:
         problems = [
@@ -217,11 +204,11 @@ def _answer(
 
     if request.target is None:
         return select_scope(table_of(source.read()), request.scope)
-    if not source.is_live:
+    if not source.cluster.is_live:
         return _preview_reset(source, request)
     from planner.kafka.groups import group_offsets
 
-    with source.open_cluster() as client:
+    with source.cluster.open() as client:
         table = group_offsets.preview(client, source.group_id(), request)
         return group_offsets.execute(client, table) if is_to_be_done else table
 

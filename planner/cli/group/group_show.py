@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planner.cli.common.common_options import Format, OutputFormat
-from planner.cli.common.output import print_json
+from planner.cli.common.output import notes_unless, print_json
 from planner.cli.group.group_source import (
     OptionalGroup,
     Source,
@@ -75,7 +75,7 @@ def show(
     from planner.group.group_summary import summarize
 
     aim = _aim(catch_up_within, reads_per_s, in_per_s)
-    if source.is_live and source.group is None and source.group_name is None:
+    if source.cluster.is_live and source.group is None and source.group_name is None:
         _show_list(source, output_format)
         return
     document = source.read()
@@ -91,7 +91,7 @@ def _show_list(source: Source, output_format: OutputFormat) -> None:
     from planner.kafka.groups.group_lags import total_lags
     from planner.kafka.groups.group_listing import list_visible
 
-    with source.open_cluster() as client:
+    with source.cluster.open() as client:
         groups, notes = list_visible(client)
         lags = total_lags(client, groups)
     if output_format is OutputFormat.JSON:
@@ -99,7 +99,7 @@ def _show_list(source: Source, output_format: OutputFormat) -> None:
         print_json({"groups": rows, "notes": notes})
         return
     for note in notes:
-        source.note(note)
+        notes_unless(source.cluster.quiet)(note)
     listed = [
         (
             one.group_id,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
@@ -22,21 +23,6 @@ from planner.errors import BadInputError, InputProblem
 if TYPE_CHECKING:
     from planner.group import GroupDocument
     from planner.kafka.client.admin_client import ClusterClient
-
-__all__ = [
-    "BootstrapServer",
-    "CommandConfig",
-    "GroupArgument",
-    "GroupName",
-    "NamedGroup",
-    "OptionalGroup",
-    "Resolve",
-    "SampleSeconds",
-    "SnapshotOption",
-    "Source",
-    "Timeout",
-    "Weights",
-]
 
 _GROUP_HELP = (
     "Group file, or output of kafka-consumer-groups --describe; with "
@@ -100,60 +86,27 @@ class Source:
         File, or id of a group of a running cluster; `None` if neither is named.
     group_name
         Name of the group in a text with several, or in the cluster.
-    bootstrap_server, command_config, resolve, timeout_s
-        Connection to the cluster; without the first two, `group` is a file.
+    cluster
+        Running cluster; if none is named, `group` is a file.
     snapshot
         Snapshot with all partitions, racks and rates.
     weights
         ``lag``, ``in``, or a table.
     sample_seconds
         Seconds in which bytes in of a running cluster are sampled.
-    note
-        Function that receives notes on ignored facts.
-    is_quiet
-        Whether messages on stderr are off.
     """
 
     group: str | None
-    group_name: str | None = None
-    bootstrap_server: str | None = None
-    command_config: Path | None = None
-    resolve: list[str] | None = None
-    timeout_s: float = 30.0
+    group_name: str | None
+    cluster: ClusterSource
     snapshot: Path | None = None
     weights: str | None = None
     sample_seconds: float = 10.0
-    note: Callable[[str], None] = lambda _: None
-    is_quiet: bool = False
-
-    @property
-    def is_live(self) -> bool:
-        """Whether the group is read from a running cluster."""
-        return self.bootstrap_server is not None or self.command_config is not None
 
     @property
     def label(self) -> str:
         """Name of the source in problems."""
         return self.group or self.group_name or ""
-
-    def open_cluster(self) -> "ClusterClient":
-        """
-        Return a client of the cluster, not connected yet.
-
-        Raises
-        ------
-        BadInputError
-            If options or properties are wrong; has every problem.
-        """
-        from planner.kafka.client.client_session import open_cluster
-
-        return open_cluster(
-            self.bootstrap_server,
-            self.command_config,
-            resolve=self.resolve or (),
-            timeout_s=self.timeout_s,
-            note=self.note,
-        )
 
     def group_id(self) -> str:
         """
@@ -183,7 +136,7 @@ class Source:
         from planner.group import read_group
 
         self.check()
-        if self.is_live:
+        if self.cluster.is_live:
             return self._read_live()
         if self.group is None:
             rule = "a group must be named"
@@ -194,7 +147,7 @@ class Source:
 
     def check(self) -> None:
         """Refuse weights by rate without a source of rates."""
-        if self.weights == "in" and self.snapshot is None and not self.is_live:
+        if self.weights == "in" and self.snapshot is None and not self.cluster.is_live:
             msg = "--weights in needs bytes in: give --snapshot or --bootstrap-server"
             raise typer.BadParameter(msg)
 
@@ -202,7 +155,7 @@ class Source:
         from planner.kafka.groups.live_group import read_live_group
 
         group_id = self.group_id()
-        with self.open_cluster() as client:
+        with self.cluster.open() as client:
             document = read_live_group(client, group_id)
             if self.weights == "in" and self.snapshot is None:
                 return self._weighed_by_rate(document, client)
@@ -218,7 +171,7 @@ class Source:
             client,
             sample_seconds=self.sample_seconds,
             allow_partial=True,
-            note=self.note,
+            note=notes_unless(self.cluster.quiet),
         )
         return with_cluster(document, snapshot.to_state(), weigh_by_rate=True)
 
@@ -239,15 +192,16 @@ def _source(
     return Source(
         group=None,
         group_name=group_name,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
+        cluster=ClusterSource(
+            bootstrap_server=bootstrap_server,
+            command_config=command_config,
+            resolve=resolve,
+            timeout_s=timeout,
+            quiet=quiet,
+        ),
         snapshot=snapshot,
         weights=weights,
         sample_seconds=sample_seconds,
-        note=notes_unless(quiet),
-        is_quiet=quiet,
     )
 
 

@@ -76,7 +76,7 @@ def what_if(
         "group-what-if",
         answer.model_dump,
         has_report=report,
-        is_quiet=source.is_quiet,
+        is_quiet=source.cluster.quiet,
     )
     is_broken = any(any(each) for played in runs for each in played.findings)
     raise typer.Exit(ExitCode.FINDINGS if is_broken else ExitCode.OK)

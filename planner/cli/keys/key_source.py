@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.common_options import (
     BootstrapServer,
     CommandConfig,
@@ -15,7 +16,6 @@ from planner.cli.common.common_options import (
     Resolve,
     Timeout,
 )
-from planner.cli.common.output import notes_unless
 from planner.cli.common.shared_options import declare, parameters_of
 from planner.errors import BadInputError, InputProblem
 
@@ -117,26 +117,15 @@ class KeySource:
         Topic of the sample.
     max_messages
         Records read of each partition of a live topic.
-    bootstrap_server, command_config, resolve, timeout_s
-        Connection to the cluster.
-    note
-        Function that receives notes on ignored properties.
+    cluster
+        Running cluster, if one is named.
     """
 
     sample: str | None
     options: dict[str, Any]
-    topic: str | None = None
-    max_messages: int = 10_000
-    bootstrap_server: str | None = None
-    command_config: Path | None = None
-    resolve: list[str] | None = None
-    timeout_s: float = 30.0
-    note: Callable[[str], None] = lambda _: None
-
-    @property
-    def is_live(self) -> bool:
-        """Whether the sample is read from a running cluster."""
-        return self.bootstrap_server is not None or self.command_config is not None
+    topic: str | None
+    max_messages: int
+    cluster: ClusterSource
 
     def sample_options(self) -> "SampleOptions":
         """Return the options of reading."""
@@ -156,7 +145,7 @@ class KeySource:
             If the cluster cannot be reached, or denies reading the topic.
         """
         self._check()
-        if self.is_live:
+        if self.cluster.is_live:
             return self._read_live()
         from planner.keys.read_sample import read_sample
 
@@ -174,7 +163,7 @@ class KeySource:
         options = self.sample_options()
         # Spark itself refuses formats that it does not have.
         replace(options, sample_format=None).validate()
-        if self.is_live or self.sample is None:
+        if self.cluster.is_live or self.sample is None:
             problem = InputProblem.of_option(
                 "--spark", "", "needs a sample that Spark reads", "name its path"
             )
@@ -191,13 +180,13 @@ class KeySource:
             If no sample is named.
         """
         self._check()
-        if self.is_live:
+        if self.cluster.is_live:
             raise not_streamed(LIVE_OPTION)
         return Path(self.sample or ""), self.sample_options()
 
     def _check(self) -> None:
         is_named = self.sample is not None
-        if is_named == self.is_live:
+        if is_named == self.cluster.is_live:
             problem = InputProblem.of_option(
                 "SAMPLE, --bootstrap-server",
                 "both" if is_named else "neither",
@@ -205,25 +194,18 @@ class KeySource:
                 "name a sample, or give --bootstrap-server H:P and --topic",
             )
             raise _no_sample(problem)
-        if self.is_live and self.topic is None:
+        if self.cluster.is_live and self.topic is None:
             problem = InputProblem.of_option(
                 "--topic", "none", "must name the live topic", "add --topic NAME"
             )
             raise _no_sample(problem)
 
     def _read_live(self) -> "KeySample":
-        from planner.kafka.client.client_session import open_cluster
         from planner.kafka.samples.topic_keys import read_topic_keys
 
         options = self.sample_options()
         options.validate()
-        with open_cluster(
-            self.bootstrap_server,
-            self.command_config,
-            resolve=self.resolve or (),
-            timeout_s=self.timeout_s,
-            note=self.note,
-        ) as client:
+        with self.cluster.open() as client:
             return read_topic_keys(client, options, self.max_messages)
 
 
@@ -271,11 +253,13 @@ def _source(
         },
         topic=topic,
         max_messages=max_messages,
-        bootstrap_server=bootstrap_server,
-        command_config=command_config,
-        resolve=resolve,
-        timeout_s=timeout,
-        note=notes_unless(quiet),
+        cluster=ClusterSource(
+            bootstrap_server=bootstrap_server,
+            command_config=command_config,
+            resolve=resolve,
+            timeout_s=timeout,
+            quiet=quiet,
+        ),
     )
 
 

@@ -169,7 +169,7 @@ def skew(
             seed=seed,
         )
 
-    if partitions is None and not source.is_live:
+    if partitions is None and not source.cluster.is_live:
         raise no_count(PARTITIONS_OPTION)
     request(partitions or 1).options()
     if max_keys is not None:
@@ -215,7 +215,7 @@ def grow(
 
     known = None if snapshot is None else read_snapshot(snapshot)
     facts, counted = topic_facts(known, source.topic, joined_with or [])
-    if old is None and counted is None and not source.is_live:
+    if old is None and counted is None and not source.cluster.is_live:
         raise no_count(FROM_OPTION)
     found = source.read()
     before = old or counted or _num_partitions(found)
