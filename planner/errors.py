@@ -102,6 +102,26 @@ class BadInputError(PlannerError, ValueError):
     """
 
 
+def raise_problems(message: str, problems: Sequence[InputProblem]) -> None:
+    """
+    Refuse an input that has problems.
+
+    Parameters
+    ----------
+    message
+        Summary of the refusal, one line.
+    problems
+        All problems found, in the order of the input.
+
+    Raises
+    ------
+    BadInputError
+        If there is a problem.
+    """
+    if problems:
+        raise BadInputError(message, problems)
+
+
 class UnreadableFileError(PlannerError, OSError):
     """
     A file of a fleet is missing or breaks its format.

@@ -19,7 +19,7 @@ from planner.cli.common.common_options import (
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.progress import stage
 
 if TYPE_CHECKING:
@@ -220,9 +220,7 @@ def _choose(
         problems.append(
             InputProblem.of_option("--topic, --partition", given, rule, remedy)
         )
-    if problems:
-        msg = "no partitions chosen"
-        raise BadInputError(msg, problems)
+    raise_problems("no partitions chosen", problems)
     if topic is not None and partition is not None:
         return _Chosen([Partition(topic, partition)])
     if file is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.config.config_option import ConfigOption
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 
 PLAN = "plan"
 OPERATION = "operation"
@@ -73,9 +73,7 @@ class Config:
         BadInputError
             If the file has problems; names them all.
         """
-        if self.problems:
-            msg = f"{self.path} is no configuration"
-            raise BadInputError(msg, self.problems)
+        raise_problems(f"{self.path} is no configuration", self.problems)
 
 
 def read_config(path: Path, operations: Mapping[str, Options]) -> Config:

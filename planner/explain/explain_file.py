@@ -10,7 +10,7 @@ from placement.model.listed_reassignment import reassignment_to
 from placement.model.reassignment import Reassignment
 from placement.operations.rebalance import Rebalance
 from placement.planning.plan import draft_shares, make_draft
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.folder.moves_file import MoveRow, move_rows
 
@@ -38,9 +38,7 @@ def explain_file(
     """
     rows = dict(zip(_names(state), range(state.num_partitions), strict=True))
     problems = list(_problems(path, file, state, rows))
-    if problems:
-        msg = f"{path} does not fit the snapshot"
-        raise BadInputError(msg, problems)
+    raise_problems(f"{path} does not fit the snapshot", problems)
     draft = make_draft(state, Rebalance(), Settings())
     balanced = draft.balanced_resources()
     moves, explained = explain_reassignment(

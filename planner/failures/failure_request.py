@@ -13,7 +13,7 @@ from placement.failures.controller_decision import ElectionRules
 from placement.failures.controller_events import Loss
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import Resource
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.options.declared.broker_lists import parse_broker_list
 from planner.options.declared.option import Problems
 from planner.options.declared.value_readers import GivenFractions, read_fractions
@@ -181,9 +181,7 @@ def read_failures_request(
     dirs = dict.fromkeys(reader.log_dirs(request.log_dir))
     thresholds = reader.thresholds(request.capacity_threshold)
     bandwidth = reader.rate("--bandwidth", request.bandwidth)
-    if reader.problems:
-        msg = "bad options"
-        raise BadInputError(msg, reader.problems)
+    raise_problems("bad options", reader.problems)
     has_loss = bool(request.broker or request.rack or request.log_dir)
     loss = Loss(broker_idx=_rows(brokers), log_dir_idx=_rows(dirs))
     return FailuresOptions(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.fleet.arrow_tables import snapshot_tables
 from planner.fleet.commit_markers import (
     TABLES,
@@ -117,9 +117,7 @@ def _require_names(snapshot: "Snapshot") -> None:
         for name in ("cluster_id", "taken_at")
         if not getattr(snapshot, name)
     ]
-    if problems:
-        msg = "the snapshot has no cluster or time"
-        raise BadInputError(msg, problems)
+    raise_problems("the snapshot has no cluster or time", problems)
 
 
 def _parquet(table: ArrowTable) -> bytes:

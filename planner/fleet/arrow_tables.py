@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from planner.errors import BadInputError
+from planner.errors import raise_problems
 from planner.io.json_reader import parse_json
 from planner.io.problems import problem
 from planner.snapshot.parquet_folder import HEADER_FILE
@@ -99,7 +99,5 @@ def read_header(folder: Path) -> dict[str, Any]:
         rule = f"a snapshot folder must contain {HEADER_FILE}: {error}"
         raise refuse(str(folder), [problem(str(folder), "", None, rule)]) from error
     header, problems = validate_header(document, file=str(path))
-    if problems:
-        msg = f"{folder} is not a snapshot"
-        raise BadInputError(msg, problems)
+    raise_problems(f"{folder} is not a snapshot", problems)
     return header

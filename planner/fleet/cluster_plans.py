@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.io.json_reader import parse_json
 from planner.options.declared.plan_options import OPTIONS
 from planner.options.plan_request import PlanRequest
@@ -218,9 +218,7 @@ def check_requests(requests: Iterable[NamedRequest]) -> None:
             check_request(named.request, None)
         except BadInputError as error:
             problems += error.problems
-    if problems:
-        msg = "bad options"
-        raise BadInputError(msg, problems)
+    raise_problems("bad options", problems)
 
 
 def _refusal(file: str, problems: Iterable[tuple[str, str, str]]) -> BadInputError:

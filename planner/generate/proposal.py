@@ -11,7 +11,7 @@ from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import weigh
 from placement.placers.even_spread import spread_topics
 from placement.placers.generate_proposal import propose_from_scratch, proposed_factors
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.generate.generate_request import (
     GenerateRequest,
     chosen_rows,
@@ -105,9 +105,7 @@ def _raise(refusals: Sequence[Refusal], request: GenerateRequest) -> None:
         )
         for one in refusals
     ]
-    if problems:
-        msg = "no assignment can be proposed"
-        raise BadInputError(msg, problems)
+    raise_problems("no assignment can be proposed", problems)
 
 
 def _spread(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.group.group_document import GroupDocument, lags_of
 from planner.group.group_problems import refuse
 from planner.group.group_records import TopicRecord
@@ -81,9 +81,7 @@ def _refuse_excess_partitions(
         if topic["name"] in row_of
         and topic["partitions"] > there[row_of[topic["name"]]]
     ]
-    if found:
-        msg = "the group and the snapshot contradict each other"
-        raise BadInputError(msg, found)
+    raise_problems("the group and the snapshot contradict each other", found)
 
 
 def _add_topics(document: dict[str, Any], state: "ClusterState") -> None:
@@ -181,9 +179,7 @@ def with_table_weights(group: GroupDocument, text: str, file: str) -> GroupDocum
             continue
         seen.add((cells[0], int(cells[1])))
         weights[cells[0]][int(cells[1])] = float(cells[2])
-    if problems:
-        msg = f"{file} is not a table of weights"
-        raise BadInputError(msg, problems)
+    raise_problems(f"{file} is not a table of weights", problems)
     document = group.to_document()
     for topic in document["topics"]:
         topic["weights"] = weights[topic["name"]]

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.io.json_reader import JsonTextError, is_unicode, parse_json
 from planner.io.problems import refusal
 from planner.process import no_garbage_collection
@@ -277,9 +277,9 @@ class _Reader:
         return len(self.problems) == before
 
     def raise_problems(self) -> None:
-        if self.problems:
-            msg = f"{self.file} is not a reassignment that Kafka's tool takes"
-            raise BadInputError(msg, self.problems)
+        raise_problems(
+            f"{self.file} is not a reassignment that Kafka's tool takes", self.problems
+        )
 
     def _add(self, place: str, value: object, rule: str, remedy: str) -> None:
         self.problems.append(

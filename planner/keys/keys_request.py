@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assignment.errors import UserPartitionerError
 from assignment.partitioners.built_in import BATCH_BYTES
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.io.problems import problem
 from planner.keys.growth_document import TopicFacts
 from planner.keys.key_growth import GrowthOptions, KeyGrowth, find_growth
@@ -73,9 +73,7 @@ class SkewRequest:
         sweep = _counts(self.sweep, problems)
         if not 1 <= self.partitions <= MOST_PARTITIONS:
             problems.append(_out_of_range("--partitions", self.partitions))
-        if problems:
-            msg = "the skew cannot be computed with these options"
-            raise BadInputError(msg, problems)
+        raise_problems("the skew cannot be computed with these options", problems)
         return SkewOptions(
             num_partitions=self.partitions,
             partitioners=found,
@@ -120,9 +118,7 @@ def answer_growth(
     if new <= old:
         rule = f"must be over --from {old}: Kafka cannot take partitions away"
         problems.append(problem("command line", "--to", new, rule))
-    if problems:
-        msg = "the topic cannot grow like this"
-        raise BadInputError(msg, problems)
+    raise_problems("the topic cannot grow like this", problems)
     options = GrowthOptions(old=old, new=new, partitioner=named, seed=seed)
     try:
         return find_growth(sample, options)

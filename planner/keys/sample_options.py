@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.io.problems import problem
 from planner.keys.key_types import KEY_TYPES
 from planner.text.suggest import near
@@ -81,9 +81,7 @@ class SampleOptions:
             *_unknown("--key-type", self.key_type, KEY_TYPES),
             *_wrong_encoding(self.encoding),
         ]
-        if problems:
-            msg = "the sample cannot be read with these options"
-            raise BadInputError(msg, problems)
+        raise_problems("the sample cannot be read with these options", problems)
 
     def format_of(self, path: Path) -> SampleFormat:
         """Return the format of a file: the one given, or that of its name."""

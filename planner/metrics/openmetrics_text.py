@@ -8,7 +8,7 @@ of node_exporter reads: all metrics are gauges, without time stamps or exemplars
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.metrics.metric import Document, Metric, Sample
 from planner.metrics.metric_list import METRICS
 
@@ -57,9 +57,7 @@ def _check_clusters(documents: Sequence[Document]) -> None:
         for cluster, count in counts.items()
         if count > 1
     ]
-    if problems:
-        msg = "metrics need one snapshot per cluster"
-        raise BadInputError(msg, problems)
+    raise_problems("metrics need one snapshot per cluster", problems)
 
 
 Family = tuple[Metric, Iterable[tuple[str, Sequence[Sample]]]]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from placement.model.cluster import ABSENT, ClusterState
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.options.declared.broker_lists import parse_broker_list
 
 BROKER = "{broker}"
@@ -41,9 +41,7 @@ def read_dirs(
                         remedy=remedy,
                     )
                 )
-    if problems:
-        msg = "bad options"
-        raise BadInputError(msg, problems)
+    raise_problems("bad options", problems)
     return tuple(sorted(set(rows)))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite, nan
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.text.units import parse_bytes, parse_rate
 from planner.what_if.changes.amounts import parse_duration_ms
 
@@ -52,9 +52,7 @@ class ValueReader:
         BadInputError
             If there is a problem.
         """
-        if self.problems:
-            msg = "bad options"
-            raise BadInputError(msg, self.problems)
+        raise_problems("bad options", self.problems)
 
     def rate(self, option: str, value: Amount) -> float:
         """Return bytes/s above 0; NaN if absent or invalid."""

@@ -22,7 +22,7 @@ from typing import Any, NoReturn, Protocol
 
 from placement.model.load import RESOURCES
 from placement.score import VIOLATIONS, ResourceScore
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 
 OPTION = "--fail-on"
 TOTALS = (
@@ -213,9 +213,7 @@ def parse_conditions(
             conditions[text] = _Parser(text).parse()
         except _BadConditionError as error:
             problems.append(error.problem)
-    if problems:
-        msg = "bad condition"
-        raise BadInputError(msg, problems)
+    raise_problems("bad condition", problems)
     return conditions
 
 
@@ -237,9 +235,7 @@ def evaluate(
             answers.append({"condition": text, "holds": condition.holds(document)})
         except UnknownFigureError as error:
             problems.append(_unknown_figure(str(error.args[0]), text, file))
-    if problems:
-        msg = f"conditions cannot be evaluated on {file}"
-        raise BadInputError(msg, problems)
+    raise_problems(f"conditions cannot be evaluated on {file}", problems)
     return answers
 
 

@@ -22,7 +22,7 @@ from placement.sizing.cluster_size import (
     SizingTask,
     fewest_like,
 )
-from planner.errors import BadInputError
+from planner.errors import raise_problems
 from planner.failures.failure_request import election_rules
 from planner.io.problems import problem
 from planner.kafka_files.reassignment_columns import listing
@@ -242,9 +242,7 @@ def refuse_invalid_options(
         names.problems.append(
             problem("command line", "--scenario", request.scenario, rule, found)
         )
-    if names.problems:
-        msg = "bad options"
-        raise BadInputError(msg, names.problems)
+    raise_problems("bad options", names.problems)
 
 
 def _words(text: str) -> list[str]:

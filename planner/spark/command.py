@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from placement.model.load import RESOURCES
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.fleet.arrow_tables import EPOCH, header_table, read_header
 from planner.fleet.fleet_places import schema_of
 from planner.fleet.snapshot_selection import ALL, SnapshotSelection
@@ -137,9 +137,7 @@ def _documents(
         With every problem of any snapshot.
     """
     problems = problem_rows(found)
-    if problems:
-        msg = "the snapshots cannot be scored"
-        raise BadInputError(msg, problems)
+    raise_problems("the snapshots cannot be scored", problems)
     by_name = cluster_documents(found.of_levels(["cluster"]), datetime.now(UTC))
     heats = heats_of(found)
     documents = []

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.io.problems import first_line
 from planner.progress import stage
 from planner.spark.common.java_stderr import without_warnings
@@ -175,9 +175,7 @@ def parse_conf(texts: Sequence[str]) -> dict[str, str]:
         for text in texts
         if not text.partition("=")[1] or not text.partition("=")[0].strip()
     ]
-    if problems:
-        msg = "bad settings of Spark"
-        raise BadInputError(msg, problems)
+    raise_problems("bad settings of Spark", problems)
     return {key: value for key, _, value in (text.partition("=") for text in texts)}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.exit_codes import ExitCode
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 
 if TYPE_CHECKING:
     from planner.execution.run.run import Job
@@ -91,9 +91,7 @@ class LiveRequest:
             for place, is_wrong, rule, remedy in self._rules()
             if is_wrong
         ]
-        if problems:
-            msg = "bad options"
-            raise BadInputError(msg, problems)
+        raise_problems("bad options", problems)
 
     def _rules(self) -> Iterator[tuple[str, bool, str, str]]:
         """Yield places, whether they are wrong, rules and remedies."""

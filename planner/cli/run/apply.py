@@ -38,7 +38,7 @@ from planner.cli.run.run_options import (
     Window,
     Yes,
 )
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 
 if TYPE_CHECKING:
     from planner.execution.prepare import Prepared
@@ -208,9 +208,7 @@ def _refuse_unseen(job: "Job", max_age: str) -> None:
     problems = unattended_problems(
         job, max_age, is_attended=sys.stdin.isatty(), now=datetime.now(UTC)
     )
-    if problems:
-        msg = "a run without a terminal needs a plan that was previewed"
-        raise BadInputError(msg, problems)
+    raise_problems("a run without a terminal needs a plan that was previewed", problems)
 
 
 def _carry_out(

@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.options.declared.option import Problems
 from planner.options.declared.value_readers import read_rate
 
@@ -79,9 +79,7 @@ class ControlFile:
             found = Problems("--set")
             controls = _changed(controls, text, found)
             problems += found.found
-        if problems:
-            msg = "bad options"
-            raise BadInputError(msg, problems)
+        raise_problems("bad options", problems)
         self.write(controls)
         return controls
 

@@ -19,7 +19,7 @@ from enum import StrEnum
 import numpy as np
 
 from placement.model.cluster import ClusterState, LogDirState
-from planner.errors import BadInputError
+from planner.errors import raise_problems
 from planner.io.problems import problem
 from planner.kafka_files.reassignment_file import LogDirs, ReassignmentFile
 from planner.plan.input.plan_input import ROLLBACK_NAME, PlanInput
@@ -224,7 +224,5 @@ def lists_before(plan: PlanInput) -> list[Entry]:
         for topic, number in keys
         if (topic, number) not in before
     ]
-    if problems:
-        msg = "the plan has no record of the lists before it"
-        raise BadInputError(msg, problems)
+    raise_problems("the plan has no record of the lists before it", problems)
     return [before[key] for key in keys]

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.fleet.dumps.dump_finder import Dump
 from planner.fleet.dumps.dump_rejects import Reject, Scope, folded_rejects, rejects_of
 from planner.fleet.dumps.file_kinds import (
@@ -231,9 +231,7 @@ def _merged(dump: Dump, found: _FilesByKind, *, allow_partial: bool) -> "Snapsho
                 sources += work()
             except BadInputError as error:
                 problems += error.problems
-    if problems:
-        msg = f"{dump.name} has invalid files"
-        raise BadInputError(msg, problems)
+    raise_problems(f"{dump.name} has invalid files", problems)
     imported = merge(sources, allow_partial=allow_partial)
     found.rejects.extend(
         Reject(scope=Scope.NOTHING, problem=_problem(dump.name, note, ""))
@@ -266,7 +264,5 @@ def _named(dump: Dump, snapshot: "Snapshot") -> "Snapshot":
         )
         if not value
     ]
-    if problems:
-        msg = f"{dump.name} has no cluster or time"
-        raise BadInputError(msg, problems)
+    raise_problems(f"{dump.name} has no cluster or time", problems)
     return named

@@ -10,7 +10,7 @@ import io
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.group.files.group_files import read_text
 from planner.group.offsets.target_offsets import Name
 from planner.io.problems import problem, refusal
@@ -68,9 +68,7 @@ def read_offsets_file(path: Path, group_id: str) -> dict[Name, int]:
     if not found and not problems:
         rule = f"must have a line for group {group_id}"
         problems.append(problem(file, "", None, rule, "write topic,partition,offset"))
-    if problems:
-        msg = f"{file} has no offsets to set"
-        raise BadInputError(msg, problems)
+    raise_problems(f"{file} has no offsets to set", problems)
     return found
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.group.offsets.offsets_request import OffsetsRequest
 from planner.group.offsets.offsets_table import OffsetRow, OffsetsTable, select_scope
 from planner.group.offsets.target_offsets import (
@@ -109,9 +109,7 @@ def _refuse_unknown(rows: Sequence[OffsetRow], file: str) -> None:
         for row in rows
         if row.log_end is None
     ]
-    if found:
-        msg = "offsets of unknown partitions cannot be set"
-        raise BadInputError(msg, found)
+    raise_problems("offsets of unknown partitions cannot be set", found)
 
 
 def _columns(rows: Sequence[OffsetRow], request: OffsetsRequest) -> LogColumns:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.group.offsets.offsets_file import read_offsets_file
 from planner.group.offsets.target_offsets import Name, Target
 from planner.io.problems import problem
@@ -134,9 +134,7 @@ def read_offsets_request(
             offsets = read_offsets_file(options.from_file, options.group_id)
     except BadInputError as error:
         problems.extend(error.problems)
-    if problems:
-        msg = "bad options"
-        raise BadInputError(msg, problems)
+    raise_problems("bad options", problems)
     target = targets[0] if targets else None
     return OffsetsRequest(target=target, number=number, scope=scope, offsets=offsets)
 
@@ -181,9 +179,7 @@ def _topics(texts: Sequence[str]) -> dict[str, list[int]]:
             problems.append(_problem("--topic", text, rule, "remove the second"))
         else:
             found.setdefault(read["topic"], []).extend(numbers)
-    if problems:
-        msg = "bad topics"
-        raise BadInputError(msg, problems)
+    raise_problems("bad topics", problems)
     return found
 
 

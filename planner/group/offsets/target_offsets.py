@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.array_types import IntArray
-from planner.errors import BadInputError
+from planner.errors import BadInputError, raise_problems
 from planner.io.problems import problem
 
 Name = tuple[str, int]
@@ -180,9 +180,7 @@ def _refuse_uncommitted(logs: LogColumns) -> None:
         )
         for row in _rows(np.equal(logs.committed, UNKNOWN))
     ]
-    if found:
-        msg = "offsets that were never committed cannot be shifted"
-        raise BadInputError(msg, found)
+    raise_problems("offsets that were never committed cannot be shifted", found)
 
 
 def refuse_kind(group_id: str, kind: str | None) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 
 _BLANKS = " \t\f"
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
@@ -98,9 +98,7 @@ def parse_properties(text: str, file: str) -> dict[str, Property]:
         if match is None:  # a lone backslash at the end of the file
             continue
         found[_unescape(match[1])] = Property(number, _unescape(match[2]))
-    if problems:
-        msg = f"{file} is not a properties file"
-        raise BadInputError(msg, problems)
+    raise_problems(f"{file} is not a properties file", problems)
     return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.kafka.auth.java_properties import Property
 
 _SECRET_WORDS = ("password", "jaas", "secret", "token", "keystore.key", "credential")
@@ -115,6 +115,7 @@ class Entries:
         BadInputError
             With every problem.
         """
-        if self._problems:
-            msg = f"{self.file}: client properties that the planner cannot use"
-            raise BadInputError(msg, self._problems)
+        raise_problems(
+            f"{self.file}: client properties that the planner cannot use",
+            self._problems,
+        )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 
 DEFAULT_PORT = 9092
 _ADDRESS = re.compile(r"(?:\[([^\]\s]+)\]|([^\[\]:\s,=]+))(?::(\d{1,5}))?")
@@ -59,9 +59,7 @@ def parse_bootstrap(text: str) -> tuple[Address, ...]:
         for part, address in zip(parts, found, strict=True)
         if address is None
     ]
-    if problems:
-        msg = "no address of a broker"
-        raise BadInputError(msg, problems)
+    raise_problems("no address of a broker", problems)
     return tuple(address for address in found if address is not None)
 
 
@@ -92,7 +90,5 @@ def parse_resolve(values: Sequence[str]) -> Mapping[Address, Address]:
             problems.append(_problem("--resolve", value, rule))
         else:
             found[sides[0]] = sides[1]
-    if problems:
-        msg = "no resolution of an address"
-        raise BadInputError(msg, problems)
+    raise_problems("no resolution of an address", problems)
     return found

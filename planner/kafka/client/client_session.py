@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.kafka.auth.client_settings import ClientSettings, read_settings
 from planner.kafka.client.addresses import Address, parse_bootstrap, parse_resolve
 from planner.kafka.client.admin_client import DEFAULT_TIMEOUT_S, ClusterClient
@@ -70,9 +70,7 @@ def open_cluster(
     else:
         problems.append(_no_server())
     resolved = _read(lambda: parse_resolve(resolve), resolved, problems)
-    if problems:
-        msg = "the cluster cannot be reached with these options"
-        raise BadInputError(msg, problems)
+    raise_problems("the cluster cannot be reached with these options", problems)
     for one in settings.notes:
         note(one)
     return ClusterClient(bootstrap, settings, resolve=resolved, timeout_s=timeout_s)

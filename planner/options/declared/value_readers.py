@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from planner.errors import BadInputError
+from planner.errors import raise_problems
 from planner.options.declared.broker_lists import broker_list
 from planner.options.declared.option import Problems
 from planner.options.declared.types import CopyOrder, ResourceName
@@ -175,9 +175,7 @@ def read_capacity_thresholds(value: GivenFractions) -> dict[str, float]:
     """
     problems = Problems("--capacity-threshold")
     found = read_fractions(value, problems)
-    if problems.found:
-        msg = "bad capacity threshold"
-        raise BadInputError(msg, problems.found)
+    raise_problems("bad capacity threshold", problems.found)
     return found
 
 

@@ -12,7 +12,7 @@ from placement.check.waves.throttle_lists import WaveProperties
 from placement.check.waves.wave_checker import check_waves
 from placement.check.waves.wave_limits import WaveDirs, WaveLimits
 from placement.model.cluster import ClusterState
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
     read_json,
@@ -116,9 +116,7 @@ def read_waves(folder: Path) -> WavesInput | None:
     files, problems = _read_files(folder, [wave.file for wave in record.waves])
     parts, more = _read_parts(folder, record)
     problems += more
-    if problems:
-        msg = f"{folder} has waves that cannot be read"
-        raise BadInputError(msg, problems)
+    raise_problems(f"{folder} has waves that cannot be read", problems)
     return WavesInput(
         waves=tuple(files),
         properties=tuple(parts),

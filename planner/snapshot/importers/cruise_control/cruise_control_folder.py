@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.snapshot.importers.cruise_control.capacity_files import (
     read_broker_sets,
     read_capacity,
@@ -144,9 +144,7 @@ class _Documents:
                 sources.append(read(self.data[file], file=file, **options))
             except BadInputError as error:
                 self.problems += error.problems
-        if self.problems:
-            msg = f"{self.name} is not {KIND}"
-            raise BadInputError(msg, self.problems)
+        raise_problems(f"{self.name} is not {KIND}", self.problems)
         return sources
 
     def _refuse(self, file: str, rule: str, remedy: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.process import no_garbage_collection
 from planner.snapshot.importers.inputs.import_source import (
     Record,
@@ -224,9 +224,9 @@ class _Joined:
         BadInputError
             With every problem found so far.
         """
-        if self.problems:
-            msg = "the files do not make one cluster"
-            raise BadInputError(msg, list(dict.fromkeys(self.problems)))
+        raise_problems(
+            "the files do not make one cluster", list(dict.fromkeys(self.problems))
+        )
 
 
 def _with_defaults(sources: Sequence[Source]) -> list[Source]:
