@@ -14,8 +14,8 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json
+from planner.io.gatherer import Gatherer
 from planner.text.table import Column, table_lines
 
 if TYPE_CHECKING:

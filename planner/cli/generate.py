@@ -14,8 +14,9 @@ from planner.cli.common.common_options import (
     SnapshotNow,
 )
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer, refuse_option
+from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json, print_words
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from planner.generate import Proposal

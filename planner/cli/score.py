@@ -9,7 +9,7 @@ import typer
 
 from planner.cli.common.common_options import FailOn, Quiet, Verbose
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer, refuse_option
+from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.metrics_output import (
     FormatOrMetrics,
     MetricsFile,
@@ -22,6 +22,7 @@ from planner.cli.common.plots import Plot, print_plot
 from planner.cli.common.spark_options import Conf, Master, print_clusters, session_of
 from planner.cli.plan.declared_options import Band, CapacityThreshold, Resources
 from planner.cli.report.report_option import Report, check_report
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

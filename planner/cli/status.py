@@ -14,9 +14,9 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
 from planner.errors import BadInputError, InputProblem
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from planner.status.find_status import Status

@@ -13,9 +13,9 @@ from planner.cli.common.common_options import (
     Quiet,
     Verbose,
 )
-from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
 from planner.cli.status import OptionalSnapshot
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

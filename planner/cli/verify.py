@@ -18,7 +18,6 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import (
     notes_unless,
     print_json,
@@ -27,6 +26,7 @@ from planner.cli.common.output import (
 )
 from planner.cli.run.run_options import JournalOption, Yes
 from planner.errors import BadInputError, InputProblem
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from planner.plan.input.plan_input import PlanInput

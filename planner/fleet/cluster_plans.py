@@ -9,12 +9,14 @@ import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from planner.errors import BadInputError, InputProblem, raise_problems
+from planner.errors import BadInputError, InputProblem
+from planner.io.gatherer import Gatherer
 from planner.io.json_reader import parse_json
 from planner.options.declared.plan_options import OPTIONS
 from planner.options.plan_request import PlanRequest
@@ -207,18 +209,15 @@ def check_requests(requests: Iterable[NamedRequest]) -> None:
     from planner.options.cluster_options import check_request
 
     known = [name for name, each in OPERATIONS.items() if not each.creates_partitions]
-    problems: list[InputProblem] = []
+    inputs = Gatherer()
     for named in requests:
         goal = named.request.goal
         if goal not in known:
             rule = f"must be one of {', '.join(known)}"
-            problems += _refusal(named.name, [("goal", goal, rule)]).problems
-        try:
-            # Brokers and topics can be checked only against a cluster.
-            check_request(named.request, None)
-        except BadInputError as error:
-            problems += error.problems
-    raise_problems("bad options", problems)
+            inputs.problems += _refusal(named.name, [("goal", goal, rule)]).problems
+        # Brokers and topics can be checked only against a cluster.
+        inputs.read(partial(check_request, named.request, None))
+    inputs.raise_problems("bad options")
 
 
 def _refusal(file: str, problems: Iterable[tuple[str, str, str]]) -> BadInputError:

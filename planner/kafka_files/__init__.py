@@ -1,5 +1,5 @@
 """
-Reassignment and election files, as Kafka's own tools read and print them.
+Reassignment and election files of Kafka's own tools, and requests for partitions.
 
 Imports `placement.model`, `planner.io`, `planner.text` and `planner.errors`.
 """

@@ -3,11 +3,13 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from assignment.errors import UserPartitionerError
 from assignment.partitioners.built_in import BATCH_BYTES
 from planner.errors import BadInputError, InputProblem, raise_problems
+from planner.io.gatherer import Gatherer
 from planner.io.problems import problem
 from planner.keys.growth_document import TopicFacts
 from planner.keys.key_growth import GrowthOptions, KeyGrowth, find_growth
@@ -63,20 +65,18 @@ class SkewRequest:
         BadInputError
             With every problem of the options.
         """
-        problems: list[InputProblem] = []
-        found = []
-        for name in self.partitioners:
-            try:
-                found.append(named_partitioner(name, batch_bytes=self.batch_bytes))
-            except BadInputError as error:
-                problems += error.problems
-        sweep = _counts(self.sweep, problems)
+        inputs, size = Gatherer(), self.batch_bytes
+        read = [
+            inputs.read(partial(named_partitioner, name, batch_bytes=size))
+            for name in self.partitioners
+        ]
+        sweep = _counts(self.sweep, inputs.problems)
         if not 1 <= self.partitions <= MOST_PARTITIONS:
-            problems.append(_out_of_range("--partitions", self.partitions))
-        raise_problems("the skew cannot be computed with these options", problems)
+            inputs.problems.append(_out_of_range("--partitions", self.partitions))
+        inputs.raise_problems("the skew cannot be computed with these options")
         return SkewOptions(
             num_partitions=self.partitions,
-            partitioners=found,
+            partitioners=[one for one in read if one is not None],
             sweep=sweep,
             num_hot=self.num_hot,
             seed=self.seed,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from placement.model.cluster import ClusterState
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem
+from planner.io.gatherer import Gatherer
 from planner.io.problems import problem
 from planner.snapshot import Snapshot
 from planner.text.suggest import near
@@ -154,20 +155,15 @@ def validated(
     BadInputError
         If a change or an option is impossible; every problem names its step.
     """
-    problems: list[InputProblem] = []
-    options, file = None, None
-    try:
-        options = read_options(play.request, state)
-    except BadInputError as error:
-        problems += error.problems
-    try:
-        file = validate_scenarios(
+    inputs = Gatherer()
+    options = inputs.read(lambda: read_options(play.request, state))
+    file = inputs.read(
+        lambda: validate_scenarios(
             play.document, snapshot, state, file=PAGE, wanted=name
         )
-    except BadInputError as error:
-        problems += error.problems
-    if problems or file is None or options is None:
-        placed = [_placed(each, play.places) for each in problems]
+    )
+    if file is None or options is None:
+        placed = [_placed(each, play.places) for each in inputs.problems]
         # Both scenarios have the same shape, and so the same problems of it.
         raise bad_state(list(dict.fromkeys(placed)))
     return file, options

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from placement.cluster_changes.variant import Variant
 from placement.model.cluster import ClusterState
-from planner.errors import BadInputError, InputProblem
+from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.failures.failure_request import election_rules
 from planner.io.problems import place_text, problem, refuse_all
 from planner.io.records import Record
@@ -296,15 +296,13 @@ def select_scenarios(file: ScenariosFile, names: Sequence[str]) -> ScenariosFile
         return file
     known = dict.fromkeys(each.sweep or each.name for each in file.scenarios)
     known |= dict.fromkeys(each.name for each in file.scenarios)
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        rule = f"must be a scenario or a sweep of {file.file}"
-        problems = [
-            problem("command line", "--scenario", name, rule, near(name, known))
-            for name in unknown
-        ]
-        msg = "bad options"
-        raise BadInputError(msg, problems)
+    rule = f"must be a scenario or a sweep of {file.file}"
+    unknown = [
+        problem("command line", "--scenario", name, rule, near(name, known))
+        for name in names
+        if name not in known
+    ]
+    raise_problems("bad options", unknown)
     chosen = [each for each in file.scenarios if {each.name, each.sweep} & set(names)]
     return replace(file, scenarios=tuple(chosen))
 

@@ -16,7 +16,7 @@ from planner.cli.group.group_source import (
     NamedGroup,
     Source,
 )
-from planner.errors import BadInputError, InputProblem
+from planner.errors import InputProblem, raise_problems
 from planner.text.printable import shorten
 from planner.text.table import Column, table_lines
 
@@ -186,15 +186,12 @@ def _refuse_half(
         )
     if execute and not source.cluster.is_live:
         found.append(("--execute", "a file", "give --bootstrap-server H:P"))
-    if found:
-        problems = [
-            InputProblem.of_option(
-                place, value, "the options must fit together", remedy
-            )
-            for place, value, remedy in found
-        ]
-        msg = "the offsets cannot be set"
-        raise BadInputError(msg, problems)
+    rule = "the options must fit together"
+    problems = [
+        InputProblem.of_option(place, value, rule, remedy)
+        for place, value, remedy in found
+    ]
+    raise_problems("the offsets cannot be set", problems)
 
 
 def _answer(

@@ -14,8 +14,8 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from planner.partitions.audit_answer import Audit

@@ -129,8 +129,8 @@ def _check(operation: str, rows: list[dict[str, Any]], options: CommandOptions) 
     """Refuse options that are wrong for every cluster."""
     from dataclasses import replace
 
-    from planner.cli.common.input_problems import Gatherer
     from planner.cli.plan.run_plan import check_options
+    from planner.io.gatherer import Gatherer
     from planner.options.plan_request import PlanRequest
 
     values = {row["name"]: row["value"] for row in rows if row["name"] in OPTIONS}

@@ -10,11 +10,11 @@ import typer
 
 from planner.cli.common.common_options import OutputFormat
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
 from planner.cli.common.plots import print_plot
 from planner.cli.plan.live_request import Created, LiveRequest
 from planner.cli.plan.plan_options import CommandOptions
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState

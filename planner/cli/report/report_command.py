@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet, Verbose
-from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import print_json, print_words
+from planner.io.gatherer import Gatherer
 
 Inputs = Annotated[
     list[Path],

@@ -19,7 +19,6 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import notes_unless, print_json
 from planner.cli.run.read_job import read_job
 from planner.cli.run.run_options import (
@@ -39,6 +38,7 @@ from planner.cli.run.run_options import (
     Yes,
 )
 from planner.errors import BadInputError, InputProblem, raise_problems
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from planner.execution.prepare import Prepared

@@ -14,8 +14,8 @@ from planner.cli.common.common_options import (
     Quiet,
     Verbose,
 )
-from planner.cli.common.input_problems import Gatherer
 from planner.cli.run.run_options import JournalOption, Yes
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from planner.cli.common.exit_codes import ExitCode

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.cli.common.cluster_source import ClusterSource
-from planner.cli.common.input_problems import Gatherer
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
     from planner.execution.run.run import Job

@@ -14,7 +14,6 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.exit_codes import ExitCode
-from planner.cli.common.input_problems import Gatherer
 from planner.cli.common.output import notes_unless, print_json
 from planner.cli.run.read_job import read_job
 from planner.cli.run.run_options import (
@@ -29,6 +28,7 @@ from planner.cli.run.run_options import (
     Window,
     Yes,
 )
+from planner.io.gatherer import Gatherer
 from planner.text.format import plural
 
 if TYPE_CHECKING:

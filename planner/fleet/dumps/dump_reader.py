@@ -25,6 +25,7 @@ from planner.fleet.dumps.file_kinds import (
     kind_of,
 )
 from planner.fleet.dumps.rate_rows import read_rows, with_rates
+from planner.io.gatherer import Gatherer
 from planner.snapshot.importers.inputs.import_source import PartitionColumns, Source
 from planner.snapshot.tables.snapshot_columns import TABLES
 
@@ -218,7 +219,7 @@ def _merged(dump: Dump, found: _FilesByKind, *, allow_partial: bool) -> "Snapsho
         msg = f"{dump.name} has no placement"
         raise BadInputError(msg, [_problem(dump.name, rule, remedy)])
     sources: list[Source] = []
-    problems: list[InputProblem] = []
+    inputs = Gatherer()
     readers = {one.name: one.reader(allow_partial=allow_partial) for one in IMPORTERS}
     for kind, files in found.by_kind.items():
         if kind == CRUISE_CONTROL:
@@ -227,11 +228,8 @@ def _merged(dump: Dump, found: _FilesByKind, *, allow_partial: bool) -> "Snapsho
             read = readers[kind]
             works = [partial(_one, read, name, data) for name, data in files.items()]
         for work in works:
-            try:
-                sources += work()
-            except BadInputError as error:
-                problems += error.problems
-    raise_problems(f"{dump.name} has invalid files", problems)
+            sources += inputs.read(work) or ()
+    inputs.raise_problems(f"{dump.name} has invalid files")
     imported = merge(sources, allow_partial=allow_partial)
     found.rejects.extend(
         Reject(scope=Scope.NOTHING, problem=_problem(dump.name, note, ""))

@@ -9,6 +9,7 @@ from pathlib import Path
 from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.group.offsets.offsets_file import read_offsets_file
 from planner.group.offsets.target_offsets import Name, Target
+from planner.io.gatherer import Gatherer
 from planner.io.problems import problem
 
 _COMMAND_LINE = "command line"
@@ -116,27 +117,19 @@ def read_offsets_request(
     BadInputError
         If any option is invalid; names every problem.
     """
-    problems = list(_contradictions(options))
-    targets = options.targets()
-    number = 0
-    scope = Scope(is_all=options.all_topics)
-    offsets: Mapping[Name, int] = {}
-    try:
-        number = _number(options, now or datetime.now(UTC))
-    except BadInputError as error:
-        problems.extend(error.problems)
-    try:
-        scope = Scope(is_all=options.all_topics, topics=_topics(options.topics))
-    except BadInputError as error:
-        problems.extend(error.problems)
-    try:
-        if options.from_file is not None:
-            offsets = read_offsets_file(options.from_file, options.group_id)
-    except BadInputError as error:
-        problems.extend(error.problems)
-    raise_problems("bad options", problems)
-    target = targets[0] if targets else None
-    return OffsetsRequest(target=target, number=number, scope=scope, offsets=offsets)
+    inputs = Gatherer(_contradictions(options))
+    number = inputs.read(lambda: _number(options, now or datetime.now(UTC)))
+    topics = inputs.read(lambda: _topics(options.topics))
+    offsets, file = None, options.from_file
+    if file is not None:
+        offsets = inputs.read(lambda: read_offsets_file(file, options.group_id))
+    inputs.raise_problems("bad options")
+    return OffsetsRequest(
+        target=next(iter(options.targets()), None),
+        number=number or 0,
+        scope=Scope(is_all=options.all_topics, topics=topics or {}),
+        offsets=offsets or {},
+    )
 
 
 def _problem(place: str, value: object, rule: str, remedy: str) -> InputProblem:

@@ -1,5 +1,5 @@
 """
 Requests that change a running cluster: topics, partitions and leader elections.
 
-Imports `client` and `read`.
+Imports `client`, `read` and `planner.kafka_files`.
 """

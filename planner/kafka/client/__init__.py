@@ -1,5 +1,5 @@
 """
 Admin client: addresses, connections, time limits, retries and reasons of failures.
 
-Imports `auth`.
+Imports `auth` and `planner.io`.
 """

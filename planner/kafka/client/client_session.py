@@ -1,30 +1,17 @@
 """Construction of a cluster client from command line options, with all problems."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
-from planner.errors import BadInputError, InputProblem, raise_problems
+from planner.errors import InputProblem
+from planner.io.gatherer import Gatherer
 from planner.kafka.auth.client_settings import ClientSettings, read_settings
-from planner.kafka.client.addresses import Address, parse_bootstrap, parse_resolve
+from planner.kafka.client.addresses import parse_bootstrap, parse_resolve
 from planner.kafka.client.admin_client import DEFAULT_TIMEOUT_S, ClusterClient
-
-Value = TypeVar("Value")
 
 
 def _be_silent(_: str) -> None:
     """Ignore a note."""
-
-
-def _read(
-    work: Callable[[], Value], fallback: Value, problems: list[InputProblem]
-) -> Value:
-    """Return the result of the work, or collect its problems for later."""
-    try:
-        return work()
-    except BadInputError as error:
-        problems.extend(error.problems)
-        return fallback
 
 
 def open_cluster(
@@ -57,23 +44,23 @@ def open_cluster(
     BadInputError
         With all problems of the options and the properties.
     """
-    problems: list[InputProblem] = []
-    settings = ClientSettings()
-    bootstrap: tuple[Address, ...] = ()
-    resolved: Mapping[Address, Address] = {}
+    inputs, bootstrap, settings = Gatherer(), None, None
     if command_config is not None:
         path = command_config
-        settings = _read(lambda: read_settings(path), settings, problems)
+        settings = inputs.read(lambda: read_settings(path))
+    settings = settings or ClientSettings()
     servers = bootstrap_server or settings.bootstrap_servers
     if servers:
-        bootstrap = _read(lambda: parse_bootstrap(servers), bootstrap, problems)
+        bootstrap = inputs.read(lambda: parse_bootstrap(servers))
     else:
-        problems.append(_no_server())
-    resolved = _read(lambda: parse_resolve(resolve), resolved, problems)
-    raise_problems("the cluster cannot be reached with these options", problems)
+        inputs.problems.append(_no_server())
+    resolved = inputs.read(lambda: parse_resolve(resolve))
+    inputs.raise_problems("the cluster cannot be reached with these options")
     for one in settings.notes:
         note(one)
-    return ClusterClient(bootstrap, settings, resolve=resolved, timeout_s=timeout_s)
+    return ClusterClient(
+        bootstrap or (), settings, resolve=resolved or {}, timeout_s=timeout_s
+    )
 
 
 def _no_server() -> InputProblem:

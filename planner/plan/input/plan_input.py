@@ -15,6 +15,7 @@ from placement.operations.descriptor import describe
 from placement.rules.descriptor import is_given
 from placement.rules.registry import REQUESTED
 from planner.errors import BadInputError, InputProblem
+from planner.io.gatherer import Gatherer
 from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
     parse_reassignment,
@@ -135,63 +136,39 @@ def read_plan(path: Path) -> PlanInput:
     BadInputError
         With every problem of every file of the folder.
     """
-    problems: list[InputProblem] = []
-    reassignment = _try_read(path, problems)
-    rollback, document = None, {}
-    settings = PlanSettings()
+    inputs = Gatherer()
+    reassignment = inputs.read(lambda: read_plan_file(path))
+    rollback, document = path / ROLLBACK_NAME, path / DOCUMENT_NAME
+    before, found, settings = None, {}, PlanSettings()
     if path.is_dir():
-        rollback = _try_rollback(path / ROLLBACK_NAME, problems)
-        document = _try_document(path / DOCUMENT_NAME, problems)
-        settings = _settings_of(path / DOCUMENT_NAME, document, problems)
-    if problems or reassignment is None:
-        msg = f"{path} is not a plan"
-        raise BadInputError(msg, problems)
-    goal = document.get("goal")
+        if rollback.exists():
+            before = inputs.read(lambda: read_reassignment_file(rollback))
+        if document.exists():
+            found = inputs.read(lambda: _read_document(document)) or {}
+        settings = _settings_of(document, found, inputs.problems)
+    inputs.raise_problems(f"{path} is not a plan")
+    assert reassignment is not None  # noqa: S101 - else there were problems
+    goal = found.get("goal")
     return PlanInput(
         path=path,
         reassignment=reassignment,
-        rollback=rollback,
+        rollback=before,
         goal=goal if isinstance(goal, str) else None,
         settings=settings,
-        document=document,
+        document=found,
     )
 
 
-def _try_read(path: Path, problems: list[InputProblem]) -> ReassignmentFile | None:
-    try:
-        return read_plan_file(path)
-    except BadInputError as error:
-        problems.extend(error.problems)
-        return None
-
-
-def _try_rollback(path: Path, problems: list[InputProblem]) -> ReassignmentFile | None:
-    if not path.exists():
-        return None
-    try:
-        return read_reassignment_file(path)
-    except BadInputError as error:
-        problems.extend(error.problems)
-        return None
-
-
-def _try_document(path: Path, problems: list[InputProblem]) -> dict[str, Any]:
-    if not path.exists():
-        return {}
-    try:
-        document = read_json(path)
-    except BadInputError as error:
-        problems.extend(error.problems)
-        return {}
+def _read_document(path: Path) -> dict[str, Any]:
+    document = read_json(path)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        rule = f'must be an object with "format": "{FORMAT}"'
-        problems.append(_problem(path, "format", rule, "write the plan again"))
-        return {}
-    if document.get("version") != 1:
-        rule = "must be 1, the only version that this release reads"
-        problems.append(_problem(path, "version", rule, "write the plan again"))
-        return {}
-    return document
+        place, rule = "format", f'must be an object with "format": "{FORMAT}"'
+    elif document.get("version") != 1:
+        place, rule = "version", "must be 1, the only version that this release reads"
+    else:
+        return document
+    msg = f"{path} is not a plan"
+    raise BadInputError(msg, [_problem(path, place, rule, "write the plan again")])
 
 
 def _settings_of(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -12,7 +13,8 @@ from placement.check.waves.throttle_lists import WaveProperties
 from placement.check.waves.wave_checker import check_waves
 from placement.check.waves.wave_limits import WaveDirs, WaveLimits
 from placement.model.cluster import ClusterState
-from planner.errors import BadInputError, InputProblem, raise_problems
+from planner.errors import BadInputError, InputProblem
+from planner.io.gatherer import Gatherer
 from planner.kafka_files.reassignment_file import (
     ReassignmentFile,
     read_json,
@@ -113,13 +115,20 @@ def read_waves(folder: Path) -> WavesInput | None:
         record = WavesRecord.model_validate(document)
     except ValidationError as error:
         raise _refusal(path, error) from error
-    files, problems = _read_files(folder, [wave.file for wave in record.waves])
-    parts, more = _read_parts(folder, record)
-    problems += more
-    raise_problems(f"{folder} has waves that cannot be read", problems)
+    inputs = Gatherer()
+    files = _read_files(inputs, folder, [wave.file for wave in record.waves])
+    properties = [
+        WaveProperties(
+            parts=[lists_of(part) for part in _read_files(inputs, folder, wave.parts)],
+            wildcards=frozenset(wave.wildcard_topics),
+            bytes_per_s=wave.bandwidth_bytes_per_s,
+        )
+        for wave in record.waves
+    ]
+    inputs.raise_problems(f"{folder} has waves that cannot be read")
     return WavesInput(
         waves=tuple(files),
-        properties=tuple(parts),
+        properties=tuple(properties),
         records=tuple(record.waves),
         limits=WaveLimits(
             max_in=record.settings.max_moves_in,
@@ -148,34 +157,9 @@ def _refusal(path: Path, error: ValidationError) -> BadInputError:
     return BadInputError(f"{path} does not list waves", problems)
 
 
-def _read_parts(
-    folder: Path, record: WavesRecord
-) -> tuple[list[WaveProperties], list[InputProblem]]:
-    """Read the parts of each wave; return the data of the waves for the checker."""
-    found: list[WaveProperties] = []
-    problems: list[InputProblem] = []
-    for wave in record.waves:
-        parts, more = _read_files(folder, wave.parts)
-        problems += more
-        lists = [lists_of(part) for part in parts]
-        found.append(
-            WaveProperties(
-                parts=lists,
-                wildcards=frozenset(wave.wildcard_topics),
-                bytes_per_s=wave.bandwidth_bytes_per_s,
-            )
-        )
-    return found, problems
-
-
 def _read_files(
-    folder: Path, names: Sequence[str]
-) -> tuple[list[ReassignmentFile], list[InputProblem]]:
-    files: list[ReassignmentFile] = []
-    problems: list[InputProblem] = []
-    for name in names:
-        try:
-            files.append(read_reassignment_file(folder / name))
-        except BadInputError as error:
-            problems.extend(error.problems)
-    return files, problems
+    inputs: Gatherer, folder: Path, names: Sequence[str]
+) -> list[ReassignmentFile]:
+    paths = [folder / name for name in names]
+    read = [inputs.read(partial(read_reassignment_file, path)) for path in paths]
+    return [file for file in read if file is not None]

@@ -33,7 +33,7 @@ from placement.planning.new_partitions.plan_new_partitions import (
     with_more_partitions,
     with_new_topic,
 )
-from planner.errors import BadInputError, InputProblem
+from planner.io.gatherer import Gatherer
 from planner.kafka_files.creation import Creation
 from planner.options.cluster_options import ResolvedOptions, read_request
 from planner.options.declared.topic_configs import (
@@ -301,22 +301,15 @@ def read_new_request(
     BadInputError
         With every option that is wrong.
     """
-    problems: list[InputProblem] = []
-    asked, resolved, to_be = None, None, state
-    try:
-        asked = Asked(state, request, cluster_configs)
-        to_be = asked.grown.state
-    except BadInputError as error:
-        problems += error.problems
-    try:
-        # New replicas have no rack to stay in, and the topic may not exist.
-        plan = request.changed(topic=(), locality_scoped=False)
-        resolved = read_request(plan, to_be)
-    except BadInputError as error:
-        problems += error.problems
-    if asked is None or resolved is None:
-        msg = "bad options"
-        raise BadInputError(msg, problems)
+    inputs = Gatherer()
+    asked = inputs.read(lambda: Asked(state, request, cluster_configs))
+    to_be = state if asked is None else asked.grown.state
+    # New replicas have no rack to stay in, and the topic may not exist.
+    plan = request.changed(topic=(), locality_scoped=False)
+    resolved = inputs.read(lambda: read_request(plan, to_be))
+    inputs.raise_problems("bad options")
+    assert asked is not None  # noqa: S101 - else there were problems
+    assert resolved is not None  # noqa: S101 - as above
     # What came of the options stands last, in one group.
     resolved.document.pop("replication_factor", None)
     return asked, replace(resolved, document=resolved.document | asked.document)
