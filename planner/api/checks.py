@@ -1,30 +1,27 @@
 """Plans checked before they run, applied to snapshots, and verified afterwards."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from placement.check import CheckSettings, CustomRule, Finding, check, is_ok
-from placement.model.cluster import ClusterState
+from placement.check import CustomRule, Finding, is_ok
 from placement.operations.descriptor import describe
 from planner.api.errors import named_as_arguments
 from planner.api.result import PlanResult
 from planner.execution.choices import read_choices
 from planner.execution.preflight import Ignorable
 from planner.execution.prepare import Prepared, prepare
-from planner.options.overrides import seen_as
 from planner.plan.documents.plan_document import to_document
 from planner.plan.folder.plan_folder import rollback_lists, target_lists
 from planner.plan.input.plan_input import (
     PlanInput,
     PlanSettings,
-    check_settings,
     read_plan,
 )
-from planner.plan.run.check_new_partitions import check_new_plan
+from planner.plan.run.check_given_plan import check_given
 from planner.plan.waves.wave_files import wave_lists
 from planner.snapshot import Snapshot
 from planner.snapshot.actions.apply_plan import apply_plan as apply
@@ -92,22 +89,15 @@ def check_plan(
     BadInputError
         If the plan cannot be read; has every problem.
     """
-    given = _plan_input(plan)
-    seen = given.settings
-    state = seen_as(snapshot.to_state(), seen.rack_map, seen.cpu_weights)
-
-    def all_rules(cluster: ClusterState) -> CheckSettings:
-        settings = check_settings(
-            given,
-            cluster,
-            capacity_thresholds=capacity_threshold or {},
-            allow_replication_factor_change=allow_replication_factor_change,
-        )
-        return replace(settings, custom=(*settings.custom, *rules))
-
-    if describe(given.goal).creates_partitions and len(given.reassignment):
-        return CheckResult(check_new_plan(given, state, all_rules))
-    return CheckResult(check(state, given.target, all_rules(state)))
+    findings = check_given(
+        _plan_input(plan),
+        None,
+        snapshot.to_state(),
+        capacity_thresholds=capacity_threshold or {},
+        allow_replication_factor_change=allow_replication_factor_change,
+        custom=rules,
+    )
+    return CheckResult(findings)
 
 
 def preview_plan(

@@ -1,9 +1,9 @@
 """Independent check of a plan that was read from files."""
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from placement.check import Finding, check
+from placement.check import CheckSettings, CustomRule, Finding, check
 from placement.model.cluster import ClusterState
 from placement.operations.descriptor import describe
 from planner.options.overrides import seen_as
@@ -19,6 +19,7 @@ def check_given(
     *,
     capacity_thresholds: Mapping[str, float],
     allow_replication_factor_change: bool = False,
+    custom: Sequence[CustomRule] = (),
 ) -> tuple[Finding, ...]:
     """
     Check a plan, and its waves, on the cluster before it.
@@ -35,18 +36,24 @@ def check_given(
         Thresholds by resource in place of those of the plan.
     allow_replication_factor_change
         Whether lists may be longer or shorter than the replication factor.
+    custom
+        Rules of the caller, besides those of the plan.
 
     Returns
     -------
     Findings, those that existed before the plan included.
     """
     before = seen_as(before, given.settings.rack_map, given.settings.cpu_weights)
-    rules = partial(
-        check_settings,
-        given,
-        capacity_thresholds=capacity_thresholds,
-        allow_replication_factor_change=allow_replication_factor_change,
-    )
+
+    def rules(state: ClusterState) -> CheckSettings:
+        settings = check_settings(
+            given,
+            state,
+            capacity_thresholds=capacity_thresholds,
+            allow_replication_factor_change=allow_replication_factor_change,
+        )
+        return replace(settings, custom=(*settings.custom, *custom))
+
     findings: tuple[Finding, ...]
     if describe(given.goal).creates_partitions and len(given.reassignment):
         findings = tuple(check_new_plan(given, before, rules))
