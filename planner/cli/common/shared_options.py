@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, get_type_hints
 
 import typer
@@ -37,20 +38,47 @@ def declare(
     instead_of
         Parameter of the command in whose place the added options are listed.
     """
+    # What `functools.wraps` has copied is the signature of the command.
+    vars(call).pop("__signature__", None)
     taken = inspect.signature(call, follow_wrapped=False).parameters
-    listed = [taken[name] for name in taken if name == "context"]
-    types = {"context": typer.Context} if listed else {}
-    own, shared = parameters_of(command), parameters_of(*gatherers)
-    own.pop("context", None)
+    own = {name: taken[name] for name in taken if name == "context"}
+    own |= parameters_of(command)
     options: dict[str, inspect.Parameter] = {}
     for name, parameter in own.items():
-        options |= shared if name == instead_of else {name: parameter}
+        added = parameters_of(*gatherers) if name == instead_of else {name: parameter}
+        options |= added
     hints = {
         name: hint
         for each in (command, *gatherers)
         for name, hint in get_type_hints(each, include_extras=True).items()
     }
-    call.__signature__ = inspect.Signature([*listed, *options.values()])  # type: ignore[attr-defined] # read by Typer
-    call.__annotations__ = {name: hints[name] for name in options} | types
-    call.__annotations__["return"] = None
+    hints |= {"context": typer.Context, "return": None}
+    call.__signature__ = inspect.Signature([*options.values()])  # type: ignore[attr-defined] # read by Typer
+    call.__annotations__ = {name: hints[name] for name in (*options, "return")}
     return call
+
+
+def gathered(
+    gatherer: Callable[..., Any], *, instead_of: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """
+    Return a decorator that adds options to a command, as the value of a parameter.
+
+    Parameters
+    ----------
+    gatherer
+        Function or class whose signature lists the options; makes the value of them.
+    instead_of
+        Parameter of the command that receives the value.
+    """
+    names = parameters_of(gatherer)
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**given: Any) -> None:  # noqa: ANN401 - as given
+            value = gatherer(**{name: given.pop(name) for name in names})
+            command(**given, **{instead_of: value})
+
+        return declare(call, command, gatherer, instead_of=instead_of)
+
+    return decorate

@@ -27,26 +27,6 @@ Conf = Annotated[
     list[str] | None,
     typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable."),
 ]
-Since = Annotated[
-    str | None,
-    typer.Option(
-        "--since",
-        metavar="TIME",
-        help="Snapshots from this time on: a day, a time, or an age such as 7d; UTC.",
-    ),
-]
-Until = Annotated[
-    str | None,
-    typer.Option(
-        "--until",
-        metavar="TIME",
-        help="Snapshots before this time; if it is a day, that day included.",
-    ),
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--cluster", metavar="REGEX", help="Clusters whose whole id matches."),
-]
 
 
 def session_of(

@@ -7,16 +7,9 @@ import typer
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json, print_words
-from planner.cli.common.spark_options import (
-    Cluster,
-    Conf,
-    Master,
-    Since,
-    Until,
-    print_columns,
-    session_of,
-)
+from planner.cli.common.spark_options import print_columns
 from planner.cli.fleet.fleet_commands import Fleet
+from planner.cli.fleet.fleet_scope import FleetScope, with_scope
 from planner.cli.report.report_option import (
     Report,
     check_fleet_report,
@@ -26,6 +19,7 @@ from planner.cli.report.report_option import (
 MOST_ROWS = 50
 
 
+@with_scope
 def changes(
     fleet: Fleet,
     *,
@@ -50,11 +44,7 @@ def changes(
     compare_all: Annotated[
         bool, typer.Option("--all", help="Compare again what was compared already.")
     ] = False,
-    since: Since = None,
-    until: Until = None,
-    cluster: Cluster = None,
-    master: Master = None,
-    conf: Conf = None,
+    scope: FleetScope,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
@@ -67,16 +57,11 @@ def changes(
     Example: kafka-planner fleet changes fleet -o changes --plans plans
     """
     from planner.fleet.fleet_places import fleet_check, results_check
-    from planner.fleet.snapshot_selection import read_selection
 
-    selection = read_selection(since, until, cluster)
+    selection = scope.selection()
     page_folder = check_fleet_report(output, is_wanted=report)
-    session = session_of(
-        master,
-        conf,
-        reads=[fleet_check(fleet), results_check(plans, "plans", "plan")],
-        writes=output,
-    )
+    planned = results_check(plans, "plans", "plan")
+    session = scope.session(output, fleet_check(fleet), planned)
     from planner.spark.reports.fleet_changes import changes_folder
 
     done = changes_folder(

@@ -8,17 +8,10 @@ from planner.cli.common.common_options import FailOn, Format, OutputFormat, Quie
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.help_panels import STORE
 from planner.cli.common.output import MAX_PROBLEMS_SHOWN, print_json, print_words
-from planner.cli.common.spark_options import (
-    Cluster,
-    Conf,
-    Master,
-    Since,
-    Until,
-    print_incomplete,
-    session_of,
-)
+from planner.cli.common.spark_options import print_incomplete
 from planner.cli.fleet.fleet_fail_on import NOT_ON_SPARK, judged, print_failing
 from planner.cli.fleet.fleet_lines import facts_of_score, print_lines
+from planner.cli.fleet.fleet_scope import FleetScope, with_scope
 from planner.cli.plan.declared_options import Band, CapacityThreshold
 from planner.cli.report.report_option import (
     Report,
@@ -58,6 +51,7 @@ All = Annotated[
 
 
 @app.command(rich_help_panel="Score and plan")
+@with_scope
 def score(
     fleet: Fleet,
     *,
@@ -67,11 +61,7 @@ def score(
     fail_on: FailOn = None,
     band: Band = None,
     capacity_threshold: CapacityThreshold = None,
-    since: Since = None,
-    until: Until = None,
-    cluster: Cluster = None,
-    master: Master = None,
-    conf: Conf = None,
+    scope: FleetScope,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
@@ -86,18 +76,15 @@ def score(
     Example: kafka-planner fleet score fleet -o scores
     """
     from planner.fleet.fleet_places import fleet_check, folder_here
-    from planner.fleet.snapshot_selection import read_selection
     from planner.score import ScoreRequest
     from planner.score.fail_on import parse_conditions
 
     conditions = parse_conditions(fail_on or [], absent=NOT_ON_SPARK)
     request = ScoreRequest(band=band or (), capacity_threshold=capacity_threshold or ())
-    selection = read_selection(since, until, cluster)
+    selection = scope.selection()
     page_folder = check_fleet_report(output, is_wanted=report)
     is_here = folder_here(fleet) is not None and folder_here(output) is not None
-    session = session_of(
-        master, conf, in_python=is_here, reads=[fleet_check(fleet)], writes=output
-    )
+    session = scope.session(output, fleet_check(fleet), in_python=is_here)
     from planner.spark.command import score_folder
     from planner.spark.output.latest_scores import latest_scores
 

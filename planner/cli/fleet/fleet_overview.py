@@ -16,18 +16,11 @@ from planner.cli.common.metrics_output import (
     give_metrics,
 )
 from planner.cli.common.output import print_json, print_words
-from planner.cli.common.spark_options import (
-    Cluster,
-    Conf,
-    Master,
-    Since,
-    Until,
-    session_of,
-)
 from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_costs import cost_lines, print_cluster_costs
 from planner.cli.fleet.fleet_fail_on import judged, print_failing
 from planner.cli.fleet.fleet_lines import ClusterFacts, print_lines, print_wrapped
+from planner.cli.fleet.fleet_scope import FleetScope, with_scope
 from planner.cli.plan.declared_options import Band, CapacityThreshold
 from planner.cli.report.report_option import (
     Report,
@@ -39,6 +32,7 @@ from planner.fleet.overview_costs import fleet_costs
 MUCH_ESTIMATED = 0.5
 
 
+@with_scope
 def overview(
     fleet: Fleet,
     *,
@@ -79,11 +73,7 @@ def overview(
     fail_on: FailOn = None,
     band: Band = None,
     capacity_threshold: CapacityThreshold = None,
-    since: Since = None,
-    until: Until = None,
-    cluster: Cluster = None,
-    master: Master = None,
-    conf: Conf = None,
+    scope: FleetScope,
     output_format: FormatOrMetrics = MetricsFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
@@ -98,7 +88,6 @@ def overview(
     from planner.fleet.fleet_places import fleet_check, results_check
     from planner.fleet.fleet_prices import read_fleet_prices
     from planner.fleet.overview_conditions import figures_of, overview_conditions
-    from planner.fleet.snapshot_selection import read_selection
     from planner.options.cluster_options import read_options
     from planner.options.plan_request import read_values
     from planner.snapshot import Snapshot
@@ -114,18 +103,14 @@ def overview(
     options, problems = read_values(given)
     state = Snapshot().to_state()
     settings = read_options(options, state, problems=problems).settings
-    selection = read_selection(since, until, cluster)
+    selection = scope.selection()
     page_folder = check_fleet_report(output, is_wanted=report)
     priced = None if prices is None else read_fleet_prices(prices)
-    session = session_of(
-        master,
-        conf,
-        reads=[
-            fleet_check(fleet),
-            results_check(trends, "trends", "trends"),
-            results_check(changes, "changes", "changes"),
-        ],
-        writes=output,
+    session = scope.session(
+        output,
+        fleet_check(fleet),
+        results_check(trends, "trends", "trends"),
+        results_check(changes, "changes", "changes"),
     )
     from planner.spark.reports.fleet_overview import overview_folder
 

@@ -10,17 +10,10 @@ from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.input_problems import refuse_option
 from planner.cli.common.output import print_json, print_words
-from planner.cli.common.spark_options import (
-    Cluster,
-    Conf,
-    Master,
-    Since,
-    Until,
-    print_columns,
-    session_of,
-)
+from planner.cli.common.spark_options import print_columns
 from planner.cli.fleet.fleet_commands import Fleet
 from planner.cli.fleet.fleet_scenarios import print_scenarios, read_scenarios
+from planner.cli.fleet.fleet_scope import FleetScope, with_scope
 from planner.cli.plan.plan_options import RequestOptions, with_request_options
 from planner.cli.report.report_option import (
     Report,
@@ -36,6 +29,7 @@ MOST_ROWS = 50
 
 
 @with_request_options
+@with_scope
 def plan(
     fleet: Fleet,
     *,
@@ -88,11 +82,7 @@ def plan(
     plan_all: Annotated[
         bool, typer.Option("--all", help="Plan again what is planned already.")
     ] = False,
-    since: Since = None,
-    until: Until = None,
-    cluster: Cluster = None,
-    master: Master = None,
-    conf: Conf = None,
+    scope: FleetScope,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     asked: RequestOptions,
@@ -107,7 +97,6 @@ def plan(
     Example: kafka-planner fleet plan fleet -o plans --band 0.05
     """
     from planner.fleet.fleet_places import fleet_check
-    from planner.fleet.snapshot_selection import read_selection
 
     options = asked.given
     wanted: Sequence[FleetRequest]
@@ -117,11 +106,9 @@ def plan(
         wanted = _requests(goal, options, sweep)
     else:
         wanted = read_scenarios(scenarios, growth, options, asked.sources)
-    selection = read_selection(since, until, cluster)
+    selection = scope.selection()
     page_folder = check_fleet_report(output, is_wanted=report)
-    session = session_of(
-        master, conf, in_python=True, reads=[fleet_check(fleet)], writes=output
-    )
+    session = scope.session(output, fleet_check(fleet), in_python=True)
     from planner.spark.reports.fleet_plans import PLANS, SCENARIOS, plan_folder
 
     done = plan_folder(

@@ -6,16 +6,9 @@ import typer
 
 from planner.cli.common.common_options import Format, OutputFormat, Quiet
 from planner.cli.common.output import print_json, print_words
-from planner.cli.common.spark_options import (
-    Cluster,
-    Conf,
-    Master,
-    Since,
-    Until,
-    print_columns,
-    session_of,
-)
+from planner.cli.common.spark_options import print_columns
 from planner.cli.fleet.fleet_lines import days_text as interval_text
+from planner.cli.fleet.fleet_scope import FleetScope, with_scope
 from planner.cli.report.report_option import (
     Report,
     check_fleet_report,
@@ -25,6 +18,7 @@ from planner.cli.report.report_option import (
 MOST_ROWS = 30
 
 
+@with_scope
 def trends(
     scores: Annotated[
         str,
@@ -42,11 +36,7 @@ def trends(
         ),
     ],
     report: Report = False,
-    since: Since = None,
-    until: Until = None,
-    cluster: Cluster = None,
-    master: Master = None,
-    conf: Conf = None,
+    scope: FleetScope,
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
 ) -> None:
@@ -58,13 +48,10 @@ def trends(
     Example: kafka-planner fleet trends scores -o trends
     """
     from planner.fleet.fleet_places import results_check
-    from planner.fleet.snapshot_selection import read_selection
 
-    selection = read_selection(since, until, cluster)
+    selection = scope.selection()
     page_folder = check_fleet_report(output, is_wanted=report)
-    session = session_of(
-        master, conf, reads=[results_check(scores, "scores", "score")], writes=output
-    )
+    session = scope.session(output, results_check(scores, "scores", "score"))
     from planner.spark.reports.fleet_trends import trends_folder
 
     rows = trends_folder(session, scores, output, selection=selection)

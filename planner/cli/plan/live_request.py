@@ -1,6 +1,5 @@
 """Creation of planned partitions on the running cluster: tried, previewed, done."""
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +8,9 @@ from typing import TYPE_CHECKING
 from planner.cli.common.cluster_source import ClusterSource
 from planner.cli.common.exit_codes import ExitCode
 from planner.errors import InputProblem, raise_problems
+from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
-    from planner.execution.run.run import Job
     from planner.kafka.client.admin_client import ClusterClient
     from planner.kafka_files.creation import Creation
 
@@ -85,9 +84,7 @@ class LiveRequest:
             If there are such options; has a problem for each.
         """
         problems = [
-            InputProblem(
-                file="command line", place=place, value="", rule=rule, remedy=remedy
-            )
+            InputProblem.of_option(place, "", rule, remedy)
             for place, is_wrong, rule, remedy in self._rules()
             if is_wrong
         ]
@@ -129,13 +126,13 @@ class LiveRequest:
         BadInputError, ClusterUnavailableError, AnswerUnknownError
             If Kafka refuses the request, is not reached, or its answer was lost.
         """
-        from planner.kafka.actions.create_topics import request_creation
-
         if self.client is None or creation is None:
             return None
         if not self.is_trial and own != ExitCode.OK:
             words = "nothing was changed: the plan breaks rules, see above"
             return Created(words=words, code=own)
+        from planner.kafka.actions.create_topics import request_creation
+
         what = "topic created" if creation.is_new_topic else "partitions added"
         with self.client as client:
             # A refusal ends here, in Kafka's words and with their exit code: no run
@@ -143,7 +140,7 @@ class LiveRequest:
             is_trial = self.is_trial or folder is not None
             request_creation(client, creation, is_trial=is_trial)
             if not self.is_trial and folder is not None:
-                return _carry_out(client, folder, what, self.source.connection)
+                return _carry_out(client, folder, what, self.source)
         words = f"done: {what}"
         if self.is_trial:
             hint = "; add --yes to do it" if self.apply else ""
@@ -152,18 +149,23 @@ class LiveRequest:
 
 
 def _carry_out(
-    client: "ClusterClient", folder: Path, what: str, connection: str
+    client: "ClusterClient", folder: Path, what: str, source: ClusterSource
 ) -> Created:
     """Carry out the plan in a folder as `apply` does: with a journal, and verified."""
     from planner.cli.run.carry_out import answered
     from planner.cli.run.event_output import event_lines
     from planner.cli.run.event_output import exit_code as code_of
     from planner.cli.run.interruption import ended_by_signals, explained_interruption
+    from planner.cli.run.read_job import read_job
+    from planner.cli.run.run_options import RunOptions
     from planner.execution.cluster.live_cluster import LiveCluster
     from planner.execution.run.run import run
     from planner.execution.run.run_records import DoneEvent, FailedEvent
 
-    job = _job(folder, connection)
+    inputs, options = Gatherer(), RunOptions()
+    job = read_job(inputs, source, "apply", folder, options, ignore=None, journal=None)
+    inputs.raise_problems()
+    assert job is not None  # noqa: S101 - else there were problems
     # Creation needs no partition that the user may not see.
     cluster = LiveCluster(client, allow_partial=True, note=lambda _: None)
     with (
@@ -176,21 +178,4 @@ def _carry_out(
     words = f"done: {what}, as {job.journal} says"
     return Created(
         words=words if code == ExitCode.OK else "; ".join(event_lines(last)), code=code
-    )
-
-
-def _job(folder: Path, connection: str) -> "Job":
-    from planner.execution.choices import read_choices
-    from planner.execution.run.journal import journal_path
-    from planner.execution.run.run import Job
-    from planner.execution.run.run_choices import RunChoices
-    from planner.plan.input.plan_input import read_plan
-
-    return Job(
-        plan=read_plan(folder),
-        journal=journal_path(folder),
-        choices=read_choices(None, (), allow_drift=False),
-        run_choices=RunChoices(),
-        command=f"kafka-planner apply {shlex.quote(str(folder))} {connection}",
-        connection=connection,
     )

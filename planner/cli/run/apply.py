@@ -23,19 +23,14 @@ from planner.cli.common.output import notes_unless, print_json
 from planner.cli.run.read_job import read_job
 from planner.cli.run.run_options import (
     AllowDrift,
-    BrokerGrace,
-    Guard,
     Ignore,
     JournalOption,
     MaxAge,
-    MaxDuration,
-    NoThrottle,
-    Patience,
     PlanId,
+    RunOptions,
     SetControl,
-    Throttle,
-    Window,
     Yes,
+    with_run_options,
 )
 from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.io.gatherer import Gatherer
@@ -47,6 +42,7 @@ if TYPE_CHECKING:
 
 
 @with_cluster()
+@with_run_options
 def apply(
     plan: PlanArgument,
     *,
@@ -55,13 +51,7 @@ def apply(
     yes: Yes = False,
     plan_id: PlanId = None,
     max_age: MaxAge = "1h",
-    throttle: Throttle = None,
-    no_throttle: NoThrottle = False,
-    window: Window = None,
-    max_duration: MaxDuration = None,
-    guard: Guard = None,
-    broker_grace: BrokerGrace = "2m",
-    patience: Patience = "1h",
+    options: RunOptions,
     set_control: SetControl = None,
     allow_drift: AllowDrift = False,
     ignore: Ignore = None,
@@ -92,13 +82,7 @@ def apply(
         source,
         "apply",
         plan,
-        throttle=throttle,
-        no_throttle=no_throttle,
-        window=window,
-        max_duration=max_duration,
-        guard=guard,
-        broker_grace=broker_grace,
-        patience=patience,
+        options,
         ignore=ignore,
         journal=journal,
         allow_drift=allow_drift,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from planner.cli.common.cluster_source import ClusterSource
+from planner.cli.run.run_options import RunOptions
 from planner.io.gatherer import Gatherer
 
 if TYPE_CHECKING:
@@ -17,14 +18,8 @@ def read_job(
     source: ClusterSource,
     command: str,
     plan: Path,
+    options: RunOptions,
     *,
-    throttle: str | None,
-    no_throttle: bool,
-    window: str | None,
-    max_duration: str | None,
-    guard: str | None,
-    broker_grace: str,
-    patience: str,
     ignore: Collection[str] | None,
     journal: Path | None,
     allow_drift: bool = False,
@@ -42,10 +37,8 @@ def read_job(
         Name of the command.
     plan
         Path of the plan.
-    throttle, no_throttle, window, max_duration, guard, broker_grace, patience, ignore
+    options, ignore, journal, allow_drift
         Options of the command as they were given.
-    journal, allow_drift
-        Likewise.
 
     Returns
     -------
@@ -60,19 +53,19 @@ def read_job(
 
     choices = inputs.read(
         lambda: read_choices(
-            throttle,
+            options.throttle,
             ignore or (),
             allow_drift=allow_drift,
-            has_throttle=not no_throttle,
+            has_throttle=not options.no_throttle,
         )
     )
     run_choices = inputs.read(
         lambda: read_run_choices(
-            window=window,
-            max_duration=max_duration,
-            guard=guard,
-            broker_grace=broker_grace,
-            patience=patience,
+            window=options.window,
+            max_duration=options.max_duration,
+            guard=options.guard,
+            broker_grace=options.broker_grace,
+            patience=options.patience,
         )
     )
     given = inputs.read(lambda: read_plan(plan))

@@ -17,16 +17,11 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import notes_unless, print_json
 from planner.cli.run.read_job import read_job
 from planner.cli.run.run_options import (
-    BrokerGrace,
-    Guard,
     Ignore,
     JournalOption,
-    MaxDuration,
-    NoThrottle,
-    Patience,
-    Throttle,
-    Window,
+    RunOptions,
     Yes,
+    with_run_options,
 )
 from planner.io.gatherer import Gatherer
 from planner.text.format import plural
@@ -36,18 +31,13 @@ if TYPE_CHECKING:
 
 
 @with_cluster()
+@with_run_options
 def rollback(
     plan: PlanArgument,
     *,
     source: ClusterSource,
     yes: Yes = False,
-    throttle: Throttle = None,
-    no_throttle: NoThrottle = False,
-    window: Window = None,
-    max_duration: MaxDuration = None,
-    guard: Guard = None,
-    broker_grace: BrokerGrace = "2m",
-    patience: Patience = "1h",
+    options: RunOptions,
     ignore: Ignore = None,
     journal: JournalOption = None,
     output_format: Format = OutputFormat.TEXT,
@@ -69,13 +59,7 @@ def rollback(
         source,
         "rollback",
         plan,
-        throttle=throttle,
-        no_throttle=no_throttle,
-        window=window,
-        max_duration=max_duration,
-        guard=guard,
-        broker_grace=broker_grace,
-        patience=patience,
+        options,
         ignore=ignore,
         journal=journal,
     )

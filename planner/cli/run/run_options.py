@@ -1,9 +1,12 @@
 """Options of the commands that change a running cluster."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from planner.cli.common.shared_options import gathered
 
 Yes = Annotated[
     bool, typer.Option("--yes", help="Carry it out; without it, a preview.")
@@ -105,3 +108,31 @@ JournalOption = Annotated[
         help="Journal of the run. Default: journal.jsonl in the plan folder.",
     ),
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """
+    Options of the speed and the time of a run, as they were given.
+
+    Parameters
+    ----------
+    throttle, no_throttle
+        Rate of copies, and whether there is none.
+    window, max_duration, guard
+        When copies may begin.
+    broker_grace, patience
+        Waits for brokers and for the cluster.
+    """
+
+    throttle: Throttle = None
+    no_throttle: NoThrottle = False
+    window: Window = None
+    max_duration: MaxDuration = None
+    guard: Guard = None
+    broker_grace: BrokerGrace = "2m"
+    patience: Patience = "1h"
+
+
+with_run_options = gathered(RunOptions, instead_of="options")
+"""Decorator of a command that takes `RunOptions` as its parameter ``options``."""
