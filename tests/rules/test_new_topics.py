@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import planner
 from placement.model.cluster import BrokerState, LogDirState, Storage
 from planner.errors import BadInputError
 from planner.options.plan_request import PlanRequest
@@ -303,6 +304,24 @@ def test_too_few_brokers_that_may_get_replicas_are_no_plan(plan):
     assert made.plan.status == "infeasible"
     missing = made.plan.placed.solution.shortfalls
     assert ("bins", 2, 3) in {(one.what, one.have, one.need) for one in missing}
+
+
+def test_new_partitions_are_placed_on_the_racks_that_the_check_sees():
+    state = make_state({"old": [[2]] * 6}, racks="abc")
+    snapshot = Snapshot.from_state(state)
+
+    plain, mapped = (
+        planner.new_topic(snapshot, "new", 4, 2, rack_map=racks)
+        for racks in ({}, {"a": "b"})
+    )
+
+    assert mapped.is_ok
+    assert all(2 in row for row in mapped.lists.values())
+    assert planner.check_plan(mapped, snapshot).ok
+    racks = [broker["rack"] for broker in mapped.document["before"]["by_broker"]]
+    assert racks == ["b", "b", "c"]
+    of_each = [one.document["snapshot"]["fingerprint"] for one in (plain, mapped)]
+    assert of_each[0] == of_each[1]
 
 
 def test_what_has_no_rack_yet_takes_any_rack():

@@ -70,6 +70,8 @@ class Plan:
         racks, new brokers or new partitions.
     creation
         Partitions that the plan creates; it changes no others then.
+    existing
+        Cluster without the partitions that the plan creates, if any.
     resources
         KafkaTopic resources by topic, where the snapshot has them.
     """
@@ -84,6 +86,7 @@ class Plan:
     infeasible_set: InfeasibleSet | None = None
     identity: ClusterState | None = None
     creation: Creation | None = None
+    existing: ClusterState | None = None
     resources: Mapping[str, TopicResource] = field(default_factory=dict)
 
     @property
@@ -199,6 +202,8 @@ _documents: WeakKeyDictionary[Plan, dict[str, Any]] = WeakKeyDictionary()
 
 def _document(plan: Plan) -> dict[str, Any]:
     state, placed = plan.state, plan.placed
+    found = (*rollback_notes(plan), *throttle_notes(plan), *stuck_notes(plan.waves))
+    notes = (*placed.notes, *found)
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -222,22 +227,14 @@ def _document(plan: Plan) -> dict[str, Any]:
         "reason": None
         if plan.infeasible_set is None
         else reason_document(placed, plan.infeasible_set),
-        "notes": [
-            note_document(note)
-            for note in (
-                *placed.notes,
-                *rollback_notes(plan),
-                *throttle_notes(plan),
-                *stuck_notes(plan.waves),
-            )
-        ],
+        "notes": [*map(note_document, notes)],
         "waves": summary(plan.waves),
         "not_in_rollback": lists_not_in_rollback(plan),
     }
     if placed.log_dirs is not None:
         document["log_dirs"] = dirs_document(state, placed.log_dirs)
     if plan.creation is not None:
-        document |= _created(plan, plan.creation, plan.identity or state)
+        document |= _created(plan, plan.creation, plan.existing or state)
     return document
 
 

@@ -109,12 +109,13 @@ def make(
         With every option that is wrong for this cluster, in Kafka's words if Kafka
         would reject new partitions.
     """
-    if describe(request.goal).creates_partitions:
-        asked, resolved = read_new_request(state, request, cluster_configs)
-        return _with_new_partitions(asked, resolved, taken_at, resources)
     identity = state
     given = request.options
     state = seen_as(state, given.rack_map, given.cpu_weight)
+    if describe(request.goal).creates_partitions:
+        asked, resolved = read_new_request(state, request, cluster_configs)
+        made = _with_new_partitions(asked, resolved, taken_at, resources)
+        return replace(made, plan=replace(made.plan, identity=identity))
     resolved = read_request(request, state)
     operation = make_operation(
         request.goal, resolved.state, resolved.options, resolved.settings
@@ -174,9 +175,8 @@ def _with_new_partitions(
         taken_at=taken_at,
         settings=resolved.document,
         infeasible_set=infeasible_set,
-        identity=state,
     )
-    plan = replace(plan, creation=creation, resources=resources)
+    plan = replace(plan, creation=creation, existing=state, resources=resources)
     found = check_new(state, after, grown.is_new, rules_of(plan, resolved))
     return Planned(plan=plan, checked=lambda: found)
 
