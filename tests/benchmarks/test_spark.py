@@ -5,12 +5,21 @@ from benchmarks.spark import (
     SMOKE_BYTES,
     SMOKE_CLUSTERS,
     SMOKE_REPLICAS,
+    SMOKE_SNAPSHOTS,
     Scored,
     measure_score,
     score_table,
 )
 from benchmarks.spark_ingest import IngestMeasured, ingest_table, measure_ingest
 from benchmarks.spark_plans import FleetPlanned, measure_plans, plan_table
+from benchmarks.spark_small import (
+    SMALLER,
+    SNAPSHOTS,
+    SmallScored,
+    measure_small,
+    small_table,
+    write_fleet,
+)
 
 pytestmark = [
     pytest.mark.spark,
@@ -46,6 +55,30 @@ def test_dumps_are_taken_in_small(spark, tmp_path):
     assert found.snapshots == found.dumps >= 3
     assert min(found.wall_s, found.again_s, found.cpu_s) > 0
     assert min(found.driver_bytes, found.jvm_bytes, found.worker_bytes) > 10**6
+
+
+def test_small_snapshots_are_scored_once(spark, tmp_path):
+    write_fleet(tmp_path, SMOKE_SNAPSHOTS)
+
+    found = measure_small(spark, tmp_path, snapshots=SMOKE_SNAPSHOTS)
+
+    assert SNAPSHOTS * 260 - SMALLER * 10 == 129_000
+    assert (found.snapshots, found.rows) == (SMOKE_SNAPSHOTS, SMOKE_SNAPSHOTS * 259)
+    assert found.cpu_s > found.again_cpu_s >= 0
+    assert found.wall_s > found.again_s > 0
+
+
+def test_the_table_of_small_snapshots():
+    found = SmallScored(
+        snapshots=497,
+        rows=129_000,
+        wall_s=9.04,
+        cpu_s=9.96,
+        again_s=0.21,
+        again_cpu_s=0.1,
+    )
+
+    assert "| 497 | 129,000 | 9.0 | 10.0 | 0.2 | 0.1 |" in small_table([found])
 
 
 def test_tables():
