@@ -31,6 +31,7 @@ from planner.spark.io.snapshot_selection import clusters_in, narrowed
 from planner.spark.output.destination import destination_at, new_days
 from planner.spark.output.kept_rows import KeptRows
 from planner.spark.output.latest_scores import latest_keys
+from planner.spark.output.local_tables import local_folder
 from planner.spark.output.score_tables import (
     Scored,
     cluster_documents,
@@ -138,7 +139,7 @@ def _documents(
     """
     problems = problem_rows(found)
     raise_problems("the snapshots cannot be scored", problems)
-    by_name = cluster_documents(found.of_levels(["cluster"]), datetime.now(UTC))
+    by_name = cluster_documents(found.level_table(["cluster"]), datetime.now(UTC))
     heats = heats_of(found)
     documents = []
     for place, (_, name) in enumerate(opened):
@@ -230,6 +231,8 @@ def score_folder(
         If the folder is no fleet, no cluster matches, or nothing can be written.
     """
     settings, target = settings_of(request), destination_at(spark, output)
+    # Rows of other snapshots in the same days would have to be read by Spark.
+    is_here = selection.is_all and local_folder(spark, output) is not None
     days, contents, clusters = None, dict[Scored, str](), list[str]()
     every = contents_of(spark, folder)
     if every or schema_of(folder) is None:
@@ -254,9 +257,9 @@ def score_folder(
         names = clusters or clusters_in(whole, selection)
         kept = KeptRows(selection=selection, clusters=names, days=days)
         fleet = narrowed(whole, selection, names)
-        with released(score_fleet(fleet, settings)) as found:
+        with released(score_fleet(fleet, settings, collects=is_here)) as found:
             target.write_scores(found, done=done, kept=kept)
-            rows = found.of_levels(["cluster"])
+            rows = found.level_table(["cluster"])
             documents = cluster_documents(rows, datetime.now(UTC))
             return FleetScored(
                 documents=[*documents.values()],

@@ -1,11 +1,13 @@
 """Score tables written by Spark, and the few rows of them that commands show."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -14,18 +16,21 @@ from planner.errors import BadInputError, InputProblem
 from planner.fleet.arrow_tables import EPOCH
 from planner.fleet.contracts.result_contracts import RESULTS
 from planner.fleet.contracts.table_contract import TableContract
-from planner.fleet.fleet_places import schema_of
-from planner.score.score_tables import SCHEMA
+from planner.fleet.fleet_places import folder_here, schema_of
+from planner.io.problems import refusal
+from planner.score.score_tables import LEVELS, SCHEMA
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.contract_columns import versioned
 from planner.spark.common.problem_rows import ERROR, WARNING
 from planner.spark.common.table_times import day_of
-from planner.spark.io.fleet_files import KEY
+from planner.spark.io.fleet_files import KEY, TIME
 from planner.spark.io.fleet_layout import micros_of, read_visible
-from planner.spark.io.fleet_tables import conform
 from planner.spark.io.pinned_tables import COMMITS
 from planner.spark.io.snapshot_writes import contents_in
 from planner.spark.output.kept_rows import KeptRows
-from planner.spark.scoring.fleet_scores import FleetScores, output_schema
+from planner.spark.output.local_tables import write_days
+from planner.spark.scoring.fleet_scores import FleetScores
+from planner.spark.scoring.reduce_side.collected_scores import CollectedScores
 
 SCORES = "scores"
 PROBLEMS = "problems"
@@ -68,7 +73,12 @@ def write_scores(
         If the folder cannot be written.
     """
     root = folder.rstrip("/")
-    spark, days = found.scores.sparkSession, {moment_text(at)[:10] for _, at in done}
+    days = {moment_text(at)[:10] for _, at in done}
+    local = folder_here(root)
+    if found.collected is not None and local is not None and kept is None:
+        _write_collected(found.collected, local, done, days)
+        return
+    spark = found.judged.sparkSession
     with writing(folder):
         problems, with_problems = _with_kept_problems(found.problems, root, kept)
         _forget_problems(found.problems, root, days - with_problems)
@@ -78,6 +88,39 @@ def write_scores(
         if done:
             path, table = f"{root}/{DONE}", done_table(spark, done)
             _write_days(_with_kept(table, path, kept), path, RESULTS[DONE])
+
+
+def _write_collected(
+    found: CollectedScores,
+    root: Path,
+    done: Mapping[Scored, str],
+    days: Collection[str],
+) -> None:
+    """
+    Write the scores and problems that the driver has; see `write_scores`.
+
+    Raises
+    ------
+    BadInputError
+        If the folder cannot be written.
+    """
+    try:
+        scores = found.of_levels(LEVELS)
+        write_days(scores, root / SCORES, RESULTS[SCORES])
+        write_days(found.problems, root / PROBLEMS, RESULTS[PROBLEMS], days)
+        if done:
+            write_days(_done_rows(done), root / DONE, RESULTS[DONE])
+    except OSError as error:
+        rule = f"cannot write there: {error.strerror or error}"
+        raise _refusal(str(root), rule) from error
+
+
+def _done_rows(done: Mapping[Scored, str]) -> ArrowTable:
+    """Return the content hashes of snapshots as rows of `done`."""
+    ids, micros = zip(*done, strict=True)
+    moments = pa.array(micros, pa.int64()).cast(TIME)
+    columns = [pa.array(ids, pa.string()), moments, pa.array(done.values())]
+    return pa.Table.from_arrays(columns, schema=RESULTS[DONE].columns)
 
 
 def done_table(spark: SparkSession, done: Mapping[Scored, str]) -> DataFrame:
@@ -148,11 +191,12 @@ def writing(folder: str) -> Iterator[None]:
         yield
     except AnalysisException as error:
         rule = f"Spark cannot write there: {str(error).splitlines()[0]}"
-        problem = InputProblem(
-            file=folder, place="", value="", rule=rule, remedy="name another place"
-        )
-        msg = f"will not write {folder}"
-        raise BadInputError(msg, [problem]) from error
+        raise _refusal(folder, rule) from error
+
+
+def _refusal(folder: str, rule: str) -> BadInputError:
+    msg, remedy = f"will not write {folder}", "name another place"
+    return refusal(msg, folder, rule, remedy)
 
 
 def write_rows(
@@ -240,35 +284,47 @@ def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
 
 def problem_rows(found: FleetScores, severity: str = ERROR) -> list[InputProblem]:
     """Return the problems of a severity, the first `MOST_PROBLEMS` of them."""
-    of_severity = found.problems.where(F.col("severity") == severity)
-    shown = of_severity.orderBy(*KEY, "table", "place").limit(MOST_PROBLEMS)
-    rows = shown.withColumn("micros", F.unix_micros("taken_at")).collect()
+    rows = found.problem_table(severity, MOST_PROBLEMS)
     return [
         InputProblem(
-            file=f"{row['cluster_id']} at {moment_text(row['micros'] or 0)}",
+            file=f"{row['cluster_id']} at {moment_text(micros or 0)}",
             place=f"{row['table']}: {row['place']}",
             value=row["value"],
             rule=row["rule"],
             remedy=_REMEDIES[severity],
         )
-        for row in rows
+        for row, micros in zip(rows.to_pylist(), _micros(rows), strict=True)
     ]
 
 
 def cluster_documents(
-    scores: DataFrame, now: datetime
+    clusters: ArrowTable, now: datetime
 ) -> dict[tuple[str, int], dict[str, Any]]:
-    """Return the figures of each cluster, by its id and time in microseconds."""
+    """
+    Return the figures of each cluster, by its id and time in microseconds.
+
+    Parameters
+    ----------
+    clusters
+        Scores of the level ``cluster``: `score_tables.SCHEMA`.
+    now
+        Time of the documents, from which the age of data is counted.
+    """
     first, last = map(SCHEMA.names.index, ("total", "known_fraction"))
     columns = SCHEMA.names[first : last + 1]
-    table = conform(scores.where(F.col("level") == "cluster"), output_schema())
-    timed = table.withColumn("micros", F.unix_micros("taken_at"))
+    rows = clusters.sort_by([(name, "ascending") for name in (*KEY, "resource")])
     documents: dict[tuple[str, int], dict[str, Any]] = {}
-    for row in timed.orderBy(*KEY, "resource").collect():
-        head = _head(row.asDict(recursive=True), now)
-        document = documents.setdefault((row["cluster_id"], row["micros"]), head)
+    for row, micros in zip(rows.to_pylist(), _micros(rows), strict=True):
+        head = _head(row, micros, now)
+        document = documents.setdefault((row["cluster_id"], micros), head)
         document["resources"][row["resource"]] = {name: row[name] for name in columns}
     return documents
+
+
+def _micros(rows: ArrowTable) -> list[int]:
+    """Return the times of rows in microseconds since 1970."""
+    micros: list[int] = rows.column("taken_at").cast(TIME).cast("int64").to_pylist()
+    return micros
 
 
 def moment_text(micros: int) -> str:
@@ -276,8 +332,7 @@ def moment_text(micros: int) -> str:
     return f"{EPOCH + timedelta(microseconds=micros):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _head(row: dict[str, Any], now: datetime) -> dict[str, Any]:
-    micros = row["micros"]
+def _head(row: dict[str, Any], micros: int, now: datetime) -> dict[str, Any]:
     age = (now - EPOCH - timedelta(microseconds=micros)).total_seconds()
     return {
         "cluster_id": row["cluster_id"],

@@ -1,14 +1,16 @@
 """Scores of a whole fleet: DataFrames in, DataFrames out."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.fleet.contracts.result_schemas import PROBLEMS
 from planner.score.score_tables import LEVELS, SCHEMA
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.task_packing import shuffled_tasks
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_opening import open_fleet
@@ -16,6 +18,7 @@ from planner.spark.io.fleet_tables import Fleet
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds, grounds_of
 from planner.spark.scoring.map_side.map_partitions import contents_of, partial_sums
 from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
+from planner.spark.scoring.reduce_side.collected_scores import CollectedScores
 from planner.spark.scoring.reduce_side.reduce_snapshots import (
     HEAT,
     REFUSED,
@@ -26,11 +29,16 @@ from planner.spark.scoring.reduce_side.reduce_snapshots import (
     telling,
     whole_judge,
 )
-from planner.spark.scoring.shuffle.shuffle_rows import COMPLETE
+from planner.spark.scoring.shuffle.shuffle_rows import BROKER_ROWS, COMPLETE
 from planner.spark.scoring.shuffle.shuffle_rows import SCHEMA as PARCELS
 
 TASK_ROWS, TASK_SNAPSHOTS = 2_000_000, 10
 """Partitions, and snapshots, whose partial sums justify a task: 0.1 s."""
+SMALL_ROWS = 1_000_000
+"""
+Largest number of partitions, with `BROKER_ROWS` for each broker, of a fleet whose
+scores the driver can hold: 130 MB.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +52,15 @@ class FleetScores:
         Source of all tables: the columns of
         `planner.spark.scoring.shuffle.shuffle_rows.SCHEMA`. If the session persists it,
         until `release`, it is computed once for all tables; else once for each.
+    is_small
+        Whether the driver can hold all tables, and `judged` needs no shuffle.
+    collected
+        The scores in the driver, if they were collected.
     """
 
     judged: DataFrame
+    is_small: bool = False
+    collected: CollectedScores | None = None
 
     @property
     def problems(self) -> DataFrame:
@@ -68,6 +82,20 @@ class FleetScores:
         """Return the scores of some levels; the other levels are not computed."""
         rows = self._sound(kinds_of(levels)).sortWithinPartitions(*KEY)
         return rows.mapInArrow(scoring(levels), output_schema())
+
+    def level_table(self, levels: Collection[str]) -> ArrowTable:
+        """Collect the scores of some levels, for levels with few rows."""
+        if self.collected is not None:
+            return self.collected.of_levels(levels)
+        return self.of_levels(levels).toArrow()
+
+    def problem_table(self, severity: str, most: int) -> ArrowTable:
+        """Collect the problems of a severity in order, the first `most` of them."""
+        order = (*KEY, "table", "place")
+        if self.collected is not None:
+            return _first(self.collected.problems, severity, order, most)
+        of_severity = self.problems.where(F.col("severity") == severity)
+        return of_severity.orderBy(*order).limit(most).toArrow()
 
     @property
     def heats(self) -> DataFrame:
@@ -98,10 +126,23 @@ class FleetScores:
 
     def release(self) -> None:
         """Unpersist the sums; written tables are not affected."""
-        self.judged.unpersist()
+        if self.collected is None:
+            self.judged.unpersist()
 
 
-def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetScores:
+def _first(
+    problems: ArrowTable, severity: str, order: Collection[str], most: int
+) -> ArrowTable:
+    """Return the first problems of a severity, in the order that Spark gives them."""
+    rows = problems.filter(pc.equal(problems.column("severity"), severity))
+    keys = [(name, "ascending") for name in order]
+    sorted_rows = pc.sort_indices(rows, sort_keys=keys, null_placement="at_start")
+    return rows.take(sorted_rows[:most])
+
+
+def score_fleet(
+    fleet: Fleet, settings: ScoreSettings | None = None, *, collects: bool = False
+) -> FleetScores:
     """
     Score every snapshot of a fleet.
 
@@ -111,6 +152,9 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
         The tables.
     settings
         Bands and thresholds; `None`: the defaults.
+    collects
+        Whether the scores of a small fleet are collected at once, in one job. The
+        DataFrames of the result would then compute them anew.
 
     Returns
     -------
@@ -125,7 +169,9 @@ def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     dirs, at once, and broadcasts them. Everything else runs when a table is used.
     """
     found = lazy_scores(fleet, settings)
-    return FleetScores(judged=kept(found.judged))
+    if collects and found.is_small:
+        return replace(found, collected=CollectedScores(found.judged.toArrow()))
+    return replace(found, judged=kept(found.judged))
 
 
 def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetScores:
@@ -148,10 +194,15 @@ def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     judge = whole_judge(grounds, settings)
     partial = partial_sums(spark, tables, grounds, judge, contents)
     if partial.are_judged:
-        return FleetScores(judged=partial.rows)
+        return FleetScores(judged=partial.rows, is_small=_is_small(grounds))
     together = brought_together(partial.rows, _tasks(spark, grounds))
     judged = together.mapInArrow(judging(grounds, settings), _as_spark(PARCELS))
     return FleetScores(judged=judged)
+
+
+def _is_small(grounds: Grounds) -> bool:
+    brokers = sum(map(grounds.num_brokers, grounds.keys))
+    return sum(grounds.partitions.values()) + BROKER_ROWS * brokers <= SMALL_ROWS
 
 
 def _tasks(spark: SparkSession, grounds: Grounds) -> int | None:
