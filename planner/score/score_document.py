@@ -12,11 +12,12 @@ from placement.model.load import RESOURCES
 from placement.score.cluster_score import ClusterScore
 from placement.score.hot_spots import HotSpot
 from placement.score.known_loads import known_dir_loads, known_rack_loads, known_spread
+from planner.plan.documents.note_document import note_document
 from planner.plan.documents.placement_score import (
     score_document as placement_document,
 )
-from planner.plan.documents.plan_document import note_document
 from planner.score.make_score import Scored
+from planner.score.score_tables import rack_brokers
 from planner.snapshot.tables.snapshot_columns import LOG_DIR_STATES
 from planner.text.document_numbers import rounded
 
@@ -60,16 +61,6 @@ def _cells(columns: Mapping[str, RateArray]) -> list[dict[str, Any]]:
 
 def _known_number(value: float) -> float | int | None:
     return None if isnan(value) else rounded(value)
-
-
-def rack_brokers(score: ClusterScore) -> list[int | None]:
-    """Return the only broker of each rack without a name; `None` for named racks."""
-    brokers = score.state.brokers
-    of_rack: list[int | None] = [None] * len(brokers.racks)
-    for broker_id, rack in zip(brokers.ids.tolist(), brokers.rack_idx, strict=True):
-        if brokers.racks[rack] is None:
-            of_rack[rack] = broker_id
-    return of_rack
 
 
 def _by_rack(score: ClusterScore) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ and topics, repeated for every resource.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,9 +28,10 @@ from placement.score.known_loads import (
     known_spread,
 )
 from placement.score.level_loads import TopicLevel
-from planner.score.make_score import Scored
-from planner.score.score_document import rack_brokers
 from planner.snapshot.tables.snapshot_columns import ArrowArray, ArrowTable
+
+if TYPE_CHECKING:
+    from planner.score.make_score import Scored
 
 LEVELS = ("cluster", "rack", "broker", "log_dir", "topic")
 LOADS = ("load", "capacity", "use", "target", "deviation")
@@ -77,7 +78,7 @@ Columns = Mapping[str, Any]
 """Columns of one level by name, all of the same length."""
 
 
-def score_table(scored: Iterable[Scored]) -> ArrowTable:
+def score_table(scored: "Iterable[Scored]") -> ArrowTable:
     """Return the scores of snapshots at all levels, in the columns of `SCHEMA`."""
     tables = [
         level_rows([(_named(each), each.score)], level)
@@ -190,7 +191,17 @@ def _rows(blocks: Sequence[_Block], level: str) -> ArrowTable:
     return pa.table(arrays)
 
 
-def _named(scored: Scored) -> Named:
+def rack_brokers(score: ClusterScore) -> list[int | None]:
+    """Return the only broker of each rack without a name; `None` for named racks."""
+    brokers = score.state.brokers
+    of_rack: list[int | None] = [None] * len(brokers.racks)
+    for broker_id, rack in zip(brokers.ids.tolist(), brokers.rack_idx, strict=True):
+        if brokers.racks[rack] is None:
+            of_rack[rack] = broker_id
+    return of_rack
+
+
+def _named(scored: "Scored") -> Named:
     return Named(scored.cluster_id, taken_at_time(scored.taken_at))
 
 

@@ -33,6 +33,9 @@ def preload() -> None:
         # The task that needs a missing library reports it.
         with suppress(ImportError):
             import_module(name)
+    with suppress(ImportError, AttributeError):
+        # What compiled code may call: half a second in each worker that runs some.
+        import_module("numba.core.registry").cpu_target.target_context.refresh()
     gc.collect()
     gc.freeze()
 

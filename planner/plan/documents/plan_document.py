@@ -31,6 +31,7 @@ from planner.plan.documents.log_dir_document import (
     dirs_document,
     log_dir_place,
 )
+from planner.plan.documents.note_document import note_document
 from planner.plan.documents.placement_score import score_document
 from planner.plan.documents.proof_document import proof_document
 from planner.plan.waves.wave_document import stuck_notes, summary
@@ -382,15 +383,3 @@ def throttle_notes(plan: Plan) -> Iterable[Note]:
             "the commands that do without it",
             where={"broker": dead[0]} if len(dead) == 1 else {},
         )
-
-
-def note_document(note: Note) -> dict[str, Any]:
-    """Return a note as in plan.json."""
-    return {
-        "what": note.what,
-        "have": note.have,
-        "need": note.need,
-        "where": dict(note.where),
-        "message": note.message,
-        "existing": note.is_existing,
-    }
