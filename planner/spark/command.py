@@ -1,6 +1,6 @@
 """Steps of the commands on Spark that need a session."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
@@ -28,7 +28,7 @@ from planner.spark.io.fleet_opening import (
 )
 from planner.spark.io.fleet_tables import Fleet
 from planner.spark.io.snapshot_selection import clusters_in, narrowed
-from planner.spark.output.destination import destination_at, new_days
+from planner.spark.output.destination import Folder, destination_at, new_days
 from planner.spark.output.kept_rows import KeptRows
 from planner.spark.output.latest_scores import latest_keys
 from planner.spark.output.local_tables import local_folder
@@ -42,6 +42,7 @@ from planner.spark.output.score_tables import (
 from planner.spark.scoring.fleet_scores import FleetScores, score_fleet
 from planner.spark.scoring.hot_brokers import heats_of, with_brokers
 from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
+from planner.spark.scoring.reduce_side.small_scores import SmallScores, small_scores
 
 
 def settings_of(request: ScoreRequest) -> ScoreSettings:
@@ -231,8 +232,6 @@ def score_folder(
         If the folder is no fleet, no cluster matches, or nothing can be written.
     """
     settings, target = settings_of(request), destination_at(spark, output)
-    # Rows of other snapshots in the same days would have to be read by Spark.
-    is_here = selection.is_all and local_folder(spark, output) is not None
     days, contents, clusters = None, dict[Scored, str](), list[str]()
     every = contents_of(spark, folder)
     if every or schema_of(folder) is None:
@@ -257,18 +256,31 @@ def score_folder(
         names = clusters or clusters_in(whole, selection)
         kept = KeptRows(selection=selection, clusters=names, days=days)
         fleet = narrowed(whole, selection, names)
-        with released(score_fleet(fleet, settings, collects=is_here)) as found:
+        # Spark merges rows with those of snapshots of the same days, not selected.
+        is_here = selection.is_all and local_folder(spark, output) is not None
+        small = small_scores(fleet, settings) if is_here else None
+        if small is not None and isinstance(target, Folder):
+            target.write_scores(small, done=done, kept=kept)
+            return _scored(small, contents)
+        with released(score_fleet(fleet, settings)) as found:
             target.write_scores(found, done=done, kept=kept)
-            rows = found.level_table(["cluster"])
-            documents = cluster_documents(rows, datetime.now(UTC))
-            return FleetScored(
-                documents=[*documents.values()],
-                problems=problem_rows(found),
-                warnings=problem_rows(found, WARNING),
-                latest=latest_keys(contents or documents),
-            )
+            return _scored(found, contents)
 
     return around_broken(run)
+
+
+def _scored(
+    found: FleetScores | SmallScores, contents: Mapping[Scored, str]
+) -> FleetScored:
+    """Collect what the command shows of scores that are written."""
+    rows = found.level_table(["cluster"])
+    documents = cluster_documents(rows, datetime.now(UTC))
+    return FleetScored(
+        documents=[*documents.values()],
+        problems=problem_rows(found),
+        warnings=problem_rows(found, WARNING),
+        latest=latest_keys(contents or documents),
+    )
 
 
 @contextmanager

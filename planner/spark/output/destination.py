@@ -37,6 +37,7 @@ from planner.spark.output.score_tables import (
 )
 from planner.spark.output.snapshot_claims import SnapshotClaims
 from planner.spark.scoring.fleet_scores import FleetScores
+from planner.spark.scoring.reduce_side.small_scores import SmallScores
 
 
 class Destination(Protocol):
@@ -138,7 +139,11 @@ class Folder:
         )
 
     def write_scores(
-        self, found: FleetScores, *, done: Mapping[Scored, str], kept: KeptRows
+        self,
+        found: FleetScores | SmallScores,
+        *,
+        done: Mapping[Scored, str],
+        kept: KeptRows,
     ) -> None:
         """Write scores and problems; whole days are replaced."""
         stay = None if kept.selection.is_all else kept

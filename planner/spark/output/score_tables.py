@@ -16,7 +16,7 @@ from planner.errors import BadInputError, InputProblem
 from planner.fleet.arrow_tables import EPOCH
 from planner.fleet.contracts.result_contracts import RESULTS
 from planner.fleet.contracts.table_contract import TableContract
-from planner.fleet.fleet_places import folder_here, schema_of
+from planner.fleet.fleet_places import schema_of
 from planner.io.problems import refusal
 from planner.score.score_tables import LEVELS, SCHEMA
 from planner.snapshot.tables.snapshot_columns import ArrowTable
@@ -30,7 +30,7 @@ from planner.spark.io.snapshot_writes import contents_in
 from planner.spark.output.kept_rows import KeptRows
 from planner.spark.output.local_tables import write_days
 from planner.spark.scoring.fleet_scores import FleetScores
-from planner.spark.scoring.reduce_side.collected_scores import CollectedScores
+from planner.spark.scoring.reduce_side.small_scores import SmallScores
 
 SCORES = "scores"
 PROBLEMS = "problems"
@@ -46,7 +46,7 @@ _REMEDIES = {
 
 
 def write_scores(
-    found: FleetScores,
+    found: FleetScores | SmallScores,
     folder: str,
     *,
     done: Mapping[Scored, str] = NOTHING,
@@ -58,7 +58,7 @@ def write_scores(
     Parameters
     ----------
     found
-        Scores and problems.
+        Scores and problems; those of a small fleet go to a folder of this machine.
     folder
         A path that Spark writes; `scores/` and `problems/` are created in it.
     done
@@ -74,9 +74,8 @@ def write_scores(
     """
     root = folder.rstrip("/")
     days = {moment_text(at)[:10] for _, at in done}
-    local = folder_here(root)
-    if found.collected is not None and local is not None and kept is None:
-        _write_collected(found.collected, local, done, days)
+    if isinstance(found, SmallScores):
+        _write_small(found, Path(root), done, days)
         return
     spark = found.judged.sparkSession
     with writing(folder):
@@ -90,14 +89,14 @@ def write_scores(
             _write_days(_with_kept(table, path, kept), path, RESULTS[DONE])
 
 
-def _write_collected(
-    found: CollectedScores,
+def _write_small(
+    found: SmallScores,
     root: Path,
     done: Mapping[Scored, str],
     days: Collection[str],
 ) -> None:
     """
-    Write the scores and problems that the driver has; see `write_scores`.
+    Write scores and problems of a small fleet; see `write_scores`.
 
     Raises
     ------
@@ -105,7 +104,7 @@ def _write_collected(
         If the folder cannot be written.
     """
     try:
-        scores = found.of_levels(LEVELS)
+        scores = found.level_table(LEVELS)
         write_days(scores, root / SCORES, RESULTS[SCORES])
         write_days(found.problems, root / PROBLEMS, RESULTS[PROBLEMS], days)
         if done:
@@ -282,7 +281,9 @@ def contents_of(spark: SparkSession, folder: str) -> dict[Scored, str]:
     }
 
 
-def problem_rows(found: FleetScores, severity: str = ERROR) -> list[InputProblem]:
+def problem_rows(
+    found: FleetScores | SmallScores, severity: str = ERROR
+) -> list[InputProblem]:
     """Return the problems of a severity, the first `MOST_PROBLEMS` of them."""
     rows = found.problem_table(severity, MOST_PROBLEMS)
     return [

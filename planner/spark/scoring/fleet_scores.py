@@ -1,10 +1,9 @@
 """Scores of a whole fleet: DataFrames in, DataFrames out."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -18,7 +17,6 @@ from planner.spark.io.fleet_tables import Fleet
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds, grounds_of
 from planner.spark.scoring.map_side.map_partitions import contents_of, partial_sums
 from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
-from planner.spark.scoring.reduce_side.collected_scores import CollectedScores
 from planner.spark.scoring.reduce_side.reduce_snapshots import (
     HEAT,
     REFUSED,
@@ -29,16 +27,12 @@ from planner.spark.scoring.reduce_side.reduce_snapshots import (
     telling,
     whole_judge,
 )
-from planner.spark.scoring.shuffle.shuffle_rows import BROKER_ROWS, COMPLETE
+from planner.spark.scoring.reduce_side.small_scores import PROBLEM_ORDER
+from planner.spark.scoring.shuffle.shuffle_rows import COMPLETE
 from planner.spark.scoring.shuffle.shuffle_rows import SCHEMA as PARCELS
 
 TASK_ROWS, TASK_SNAPSHOTS = 2_000_000, 10
 """Partitions, and snapshots, whose partial sums justify a task: 0.1 s."""
-SMALL_ROWS = 1_000_000
-"""
-Largest number of partitions, with `BROKER_ROWS` for each broker, of a fleet whose
-scores the driver can hold: 130 MB.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +46,9 @@ class FleetScores:
         Source of all tables: the columns of
         `planner.spark.scoring.shuffle.shuffle_rows.SCHEMA`. If the session persists it,
         until `release`, it is computed once for all tables; else once for each.
-    is_small
-        Whether the driver can hold all tables, and `judged` needs no shuffle.
-    collected
-        The scores in the driver, if they were collected.
     """
 
     judged: DataFrame
-    is_small: bool = False
-    collected: CollectedScores | None = None
 
     @property
     def problems(self) -> DataFrame:
@@ -85,17 +73,12 @@ class FleetScores:
 
     def level_table(self, levels: Collection[str]) -> ArrowTable:
         """Collect the scores of some levels, for levels with few rows."""
-        if self.collected is not None:
-            return self.collected.of_levels(levels)
         return self.of_levels(levels).toArrow()
 
     def problem_table(self, severity: str, most: int) -> ArrowTable:
         """Collect the problems of a severity in order, the first `most` of them."""
-        order = (*KEY, "table", "place")
-        if self.collected is not None:
-            return _first(self.collected.problems, severity, order, most)
         of_severity = self.problems.where(F.col("severity") == severity)
-        return of_severity.orderBy(*order).limit(most).toArrow()
+        return of_severity.orderBy(*PROBLEM_ORDER).limit(most).toArrow()
 
     @property
     def heats(self) -> DataFrame:
@@ -126,23 +109,10 @@ class FleetScores:
 
     def release(self) -> None:
         """Unpersist the sums; written tables are not affected."""
-        if self.collected is None:
-            self.judged.unpersist()
+        self.judged.unpersist()
 
 
-def _first(
-    problems: ArrowTable, severity: str, order: Collection[str], most: int
-) -> ArrowTable:
-    """Return the first problems of a severity, in the order that Spark gives them."""
-    rows = problems.filter(pc.equal(problems.column("severity"), severity))
-    keys = [(name, "ascending") for name in order]
-    sorted_rows = pc.sort_indices(rows, sort_keys=keys, null_placement="at_start")
-    return rows.take(sorted_rows[:most])
-
-
-def score_fleet(
-    fleet: Fleet, settings: ScoreSettings | None = None, *, collects: bool = False
-) -> FleetScores:
+def score_fleet(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetScores:
     """
     Score every snapshot of a fleet.
 
@@ -152,9 +122,6 @@ def score_fleet(
         The tables.
     settings
         Bands and thresholds; `None`: the defaults.
-    collects
-        Whether the scores of a small fleet are collected at once, in one job. The
-        DataFrames of the result would then compute them anew.
 
     Returns
     -------
@@ -169,9 +136,7 @@ def score_fleet(
     dirs, at once, and broadcasts them. Everything else runs when a table is used.
     """
     found = lazy_scores(fleet, settings)
-    if collects and found.is_small:
-        return replace(found, collected=CollectedScores(found.judged.toArrow()))
-    return replace(found, judged=kept(found.judged))
+    return FleetScores(judged=kept(found.judged))
 
 
 def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetScores:
@@ -194,15 +159,10 @@ def lazy_scores(fleet: Fleet, settings: ScoreSettings | None = None) -> FleetSco
     judge = whole_judge(grounds, settings)
     partial = partial_sums(spark, tables, grounds, judge, contents)
     if partial.are_judged:
-        return FleetScores(judged=partial.rows, is_small=_is_small(grounds))
+        return FleetScores(judged=partial.rows)
     together = brought_together(partial.rows, _tasks(spark, grounds))
     judged = together.mapInArrow(judging(grounds, settings), _as_spark(PARCELS))
     return FleetScores(judged=judged)
-
-
-def _is_small(grounds: Grounds) -> bool:
-    brokers = sum(map(grounds.num_brokers, grounds.keys))
-    return sum(grounds.partitions.values()) + BROKER_ROWS * brokers <= SMALL_ROWS
 
 
 def _tasks(spark: SparkSession, grounds: Grounds) -> int | None:
