@@ -8,8 +8,7 @@ standard deviation over the mean; `gini` is
 :math:`\sum u = 0`, all are 0, and `jain` is 1.
 """
 
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -41,13 +40,7 @@ class ResourceScore:
 
 def gini(use: RateArray) -> float:
     """Return the Gini coefficient, by ranks instead of all pairs."""
-    total = float(use.sum())
-    if total <= 0:
-        return 0.0
-    ordered = np.sort(use)
-    count = len(ordered)
-    ranks = 2 * np.arange(1, count + 1) - count - 1
-    return float((ranks * ordered).sum()) / (count * total)
+    return float(gini_rows(use, np.array([0, len(use)]))[0])
 
 
 def jain(use: RateArray) -> float:
@@ -75,6 +68,11 @@ class Spread:
     max_over_mean: RateArray
     cv: RateArray
     jain: RateArray
+
+    def of(self, groups: slice) -> "Spread":
+        """Return the statistics of some groups."""
+        names = (each.name for each in fields(self))
+        return Spread(**{name: getattr(self, name)[groups] for name in names})
 
 
 def spread_rows(use: RateArray, start: OffsetArray) -> Spread:
@@ -111,8 +109,25 @@ def spread_rows(use: RateArray, start: OffsetArray) -> Spread:
 
 
 def gini_rows(use: RateArray, start: OffsetArray) -> RateArray:
-    """Return ``(G,)`` Gini coefficient of each compressed row."""
-    return np.array([gini(use[low:high]) for low, high in pairwise(start.tolist())])
+    """Return ``(G,)`` Gini coefficient of each compressed row; 0 for an empty row."""
+    count = np.diff(start)
+    found = np.zeros(len(count))
+    # Rows of one length at a time, so that each sum has the same order as alone.
+    for length in np.unique(count[count > 0]).tolist():
+        rows = np.flatnonzero(count == length)
+        found[rows] = _ginis(use[start[rows, None] + np.arange(length)])
+    return found
+
+
+def _ginis(use: RateArray) -> RateArray:
+    """Return the Gini coefficient of each row of ``(G, N)`` uses."""
+    total, count = use.sum(axis=1), use.shape[1]
+    ranks = 2 * np.arange(1, count + 1) - count - 1
+    weighted = (ranks * np.sort(use, axis=1)).sum(axis=1)
+    is_loaded = total > 0
+    unit = count * np.where(is_loaded, total, 1.0)
+    found: RateArray = np.where(is_loaded, weighted / unit, 0.0)
+    return found
 
 
 def _reduced(operation: np.ufunc, values: RateArray, start: OffsetArray) -> RateArray:

@@ -125,33 +125,37 @@ def rack_level(measured: Measured) -> RackLevel:
         own = np.where(member, values, 0).T
         return np.stack([np.bincount(racks, one, num_racks) for one in own], axis=1)
 
-    spreads = [
-        _rack_spread(load[:, r], capacity[:, r], member[:, r], racks, num_racks)
-        for r in range(len(RESOURCES))
-    ]
+    spreads, ginis = _rack_spreads(load, capacity, member, racks, num_racks)
     return RackLevel(
         level=level_of(summed(load), summed(capacity), summed(target)),
         brokers=summed(member).astype(np.int64),
         out_of_band=summed(out).astype(np.int64),
         over_threshold=summed(measured.is_over).astype(np.int64),
-        spread=tuple(spread for spread, _ in spreads),
-        gini=np.stack([coefficient for _, coefficient in spreads], axis=1),
+        spread=spreads,
+        gini=ginis,
         max_deviation=furthest,
     )
 
 
-def _rack_spread(
+def _rack_spreads(
     load: RateArray,
     capacity: RateArray,
     member: BoolArray,
     racks: npt.NDArray[np.int32],
     num_racks: int,
-) -> tuple[Spread, RateArray]:
-    rows = np.nonzero(member)[0]
-    rows = rows[np.argsort(racks[rows], kind="stable")]
-    start = np.searchsorted(racks[rows], np.arange(num_racks + 1))
-    use = load[rows] / np.where(capacity[rows] > 0, capacity[rows], 1.0)
-    return spread_rows(use, start), gini_rows(use, start)
+) -> tuple[tuple[Spread, ...], RateArray]:
+    """Return the balance per resource, and ``(K, R)`` Gini coefficients of racks."""
+    resource, row = np.nonzero(member.T)
+    group = resource * num_racks + racks[row]
+    order = np.argsort(group, kind="stable")
+    resource, row = resource[order], row[order]
+    start = np.searchsorted(group[order], np.arange(len(RESOURCES) * num_racks + 1))
+    given = capacity[row, resource]
+    use = load[row, resource] / np.where(given > 0, given, 1.0)
+    whole, ginis = spread_rows(use, start), gini_rows(use, start)
+    ends = range(0, len(RESOURCES) * num_racks, num_racks)
+    spreads = tuple(whole.of(slice(low, low + num_racks)) for low in ends)
+    return spreads, ginis.reshape(len(RESOURCES), num_racks).T
 
 
 def level_of(load: RateArray, capacity: RateArray, target: RateArray) -> Level:
