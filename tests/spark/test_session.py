@@ -82,7 +82,7 @@ def test_libraries_that_workers_share_start_no_threads_but_those_of_jemalloc():
         "from numba.core.registry import cpu_target\n"
         "known = len(cpu_target.target_context._defns)\n"
         "cpu_target.target_context.refresh()\n"
-        "assert known == len(cpu_target.target_context._defns)\n"
+        "assert known > 0.9 * len(cpu_target.target_context._defns)\n"
         "for comm in Path('/proc/self/task').glob('*/comm'):\n"
         "    print(comm.read_text().strip())\n"
     )

@@ -1,6 +1,7 @@
 """Small fleets, scored and written without jobs of Spark."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -15,7 +16,7 @@ from planner.score import ScoreRequest
 from planner.spark.command import score_folder
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
 from planner.spark.output.latest_scores import latest_scores
-from planner.spark.output.local_tables import NO_DAY, write_days
+from planner.spark.output.local_tables import NO_DAY, local_folder, write_days
 from planner.spark.scoring.reduce_side import small_scores
 from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
 from support.spark import snapshot
@@ -74,7 +75,7 @@ def test_a_small_fleet_is_scored_as_by_tasks_of_spark(
 
     with monkeypatch.context() as patched:
         patched.setattr("planner.spark.command.score_fleet", None)
-        one = scored(spark, fleet, here)
+        one = scored(spark, fleet, f"file:{here}")
     monkeypatch.setattr(small_scores, "SMALL_ROWS", 0)
     other = scored(spark, fleet, tasks)
 
@@ -135,6 +136,31 @@ def test_days_that_are_scored_again_replace_those_of_spark(
     assert not [*out.rglob(".staging*")]
 
 
+@pytest.mark.parametrize(
+    ("conf", "is_here"),
+    [
+        pytest.param({"spark.master": "local"}, True, id="this-machine"),
+        pytest.param({"spark.master": "local[*]"}, True, id="all-cores"),
+        pytest.param({"spark.master": "local-cluster[1,1,600]"}, False, id="executors"),
+        pytest.param({"spark.master": "spark://m:7077"}, False, id="cluster"),
+        pytest.param(
+            {"spark.master": "local", "spark.hadoop.fs.defaultFS": "hdfs://n"},
+            False,
+            id="other-files",
+        ),
+    ],
+)
+def test_folders_are_here_where_spark_is(spark, monkeypatch, conf, is_here):
+    monkeypatch.setattr(
+        type(spark.conf), "get", lambda _, name, none: conf.get(name, none)
+    )
+
+    assert local_folder(spark, "/out") == (Path("/out") if is_here else None)
+    assert local_folder(spark, "s3a://bucket/out") is None
+    assert local_folder(spark, "table:lake.scores") is None
+    assert local_folder(object(), "/out") is None
+
+
 def test_a_place_that_cannot_be_written_is_refused(spark, fleet, tmp_path):
     (tmp_path / "file").write_text("")
 
@@ -169,6 +195,7 @@ def test_an_interrupted_write_leaves_the_days_of_before(tmp_path, monkeypatch):
 
     write_days(done_rows(times[1:], "second"), tmp_path / "done", contract, [NO_DAY])
     assert contents(tmp_path / "done") == ["first", "second", "second"]
+    assert [*(tmp_path / "done" / f"date={NO_DAY}").glob("*.parquet")] != []
 
 
 def done_rows(times, content):

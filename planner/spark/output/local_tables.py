@@ -1,7 +1,8 @@
 """Result tables on this machine that the driver itself writes and reads, by day."""
 
+import re
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -20,6 +21,9 @@ from planner.spark.io.snapshot_keys import NO_TIME, micros_of
 
 NO_DAY = "__HIVE_DEFAULT_PARTITION__"
 """Name that Spark gives to the day of rows without a time."""
+_LOCAL = re.compile(r"local(\[.*\])?")
+"""Master of a Spark whose tasks run in its driver's JVM; of others they are to work."""
+_DEFAULT_FS = "spark.hadoop.fs.defaultFS"
 _FINISHED = "_SUCCESS"
 """Empty file that Spark writes beside the days of a finished table."""
 _ROW_METADATA = "org.apache.spark.sql.parquet.row.metadata"
@@ -28,7 +32,7 @@ _ROW_METADATA = "org.apache.spark.sql.parquet.row.metadata"
 
 def local_folder(spark: SparkSession, place: str) -> Path | None:
     """
-    Return the folder that a place names on this machine; `None`: Spark may resolve it.
+    Return the folder that a place names if Spark runs on this machine, else `None`.
 
     Parameters
     ----------
@@ -37,10 +41,13 @@ def local_folder(spark: SparkSession, place: str) -> Path | None:
     place
         A path that Spark writes, or ``table:CATALOG.SCHEMA``.
     """
-    names = ("spark.master", "spark.hadoop.fs.defaultFS")
-    conf = {name: spark.conf.get(name, None) for name in names}
-    known = {name: value for name, value in conf.items() if value}
-    is_here = names[0] in known and is_local(None, known)
+    if not isinstance(spark, SparkSession):
+        # A session of Spark Connect: the server may be anywhere.
+        return None
+    master = spark.conf.get("spark.master", None) or ""
+    default = spark.conf.get(_DEFAULT_FS, None)
+    conf = {_DEFAULT_FS: default} if default else {}
+    is_here = _LOCAL.fullmatch(master) and is_local(master, conf)
     return folder_here(place) if is_here else None
 
 
@@ -62,21 +69,24 @@ def write_days(
     contract
         Columns of the table.
     days
-        Days that are deleted if they have no rows.
+        Days that are emptied if they have no rows.
 
     Notes
     -----
     As Spark does, a day is written beside the table, in a hidden folder, and then takes
-    the place of the earlier one.
+    the place of the earlier one. An emptied day keeps a file without rows, so that the
+    table has columns.
     """
     folder.mkdir(parents=True, exist_ok=True)
     staging = folder / f".staging-{uuid4().hex}"
-    parts = _by_day(_versioned(table, contract))
+    rows = _versioned(table, contract)
+    stale = [day for day in days if (folder / f"date={day}").exists()]
+    parts = dict.fromkeys(stale, rows[:0]) | _by_day(rows)
     try:
         staging.mkdir()
-        for day, rows in parts.items():
-            _write(rows, staging / f"date={day}")
-        for day in {*parts, *days}:
+        for day, of_day in parts.items():
+            _write(of_day, staging / f"date={day}")
+        for day in parts:
             _replace(folder / f"date={day}", staging / f"date={day}")
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -84,11 +94,10 @@ def write_days(
 
 
 def _replace(old: Path, new: Path) -> None:
-    """Move a folder to the place of another, or delete that one if there is no new."""
+    """Move a folder to the place of another, which waits beside it to be deleted."""
     if old.exists():
         old.rename(new.with_name(f"old-{old.name}"))
-    if new.exists():
-        new.rename(old)
+    new.rename(old)
 
 
 def _versioned(table: ArrowTable, contract: TableContract) -> ArrowTable:
@@ -100,7 +109,7 @@ def _versioned(table: ArrowTable, contract: TableContract) -> ArrowTable:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _by_day(table: ArrowTable) -> Mapping[str, ArrowTable]:
+def _by_day(table: ArrowTable) -> dict[str, ArrowTable]:
     """Return the rows of each day, sorted by snapshot."""
     ordered = table.sort_by([(name, "ascending") for name in KEY])
     micros = micros_of(ordered)

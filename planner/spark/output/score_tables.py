@@ -16,7 +16,7 @@ from planner.errors import BadInputError, InputProblem
 from planner.fleet.arrow_tables import EPOCH
 from planner.fleet.contracts.result_contracts import RESULTS
 from planner.fleet.contracts.table_contract import TableContract
-from planner.fleet.fleet_places import schema_of
+from planner.fleet.fleet_places import folder_here, schema_of
 from planner.io.problems import refusal
 from planner.score.score_tables import LEVELS, SCHEMA
 from planner.snapshot.tables.snapshot_columns import ArrowTable
@@ -75,7 +75,7 @@ def write_scores(
     root = folder.rstrip("/")
     days = {moment_text(at)[:10] for _, at in done}
     if isinstance(found, SmallScores):
-        _write_small(found, Path(root), done, days)
+        _write_small(found, folder_here(root) or Path(root), done, days)
         return
     spark = found.judged.sparkSession
     with writing(folder):
