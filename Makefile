@@ -81,6 +81,7 @@ bench: env-dev ## Measure, and write the tables of docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.reporting --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.tools --write docs/comparison.md
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --write docs/benchmarks.md
+	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark_small --write docs/benchmarks.md
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.keying --write docs/benchmarks.md
 
 bench-smoke: env-dev ## Run every benchmark once, small
@@ -91,6 +92,7 @@ bench-smoke: env-dev ## Run every benchmark once, small
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.waving --smoke
 	@PYTHONPATH=tests $(BIN)/python -m benchmarks.reporting --smoke
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark --smoke
+	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.spark_small --smoke
 	@PYTHONPATH=tests $(BIN)/python -W ignore -m benchmarks.keying --smoke
 
 bench-live: needs-tests env-dev ## Time a snapshot of a running cluster, and latencies while a plan is carried out

@@ -3,7 +3,7 @@ Score, plan and take in on Spark, and write the tables of docs/benchmarks.md.
 
 ``PYTHONPATH=tests python -m benchmarks.spark [--replicas 1000000,10000000,100000000]
 [--clusters 2000] [--beside-million 400] [--ingest-mb 2000] [--cores 2] [--runs 3]
-[--small] [--smoke] [--write FILE]``
+[--smoke] [--write FILE]``
 
 A score is held against one plain ``groupBy(broker).sum(size)`` over the same Parquet in
 the same session; a fleet's plans against the same plans without Spark.
@@ -35,13 +35,6 @@ from benchmarks.spark_plans import (
     measure_plans,
     plan_table,
 )
-from benchmarks.spark_small import (
-    SNAPSHOTS,
-    SmallScored,
-    measure_small,
-    small_table,
-    write_fleet,
-)
 from planner.fleet.arrow_tables import EPOCH
 from planner.fleet.commit_markers import TABLES, Commit, time_text
 from planner.fleet.fleet_store import Store
@@ -64,7 +57,6 @@ Where the rows are: files that tasks read by themselves; tables of Spark's; tabl
 name; a fleet on a file system that Spark alone reaches, as an object store is.
 """
 SMOKE_REPLICAS, SMOKE_CLUSTERS, SMOKE_BYTES = 3_000, 3, 1_000_000
-SMOKE_SNAPSHOTS = 7
 MOST_BROKERS = 10_000
 
 
@@ -276,8 +268,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--clusters", type=int, default=2_000)
     parser.add_argument("--beside-million", type=int, default=400, metavar="CLUSTERS")
     parser.add_argument("--ingest-mb", type=int, default=2_000)
-    parser.add_argument("--snapshots", type=int, default=SNAPSHOTS)
-    parser.add_argument("--small", action="store_true", help="small snapshots alone")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--memory", default="3g", help="of Spark's JVM")
@@ -287,10 +277,6 @@ def _arguments() -> argparse.Namespace:
     if given.smoke:
         given.replicas, given.clusters, given.runs = f"{SMOKE_REPLICAS}", 3, 1
         given.ingest_mb, given.beside_million = 1, 0
-        given.snapshots = SMOKE_SNAPSHOTS
-    if given.small:
-        given.replicas = ""
-        given.clusters = given.beside_million = given.ingest_mb = 0
     return given
 
 
@@ -302,8 +288,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as base:
         tables = [*_tables(spark, Path(base), given)]
     spark.stop()
-    command = "python -m benchmarks.spark --small" if given.small else "make bench"
-    measured = "\n\n".join([where_measured(command), *tables])
+    measured = "\n\n".join([where_measured("make bench"), *tables])
     print(measured)  # noqa: T201 - a script's output
     if given.write:
         page = replace_between_markers(given.write.read_text(), measured, MARKERS)
@@ -330,11 +315,6 @@ def _tables(spark: Any, base: Path, given: argparse.Namespace) -> Iterator[str]:
             planned.append(_told(found))
     if planned:
         yield plan_table(planned)
-    if given.snapshots:
-        with _folder(base) as folder:
-            write_fleet(folder, given.snapshots)
-            found = [_apart(small_apart, folder, given) for _ in range(given.runs)]
-        yield small_table([*map(_told, found)])
     if given.ingest_mb:
         how = {"smallest": given.smoke}
         with _folder(base) as folder:
@@ -352,16 +332,6 @@ def plans_apart(
     if not given.smoke:
         how["first"] = first_clusters(given.cores)
     found = measure_plans(spark, folder, clusters, given.cores, **how)
-    spark.stop()
-    return found
-
-
-def small_apart(folder: Path, given: argparse.Namespace) -> SmallScored:
-    """Score small snapshots in a new session, as ``fleet score`` starts it."""
-    conf = {"spark.driver.memory": given.memory}
-    spark = start_session(master=f"local[{given.cores}]", conf=conf, in_python=True)
-    shutil.rmtree(folder / "scores", ignore_errors=True)
-    found = measure_small(spark, folder, snapshots=given.snapshots)
     spark.stop()
     return found
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.spark import (
@@ -5,7 +7,6 @@ from benchmarks.spark import (
     SMOKE_BYTES,
     SMOKE_CLUSTERS,
     SMOKE_REPLICAS,
-    SMOKE_SNAPSHOTS,
     Scored,
     measure_score,
     score_table,
@@ -14,9 +15,11 @@ from benchmarks.spark_ingest import IngestMeasured, ingest_table, measure_ingest
 from benchmarks.spark_plans import FleetPlanned, measure_plans, plan_table
 from benchmarks.spark_small import (
     SMALLER,
+    SMOKE_SNAPSHOTS,
     SNAPSHOTS,
     SmallScored,
     measure_small,
+    medians,
     small_table,
     write_fleet,
 )
@@ -69,7 +72,7 @@ def test_small_snapshots_are_scored_once(spark, tmp_path):
 
 
 def test_the_table_of_small_snapshots():
-    found = SmallScored(
+    run = SmallScored(
         snapshots=497,
         rows=129_000,
         wall_s=9.04,
@@ -78,7 +81,9 @@ def test_the_table_of_small_snapshots():
         again_cpu_s=0.1,
     )
 
-    assert "| 497 | 129,000 | 9.0 | 10.0 | 0.2 | 0.1 |" in small_table([found])
+    found = medians([run, replace(run, cpu_s=12.0), replace(run, cpu_s=8.0)])
+
+    assert "| 497 | 129,000 | 9.0 | 10.0 | 0.2 | 0.1 |" in small_table(found)
 
 
 def test_tables():
