@@ -153,8 +153,8 @@ def _rack_spreads(
     given = capacity[row, resource]
     use = load[row, resource] / np.where(given > 0, given, 1.0)
     whole, ginis = spread_rows(use, start), gini_rows(use, start)
-    ends = range(0, len(RESOURCES) * num_racks, num_racks)
-    spreads = tuple(whole.of(slice(low, low + num_racks)) for low in ends)
+    lows = [r * num_racks for r in range(len(RESOURCES))]
+    spreads = tuple(whole.of(slice(low, low + num_racks)) for low in lows)
     return spreads, ginis.reshape(len(RESOURCES), num_racks).T
 
 

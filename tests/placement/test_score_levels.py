@@ -47,6 +47,13 @@ def naive_replica_loads(state):
             )
 
 
+def test_a_cluster_without_brokers_has_no_racks():
+    score = score_cluster(make_state({}, ids=[]))
+
+    assert score.racks.gini.shape == (0, len(RESOURCES))
+    assert [len(one.cv) for one in score.racks.spread] == [0] * len(RESOURCES)
+
+
 @settings(max_examples=60)
 @given(clusters(reassigning=True))
 def test_racks_add_up_their_brokers(state):
