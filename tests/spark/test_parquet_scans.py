@@ -92,12 +92,14 @@ def in_capitals(spark, folder):
 
 
 def in_old_timestamps(spark, folder):
-    spark.conf.set("spark.sql.parquet.outputTimestampType", "INT96")
+    name = "spark.sql.parquet.outputTimestampType"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "INT96")
     try:
         table = spark.read.parquet(str(folder))
         table.write.mode("overwrite").parquet(f"{folder}-int96")
     finally:
-        spark.conf.unset("spark.sql.parquet.outputTimestampType")
+        spark.conf.set(name, before)
     return spark.read.parquet(f"{folder}-int96")
 
 
