@@ -164,8 +164,7 @@ def _search(
         clock.lap("solve")
     at, value = answer.at, answer.value
     is_open = not is_proven(problem, answer, enough) and not how.deadline.is_over()
-    is_far = exact.is_whole and answer.value.deviation > FAR and not answer.value.key[0]
-    if is_open and not is_far and _may_gain(problem, answer, how):
+    if is_open and not _is_far(exact, value) and _may_gain(problem, answer, how):
         polished, worth = polish(problem, answer, how)
         clock.lap("solve")
         if worth < value:
@@ -177,10 +176,17 @@ def _search(
     known_at = answer.at if at is found else found
     if said_of is not answer.at:
         answer = exact.asked(answer)
-    answer = _asked_in_rounds(exact, answer, known_at, how)
+    if not exact.is_whole:
+        # A search from an answer of CP-SAT to the whole problem comes no nearer.
+        answer = _asked_in_rounds(exact, answer, known_at, how)
     answer = exact.in_every_level(answer)
     clock.lap("solve")
     return answer, steps
+
+
+def _is_far(exact: ExactStep, value: Value) -> bool:
+    """Return whether ruin is left out: exact models have all, far from the bands."""
+    return exact.is_whole and not value.key[0] and value.deviation > FAR
 
 
 def _asked_in_rounds(
@@ -188,8 +194,7 @@ def _asked_in_rounds(
 ) -> Answer:
     """Alternate search and CP-SAT from an answer that is still out of band."""
     problem = exact.problem
-    # A search from an answer of CP-SAT to the whole problem comes no nearer.
-    for _ in range(0 if exact.is_whole else MAX_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         is_open = answer.value.is_outside and not answer.value.key[0]
         if answer.at is known_at or not is_open or how.deadline.is_over():
             break

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner
-from execution.test_run import job, kinds, make_cluster
+from execution.simulated_runs import job, kinds, make_cluster
 from planner.errors import AnswerUnknownError, BadInputError, ClusterUnavailableError
 from planner.execution.choices import Choices
 from planner.execution.prepare import Prepared, prepare

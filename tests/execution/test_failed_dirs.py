@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from execution.test_run import job, kinds, make_cluster, throttles, write_plan
+from execution.simulated_runs import job, kinds, make_cluster, throttles, write_plan
 from planner.execution.run.journal import read_journal
 from planner.execution.run.run import run
 from planner.execution.run.run_records import Event

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.test_run import job, write_plan
+from execution.simulated_runs import job, write_plan
 from planner.execution.choices import Choices
 from planner.execution.prepare import Prepared, prepare
 from planner.execution.run.run import run

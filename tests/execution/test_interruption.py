@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from execution.simulated_runs import job, kinds, make_cluster, throttles, write_plan
 from execution.test_creation import more_partitions, new_topic
-from execution.test_run import job, kinds, make_cluster, throttles, write_plan
 from planner.cli.run import carry_out as module
 from planner.execution.run.controls import ControlFile, Controls, control_path
 from planner.execution.run.journal import read_journal

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from execution.test_run import (
+from execution.simulated_runs import (
     inject,
     job,
     lists,

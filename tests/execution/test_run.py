@@ -1,122 +1,35 @@
-"""Runs on a simulated cluster: stages, faults, resumption, throttles, cancel."""
+"""Runs on a simulated cluster: stages, faults, resumption."""
 
-import json
-from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, time
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from execution.simulated_runs import (
+    AFTER,
+    BEFORE,
+    FAULTS,
+    RATE,
+    SIZE,
+    inject,
+    job,
+    kinds,
+    lists,
+    make_cluster,
+    plans,
+    throttles,
+    write_plan,
+)
 from planner.errors import BadInputError, ClusterUnavailableError
 from planner.execution.choices import Choices
 from planner.execution.prepare import prepare
-from planner.execution.run.controls import ControlFile, control_path
 from planner.execution.run.journal import read_journal
-from planner.execution.run.run import Job, run
-from planner.execution.run.run_choices import Hours, RunChoices
-from planner.execution.simulation.simulated_admin import SimulatedAdmin
-from planner.execution.undo.cancel import cancel
-from planner.execution.undo.clear_throttles import clear_throttles
-from planner.kafka.actions.config_changes import Place
+from planner.execution.run.run import run
+from planner.execution.run.run_choices import Hours
 from planner.plan.input.plan_input import read_plan
 from planner.snapshot import Snapshot
-
-MB = 10**6
-RATE = 10 * MB
-SIZE = 100 * MB
-BROKERS = (1, 2, 3, 4, 5)
-FAST = 1000 * MB
-
-
-def make_cluster(lists, *, size=SIZE, free=100_000 * MB, dirs=("/a",), **more):
-    """Return a simulated cluster with one topic, and three brokers to fill."""
-    log_dirs = [
-        {"path": path, "size_bytes": 2 * free, "usable_bytes": free} for path in dirs
-    ]
-    partitions = [
-        {
-            "partition": number,
-            "replicas": list(row),
-            "size_bytes": size,
-            "log_dirs": [dirs[0]] * len(row),
-        }
-        for number, row in enumerate(lists)
-    ]
-    topic = {
-        "name": "t",
-        "topic_id": "tsqI6n7kjqos8KYa3Mjy8w",
-        "configs": {"min.insync.replicas": "1"},
-        "partitions": partitions,
-    }
-    document = {
-        "format": "kafka-planner/snapshot",
-        "version": 1,
-        "cluster_id": "simulated",
-        "taken_at": "2026-11-27T08:00:00Z",
-        "brokers": [{"id": b, "log_dirs": log_dirs} for b in BROKERS],
-        "topics": [topic],
-    }
-    return SimulatedAdmin(
-        Snapshot.from_document(document), rate_bytes_per_s=FAST, **more
-    )
-
-
-def write_plan(folder: Path, before, after, dirs=None) -> Path:
-    path = folder / "plan"
-    path.mkdir(exist_ok=True)
-    for name, rows in (("rollback.json", before), ("reassignment.json", after)):
-        entries = [
-            {"topic": "t", "partition": number, "replicas": list(row)}
-            | ({"log_dirs": dirs[name][number]} if dirs else {})
-            for number, row in enumerate(rows)
-        ]
-        document = {"version": 1, "partitions": entries}
-        (path / name).write_text(json.dumps(document))
-    document = {
-        "format": "kafka-planner/plan",
-        "version": 1,
-        "goal": "rebalance",
-        "snapshot": {"cluster_id": "simulated"},
-        "topic_ids": {"t": "tsqI6n7kjqos8KYa3Mjy8w"},
-        "settings": {},
-    }
-    (path / "plan.json").write_text(json.dumps(document))
-    return path
-
-
-def job(path: Path, rate=RATE, **more) -> Job:
-    return Job(
-        plan=read_plan(path),
-        journal=path / "journal.jsonl",
-        choices=Choices(
-            rate_bytes_per_s=rate,
-            has_throttle=rate is not None,
-            ignore=frozenset(more.pop("ignore", ())),
-        ),
-        run_choices=RunChoices(**more),
-    )
-
-
-def lists(cluster, count):
-    found = cluster.partitions([("t", number) for number in range(count)])
-    return [found["t", number].replicas for number in range(count)]
-
-
-def throttles(cluster):
-    places = [Place("topic", "t"), *(Place("broker", str(b)) for b in BROKERS)]
-    found = cluster.configs(places)
-    return {place: values for place, values in found.items() if values}
-
-
-def kinds(events):
-    return Counter(event.event for event in events)
-
-
-MOVES = [((1, 2), (1, 3)), ((2, 1), (3, 1)), ((1, 2), (2, 1)), ((4, 5), (4, 5))]
-BEFORE, AFTER = [m[0] for m in MOVES], [m[1] for m in MOVES]
 
 
 def test_a_run_ends_as_planned_and_takes_its_throttles_off(tmp_path):
@@ -132,147 +45,6 @@ def test_a_run_ends_as_planned_and_takes_its_throttles_off(tmp_path):
     assert throttles(cluster) == {}
     # 100 MB at 10 MB/s into broker 3, twice, at the same time.
     assert 20 <= cluster.now_s() <= 40
-
-
-def test_what_an_operator_has_set_comes_back(tmp_path):
-    cluster = make_cluster(BEFORE)
-    rate, replicas = (
-        "leader.replication.throttled.rate",
-        "leader.replication.throttled.replicas",
-    )
-    theirs = {
-        Place("broker", "1"): {rate: ("SET", "777")},
-        Place("topic", "t"): {replicas: ("SET", "3:4,0:1")},
-    }
-    assert not cluster.set_configs(theirs)
-    was = throttles(cluster)
-    plan = write_plan(tmp_path, BEFORE, AFTER)
-
-    refused = list(run(job(plan), cluster))
-    assert [b.rule for b in refused[-1].blockers] == ["throttled"]
-    events = list(run(job(plan, ignore=["throttled"]), cluster))
-
-    assert events[-1].status == "completed"
-    assert throttles(cluster) == was
-
-
-def test_the_lists_of_throttled_replicas_hold_what_runs_alone(tmp_path):
-    cluster = make_cluster([(1, 2)] * 12)
-    plan = write_plan(tmp_path, [(1, 2)] * 12, [(1, 3)] * 12)
-    for event in run(job(plan), cluster):
-        if event.event in {"admitted", "finished", "progress"}:
-            values = cluster.configs([Place("topic", "t")])[Place("topic", "t")]
-            text = values.get("follower.replication.throttled.replicas", "")
-            listed = {int(e.split(":")[0]) for e in text.split(",") if e}
-            running = {number for _, number in cluster.reassignments()}
-            assert running <= listed
-            assert len(listed) <= 5
-    assert throttles(cluster) == {}
-
-
-def left_at_first_copy(cluster, plan):
-    """Begin a plan, and leave it while its first copies run."""
-    running = run(job(plan), cluster)
-    next(event for event in running if event.event == "admitted")
-    running.close()
-
-
-@pytest.mark.parametrize("rate", [50 * MB, 2 * MB])
-def test_copies_of_an_earlier_run_get_the_rate_of_the_next(tmp_path, rate):
-    cluster = make_cluster([(1, 2)] * 2)
-    plan = write_plan(tmp_path, [(1, 2)] * 2, [(1, 3)] * 2)
-    left_at_first_copy(cluster, plan)
-    began_s = cluster.now_s()
-
-    events = list(run(job(plan, rate), cluster))
-
-    assert events[-1].status == "completed"
-    # Two copies of 100 MB into broker 3.
-    assert cluster.now_s() - began_s == pytest.approx(200 * MB / rate, rel=0.5)
-    assert throttles(cluster) == {}
-
-
-def test_copies_of_an_earlier_run_get_the_rate_that_is_set(tmp_path):
-    cluster = make_cluster([(1, 2)])
-    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
-    left_at_first_copy(cluster, plan)
-    slow = str(2 * MB)
-
-    for event in run(job(plan, 50 * MB), cluster):
-        if event.event == "started":
-            ControlFile(control_path(plan / "journal.jsonl")).set(["throttle=2MB/s"])
-        if event.event == "throttle":
-            found = throttles(cluster)[Place("broker", "3")]
-            assert found["follower.replication.throttled.rate"] == slow
-
-    assert throttles(cluster) == {}
-
-
-def test_copies_of_an_earlier_run_lose_their_throttle_if_the_next_has_none(tmp_path):
-    cluster = make_cluster([(1, 2)])
-    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
-    left_at_first_copy(cluster, plan)
-
-    for event in run(job(plan, None), cluster):
-        if event.event == "progress":
-            assert throttles(cluster) == {}
-
-    assert event.status == "completed"
-
-
-def test_a_rate_of_a_run_that_ended_before_it_was_set_hides_none(tmp_path, monkeypatch):
-    cluster = make_cluster([(1, 2)])
-    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
-    left_at_first_copy(cluster, plan)
-
-    def killed(_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(cluster, "set_configs", killed)
-        with pytest.raises(KeyboardInterrupt):
-            list(run(job(plan, 50 * MB), cluster))
-    list(cancel(read_plan(plan), plan / "journal.jsonl", cluster))
-
-    assert throttles(cluster) == {}
-
-
-@st.composite
-def plans(draw):
-    """Draw lists before and after, of one new replica at most."""
-    before, after = [], []
-    for _ in range(draw(st.integers(1, 8))):
-        row = draw(st.permutations(BROKERS))
-        old = list(row[:3])
-        new = list(old)
-        if draw(st.booleans()):
-            new[draw(st.integers(0, 2))] = row[3]
-        before.append(tuple(old))
-        after.append(tuple(draw(st.permutations(new))))
-    return before, after
-
-
-FAULTS = st.lists(
-    st.tuples(
-        st.sampled_from(["cut", "answers", "requests", "restart"]),
-        st.integers(0, 60),
-        st.integers(1, 5),
-    ),
-    max_size=4,
-)
-
-
-def inject(cluster, faults):
-    for kind, at_s, number in faults:
-        if kind == "cut":
-            cluster.at(at_s, lambda n=number: cluster.cut_network(20.0 * n))
-        elif kind == "answers":
-            cluster.at(at_s, lambda n=number: cluster.lose_answers(n))
-        elif kind == "requests":
-            cluster.at(at_s, lambda n=number: cluster.lose_requests(n))
-        else:
-            cluster.at(at_s, lambda n=number: cluster.kill(n))
-            cluster.at(at_s + 30, lambda n=number: cluster.restart(n))
 
 
 @settings(max_examples=60, deadline=None)
@@ -431,7 +203,7 @@ def test_a_request_without_any_answer_is_not_repeated_for_ever(tmp_path, monkeyp
 
 def test_a_cluster_without_answers_is_reported_before_it_answers(tmp_path, monkeypatch):
     cluster = make_cluster([(1, 2)], size=100 * SIZE)
-    health, told = cluster.health, []
+    health, reported = cluster.health, []
 
     def silent():
         if 1.0 < cluster.now_s() < 200.0:
@@ -441,10 +213,12 @@ def test_a_cluster_without_answers_is_reported_before_it_answers(tmp_path, monke
 
     monkeypatch.setattr(cluster, "health", silent)
     plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
-    asked = replace(job(plan), report=lambda one: told.append((cluster.now_s(), one)))
+    asked = replace(
+        job(plan), report=lambda one: reported.append((cluster.now_s(), one))
+    )
     events = list(run(asked, cluster))
 
-    [(at_s, event)] = told
+    [(at_s, event)] = reported
     assert at_s < 100.0
     assert event.reason == "b1:9092: timed out after 3 s; trying again"
     assert "stuck" not in kinds(events)
@@ -505,30 +279,6 @@ def test_a_duration_ends_the_run_in_time(tmp_path):
     assert 0 < events[-1].completed < 12
     assert throttles(cluster) == {}
     assert list(run(job(plan), cluster))[-1].status == "completed"
-
-
-def test_cancel_takes_back_what_runs_and_leaves_what_is_done(tmp_path):
-    before, after = [(1, 2)] * 8, [(1, 3)] * 8
-    cluster = make_cluster(before)
-    plan = write_plan(tmp_path, before, after)
-    running = run(job(plan), cluster)
-    for event in running:
-        if event.event == "finished":
-            break
-    running.close()
-    cluster.kill(3)
-
-    events = list(cancel(read_plan(plan), plan / "journal.jsonl", cluster))
-
-    assert events[-1].status == "cancelled"
-    assert cluster.reassignments() == {}
-    done = [row for row in lists(cluster, 8) if row == (1, 3)]
-    assert 0 < len(done) == events[-1].completed < 8
-    assert events[-1].throttles_left == ["broker 3: it is down"]
-    cluster.restart(3)
-    again = clear_throttles(read_plan(plan), plan / "journal.jsonl", cluster)
-    assert again.left == ()
-    assert throttles(cluster) == {}
 
 
 def test_two_runs_of_one_plan_do_not_run_at_once(tmp_path):
@@ -594,55 +344,3 @@ def test_cruise_control_is_named(tmp_path):
 
     assert "Cruise Control" in found.notes[0]
     assert prepare(read_plan(plan), cluster.snapshot(), given).notes == ()
-
-
-@pytest.mark.parametrize("rate", [None, 50 * MB])
-def test_a_rate_of_our_own_is_raised_while_copies_stall(tmp_path, rate, monkeypatch):
-    cluster = make_cluster([(1, 2)], size=100_000 * MB)
-    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
-    ask = cluster.log_dirs
-
-    def without_growth(replicas):
-        found = ask(replicas)
-        for dirs in found.values() if cluster.now_s() < 200 else ():
-            for name, copy in dirs.current.items():
-                dirs.current[name] = copy._replace(size_bytes=7)
-        return found
-
-    monkeypatch.setattr(cluster, "log_dirs", without_growth)
-    chosen = replace(
-        job(plan),
-        choices=Choices(rate_bytes_per_s=rate),
-    )
-
-    events = list(run(chosen, cluster))
-
-    stuck = [event.reason for event in events if event.event == "stuck"]
-    assert len(stuck) == 3
-    assert all("the throttle of" in reason for reason in stuck)
-    raised = [event.bytes_per_s for event in events if event.event == "throttle"]
-    # A rate that the operator has chosen stays.
-    assert raised == ([] if rate else [100 * MB, 200 * MB, 400 * MB])
-    assert events[-1].status == "completed"
-    assert throttles(cluster) == {}
-
-
-def test_a_cancel_that_is_refused_is_not_called_one(tmp_path, monkeypatch):
-    cluster = make_cluster([(1, 2)])
-    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
-    ask = cluster.reassign
-
-    def reassign(targets):
-        if None in targets.values():
-            return dict.fromkeys(targets, "InvalidReplicationAssignmentError")
-        return ask(targets)
-
-    monkeypatch.setattr(cluster, "reassign", reassign)
-    cluster.at(3.0, lambda: cluster.kill(3))
-
-    events = list(run(job(plan, broker_grace_s=30.0), cluster))
-
-    [aside] = [event for event in events if event.event == "set-aside"]
-    assert not aside.is_cancelled
-    assert "refuses to cancel it" in aside.reason
-    assert events[-1].status == "stopped"

@@ -40,9 +40,9 @@ def judge_lists(case: Drawn, made: Planned) -> None:
     if asked.replication_factor is not None:
         assert {len(row) for row in rows} == {asked.replication_factor}
     if asked.replica_assignment is not None:
-        told = asked.replica_assignment.split(",")
+        given = asked.replica_assignment.split(",")
         assert rows == [
-            [int(b) for b in row.split(":")] for row in told[created.first :]
+            [int(b) for b in row.split(":")] for row in given[created.first :]
         ]
         return
     may = open_brokers(case, made.plan.state)

@@ -1,6 +1,5 @@
 """Why no plan keeps every hard rule: each of them where it forbids one."""
 
-from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.core.exact.work_limit import ExactWork
 from placement.core.model.solution import Status
 from placement.draft.draft import Settings
 from placement.model.cluster import LogDirState, Storage
@@ -21,12 +19,10 @@ from placement.operations.leaders import Leaders
 from placement.operations.rebalance import Rebalance
 from placement.operations.remove_brokers import RemoveBrokers
 from placement.operations.set_replication_factor import SetReplicationFactor
-from placement.planning.elastic.hard_goals import hard_alone
-from placement.planning.infeasibility.hard_bands import are_hard_goals_met
 from placement.planning.infeasibility.infeasible_rules import (
     explain_impossible,
 )
-from placement.planning.plan import make_draft, plan
+from placement.planning.plan import plan
 from placement.rules.anti_affinity import TopicsApart
 from placement.rules.broker_sets import BrokerSets
 from placement.rules.colocation import TopicsTogether
@@ -44,8 +40,7 @@ from placement.rules.pinning import (
     OnlyTrades,
 )
 from placement.rules.rack_rules import WithinRack
-from placement.rules.registry import HARD, LIFTED, goals_named
-from placement.synthetic.instances import Size, make_instance
+from placement.rules.registry import LIFTED
 from support.clusters import Dir, clusters, make_state
 from support.operations import lists_after
 
@@ -499,63 +494,6 @@ def test_of_what_cannot_be_packed_cp_sat_says_why_and_few_plans_are_made(monkeyp
     assert reason.is_irreducible
     # That it can be done without this rule; the proofs need no plan.
     assert len(made) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("family", "seed", "rules"),
-    [("e", 6, ("band-cpu", "band-out", "rack")), ("d", 7, ("band-cpu", "band-out"))],
-)
-def test_the_reason_why_bands_are_out_of_reach_needs_no_plan(
-    family, seed, rules, monkeypatch
-):
-    made = make_instance(family, Size(4, 3, 48, 16), seed, 0.02)
-    bands = frozenset(name for name in HARD if name.startswith("band-"))
-    options = Settings(bands=dict.fromkeys(Resource, 0.02), hard=bands, effort="quick")
-    found = plan(made.state, made.operation, options)
-    monkeypatch.setattr(
-        "placement.planning.infeasibility.infeasible_rules.find_remedies", lambda *_: ()
-    )
-
-    def refuse(settings):
-        raise AssertionError(settings)
-
-    reason = explain_impossible(made.operation, options, found, refuse)
-
-    assert (reason.rules, set(reason.helps)) == (rules, {True})
-    assert reason.is_irreducible
-    # Of the bands named, prices that are checked prove it as well.
-    named = bands.intersection(rules)
-    alone = replace(
-        options,
-        hard=named,
-        resources=tuple(one for one in Resource if f"band-{one}" in named),
-        effort="normal",
-    )
-    assert plan(made.state, made.operation, alone).solution.status is Status.INFEASIBLE
-
-
-@settings(max_examples=60)
-@given(
-    clusters(min_brokers=2),
-    st.sets(st.sampled_from(sorted(HARD)), min_size=1),
-    st.sampled_from([0.0, 0.05, 0.3]),
-)
-def test_hard_goals_are_out_of_reach_only_where_no_plan_meets_them(state, hard, band):
-    options = Settings(
-        bands=dict.fromkeys(Resource, band), hard=goals_named(hard), effort="quick"
-    )
-    draft = make_draft(state, Rebalance(), options)
-    alone = hard_alone(options, draft)
-    draft = make_draft(state, Rebalance(), alone)
-
-    is_met = are_hard_goals_met(draft, alone, ExactWork(0, 0))
-
-    made = plan(state, Rebalance(), replace(options, effort="normal"))
-    if made.has_met_rules:
-        assert is_met is not False
-    if made.solution.status is Status.INFEASIBLE:
-        assert not is_met
 
 
 def test_what_is_short_in_a_rack_is_named():

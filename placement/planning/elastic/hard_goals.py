@@ -63,9 +63,11 @@ def harden(
         return found
     if found.draft.is_emptied_dir is not None:
         return _with_missed(found, missed, is_proven=dirs_are_out_of_reach(found))
-    alone = found
-    if not _is_alone(found, settings):
-        alone = planned(hard_alone(settings, found.draft))
+    wanted = hard_alone(settings, found.draft)
+    has_others = wanted.rules != settings.rules or (
+        {*(wanted.resources or ())} != {*found.balanced}
+    )
+    alone = planned(wanted) if has_others else found
     if alone.has_met_rules and not all_missed(alone, settings):
         note = Note(what="goals-left", message=GOALS_LEFT)
         return replace(alone, notes=(*alone.notes, note))
@@ -84,14 +86,6 @@ def _with_missed(
         shortfalls=(*found.solution.shortfalls, *missed),
     )
     return replace(found, solution=solution)
-
-
-def _is_alone(found: PlannedPlacement, settings: Settings) -> bool:
-    """Return whether a plan was made with the hard goals alone."""
-    alone = hard_alone(settings, found.draft)
-    return alone.rules == settings.rules and set(alone.resources or ()) == set(
-        found.balanced
-    )
 
 
 def hard_alone(settings: Settings, draft: Draft) -> Settings:

@@ -189,18 +189,13 @@ def _bare_problem(draft: Draft) -> Problem:
     return build_problem(draft, find_targets(shares, nothing, nothing), ())
 
 
-def _is_disproved(draft: Draft, *, exactly: bool = False) -> bool:
-    """
-    Return whether a draft is proven to be infeasible; bands do not count.
-
-    `exactly` adds the proof of CP-SAT for small problems.
-    """
+def _is_disproved(draft: Draft) -> bool:
+    """Return whether fast bounds prove a draft infeasible; bands do not count."""
     if draft.is_emptied_dir is not None:
         return are_dirs_impossible(draft)
     if draft.shortfalls or kept_on_removed(draft):
         return True
-    problem = _bare_problem(draft)
-    return is_impossible(problem) or (exactly and is_infeasible(problem))
+    return is_impossible(_bare_problem(draft))
 
 
 class _Filter:
@@ -273,18 +268,27 @@ class _Filter:
             if name in lifted:
                 settings = rule.lifted(settings)
         draft = make_draft(self._state, self._operation, settings)
-        if _is_disproved(draft, exactly=self.is_small):
+        if _is_disproved(draft):
             return _Verdict.IMPOSSIBLE
         if not self.is_small:
             return _Verdict.UNKNOWN
-        if settings.hard and draft.is_emptied_dir is None:
+        is_met = self._solved(draft, settings)
+        if is_met is not None:
+            return _Verdict.POSSIBLE if is_met else _Verdict.IMPOSSIBLE
+        return self._search(settings)
+
+    def _solved(self, draft: Draft, settings: Settings) -> bool | None:
+        """Return whether there is a plan, by CP-SAT; `None`: not known."""
+        if draft.is_emptied_dir is not None:
+            return None
+        if settings.hard:
             # Goals that are not hard decide nothing.
             alone = hard_alone(settings, draft)
-            draft = make_draft(self._state, self._operation, alone)
-            is_met = are_hard_goals_met(draft, alone, self._work)
+            hard = make_draft(self._state, self._operation, alone)
+            is_met = are_hard_goals_met(hard, alone, self._work)
             if is_met is not None:
-                return _Verdict.POSSIBLE if is_met else _Verdict.IMPOSSIBLE
-        return self._search(settings)
+                return is_met
+        return False if is_infeasible(_bare_problem(draft)) else None
 
     def _search(self, settings: Settings) -> _Verdict:
         """Search for a plan, with more effort if the cluster is tiny."""

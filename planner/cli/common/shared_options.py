@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any, get_type_hints
 
@@ -59,7 +60,7 @@ def declare(
 
 
 def gathered(
-    gatherer: Callable[..., Any], *, instead_of: str
+    gatherer: Callable[..., Any], *, instead_of: str, argument: str | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """
     Return a decorator that adds options to a command, as the value of a parameter.
@@ -70,6 +71,8 @@ def gathered(
         Function or class whose signature lists the options; makes the value of them.
     instead_of
         Parameter of the command that receives the value.
+    argument
+        Parameter of some commands whose value becomes a field of the value as well.
     """
     names = parameters_of(gatherer)
 
@@ -77,6 +80,8 @@ def gathered(
         @wraps(command)
         def call(**given: Any) -> None:  # noqa: ANN401 - as given
             value = gatherer(**{name: given.pop(name) for name in names})
+            if argument is not None:
+                value = replace(value, **{argument: given.get(argument)})
             command(**given, **{instead_of: value})
 
         return declare(call, command, gatherer, instead_of=instead_of)

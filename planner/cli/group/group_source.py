@@ -1,10 +1,9 @@
 """Source of the group of a command: a file, a text, or a running cluster."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import wraps
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +16,7 @@ from planner.cli.common.common_options import (
     Timeout,
 )
 from planner.cli.common.output import notes_unless
-from planner.cli.common.shared_options import declare, parameters_of
+from planner.cli.common.shared_options import gathered
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -205,24 +204,12 @@ def _source(
     )
 
 
-def with_source(command: Callable[..., None]) -> Callable[..., None]:
-    """
-    Add the options of the source of a group to a command.
+with_source = gathered(_source, instead_of="source", argument="group")
+"""
+Decorator of a command that takes the source of a group as its parameter ``source``.
 
-    Parameters
-    ----------
-    command
-        Function whose last parameter, ``source``, receives the options, and the
-        argument ``group`` if the command declares one.
-    """
-    shared = parameters_of(_source)
-
-    @wraps(command)
-    def call(**given: Any) -> None:  # noqa: ANN401 - as given
-        source = _source(**{name: given.pop(name) for name in shared})
-        command(**given, source=replace(source, group=given.get("group")))
-
-    return declare(call, command, _source, instead_of="source")
+The source has the command's argument ``group``, if it declares one.
+"""
 
 
 def _refused(named: Sequence[str], rule: str, remedy: str) -> BadInputError:

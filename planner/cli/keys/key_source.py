@@ -1,8 +1,6 @@
 """Source of the sample of a `keys` command: a file, or a topic of a running cluster."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +14,7 @@ from planner.cli.common.common_options import (
     Resolve,
     Timeout,
 )
-from planner.cli.common.shared_options import declare, parameters_of
+from planner.cli.common.shared_options import gathered
 from planner.errors import BadInputError, InputProblem
 
 if TYPE_CHECKING:
@@ -263,21 +261,5 @@ def _source(
     )
 
 
-def with_key_source(command: Callable[..., None]) -> Callable[..., None]:
-    """
-    Add the options of the source of a sample to a command.
-
-    Parameters
-    ----------
-    command
-        Function with an argument ``sample``, whose last parameter, ``source``, receives
-        the options.
-    """
-    shared = parameters_of(_source)
-
-    @wraps(command)
-    def call(**given: Any) -> None:  # noqa: ANN401 - as given
-        source = _source(**{name: given.pop(name) for name in shared})
-        command(**given, source=replace(source, sample=given.get("sample")))
-
-    return declare(call, command, _source, instead_of="source")
+with_key_source = gathered(_source, instead_of="source", argument="sample")
+"""Decorator of a command that takes a `KeySource` as its parameter ``source``."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +17,6 @@ from placement.model.cluster import ClusterState
 from placement.operations.descriptor import describe
 from placement.operations.operation import Operation
 from placement.planning.infeasibility.infeasible_rules import explain_impossible
-from placement.planning.new_partitions.plan_new_partitions import (
-    explain_new,
-    place_by_hand,
-    place_new,
-)
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import plan as plan_placement
 from planner.options.cluster_options import ResolvedOptions, read_request
@@ -36,13 +32,14 @@ from planner.plan.documents.topic_patches import (
 )
 from planner.plan.folder.plan_folder import target_lists
 from planner.plan.input.check_settings import with_chosen_rules
-from planner.plan.run.check_new_partitions import check_new
-from planner.plan.run.new_partitions_request import Asked, read_new_request
 from planner.plan.run.outcome_notes import with_outcome_notes
 from planner.plan.waves.wave_files import check_planned, plan_waves
 from planner.progress import stage
 from planner.text.format import bytes_text, percent_text
 from planner.topic_resources import NO_RESOURCES, TopicResource
+
+if TYPE_CHECKING:
+    from planner.plan.run.new_partitions_request import Asked
 
 CHECKED_AT_ONCE = 100_000
 """Number of replicas up to which a plan is checked without a thread."""
@@ -113,6 +110,9 @@ def make(
     given = request.options
     state = seen_as(state, given.rack_map, given.cpu_weight)
     if describe(request.goal).creates_partitions:
+        # Other operations do without these modules, which take long to import.
+        from planner.plan.run.new_partitions_request import read_new_request
+
         asked, resolved = read_new_request(state, request, cluster_configs)
         made = _with_new_partitions(asked, resolved, taken_at, resources)
         return replace(made, plan=replace(made.plan, identity=identity))
@@ -148,12 +148,19 @@ def make(
 
 
 def _with_new_partitions(
-    asked: Asked,
+    asked: "Asked",
     resolved: ResolvedOptions,
     taken_at: str | None,
     resources: Mapping[str, TopicResource],
 ) -> Planned:
     """Plan the placement of new partitions, or check a given one."""
+    from placement.planning.new_partitions.plan_new_partitions import (
+        explain_new,
+        place_by_hand,
+        place_new,
+    )
+    from planner.plan.run.check_new_partitions import check_new
+
     state, grown, settings = asked.state, asked.grown, resolved.settings
     stage("placing new partitions")
     infeasible_set = None

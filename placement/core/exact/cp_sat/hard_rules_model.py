@@ -105,7 +105,6 @@ class RulesModel(PlacesModel):
             lower, upper = int(bands.lower[b, r]), int(bands.upper[b, r])
             terms, weights = self._load_terms(b, r)
             fixed = int(self.problem.bins.fixed[b, r])
-            self.under("band", self.problem.resources[r])
             if upper < NO_LIMIT:
                 self.add_at_most(terms, weights, upper - fixed)
             if lower > fixed:
