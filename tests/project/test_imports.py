@@ -28,6 +28,19 @@ def test_packages_import_without_heavy_libraries(tmp_path):
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
+def test_plans_that_move_replicas_import_nothing_of_new_partitions(tmp_path):
+    code = (
+        "import sys, planner.plan.run.make_plan, planner.plan.screen.plan_screen; "
+        "others = {'assignment', 'placement.placers', 'pydantic', 'numpy.random',"
+        "'placement.planning.new_partitions'};"
+        "print(sorted(others & set(sys.modules)))"
+    )
+
+    done = run_python(code, tmp_path)
+
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
 @pytest.mark.parametrize(
     "imports",
     [
