@@ -173,8 +173,14 @@ def _refuse_overflow(
 
 
 def preferred_leaders(state: ClusterState) -> IndexArray:
-    """Return ``(P,)`` row of the first live replica's broker, or `ABSENT`."""
-    return state.replicas.broker_idx_at(first_live_replica(state))
+    """
+    Return ``(P,)`` row of the broker that leads after preferred elections.
+
+    This is the broker of the first live replica; `ABSENT` without a live replica that
+    may lead, since an election then elects nobody.
+    """
+    first = np.where(state.has_source, first_live_replica(state), ABSENT)
+    return state.replicas.broker_idx_at(first)
 
 
 def first_live_replica(state: ClusterState) -> WeightArray:

@@ -170,8 +170,7 @@ class Reassignment:
     def _made(self) -> ClusterState:
         before = self.before
         state = replace(before, replicas=self._replicas_after())
-        leader = preferred_leaders(state)
-        leader = np.where(self._has_source, leader, ABSENT).astype(np.int32)
+        leader = preferred_leaders(state).astype(np.int32)
         return replace(
             state,
             partitions=replace(before.partitions, leader_idx=leader),

@@ -28,6 +28,7 @@ from placement.core.solve import prove, solve
 from placement.core.solve_parts import solve_in_parts
 from placement.core.solve_roles import solve_order
 from placement.draft.draft import Draft
+from placement.draft.evacuated_load import evacuated_load
 from placement.leadership.follower_order import spread_successors
 from placement.leadership.list_positions import with_even_positions
 from placement.log_dirs.joint_problem import DirParts
@@ -45,7 +46,6 @@ from placement.planning.decode import (
 )
 from placement.planning.encode import (
     build_problem,
-    evacuated_load,
     leading_replicas,
     unplaced_load,
 )
@@ -180,8 +180,13 @@ def _proven_by_cases(
     state, known = best.draft.state, best.solution.best
     is_small = state.num_partitions * state.num_brokers <= MANY_CELLS
     # A bound claimed by a solver alone is worth a proof that can be verified.
-    gap = best.solution.certificate.cost.gap
-    if not (is_small and best.has_met_rules and gap != 0):
+    cost = best.solution.certificate.cost
+    gap = cost.gap
+    if cost.is_least:
+        leaves = effort.tree_leaves // 2
+        effort = replace(effort, closed=effort.stated_gap, tree_leaves=leaves)
+    is_closed = gap is not None and gap <= effort.closed
+    if is_closed or not (is_small and best.has_met_rules):
         return best, 0.0
     problem = build_problem(best.draft, best.targets, best.balanced)
     models = ExactModels(Moving.of(problem).problem, effort)

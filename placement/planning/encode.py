@@ -5,12 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from placement.array_types import IndexArray
 from placement.core.model.node_limits import with_loads_kept
 from placement.core.model.problem import (
     NO_LIMIT,
     NOWHERE,
-    Movability,
     Problem,
 )
 from placement.draft.draft import Draft
@@ -176,28 +174,6 @@ def decided_copies(draft: Draft) -> DecidedCopies:
     return DecidedCopies(
         int(copied.sum()), int(size.sum()), int(crossing[copied].sum())
     )
-
-
-def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
-    """
-    Return the ``(R,)`` load of replicas that must move, shared by remaining brokers.
-
-    Parameters
-    ----------
-    draft
-        Draft with the movability of each replica.
-    leader
-        ``(P,)`` row of the broker that leads each partition.
-    """
-    weights, replicas = draft.weights, draft.state.replicas
-    of = replicas.partition_idx
-    must = np.equal(draft.movability, Movability.MUST)
-    load: WeightArray = weights.replica[of[must]].sum(axis=0)
-    if len(weights.own):
-        load[0] += weights.own[must].sum()
-    led_there = must & np.equal(replicas.broker_idx, leader[of])
-    load += weights.leader[of[led_there]].sum(axis=0)
-    return load
 
 
 def unplaced_load(draft: Draft) -> WeightArray:

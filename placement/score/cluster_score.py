@@ -7,10 +7,10 @@ import numpy as np
 
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft, Note, Settings, start_draft
+from placement.draft.evacuated_load import evacuated_load
 from placement.model.cluster import ClusterState
 from placement.model.load import (
     RESOURCES,
-    WeightArray,
     broker_loads,
     heaviest_replicas,
     preferred_leaders,
@@ -157,10 +157,7 @@ def _plan_targets(draft: Draft, measured: Measured) -> Targets:
         return measured.targets
     load = broker_loads(state, weights, leader)
     heaviest = heaviest_replicas(state, weights, leader)
-    of = state.replicas.partition_idx[must]
-    incoming: WeightArray = weights.replica[of].sum(axis=0)
-    if len(weights.own):
-        incoming[0] += weights.own[must].sum()
+    incoming = evacuated_load(draft, leader)
     return find_targets(measured.shares, load, heaviest, incoming)
 
 

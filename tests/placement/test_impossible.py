@@ -1,5 +1,6 @@
 """Why no plan keeps every hard rule: each of them where it forbids one."""
 
+from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 
@@ -40,7 +41,7 @@ from placement.rules.pinning import (
     OnlyTrades,
 )
 from placement.rules.rack_rules import WithinRack
-from placement.rules.registry import LIFTED
+from placement.rules.registry import LIFTED, goals_named
 from support.clusters import Dir, clusters, make_state
 from support.operations import lists_after
 
@@ -542,16 +543,45 @@ def test_of_a_large_cluster_only_what_is_proven_is_a_reason(monkeypatch):
     assert not why.is_irreducible
 
 
-OPERATIONS = st.sampled_from([Rebalance(), AddBrokers(), RemoveBrokers((0, 1, 2))])
+@pytest.mark.parametrize(
+    "broken", [{"max_replicas": [2, 9, 9, 9]}, {"racks": "aabc"}], ids=["full", "racks"]
+)
+@pytest.mark.parametrize("operation", [AddBrokers(()), RemoveBrokers((3,))])
+def test_violations_that_stay_are_no_reason_for_missed_goals(broken, operation):
+    state = make_state([[0, 1]] * 3, ids=range(4), size_bytes=40, **broken)
+    disk = goals_named({"band-disk"})
+    options = Settings(bands={Resource.DISK: 0.02}, hard=disk, effort="quick")
+
+    found, why = infeasible_set(state, operation, options)
+
+    assert not found.has_met_rules
+    assert "band-disk" in why.rules
+    assert not {"max-replicas", "rack"}.intersection(why.rules)
+    assert plan(state, operation, replace(options, hard=frozenset())).has_met_rules
+
+
+OPERATIONS = st.sampled_from(
+    [
+        *(Rebalance(), AddBrokers(), AddBrokers((1, 3)), Leaders()),
+        *(
+            RemoveBrokers((0, 1, 2)),
+            Demote((0, 1)),
+            Fix(),
+            SetReplicationFactor({"t0": 2}),
+        ),
+    ]
+)
 WISHES = st.builds(
     Settings,
     max_moves=st.sampled_from([None, 0, 1]),
     destination_brokers=st.sampled_from([None, frozenset(range(20))]),
+    bands=st.sampled_from([{}, dict.fromkeys(Resource, 0.05)]),
+    hard=st.sampled_from([frozenset(), goals_named({"bands"})]),
     effort=st.just("quick"),
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=60)
 @given(clusters(min_brokers=2), OPERATIONS, WISHES)
 def test_reasons_of_any_cluster(state, operation, options):
     found, why = infeasible_set(state, operation, options)
@@ -567,5 +597,5 @@ def test_reasons_of_any_cluster(state, operation, options):
     assert not plan(state, operation, lifted).has_met_rules or not why.is_proven
     for rule, helps in zip(why.rules, why.helps, strict=True):
         if helps:
-            without = LIFTED[rule].lifted(options)
+            without = replace(LIFTED[rule].lifted(options), effort="normal")
             assert plan(state, operation, without).has_met_rules

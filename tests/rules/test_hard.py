@@ -69,6 +69,23 @@ def test_a_band_that_cannot_be_met_is_no_plan():
     assert hard.is_ok
 
 
+def test_leaders_that_no_election_elects_count_for_no_band():
+    # The last partition has live replicas, but none that may lead.
+    state = make_state(
+        [[0, 1], [1, 0], [0, 1]], racks="ab",
+        isr=[[0, 1], [0, 1], []], leaders=[0, 1, None],
+    )  # fmt: skip
+    found = plan(
+        state,
+        Rebalance(),
+        Settings(bands={Resource.LEADERS: 0}, hard=goals_named(["band-leaders"])),
+    )
+
+    assert not list(missed_goals(found, found.draft.settings))
+    assert found.has_met_rules
+    assert found.is_nothing
+
+
 @pytest.mark.slow
 def test_a_soft_rule_that_gives_way_makes_no_hard_goal_soft():
     # Three replicas a broker are too few, and no plan with more is found in the bands.

@@ -84,7 +84,10 @@ class Effort:
     role_work
         Deterministic seconds for fewer role changes at the places found.
     closed
-        Relative gap at which CP-SAT counts an answer as optimal.
+        Relative gap (0-1) at which CP-SAT, or branch and bound with a witness, ends.
+    stated_gap
+        Relative gap (0-1) at which branch and bound with a witness ends if a solver
+        states that the answer is optimal.
     """
 
     steps_per_item: int
@@ -118,6 +121,7 @@ class Effort:
     part_items: int = 0
     role_work: float = 0.0
     closed: float = CLOSED
+    stated_gap: float = CLOSED
 
 
 QUICK = Effort(
@@ -155,6 +159,7 @@ NORMAL = Effort(
     part_work=0.6,
     part_items=4_000,
     role_work=0.2,
+    stated_gap=0.005,
 )
 THOROUGH = Effort(
     steps_per_item=20,
@@ -191,6 +196,7 @@ EXACT = replace(
     part_work=10.0,
     role_work=10.0,
     closed=0.0,
+    stated_gap=0.0,
 )
 """Budget of a search that ends with a proof or at a deadline."""
 EFFORTS = {"quick": QUICK, "normal": NORMAL, "thorough": THOROUGH, "exact": EXACT}

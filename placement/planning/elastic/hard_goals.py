@@ -14,6 +14,7 @@ import numpy as np
 
 from placement.core.model.solution import Shortfall, Status
 from placement.draft.draft import Draft, Note, Settings
+from placement.draft.evacuated_load import is_total_fixed
 from placement.draft.rule_tables import SoftColumn
 from placement.leadership.list_positions import uneven_positions
 from placement.model.cluster import ClusterState
@@ -21,13 +22,11 @@ from placement.model.load import (
     LEADING,
     RESOURCES,
     Resource,
-    broker_loads,
-    heaviest_replicas,
-    preferred_leaders,
-    weigh,
+    loads_of,
 )
 from placement.model.targets import COUNTS, Targets, find_targets
 from placement.planning.elastic.hard_dir_band import dirs_are_out_of_reach, missed_dirs
+from placement.planning.encode import leading_replicas
 from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import BAND
 from placement.rules.list_positions import EVEN_POSITIONS, with_counts
@@ -182,17 +181,14 @@ def _hard_targets(
     if not found.draft.evens_positions or "even-positions" in settings.hard:
         return found.targets
     bands = np.array([settings.band(resource) for resource in RESOURCES])
-    weights, leader = weigh(after), preferred_leaders(after)
-    load = broker_loads(after, weights, leader)
-    heaviest = heaviest_replicas(after, weights, leader)
-    return find_targets(replace(found.shares, bands=bands), load, heaviest)
+    return find_targets(replace(found.shares, bands=bands), *loads_of(after))
 
 
 def _missed_bands(
     found: PlannedPlacement, targets: Targets, hard: frozenset[str]
 ) -> Iterator[Shortfall]:
     draft, after = found.draft, found.reassignment.after()
-    load = broker_loads(after, weigh(after), preferred_leaders(after))
+    load, _ = loads_of(after)
     outside = targets.outside(load)
     if draft.old_may_be_low:
         outside[(load < targets.lower) & ~draft.is_new[:, None]] = 0.0
@@ -260,7 +256,8 @@ def is_band_fixed(draft: Draft, targets: Targets, resource: Resource) -> bool:
     Return whether a band is the same wherever the heaviest replicas end.
 
     A broker with a replica heavier than its target is set aside, and others share the
-    rest: both depend on where that replica ends.
+    rest: both depend on where that replica ends. So does the load that is shared, if a
+    replica outside the brokers that stay may move to them.
 
     Parameters
     ----------
@@ -268,6 +265,9 @@ def is_band_fixed(draft: Draft, targets: Targets, resource: Resource) -> bool:
         A draft, its targets, and the resource of the band.
     """
     r, weights = RESOURCES.index(resource), draft.weights
+    leader = draft.state.replicas.broker_idx_at(leading_replicas(draft))
+    if not is_total_fixed(draft, leader)[r]:
+        return False
     if resource in COUNTS:
         # Below one replica, a band wider than its target depends on there being one.
         return draft.settings.band(resource) <= 1

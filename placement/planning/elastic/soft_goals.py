@@ -29,13 +29,12 @@ from placement.array_types import BoolArray
 from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Note, Settings
 from placement.draft.soft_rules import Eased
-from placement.model.load import RESOURCES, WeightArray
+from placement.model.load import RESOURCES, WeightArray, loads_of
 from placement.planning.elastic.hard_goals import GOALS_LEFT, all_missed, hard_alone
 from placement.planning.elastic.least_caps import Planner, cap_notes, least_caps
 from placement.planning.elastic.soft_notes import (
     broker_sets,
     fullest_of,
-    loads_after,
     rack_broken,
     rack_caps,
     rules_of,
@@ -313,7 +312,7 @@ def _in_the_way(found: PlannedPlacement) -> BoolArray:
     for shortfall in found.solution.shortfalls:
         if shortfall.group >= 0:
             chosen[shortfall.group] = True
-    over = np.greater(loads_after(after), ruled_capacities(found.draft))
+    over = np.greater(loads_of(after)[0], ruled_capacities(found.draft))
     full: BoolArray = over.max(axis=1)
     on_full = full[after.replicas.broker_idx]
     chosen[after.replicas.partition_idx[on_full]] = True
@@ -323,7 +322,7 @@ def _in_the_way(found: PlannedPlacement) -> BoolArray:
 def _room(tried: PlannedPlacement, eased: Eased) -> Eased:
     """Return the relaxations with the amounts that a plan needs of them."""
     draft, after = tried.draft, tried.reassignment.after()
-    load = loads_after(after)
+    load, _ = loads_of(after)
     sets = broker_sets(draft)
     return replace(
         eased,

@@ -16,9 +16,7 @@ from placement.model.load import (
     UNITS,
     Resource,
     WeightArray,
-    broker_loads,
-    preferred_leaders,
-    weigh,
+    loads_of,
 )
 from placement.model.reassignment import Reassignment
 from placement.rules.anti_affinity import TopicsApart, shared_brokers
@@ -47,7 +45,7 @@ def soft_notes(
         Names of the relaxed rules.
     """
     after = reassignment.after()
-    load = loads_after(after)
+    load, _ = loads_of(after)
     yield from _broker_notes(draft, load, rules)
     yield from _host_notes(draft, load, rules)
     if "rack" in rules:
@@ -180,8 +178,3 @@ def broker_sets(draft: Draft) -> BrokerSets | None:
 def rules_of(draft: Draft, kind: type[Kind]) -> Iterator[Kind]:
     """Return the rules of one kind under which a plan was made."""
     return (rule for rule in draft.settings.rules if isinstance(rule, kind))
-
-
-def loads_after(after: ClusterState) -> WeightArray:
-    """Return ``(B, R)`` loads of the brokers."""
-    return broker_loads(after, weigh(after), preferred_leaders(after))

@@ -17,6 +17,10 @@ from placement.planning.band_fixpoint import loads_before
 from placement.planning.decode import to_reassignment
 from placement.planning.elastic.hard_goals import is_band_fixed
 from placement.planning.encode import build_problem
+from placement.planning.outcome.prior_violations import (
+    admit_existing,
+    has_worse_racks,
+)
 from placement.planning.plan import draft_shares
 
 
@@ -47,6 +51,7 @@ def are_hard_goals_met(
     balanced = settings.resources or ()
     fixed = tuple(r for r in balanced if is_band_fixed(draft, targets, r))
     problem = build_problem(draft, targets, fixed)
+    problem = admit_existing(draft, problem)
     found, at = within_bands(problem, work)
     if found is Found.NONE:
         return False
@@ -64,4 +69,5 @@ def _is_met(draft: Draft, problem: Problem, at: Arrangement) -> bool:
     value = evaluate(problem, at)
     if value.key[0] or not value.is_in_band:
         return False
-    return not len(overfull_dirs(draft, to_reassignment(draft, at)))
+    lists = to_reassignment(draft, at)
+    return not (len(overfull_dirs(draft, lists)) or has_worse_racks(draft, lists))

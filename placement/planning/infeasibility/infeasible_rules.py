@@ -37,6 +37,7 @@ from placement.planning.infeasibility.rule_assumptions import (
     enough_rules,
     is_infeasible,
 )
+from placement.planning.outcome.prior_violations import admit_existing
 from placement.planning.outcome.result import PlannedPlacement
 from placement.planning.plan import draft_shares, make_draft, plan
 from placement.rules.registry import LIFTED, RULES, rules_named
@@ -182,11 +183,12 @@ def _remedies(
 
 
 def _bare_problem(draft: Draft) -> Problem:
-    """Return the problem with every resource and without bands."""
+    """Return the problem with every resource, without bands and repairs of none."""
     shares = draft_shares(draft)
     shape = (draft.state.num_brokers, len(RESOURCES))
     nothing = np.zeros(shape, dtype=np.int64)
-    return build_problem(draft, find_targets(shares, nothing, nothing), ())
+    problem = build_problem(draft, find_targets(shares, nothing, nothing), ())
+    return admit_existing(draft, problem)
 
 
 def _is_disproved(draft: Draft) -> bool:
