@@ -1,7 +1,5 @@
 """Polishing of an answer: ruin and recreate, exact models, and the better of two."""
 
-import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from placement.core.bounds.cover_bounds import reached_bands
@@ -19,8 +17,6 @@ from placement.core.model.problem import Problem
 from placement.core.model.search_budget import Effort
 from placement.core.search.local_search import Searcher
 
-SEED_STEP = 1_000_003
-"""Step between the seeds of parallel searches: far from seeds that users choose."""
 MOVES_PER_ROUND = 200
 """Largest number of moves per ruin round for which ruin is worth its time."""
 
@@ -59,23 +55,13 @@ def polish(problem: Problem, answer: Answer, how: How) -> tuple[Arrangement, Val
 
 
 def _recreate(problem: Problem, answer: Answer, how: How) -> tuple[Arrangement, Value]:
-    """Ruin and recreate with several seeds in parallel; return the best answer."""
+    """Improve an answer by rounds of ruin and recreate."""
     # A bound on the copied cost does not include the price of the moves.
     is_bound = not problem.price_per_move and answer.value.is_in_band
     enough = int(answer.cost * (1 + how.effort.gap)) if is_bound else 0
 
-    def search(number: int) -> tuple[Arrangement, Value]:
-        searcher = Searcher(
-            problem, how.effort, how.seed + number * SEED_STEP, how.deadline
-        )
-        return searcher.recreate(answer.at, answer.value, enough)
-
-    if (searches := how.effort.searches) == 1:
-        return search(0)
-    # Compiled kernels release the GIL. The number of threads does not change answers.
-    with ThreadPoolExecutor(min(searches, os.cpu_count() or 1)) as pool:
-        found = list(pool.map(search, range(searches)))
-    return min(found, key=lambda answer: answer[1].key)
+    searcher = Searcher(problem, how.effort, how.seed, how.deadline)
+    return searcher.recreate(answer.at, answer.value, enough)
 
 
 def _exact(

@@ -13,9 +13,9 @@ def evacuated_load(draft: Draft, leader: IndexArray) -> WeightArray:
     """
     Return the ``(R,)`` load that must move to the brokers that stay.
 
-    It lies on brokers that do not stay (or do not lead, for resources that the leader
-    alone uses): replicas that must move, and leadership that must be handed on. Copies
-    without a broker are part of it. What must move from one broker that stays to
+    It is the load of brokers that do not stay (or do not lead, for resources that the
+    leader alone uses): replicas that must move, and leadership that must be handed on.
+    Copies without a broker are part of it. What must move from one broker that stays to
     another, as from a failed log dir, is not.
 
     Parameters

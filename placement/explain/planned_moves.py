@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from placement.draft.draft import Draft
 from placement.draft.evacuated_load import evacuated_load
+from placement.draft.leading_replicas import leading_replicas
 from placement.explain.move_reasons import Explained, Standing, explain_moves
 from placement.explain.move_table import Moves, list_moves
 from placement.model.load import (
@@ -14,7 +15,6 @@ from placement.model.load import (
 )
 from placement.model.reassignment import Reassignment
 from placement.model.targets import Shares, find_targets
-from placement.planning.encode import leading_replicas
 from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import hard_capacities
 

@@ -177,7 +177,7 @@ def preferred_leaders(state: ClusterState) -> IndexArray:
     Return ``(P,)`` row of the broker that leads after preferred elections.
 
     This is the broker of the first live replica; `ABSENT` without a live replica that
-    may lead, since an election then elects nobody.
+    may lead, since no election elects a leader then.
     """
     first = np.where(state.has_source, first_live_replica(state), ABSENT)
     return state.replicas.broker_idx_at(first)

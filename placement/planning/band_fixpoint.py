@@ -29,6 +29,7 @@ from placement.core.solve_parts import solve_in_parts
 from placement.core.solve_roles import solve_order
 from placement.draft.draft import Draft
 from placement.draft.evacuated_load import evacuated_load
+from placement.draft.leading_replicas import leading_replicas
 from placement.leadership.follower_order import spread_successors
 from placement.leadership.list_positions import with_even_positions
 from placement.log_dirs.joint_problem import DirParts
@@ -46,7 +47,6 @@ from placement.planning.decode import (
 )
 from placement.planning.encode import (
     build_problem,
-    leading_replicas,
     unplaced_load,
 )
 from placement.planning.outcome.column_shortfalls import with_rules_named

@@ -12,6 +12,7 @@ from placement.core.model.problem import (
     Problem,
 )
 from placement.draft.draft import Draft
+from placement.draft.leading_replicas import leading_replicas
 from placement.draft.rule_tables import class_tables
 from placement.draft.topic_spread import topic_caps
 from placement.model.cluster import ABSENT
@@ -21,7 +22,6 @@ from placement.model.load import (
     Resource,
     WeightArray,
     add_to,
-    first_live_replica,
 )
 from placement.model.targets import Targets
 from placement.rules.hard_levels import (
@@ -100,20 +100,6 @@ def build_problem(
         **_caps(draft),
     )
     return problem if draft.repairs_capacity else with_loads_kept(problem)
-
-
-def leading_replicas(draft: Draft) -> npt.NDArray[np.int64]:
-    """
-    Return ``(P,)`` the leading replica, or the future leader if all must move.
-
-    This is the first live replica, or none if no copy can be fetched. If no replica is
-    live and the partition is not left alone, its replicas are evacuated and the first
-    one leads on its new broker.
-    """
-    state = draft.state
-    leading = np.where(state.has_source, first_live_replica(state), ABSENT)
-    will_lead = (leading == ABSENT) & ~draft.is_left_alone
-    return np.where(will_lead, state.replicas.start[:-1], leading)
 
 
 def _is_transient(draft: Draft) -> npt.NDArray[np.bool_]:

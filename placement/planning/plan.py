@@ -16,6 +16,7 @@ from placement.core.model.deadline import Deadline
 from placement.core.model.search_budget import EFFORTS
 from placement.core.model.solution import Bounded, Certificate, Solution, Status
 from placement.draft.draft import Draft, Settings, start_draft
+from placement.draft.leading_replicas import leading_replicas
 from placement.draft.rule import Rule
 from placement.log_dirs.dir_plan import plan_dirs
 from placement.log_dirs.joint_problem import DirParts
@@ -31,9 +32,6 @@ from placement.operations.operation import Operation
 from placement.planning.band_fixpoint import settle
 from placement.planning.elastic.hard_goals import all_missed, harden
 from placement.planning.elastic.soft_goals import soften
-from placement.planning.encode import (
-    leading_replicas,
-)
 from placement.planning.named_log_dirs import with_dirs_named, without_homeless
 from placement.planning.outcome.plan_notes import failed_dir_notes
 from placement.planning.outcome.result import PlannedPlacement

@@ -469,28 +469,6 @@ def test_the_price_of_a_move_is_in_no_bound():
     assert solution.status == Status.FEASIBLE
 
 
-def test_more_cores_change_nothing(monkeypatch):
-    problem = spread_out(num_bins=8, num_groups=60)
-    effort = replace(QUICK, rounds=40, searches=3)
-    found = []
-    for cores in (1, 2, 3):
-        monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
-        found.append(solve(problem, effort=effort).best)
-
-    for other in found[1:]:
-        assert np.array_equal(found[0].bin_of, other.bin_of)
-        assert np.array_equal(found[0].role_of, other.role_of)
-
-
-def test_the_best_of_several_searches_counts():
-    problem = spread_out(num_bins=8, num_groups=60)
-    alone, together = (
-        solve(problem, effort=replace(QUICK, rounds=40, searches=n)) for n in (1, 4)
-    )
-
-    assert evaluate(problem, together.best) <= evaluate(problem, alone.best)
-
-
 TERABYTES = 8 * 10**11
 
 

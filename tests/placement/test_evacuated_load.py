@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from placement.core.model.problem import Movability
 from placement.draft.evacuated_load import evacuated_load, is_total_fixed
+from placement.draft.leading_replicas import leading_replicas
 from placement.model.cluster import LogDirState
 from placement.model.load import LEADING, RESOURCES, Resource, loads_of
 from placement.operations.demote import Demote
 from placement.operations.fix import Fix
 from placement.operations.remove_brokers import RemoveBrokers
 from placement.planning.band_fixpoint import loads_before
-from placement.planning.encode import leading_replicas
 from placement.planning.plan import make_draft, plan
 from support.clusters import Dir, clusters, make_state
 

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 from placement.core.bounds.cover_bounds import Bands, cost_bound
 from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Settings, start_draft
+from placement.draft.leading_replicas import leading_replicas
 from placement.model.load import RESOURCES, broker_loads, heaviest_replicas
 from placement.model.targets import Members, find_targets, share_out
 from placement.operations.rebalance import Rebalance
-from placement.planning.encode import build_problem, leading_replicas
+from placement.planning.encode import build_problem
 from placement.planning.plan import RULES, plan
 from placement.score import score_cluster
 from placement.score.least_bytes import least_bytes

@@ -31,9 +31,6 @@ class Effort:
         Largest increase of the cost that a ruin round may cause at first, in multiples
         of the gap to the bound per moved item; it falls to 0 over the rounds. 0: only
         improvements are kept.
-    searches
-        Number of parallel ruin-and-recreate searches with different random numbers;
-        the best answer counts, the first of equal ones.
     gap
         Relative gap to the proven bound (0-1) above which more work is spent.
     milp_cells
@@ -97,7 +94,6 @@ class Effort:
     more_rounds: int = 0
     least_pay: float = 3e-4
     slack: float = 0.0
-    searches: int = 1
     gap: float
     milp_cells: int
     milp_nodes: int
@@ -164,10 +160,9 @@ NORMAL = Effort(
 THOROUGH = Effort(
     steps_per_item=20,
     rounds=10_000,
-    more_rounds=80_000,
-    least_pay=3e-5,
+    more_rounds=130_000,
+    least_pay=1e-5,
     slack=20.0,
-    searches=2,
     gap=0.0,
     milp_cells=2000,
     milp_nodes=50_000,

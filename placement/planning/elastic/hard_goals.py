@@ -15,6 +15,7 @@ import numpy as np
 from placement.core.model.solution import Shortfall, Status
 from placement.draft.draft import Draft, Note, Settings
 from placement.draft.evacuated_load import is_total_fixed
+from placement.draft.leading_replicas import leading_replicas
 from placement.draft.rule_tables import SoftColumn
 from placement.leadership.list_positions import uneven_positions
 from placement.model.cluster import ClusterState
@@ -26,7 +27,6 @@ from placement.model.load import (
 )
 from placement.model.targets import COUNTS, Targets, find_targets
 from placement.planning.elastic.hard_dir_band import dirs_are_out_of_reach, missed_dirs
-from placement.planning.encode import leading_replicas
 from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.hard_levels import BAND
 from placement.rules.list_positions import EVEN_POSITIONS, with_counts
