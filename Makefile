@@ -25,9 +25,9 @@ COVERAGE := $(PACKAGES:%=--cov=%) --cov-branch --cov-report=
 # Branches and lines that the tests must reach, in percent.
 COVERAGE_GATE := 95
 WORKERS := 2
-# Of `make test`: one for the tests on Kafka, which mostly wait for brokers, one for those
-# on Spark, and one for the rest, which all join in as soon as they are done.
-ALL_WORKERS := 3
+# Of `make test`: two for the tests on Kafka, which mostly wait for brokers, one for those
+# on Spark, and one for those on lakes, which all do the rest as soon as they are done.
+ALL_WORKERS := 4
 COMPILE := from placement.core.model.search_budget import NORMAL; from placement.core.search.preload import search_compiled; search_compiled(NORMAL, with_rare=True)
 # Of `make fuzz`: how many cases, and from which seed on; `make soak` draws from the seed too.
 CASES := 100000
