@@ -44,14 +44,22 @@ if PROFILE != "explore":
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
-    Keep tests that share a cluster or a session in one process each.
+    Keep tests that share a cluster or a session, or a module, in one process each.
 
-    While brokers start, elect and copy, the others have the processor. The groups come
-    first: nothing would run beside what is left of them in the end.
+    While brokers start, elect and copy, the others have the processor. Tests on a JVM
+    come first: nothing would run beside what is left of them in the end. Those in a
+    browser and modules with slow tests come next; what is left in the end is short.
     """
-    items.sort(key=needs_no_jvm)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(
+        key=lambda item: (
+            needs_no_jvm(item),
+            item.get_closest_marker("browser") is None,
+            item.path not in slow,
+        )
+    )
     for item in items:
-        if not needs_no_jvm(item):
+        if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(_group_of(item)))
         if PROFILE in MOST:
             is_slow = item.get_closest_marker("slow") is not None
@@ -65,7 +73,10 @@ def needs_no_jvm(item: pytest.Item) -> bool:
 
 
 def _group_of(item: pytest.Item) -> str:
-    """Return the group of a test on a JVM; lakes are marked as Spark as well."""
+    """Return the group of a test, whose tests run one after the other in a process."""
+    if needs_no_jvm(item):
+        return str(item.path.relative_to(item.config.rootpath))
+    # What is marked lake is marked spark as well.
     name = next(name for name in WITH_JVM if item.get_closest_marker(name))
     is_apart = name == "kafka" and not CLUSTERS & {*getattr(item, "fixturenames", ())}
     return "kafka-apart" if is_apart else name
