@@ -144,7 +144,7 @@ def _refuse_lost_groups(session: pytest.Session) -> None:
 
 COUNTED = 3
 """Examples of a property during which lines are counted."""
-COUNTED_CASES = 12
+COUNTED_CASES = 30
 """Cases of a test whose lines are counted, at most."""
 UNCOUNTED = pytest.StashKey[bool]()
 """Whether no line of a test is counted."""
