@@ -25,9 +25,11 @@ COVERAGE := $(PACKAGES:%=--cov=%) --cov-branch --cov-report=
 # Branches and lines that the tests must reach, in percent.
 COVERAGE_GATE := 95
 WORKERS := 2
-# Of `make test`: one for the tests on Kafka, which mostly wait for brokers, one for those
-# on Spark, and one for the rest, which all join in as soon as they are done.
-ALL_WORKERS := 3
+# Of `make test`: two for the tests on Kafka, which mostly wait for brokers, one for those
+# on Spark, and one for those on lakes, which all do the rest as soon as they are done.
+ALL_WORKERS := 4
+# In the groups and in the order of tests/conftest.py.
+GROUPED := --dist loadgroup --no-loadscope-reorder
 COMPILE := from placement.core.model.search_budget import NORMAL; from placement.core.search.preload import search_compiled; search_compiled(NORMAL, with_rare=True)
 # Of `make fuzz`: how many cases, and from which seed on; `make soak` draws from the seed too.
 CASES := 100000
@@ -54,7 +56,7 @@ test: needs-tests needs-browser wheel checks tests ## Lint, then every test on t
 	@$(BIN)/coverage report --skip-covered --fail-under=$(COVERAGE_GATE)
 
 quick: lint ## Lint and the tests that need no JVM and no browser and are not slow
-	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -q -n $(WORKERS) -m "not kafka and not spark and not browser and not slow"
+	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -q -n $(WORKERS) $(GROUPED) -m "not kafka and not spark and not browser and not slow"
 
 lint: env-dev linted ## ruff, mypy --strict and the direction of imports
 
@@ -151,4 +153,4 @@ checks: wheel
 # What needs Kafka or Spark in a process each, and so one after the other: see
 # tests/conftest.py.
 tests: wheel
-	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -n $(ALL_WORKERS) --dist loadgroup $(COVERAGE)
+	@KAFKA_PLANNER_EXPECT_INSTALLED=1 $(BIN)/pytest -q -n $(ALL_WORKERS) $(GROUPED) $(COVERAGE)

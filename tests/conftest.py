@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -28,8 +29,12 @@ settings.register_profile("explore", **STEADY)
 settings.load_profile(PROFILE)
 MOST = {"thorough": 40, "steady": 16, "quick": 4}
 """Examples of any property by profile; where there is none, what it asks for itself."""
+MOST_SLOW = MOST | {"steady": 6}
+"""Examples of a property that is marked `slow`."""
 WITH_JVM = ("kafka", "lake", "spark")
 """Marks of tests that need one."""
+CLUSTERS = {"shared_cluster", "slow_cluster"}
+"""Fixtures of clusters that stay for the whole run; other tests on Kafka start some."""
 if PROFILE != "explore":
     # Else numbers and texts are drawn from the source of whatever modules are loaded,
     # so that a test draws other examples alone than together with others.
@@ -39,26 +44,42 @@ if PROFILE != "explore":
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
-    Keep the tests on Kafka in one process, those on Spark in another, lakes in a third.
+    Keep tests that share a cluster or a session, or a module, in one process each.
 
-    While brokers start and elect, the others have the processor; and each has its
-    cluster, or its session, once. They come first: nothing would run beside what is
-    left of them in the end.
+    While brokers start, elect and copy, the others have the processor. Tests on a JVM
+    come first: nothing would run beside what is left of them in the end. Those in a
+    browser and modules with slow tests come next; what is left in the end is short.
     """
-    items.sort(key=needs_no_jvm)
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(
+        key=lambda item: (
+            needs_no_jvm(item),
+            item.get_closest_marker("browser") is None,
+            item.path not in slow,
+        )
+    )
     for item in items:
-        named = [name for name in WITH_JVM if item.get_closest_marker(name)]
-        # What is marked lake is marked spark as well, and is in the group of lakes.
-        for name in named[:1]:
-            item.add_marker(pytest.mark.xdist_group(name))
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(_group_of(item)))
         if PROFILE in MOST:
-            _draw_at_most(item, MOST[PROFILE])
+            is_slow = item.get_closest_marker("slow") is not None
+            _draw_at_most(item, (MOST_SLOW if is_slow else MOST)[PROFILE])
     _choose_uncounted(items)
 
 
 def needs_no_jvm(item: pytest.Item) -> bool:
     """Tell tests that need neither Kafka nor Spark."""
     return not any(map(item.get_closest_marker, WITH_JVM))
+
+
+def _group_of(item: pytest.Item) -> str:
+    """Return the group of a test, whose tests run one after the other in a process."""
+    if needs_no_jvm(item):
+        return str(item.path.relative_to(item.config.rootpath))
+    # What is marked lake is marked spark as well.
+    name = next(name for name in WITH_JVM if item.get_closest_marker(name))
+    is_apart = name == "kafka" and not CLUSTERS & {*getattr(item, "fixturenames", ())}
+    return "kafka-apart" if is_apart else name
 
 
 def _draw_at_most(item: pytest.Item, most: int) -> None:
@@ -121,12 +142,14 @@ def _refuse_lost_groups(session: pytest.Session) -> None:
             raise pytest.UsageError(message)
 
 
-COUNTED = 8
+COUNTED = 3
 """Examples of a property during which lines are counted."""
-COUNTED_CASES = 60
+COUNTED_CASES = 30
 """Cases of a test whose lines are counted, at most."""
 UNCOUNTED = pytest.StashKey[bool]()
 """Whether no line of a test is counted."""
+COUNTS_PROCESSES = "COVERAGE_PROCESS_CONFIG"
+"""Setting by which coverage counts lines in the processes that a test starts."""
 
 
 # Innermost, within what pytest-cov makes of the mark itself.
@@ -138,12 +161,14 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
     The others run like them, and reach hardly any line more; counting takes as much
     time again as running them. Of what is chosen above, or marked `no_cover`, no line
     is counted: a worker is a process that is counted by itself as well, of which
-    pytest-cov knows nothing.
+    pytest-cov knows nothing. Nor is any in the processes that such a test starts.
     """
     tracer = sys.gettrace()
     drawn = getattr(getattr(item, "obj", None), "hypothesis", None)
+    processes = None
     if item.get_closest_marker("no_cover") or item.stash.get(UNCOUNTED, False):
         sys.settrace(None)
+        processes = os.environ.pop(COUNTS_PROCESSES, None)
     elif tracer is not None and drawn is not None:
         drawn.inner_test = traced_at_first(drawn.inner_test)
     try:
@@ -153,6 +178,8 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
             drawn.inner_test = getattr(drawn.inner_test, "untraced", drawn.inner_test)
         if sys.gettrace() is not tracer:
             sys.settrace(tracer)
+        if processes is not None:
+            os.environ[COUNTS_PROCESSES] = processes
 
 
 def traced_at_first(inner: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from benchmarks.small import Must, planned, proven_part, row_text
 from benchmarks.small_best import Best, better, read_best
 from placement.core.model.solution import CLOSED
 from placement.core.search.local_search import Searcher
+from support.profile import sampled
 
 KNOWN = Best(
     bytes=100,
@@ -93,7 +94,7 @@ def test_racks_whose_bands_admit_few_moves_are_proven(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "seed", "most"),
-    [("30x1000", 1, 0.03), ("30x1000", 3, 0.03), ("100x20000", 1, 0.005)],
+    sampled([("30x1000", 1, 0.03), ("30x1000", 3, 0.03), ("100x20000", 1, 0.005)]),
 )
 def test_middle_sizes_are_planned_near_a_bound_that_is_checked(size, seed, most):
     small, _ = planned(size, "c", seed, "normal")

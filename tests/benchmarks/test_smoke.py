@@ -10,10 +10,11 @@ from benchmarks.run import (
     replace_between_markers,
     table,
 )
+from support.profile import sampled
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", [pytest.param(c, id=c.name) for c in CASES])
+@pytest.mark.parametrize("case", sampled([pytest.param(c, id=c.name) for c in CASES]))
 def test_every_case_runs_small(case):
     num_replicas = min(case.num_replicas, SMOKE_REPLICAS)
 

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from benchmarks import cruise_control, tools
+from support.profile import sampled
 
 PAGE = Path(__file__).parents[2] / "docs" / "comparison.md"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", tools.INSTANCES)
+@pytest.mark.parametrize("name", sampled(tools.INSTANCES))
 def test_the_page_has_the_rows_of_today(name):
     page = PAGE.read_text(encoding="utf-8")
 

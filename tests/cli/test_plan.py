@@ -19,6 +19,7 @@ from support.plans import (
     skewed_document,
     write_document,
 )
+from support.profile import sampled
 
 GOALS = [
     pytest.param(["rebalance"], id="rebalance"),
@@ -57,7 +58,7 @@ def snap(document, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("goal", GOALS)
+@pytest.mark.parametrize("goal", sampled(GOALS))
 def test_the_whole_way(goal, document, snap, tmp_path, capsys):
     plan, after, again = tmp_path / "p", tmp_path / "after.json", tmp_path / "p2"
 
@@ -94,7 +95,8 @@ def _placed(document):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
-def test_rollback_is_the_way_back(goal, document, snap, tmp_path, capsys):
+def test_rollback_is_the_way_back(goal, document, snap, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("PLANNER_EFFORT", "quick")
     plan, after, back = tmp_path / "p", tmp_path / "after.json", tmp_path / "back.json"
     run(capsys, "plan", goal[0], snap, *goal[1:], "-o", plan)
     run(capsys, "snapshot", "apply", plan, snap, "-o", after)

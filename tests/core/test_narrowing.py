@@ -16,6 +16,7 @@ from placement.planning.plan import plan
 from placement.synthetic import Size, make_instance
 from support.oracles import everything, illegal_moves, naive_value
 from support.problems import make_problem, problems
+from support.profile import sampled
 
 
 def narrower(problem: Problem, effort: Effort = NORMAL) -> Narrower:
@@ -82,7 +83,7 @@ def test_nothing_to_narrow_is_left_as_it_is():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("effort", ["quick", "normal"])
+@pytest.mark.parametrize("effort", sampled(["quick", "normal"]))
 def test_racks_that_keep_bands_out_of_reach_are_met_as_near_as_search_can(
     effort, monkeypatch
 ):

@@ -14,6 +14,7 @@ from integration.runs import connected, follow, job_of, plan_folder, quickly
 from integration.shell import throttles
 from integration.steps import create, replicas_of
 from planner.execution.run.journal import journal_path, read_journal
+from support.profile import sampled
 
 pytestmark = pytest.mark.kafka
 
@@ -72,7 +73,7 @@ def test_a_run_writes_the_lines_that_the_others_are_killed_at(
     assert [line["event"] for line in read_journal(journal_path(plan))] == LINES
 
 
-@pytest.mark.parametrize(("when", "line"), MOMENTS)
+@pytest.mark.parametrize(("when", "line"), sampled(MOMENTS))
 def test_the_next_run_goes_on(
     slow_cluster: Cluster, doomed: Doomed, tmp_path, when: str, line: int
 ):

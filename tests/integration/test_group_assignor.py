@@ -8,6 +8,7 @@ import pytest
 
 from integration.kafka.cluster import Cluster, wait_until
 from integration.readers import Reader, create, produce, settled
+from support.profile import sampled
 
 pytestmark = pytest.mark.kafka
 
@@ -17,7 +18,7 @@ def read(readers: list[Reader]) -> Counter[tuple[Any, ...]]:
     return Counter(tuple(at) for reader in readers for at in reader.told("read"))
 
 
-@pytest.mark.parametrize("kind", ["BalancedAssignor", "StickyAssignor"])
+@pytest.mark.parametrize("kind", sampled(["BalancedAssignor", "StickyAssignor"]))
 def test_a_group_lives_through_everything(
     shared_cluster: Cluster, start_reader: Callable[[str, str, str], Reader], kind: str
 ) -> None:

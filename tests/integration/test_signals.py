@@ -11,6 +11,7 @@ from integration.kafka.cluster import Cluster
 from integration.killed import Doomed, Moment, Task, events_of
 from integration.planner import run_here
 from integration.runs import completed, connected, fresh
+from support.profile import sampled
 
 pytestmark = pytest.mark.kafka
 
@@ -26,12 +27,20 @@ CTRL_C, TERM = signal.SIGINT, signal.SIGTERM
 
 
 def stages(*moments: tuple[str, Moment, signal.Signals]) -> list[object]:
-    """Return each stage with its signal, and in `make soak` also with the other one."""
-    other = {CTRL_C: TERM, TERM: CTRL_C}
+    """
+    Return each stage with its signal, and in `make soak` also with the other one.
+
+    By day every third stage is tried, the others are in `make soak` with both.
+    """
+    other, soak = {CTRL_C: TERM, TERM: CTRL_C}, pytest.mark.soak
+    usual = sampled(moments)
     return [
         pytest.param(moment, sign, id=f"{name}-{sign.name}", marks=marks)
         for name, moment, first in moments
-        for sign, marks in ((first, ()), (other[first], pytest.mark.soak))
+        for sign, marks in (
+            (first, () if (name, moment, first) in usual else soak),
+            (other[first], soak),
+        )
     ]
 
 

@@ -17,6 +17,7 @@ import pytest
 from support.lake.parts import PYSPARK, missing_prerequisite
 from support.lake.sessions import FORMATS, INSIDE, lake_conf
 from support.other_spark import outcomes_on
+from support.profile import IS_THOROUGH
 
 IS_INSIDE = INSIDE in os.environ
 OUTCOMES = pytest.StashKey[dict[str, str | None]]()
@@ -78,9 +79,9 @@ def schema(request, lake):
     return _made(lake, request.param, name)
 
 
-@pytest.fixture(scope="module", params=FORMATS)
+@pytest.fixture(scope="module", params=FORMATS if IS_THOROUGH else ["iceberg"])
 def shared_schema(request, lake):
-    """A schema for the tables of all tests of a module, in each of both formats."""
+    """A schema for the tables of all tests of a module, at night in both formats."""
     return _made(lake, request.param, request.module.__name__.rpartition(".")[2])
 
 
@@ -88,5 +89,5 @@ def _made(lake: Any, kind: str, name: str) -> str:
     if lake is None:
         return ""
     schema = f"{FORMATS[kind]}.{name}"
-    lake.sql(f"CREATE SCHEMA {schema}")
+    lake.sql(f"CREATE SCHEMA IF NOT EXISTS {schema}")
     return schema

@@ -8,7 +8,9 @@ import pytest
 from planner.fleet.append import append
 from planner.fleet.fleet_store import Store
 from planner.score.make_score import ScoreRequest
+from support.lake.sessions import FORMATS
 from support.lake.tables import commits_of, rows_of, scores_of
+from support.profile import sampled
 from support.scores import by_place, differences, in_memory
 from support.spark import snapshot
 
@@ -76,6 +78,7 @@ def scoring(lake, schema, fleet):
     )
 
 
+@pytest.mark.parametrize("schema", sampled([*FORMATS]), indirect=True)
 def test_two_jobs_that_score_the_same_write_each_row_once(
     lake, schema, conflicts, tmp_path
 ):

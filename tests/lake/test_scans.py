@@ -14,6 +14,7 @@ pytestmark = [
     # pyspark leaks a socket at exit.
     pytest.mark.filterwarnings("default"),
 ]
+DELETED = "DELETE FROM {} WHERE topic = 't39'"
 DELETION = "'delta.enableDeletionVectors' = 'true'"
 MAPPING = "'delta.columnMapping.mode' = 'name'"
 
@@ -33,15 +34,16 @@ def changed(lake, name, properties, statement):
 
 
 @pytest.mark.parametrize(
-    ("properties", "statement", "is_plain"),
+    ("shared_schema", "properties", "statement", "is_plain"),
     [
-        pytest.param("", "", True, id="plain"),
-        pytest.param("", "DELETE FROM {} WHERE topic = 't39'", True, id="rewritten"),
-        pytest.param(
-            DELETION, "DELETE FROM {} WHERE topic = 't39'", False, id="deletion-vectors"
-        ),
-        pytest.param(MAPPING, "", False, id="column-mapping"),
+        pytest.param("delta", "", "", True, id="delta-plain"),
+        pytest.param("delta", "", DELETED, True, id="delta-rewritten"),
+        pytest.param("delta", DELETION, DELETED, False, id="delta-deletion-vectors"),
+        pytest.param("delta", MAPPING, "", False, id="delta-column-mapping"),
+        pytest.param("iceberg", "", "", False, id="iceberg-plain"),
+        pytest.param("iceberg", "", DELETED, False, id="iceberg-rewritten"),
     ],
+    indirect=["shared_schema"],
 )
 def test_figures_are_those_of_the_rows(
     lake, shared_schema, request, properties, statement, is_plain
@@ -61,7 +63,7 @@ def test_figures_are_those_of_the_rows(
     listed = ", ".join(f"{column} {of}" for column, of in columns.dtypes)
     lake.sql(f"CREATE TABLE {name} ({listed}) USING {kind}")
     columns.writeTo(name).append()
-    changed(lake, name, properties if kind == "delta" else "", statement)
+    changed(lake, name, properties, statement)
     if statement:
         snapshots = [without_last(snapshots[0]), snapshots[1]]
     table = replace(fleet, partitions=lake.table(name))
@@ -71,7 +73,7 @@ def test_figures_are_those_of_the_rows(
     scores = by_place(found.scores.toArrow())
     found.release()
 
-    assert (scan is not None) == (is_plain and kind == "delta")
+    assert (scan is not None) == is_plain
     assert rows_of(lake, name)
     assert differences(in_memory(snapshots), scores) == []
 

@@ -8,6 +8,7 @@ from planner.fleet.fleet_store import Store
 from planner.score.make_score import ScoreRequest
 from planner.spark.common.machine_failures import OtherJobError, machine_failure
 from support.dumps import put, small_json
+from support.lake.sessions import in_formats
 from support.scores import by_place, differences, in_memory
 from support.snapshots import small_document
 from support.spark import snapshot
@@ -20,6 +21,7 @@ pytestmark = [
 ]
 DAY = "2026-11-21T08:00:00Z"
 OF_FLEETS = ("commits", "topics", "commits-again")
+OF_CUT_OFF = ("partitions", "commits-again")
 OF_SCORES = ("problems", "done-again")
 
 
@@ -114,7 +116,9 @@ def lost(job):
     assert "run the command again" in str(machine_failure(caught.value))
 
 
-@pytest.mark.parametrize("place", OF_FLEETS)
+@pytest.mark.parametrize(
+    ("place", "schema"), in_formats(OF_FLEETS), indirect=["schema"]
+)
 def test_a_job_in_the_midst_of_another_takes_in_the_whole(
     lake, schema, between, place, tmp_path
 ):
@@ -130,7 +134,9 @@ def test_a_job_in_the_midst_of_another_takes_in_the_whole(
         assert names_in(lake, schema) == {"one"}
 
 
-@pytest.mark.parametrize("place", ["partitions", "commits-again"])
+@pytest.mark.parametrize(
+    ("place", "schema"), in_formats(OF_CUT_OFF), indirect=["schema"]
+)
 def test_a_job_that_is_cut_off_in_the_midst_of_another_mixes_nothing(
     lake, schema, between, place, tmp_path
 ):
@@ -152,7 +158,9 @@ def test_a_job_that_is_cut_off_in_the_midst_of_another_mixes_nothing(
     assert names_in(lake, schema) == {"two"}
 
 
-@pytest.mark.parametrize("place", OF_SCORES)
+@pytest.mark.parametrize(
+    ("place", "schema"), in_formats(OF_SCORES), indirect=["schema"]
+)
 def test_scores_of_a_job_in_the_midst_of_another_are_of_one_content(
     lake, schema, between, place, tmp_path
 ):

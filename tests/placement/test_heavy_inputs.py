@@ -10,12 +10,13 @@ from placement.operations.add_brokers import AddBrokers
 from placement.operations.rebalance import Rebalance
 from support.clusters import make_state
 from support.operations import lists_after, plan_checked
+from support.profile import sampled
 
 QUICK = Settings(effort="quick")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("has_rates", [False, True])
+@pytest.mark.parametrize("has_rates", sampled([False, True]))
 def test_capacities_a_hundred_times_apart_are_never_out_of_band_silently(has_rates):
     rng = np.random.default_rng(1)
     size = (1e6 * np.exp(rng.normal(0, 0.7, 200))).astype(int)

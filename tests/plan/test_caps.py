@@ -21,13 +21,13 @@ DOCUMENT = skewed_document(num_brokers=8, num_partitions=60, seed=1)
 @cache
 def planned_with(**options):
     """Plan the larger cluster, once for all tests with these options."""
-    return planned_for(DOCUMENT, "rebalance", **options)
+    return planned_for(DOCUMENT, "rebalance", effort="quick", **options)
 
 
 @cache
 def planned_freely():
     """Plan the smaller cluster without caps."""
-    return planned_for(SMALL, "rebalance")
+    return planned_for(SMALL, "rebalance", effort="quick")
 
 
 def noted(planned) -> list[str]:
@@ -124,7 +124,9 @@ def test_no_more_bytes_between_racks_than_allowed(part: float):
     free = planned_freely()
     cap = int(free.plan.moves["cross_rack_bytes"] * part)
 
-    planned = planned_for(SMALL, "rebalance", max_cross_rack_bytes=f"{cap}")
+    planned = planned_for(
+        SMALL, "rebalance", max_cross_rack_bytes=f"{cap}", effort="quick"
+    )
 
     assert free.plan.moves["cross_rack_bytes"] == crossing_bytes(free) > cap
     assert planned.plan.moves["cross_rack_bytes"] == crossing_bytes(planned) <= cap

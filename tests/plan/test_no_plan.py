@@ -31,6 +31,7 @@ from planner.plan.documents.plan_document import shortfall_document, to_document
 from support.clusters import make_state
 from support.oracles import everything, usable_capacity
 from support.plans import planned_for
+from support.profile import sampled
 
 Document = dict[str, Any]
 GB = 10**9
@@ -161,7 +162,7 @@ def changed(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("document", "goal", "options", "words"), CASES)
+@pytest.mark.parametrize(("document", "goal", "options", "words"), sampled(CASES))
 def test_no_plan_exists_and_each_suggestion_makes_one(document, goal, options, words):
     made = planned_for(document, goal, **options)
     found = to_document(made.plan)

@@ -14,6 +14,7 @@ from fuzz.run import solves_counted
 from planner.plan.folder.plan_folder import write_plan
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 from support.plans import contents, planned_for, skewed_document, write_document
+from support.profile import crossed
 
 COMMAND = Path(sys.executable).with_name("kafka-planner")
 GOALS = {
@@ -144,8 +145,7 @@ def test_whether_compiled_or_not(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("goal", GOALS)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("seed", "goal"), crossed([1, 2], GOALS))
 def test_whatever_the_order_of_rows(seed, goal, document, expected, tmp_path):
     other = shuffled(document, seed)
     assert json.dumps(other) != json.dumps(document)

@@ -1,6 +1,7 @@
 """Each type of numpy array has one declaration, which all modules import."""
 
 import ast
+import re
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -20,13 +21,19 @@ SHARED = {
     if isinstance(target, ast.Name)
 }
 
+NAMED = re.compile(rf"NDArray|{'|'.join(SHARED)}")
+
 
 @cache
 def trees():
-    return [
-        (path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+    """Return the trees of files in which a type of arrays is named."""
+    texts = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
         for name in ("placement", "assignment", "planner", "tests")
         for path in sorted((ROOT / name).rglob("*.py"))
+    }
+    return [
+        (path, ast.parse(text)) for path, text in texts.items() if NAMED.search(text)
     ]
 
 

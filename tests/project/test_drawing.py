@@ -1,5 +1,6 @@
 """How many examples of a property are drawn, and during how many lines are counted."""
 
+import os
 import sys
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -7,6 +8,8 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from support.profile import sampled
 
 
 @pytest.fixture
@@ -99,7 +102,7 @@ def test_no_line_is_counted_of_what_is_marked_so(rules, prove, seen):
 
 @pytest.mark.parametrize(
     ("marks", "count", "counted"),
-    [((), 1, 1), (("slow",), 1, 0), (("slow", "kafka"), 1, 1), ((), 1000, 60)],
+    [((), 1, 1), (("slow",), 1, 0), (("slow", "kafka"), 1, 1), ((), 1000, 30)],
 )
 def test_lines_of_slow_tests_and_of_most_of_many_cases_are_not_counted(
     rules, marks, count, counted
@@ -126,6 +129,22 @@ def test_no_line_is_counted_of_what_is_chosen_so(rules, prove, seen):
     assert seen == [None] * 2 * rules.COUNTED
 
 
+@pytest.mark.parametrize(("marks", "given"), [((), "as here"), (("no_cover",), None)])
+def test_no_line_is_counted_in_processes_of_what_is_not(
+    rules, monkeypatch, marks, given
+):
+    monkeypatch.setenv(rules.COUNTS_PROCESSES, "as here")
+    seen = []
+
+    def test():
+        seen.append(os.environ.get(rules.COUNTS_PROCESSES))
+
+    call(rules, item_of(test, *marks))
+
+    assert seen == [given]
+    assert os.environ[rules.COUNTS_PROCESSES] == "as here"
+
+
 def test_every_line_of_a_test_that_draws_nothing_is_counted(rules, seen):
     with watched(watch):
         call(rules, item_of(lambda: seen.append(sys.gettrace())))
@@ -138,3 +157,15 @@ def test_without_a_profile_nothing_changes(rules, prove, seen):
         call(rules, item_of(prove))
 
     assert set(seen) == {None}
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 5])
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_sample_is_some_of_the_cases_and_at_night_all(monkeypatch, every, first):
+    monkeypatch.setattr("support.profile.EVERY", every)
+    cases = list(range(7))
+
+    found = sampled(cases, first)
+
+    assert found == [n for n in cases if n % every == first % every]
+    assert found

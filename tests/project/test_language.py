@@ -5,6 +5,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,18 @@ CODE = re.compile(r"``.*?``|`[^`]*`", re.DOTALL)
 NODES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@lru_cache(maxsize=1)
+def tokens_of(source: str) -> list[tokenize.TokenInfo]:
+    """Return the tokens of a file, which take most of the time here."""
+    return list(tokenize.generate_tokens(io.StringIO(source).readline))
+
+
+@lru_cache(maxsize=1)
+def nodes_of(source: str) -> list[ast.AST]:
+    """Return the nodes of the syntax tree of a file."""
+    return list(ast.walk(ast.parse(source)))
+
+
 def problems_of(source: str) -> list[str]:
     """Return the lines that break the rules of language, each with its reason."""
     found = []
@@ -59,14 +72,14 @@ def problems_of(source: str) -> list[str]:
 
 def dialect_names(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and text of each name of the dialect."""
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in tokens_of(source):
         if token.type == tokenize.NAME and NAMES.search(token.string):
             yield token.start[0], token.string
 
 
 def docstrings_of(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and text of each docstring, those below constants included."""
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         body = getattr(node, "body", None)
         if not isinstance(node, NODES) or not isinstance(body, list):
             continue
@@ -79,20 +92,18 @@ def docstrings_of(source: str) -> Iterator[tuple[int, str]]:
 
 def comments_of(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and text of each comment."""
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+    for token in tokens_of(source):
         if token.type == tokenize.COMMENT:
             yield token.start[0], token.string
 
 
 def dialect_in_texts(source: str) -> list[str]:
     """Return the string constants with dialect words, docstrings excepted."""
-    tree = ast.parse(source)
-    docstrings = {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)
-    }
+    nodes = nodes_of(source)
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     return [
         f"line {node.lineno}: {word[0]!r}"
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Constant) and id(node) not in docstrings
         if isinstance(node.value, str)
         for word in DIALECT.finditer(node.value)

@@ -25,6 +25,7 @@ from planner.plan.folder.plan_folder import write_plan
 from planner.plan.input.plan_input import check_settings, read_plan
 from planner.plan.run.make_plan import make, rules_of
 from support.clusters import make_state
+from support.profile import sampled
 from support.their_goals import missed_goals
 
 ITS_RULES = {"rules": "cruise-control"}
@@ -60,7 +61,7 @@ NAMES = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled(NAMES))
 def test_every_default_goal_is_met_for_less_than_its_own_plan(name):
     made, theirs = compared(name, **ITS_RULES)
 
@@ -76,7 +77,7 @@ def test_every_default_goal_is_met_for_less_than_its_own_plan(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled(NAMES, 1))
 def test_without_its_rules_neither_moves_nor_bytes_are_more(name):
     made, theirs = compared(name, band=(str(cruise_control.BAND),))
 
@@ -88,7 +89,7 @@ def test_without_its_rules_neither_moves_nor_bytes_are_more(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["S_a", "S_c", "S_d"])
+@pytest.mark.parametrize("name", sampled(["S_a", "S_c", "S_d"], 2))
 def test_every_default_goal_is_met_for_few_bytes_as_well(name):
     goal = "add-brokers" if name.endswith("_a") else "rebalance"
     request = PlanRequest(goal=goal, **ITS_RULES)

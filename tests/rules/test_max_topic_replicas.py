@@ -241,7 +241,7 @@ def fewest_bytes(before, sizes, caps):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("goal", GOALS)
-@settings(max_examples=30 if IS_THOROUGH else 8)
+@settings(max_examples=30 if IS_THOROUGH else 3)
 @given(data=st.data(), cap=st.sampled_from(["t0=1", "t.*=2", "t1=1"]))
 def test_plans_of_every_operation_keep_the_cap(goal, data, cap):
     case = data.draw(drawn((goal,)))

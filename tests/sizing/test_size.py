@@ -29,6 +29,7 @@ from planner.text.format import SCREEN_WIDTH
 from support.clusters import make_state
 from support.commands import run
 from support.plans import planned_for, skewed_document
+from support.profile import sampled
 from support.scenarios import usual_assumptions
 
 TYPES = """
@@ -387,7 +388,9 @@ C27 = Path(__file__).parents[1] / "data" / "cases" / "c27"
 # Two hundred and eighty brokers are placed some ten times.
 @pytest.mark.slow
 @pytest.mark.no_cover
-@pytest.mark.parametrize("more", [(), ("--types", C27 / "types.toml", "--racks", "3")])
+@pytest.mark.parametrize(
+    "more", sampled([(), ("--types", C27 / "types.toml", "--racks", "3")], 1)
+)
 def test_one_type_is_sized_as_brokers_like_those_there_are(capsys, more):
     given = ("--scenarios", C27 / "sc.toml", "--scenario", "launch")
     given += ("--survive", "nothing", "--capacity-threshold", "disk=70%")

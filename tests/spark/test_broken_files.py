@@ -16,6 +16,7 @@ from planner.spark.scoring.fleet_scores import score_fleet
 from support.broken_files import cut, spoil
 from support.commands import run
 from support.plans import skewed_document
+from support.profile import crossed, sampled
 from support.scores import by_place, differences, in_memory
 
 pytestmark = [
@@ -56,7 +57,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("table", "breaks"), CASES)
+@pytest.mark.parametrize(("table", "breaks"), sampled(CASES))
 def test_a_broken_file_is_named_where_its_cluster_has_no_plan(
     spark, tmp_path, table, breaks
 ):
@@ -79,7 +80,7 @@ def test_a_broken_file_is_named_where_its_cluster_has_no_plan(
     assert asked == (found["good"]["request"], found["good"]["request_hash"])
 
 
-@pytest.mark.parametrize(("table", "breaks"), CASES)
+@pytest.mark.parametrize(("table", "breaks"), sampled(CASES, 2))
 def test_a_broken_file_is_a_problem_of_its_cluster(spark, tmp_path, table, breaks):
     good = snapshot("good")
     for each in (good, snapshot("bad", seed=2)):
@@ -96,7 +97,7 @@ def test_a_broken_file_is_a_problem_of_its_cluster(spark, tmp_path, table, break
     assert str(path) in {row["place"] for row in problems if row["table"] == table}
 
 
-@pytest.mark.parametrize("breaks", [cut, spoil])
+@pytest.mark.parametrize("breaks", sampled([cut, spoil]))
 def test_commands_go_on_where_a_file_is_broken(spark, tmp_path, capsys, breaks):
     fleet, plans, out = (tmp_path / name for name in ("fleet", "plans", "out"))
     for day in DAYS:
@@ -137,8 +138,9 @@ def test_commands_go_on_where_a_file_is_broken(spark, tmp_path, capsys, breaks):
     assert "cannot read" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("breaks", [cut, spoil])
-@pytest.mark.parametrize("command", ["plan", "score", "changes"])
+@pytest.mark.parametrize(
+    ("command", "breaks"), crossed(["score", "plan", "changes"], [cut, spoil])
+)
 def test_a_broken_file_of_a_catalog_is_reported_in_one_line(
     spark, tmp_path, capsys, command, breaks
 ):

@@ -17,6 +17,7 @@ from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
 from planner.spark.io.picked_columns import CASE_SENSITIVE, TWICE
 from planner.spark.reports.fleet_plans import plan_fleet
 from planner.spark.scoring.fleet_scores import score_fleet
+from support.profile import crossed, sampled
 from support.scores import by_place, differences, in_memory
 from support.spark import skewed_snapshot, snapshot
 
@@ -123,8 +124,9 @@ TAKEN = {
 }
 
 
-@pytest.mark.parametrize("change", TAKEN.values(), ids=TAKEN)
-def test_any_column_that_can_stand_for_a_snapshots_is_taken(spark, change):
+@pytest.mark.parametrize("name", sampled([*TAKEN]))
+def test_any_column_that_can_stand_for_a_snapshots_is_taken(spark, name):
+    change = TAKEN[name]
     fleet = change(fleet_of_snapshots(spark, SNAPSHOTS))
 
     found, errors = scored(fleet)
@@ -160,8 +162,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("table", "column", "value"), REFUSED.values(), ids=REFUSED)
-def test_a_column_of_another_kind_is_a_problem(spark, table, column, value):
+@pytest.mark.parametrize("name", sampled([*REFUSED]))
+def test_a_column_of_another_kind_is_a_problem(spark, name):
+    table, column, value = REFUSED[name]
     fleet = fleet_of_snapshots(spark, [snapshot("c")])
     fleet = changed(fleet, table, **{column: F.expr(value)})
 
@@ -230,9 +233,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("ansi", ["true", "false"])
-@pytest.mark.parametrize(("table", "column", "text"), WRONG.values(), ids=WRONG)
-def test_a_wrong_value_never_ends_the_job(spark, ansi, table, column, text):
+@pytest.mark.parametrize(("name", "ansi"), crossed(WRONG, ["true", "false"]))
+def test_a_wrong_value_never_ends_the_job(spark, name, ansi):
+    table, column, text = WRONG[name]
     fleet = fleet_of_snapshots(spark, [*SNAPSHOTS, snapshot("bad")])
     is_bad = F.col("cluster_id") == "bad"
     value = F.when(is_bad, F.lit(text)).otherwise(F.col(column).cast("string"))
@@ -299,8 +302,9 @@ SPELT = {
 }
 
 
-@pytest.mark.parametrize("spell", SPELT.values(), ids=SPELT)
-def test_files_of_other_writers_are_taken(spark, tmp_path, spell):
+@pytest.mark.parametrize("name", sampled([*SPELT]))
+def test_files_of_other_writers_are_taken(spark, tmp_path, name):
+    spell = SPELT[name]
     store = Store(str(tmp_path))
     append(SNAPSHOTS[0], store)
     (commit,) = store.commits()

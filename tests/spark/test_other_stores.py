@@ -17,6 +17,7 @@ from planner.spark.io.fleet_opening import open_fleet
 from planner.spark.scoring.fleet_scores import score_fleet
 from support.broken_files import cut, spoil
 from support.commands import run
+from support.profile import sampled
 from support.scores import by_place, differences, in_memory
 from support.spark import snapshot
 
@@ -57,7 +58,7 @@ def rows_in(spark, folder, table):
     return spark.read.parquet(f"{folder}/{table}").collect()
 
 
-@pytest.mark.parametrize("is_mounted", [False, True])
+@pytest.mark.parametrize("is_mounted", sampled([False, True], 1))
 def test_corrected_problems_are_gone(spark, tmp_path, mounted, capsys, is_mounted):
     root = mounted if is_mounted else str(tmp_path)
     store = Store(str(tmp_path / "fleet"))
@@ -89,11 +90,14 @@ def test_corrected_problems_are_gone(spark, tmp_path, mounted, capsys, is_mounte
 
 @pytest.mark.parametrize(
     ("table", "breaks"),
-    [
-        pytest.param("partitions", cut, id="cut-partitions"),
-        pytest.param("topics", spoil, id="spoilt-topics"),
-        pytest.param("clusters", Path.unlink, id="no-clusters"),
-    ],
+    sampled(
+        [
+            pytest.param("partitions", cut, id="cut-partitions"),
+            pytest.param("topics", spoil, id="spoilt-topics"),
+            pytest.param("clusters", Path.unlink, id="no-clusters"),
+        ],
+        1,
+    ),
 )
 def test_a_broken_file_costs_its_own_snapshots_their_rows(
     spark, tmp_path, mounted, capsys, table, breaks

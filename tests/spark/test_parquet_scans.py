@@ -12,6 +12,7 @@ from pyspark.sql import types as T  # noqa: N812
 from planner.spark.io.fleet_opening import fleet_of_snapshots
 from planner.spark.io.parquet_scans import plain_scan
 from planner.spark.scoring.fleet_scores import score_fleet
+from support.profile import sampled
 from support.scores import by_place, differences, in_memory
 from support.spark import skewed_snapshot, snapshot
 
@@ -140,7 +141,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize("opened", PLAIN)
+@pytest.mark.parametrize("opened", sampled(PLAIN))
 def test_files_of_plain_scans_are_decoded_by_tasks(
     spark, fleet, folder, snapshots, decoded, opened
 ):

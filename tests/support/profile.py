@@ -1,11 +1,12 @@
 """Number of cases that tests draw, set by HYPOTHESIS_PROFILE."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 Row = TypeVar("Row")
 Column = TypeVar("Column")
+Case = TypeVar("Case")
 
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
 IS_THOROUGH = PROFILE in {"thorough", "explore"}
@@ -23,3 +24,8 @@ def crossed(rows: Iterable[Row], columns: Iterable[Column]) -> list[tuple[Row, C
         for place, column in enumerate(columns)
         if (number + place) % EVERY == 0
     ]
+
+
+def sampled(cases: Sequence[Case], first: int = 0) -> Sequence[Case]:
+    """Return every `EVERY`-th case of a test that takes long, from one of them on."""
+    return cases[first % EVERY :: EVERY]

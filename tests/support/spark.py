@@ -6,9 +6,11 @@ from typing import Any
 from planner.snapshot import Snapshot
 from support.snapshots import small_document
 
-JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=240m"
 """Tables of a few rows are done before the JVM's second compiler has paid for itself:
-with it, and a collector of several threads, Spark takes twice the processor time."""
+with it, and a collector of several threads, Spark takes twice the processor time. In a
+code cache of 48 MB, as the JVM chooses then, each method is thrown out and compiled
+again six times."""
 
 
 def snapshot(

@@ -34,7 +34,7 @@ JVM = (
     "-Xss512k",
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
-    "-XX:ReservedCodeCacheSize=48m",
+    "-XX:ReservedCodeCacheSize=128m",
     "-XX:-UsePerfData",
     "-Djava.awt.headless=true",
 )

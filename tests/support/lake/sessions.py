@@ -1,8 +1,10 @@
 """Settings of sessions that have Delta Lake and Iceberg."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from support.lake.parts import lake_jars
+from support.profile import IS_THOROUGH
 from support.spark import JVM, free_port
 
 INSIDE = "KAFKA_PLANNER_LAKE"
@@ -16,6 +18,18 @@ EXTENSIONS = (
 PORT = "spark.connect.grpc.binding.port"
 UNVERIFIED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 """To verify all classes that are loaded takes a good part of so short a session."""
+
+ROOM = "-Xms1500m -Xmn500m"
+"""A heap that grows is searched for garbage whole each time."""
+
+
+def in_formats(cases: Sequence[str]) -> list[tuple[str, str]]:
+    """Return each case with one of both formats in turns; at night with both."""
+    kinds = list(FORMATS)
+    turns = [kinds if IS_THOROUGH else [kinds[n % 2]] for n in range(len(cases))]
+    return [
+        (case, kind) for case, turn in zip(cases, turns, strict=True) for kind in turn
+    ]
 
 
 def lake_conf(warehouse: Path) -> dict[str, str]:
@@ -41,6 +55,6 @@ def lake_conf(warehouse: Path) -> dict[str, str]:
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         PORT: str(free_port()),
-        "spark.driver.memory": "1g",
-        "spark.driver.defaultJavaOptions": f"{JVM} {UNVERIFIED}",
+        "spark.driver.memory": "1500m",
+        "spark.driver.defaultJavaOptions": f"{JVM} {UNVERIFIED} {ROOM}",
     }
