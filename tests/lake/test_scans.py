@@ -1,4 +1,4 @@
-"""Files of Delta tables are decoded by tasks only if they are exactly its rows."""
+"""Files of Delta and Iceberg tables are decoded only if they are exactly the rows."""
 
 from dataclasses import replace
 
@@ -14,9 +14,15 @@ pytestmark = [
     # pyspark leaks a socket at exit.
     pytest.mark.filterwarnings("default"),
 ]
-DELETED = "DELETE FROM {} WHERE topic = 't39'"
-DELETION = "'delta.enableDeletionVectors' = 'true'"
-MAPPING = "'delta.columnMapping.mode' = 'name'"
+DELETION = {
+    "delta": "'delta.enableDeletionVectors' = 'true'",
+    "iceberg": "'write.delete.mode' = 'merge-on-read'",
+}
+MAPPING = {
+    "delta": "'delta.columnMapping.mode' = 'name'",
+    "iceberg": "'schema.name-mapping.default' = '[]'",
+}
+MODULE = "planner.spark.scoring.map_side.file_contents"
 
 
 def without_last(whole):
@@ -34,16 +40,15 @@ def changed(lake, name, properties, statement):
 
 
 @pytest.mark.parametrize(
-    ("shared_schema", "properties", "statement", "is_plain"),
+    ("properties", "statement", "is_plain"),
     [
-        pytest.param("delta", "", "", True, id="delta-plain"),
-        pytest.param("delta", "", DELETED, True, id="delta-rewritten"),
-        pytest.param("delta", DELETION, DELETED, False, id="delta-deletion-vectors"),
-        pytest.param("delta", MAPPING, "", False, id="delta-column-mapping"),
-        pytest.param("iceberg", "", "", False, id="iceberg-plain"),
-        pytest.param("iceberg", "", DELETED, False, id="iceberg-rewritten"),
+        pytest.param({}, "", True, id="plain"),
+        pytest.param({}, "DELETE FROM {} WHERE topic = 't39'", True, id="rewritten"),
+        pytest.param(
+            DELETION, "DELETE FROM {} WHERE topic = 't39'", False, id="deleted-rows"
+        ),
+        pytest.param(MAPPING, "", False, id="column-mapping"),
     ],
-    indirect=["shared_schema"],
 )
 def test_figures_are_those_of_the_rows(
     lake, shared_schema, request, properties, statement, is_plain
@@ -63,7 +68,7 @@ def test_figures_are_those_of_the_rows(
     listed = ", ".join(f"{column} {of}" for column, of in columns.dtypes)
     lake.sql(f"CREATE TABLE {name} ({listed}) USING {kind}")
     columns.writeTo(name).append()
-    changed(lake, name, properties, statement)
+    changed(lake, name, properties.get(kind), statement)
     if statement:
         snapshots = [without_last(snapshots[0]), snapshots[1]]
     table = replace(fleet, partitions=lake.table(name))
@@ -89,14 +94,95 @@ def test_another_version_is_read_as_it_was(lake, schema):
     )
     for topic in ("old", "new"):
         lake.sql(f"INSERT INTO {name} VALUES ('c', timestamp '2026-11-21', '{topic}')")  # noqa: S608 - a table of these tests
+    version = 1
     if kind == "iceberg":
-        assert plain_scan(lake.table(name)) is None
-        return
+        snapshots = lake.table(f"{name}.snapshots").orderBy("committed_at")
+        version = snapshots.first()["snapshot_id"]
 
-    older = plain_scan(lake.sql(f"SELECT * FROM {name} VERSION AS OF 1"))  # noqa: S608 - likewise
+    older = plain_scan(lake.sql(f"SELECT * FROM {name} VERSION AS OF {version}"))  # noqa: S608 - likewise
     newer = plain_scan(lake.table(name))
 
     assert older is not None
     assert newer is not None
     assert len(older.paths) == 1
     assert {*older.paths} < {*newer.paths}
+
+
+ICEBERG = {
+    "renamed": ("ALTER TABLE {} RENAME COLUMN log_dirs TO dirs", True),
+    "exchanged": (
+        "ALTER TABLE {} RENAME COLUMN log_dirs TO dirs;"
+        "ALTER TABLE {} ADD COLUMN log_dirs array<string>",
+        True,
+    ),
+    "widened": ("ALTER TABLE {} ALTER COLUMN partition TYPE bigint", True),
+    "by-cluster": ("ALTER TABLE {} ADD PARTITION FIELD cluster_id", False),
+    "by-day": ("ALTER TABLE {} ADD PARTITION FIELD days(taken_at)", True),
+}
+"""Changes of an Iceberg table with rows, and whether its files are still decoded."""
+
+
+@pytest.mark.parametrize("case", ICEBERG)
+def test_changed_iceberg_tables_are_read_as_by_spark(lake, monkeypatch, case):
+    from planner.spark.io.fleet_opening import fleet_of_snapshots
+    from planner.spark.io.parquet_scans import plain_scan
+    from planner.spark.scoring.map_side.partition_batches import columns_read
+
+    statements, is_plain = ICEBERG[case]
+    fleet = fleet_of_snapshots(lake, [skewed_snapshot(), snapshot("small")])
+    known = [name for name, kind in fleet.partitions.dtypes if kind != "void"]
+    name = f"ice.changed.{case.replace('-', '_')}"
+    lake.sql("CREATE SCHEMA IF NOT EXISTS ice.changed")
+    fleet.partitions.select(known).writeTo(name).using("iceberg").create()
+    for statement in statements.split(";"):
+        lake.sql(statement.format(name))
+    table = replace(fleet, partitions=lake.table(name))
+
+    scan = plain_scan(columns_read(table.canonical()))
+    scores = scored(table)
+    monkeypatch.setattr(f"{MODULE}.plain_scan", lambda _: None)
+
+    assert (scan is not None) == is_plain
+    assert differences(scored(table), scores) == []
+
+
+def scored(fleet):
+    from planner.spark.scoring.fleet_scores import score_fleet
+
+    found = score_fleet(fleet)
+    try:
+        return by_place(found.scores.toArrow())
+    finally:
+        found.release()
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_plain"),
+    [
+        ("taken_at >= timestamp '2026-11-22 00:00:00'", True),
+        ("taken_at >= timestamp '2026-11-22 08:00:00'", False),
+        ("partition < 3", False),
+    ],
+)
+def test_filters_of_iceberg_choose_files_or_are_left_to_spark(
+    lake, condition, is_plain
+):
+    from planner.spark.io.parquet_scans import plain_scan
+
+    name = "ice.filtered.partitions"
+    lake.sql("CREATE SCHEMA IF NOT EXISTS ice.filtered")
+    lake.sql(
+        f"CREATE OR REPLACE TABLE {name} (cluster_id string, taken_at timestamp, "
+        "partition int) USING iceberg PARTITIONED BY (days(taken_at))"
+    )
+    for day in (21, 22):
+        lake.sql(f"INSERT INTO {name} VALUES ('c', timestamp '2026-11-{day} 08:00', 1)")  # noqa: S608 - a table of these tests
+
+    whole, some = (
+        plain_scan(lake.table(name)),
+        plain_scan(lake.table(name).where(condition)),
+    )
+
+    assert len(whole.paths) == 2
+    assert (some is not None) == is_plain
+    assert some is None or len(some.paths) == 1

@@ -9,9 +9,11 @@ from pyarrow import parquet
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
+from planner.spark.io.fleet_files import ROW_BYTES
 from planner.spark.io.fleet_opening import fleet_of_snapshots
 from planner.spark.io.parquet_scans import plain_scan
 from planner.spark.scoring.fleet_scores import score_fleet
+from planner.spark.scoring.map_side.file_contents import file_contents
 from support.profile import sampled
 from support.scores import by_place, differences, in_memory
 from support.spark import skewed_snapshot, snapshot
@@ -178,6 +180,39 @@ def test_large_files_are_left_to_spark(
 
     assert decoded
     assert differences(in_memory(snapshots), found) == []
+
+
+@pytest.mark.parametrize(
+    ("opened", "takes_a_job"), [(as_they_are, False), (mounted, True)]
+)
+def test_the_driver_looks_up_sizes_of_files_that_it_sees(
+    spark, folder, opened, takes_a_job
+):
+    table = opened(spark, folder).select(*COLUMNS)
+    group = f"sizes-{takes_a_job}"
+    spark.sparkContext.setJobGroup(group, "sizes of files")
+    try:
+        found = file_contents(table)
+        jobs = spark.sparkContext.statusTracker().getJobIdsForGroup(group)
+    finally:
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+
+    assert found is not None
+    assert (
+        found.rows
+        == sum(f.stat().st_size for f in folder.glob("*.parquet")) // ROW_BYTES
+    )
+    assert bool(jobs) == takes_a_job
+
+
+def test_files_that_are_gone_are_left_to_spark(spark, folder):
+    place = folder.with_name("gone")
+    as_they_are(spark, folder).write.mode("overwrite").parquet(str(place))
+    table = as_they_are(spark, place).select(*COLUMNS)
+    min(place.glob("*.parquet")).unlink()
+
+    assert plain_scan(table) is not None
+    assert file_contents(table) is None
 
 
 @pytest.mark.parametrize("opened", [as_they_are, mounted])

@@ -3,19 +3,21 @@ Tables of Spark that are plain scans of Parquet files.
 
 A task that reads such files itself takes a third of the time that Spark takes to decode
 the rows and hand them over. A scan is plain if the physical plan reads whole files of
-Spark's own Parquet format, or of a Delta table that any reader of Parquet can read, and
-at most selects, renames and adds constants: no filter, no partition column, no other
-table format (Iceberg has deleted rows and renamed columns), no extension that replaces
-the scan. Any other table is left to Spark.
+Spark's own Parquet format, of a Delta table that any reader of Parquet can read, or of
+an Iceberg table without deleted rows, and at most selects, renames and adds constants:
+no filter, no partition column, no other table format, no extension that replaces the
+scan. Any other table is left to Spark.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from planner.spark.common.java_plans import class_of, id_of, items_of, type_of
 from planner.spark.io.fleet_files import KEY
+from planner.spark.io.iceberg_scans import iceberg_files, is_of_iceberg
 from planner.spark.io.picked_columns import is_case_sensitive
 
 MOST_FILES = 10_000
@@ -72,6 +74,9 @@ class ParquetScan:
         Values of the columns of `KEY` that are constants: text, and microseconds.
     is_case_sensitive
         Whether column names of the files are case-sensitive.
+    ids
+        Ids of the columns in the files, by name in the table, if files name them
+        differently; `None`: columns are found by `columns`.
     """
 
     paths: tuple[str, ...]
@@ -79,6 +84,7 @@ class ParquetScan:
     texts: frozenset[str]
     constants: Mapping[str, Any]
     is_case_sensitive: bool
+    ids: Mapping[str, int] | None = None
 
 
 def plain_scan(table: DataFrame) -> ParquetScan | None:
@@ -103,42 +109,60 @@ def plain_scan(table: DataFrame) -> ParquetScan | None:
 
 
 def _scan_of(spark: SparkSession, plan: Any) -> ParquetScan | None:  # noqa: ANN401
-    project = plan if _class_of(plan) == _PROJECT else None
+    project = plan if class_of(plan) == _PROJECT else None
     scan = plan if project is None else project.child()
-    if not _is_plain(scan) or not _may_read(spark):
+    if not (is_of_iceberg(scan) or _is_plain(scan)) or not _may_read(spark):
         return None
-    fields = {_id_of(each): each for each in _each(scan.output())}
+    fields = {id_of(each): each for each in items_of(scan.output())}
     given = scan.output() if project is None else project.projectList()
     columns: dict[str, Any] = {}
     constants: dict[str, Any] = {}
-    for expression in _each(given):
+    for expression in items_of(given):
         name, value = expression.name(), _value_of(expression)
-        if _class_of(value) == _COLUMN:
-            columns[name] = fields[_id_of(value)]
-        elif _class_of(value) == _CONSTANT and name in KEY:
+        if class_of(value) == _COLUMN:
+            columns[name] = fields[id_of(value)]
+        elif class_of(value) == _CONSTANT and name in KEY:
             constants[name] = _constant(value)
         else:
             return None
-    paths = tuple(scan.relation().location().inputFiles())
-    kinds = {name: _type_of(field) for name, field in columns.items()}
+    own = {name: str(field.name()) for name, field in columns.items()}
+    files = _files_of(scan, own)
+    if files is None:
+        return None
+    paths, ids = files
+    kinds = {name: type_of(field) for name, field in columns.items()}
     if not _are_readable(paths) or not _has_key(kinds, constants):
         return None
     return ParquetScan(
         paths=paths,
-        columns={name: field.name() for name, field in columns.items()},
+        columns=own,
         texts=frozenset(name for name, kind in kinds.items() if kind in _TEXTS),
         constants=constants,
         is_case_sensitive=is_case_sensitive(spark),
+        ids=ids,
     )
 
 
+def _files_of(
+    scan: Any,  # noqa: ANN401 - a physical plan
+    columns: Mapping[str, str],
+) -> tuple[tuple[str, ...], Mapping[str, int] | None] | None:
+    """Return the paths of a scan's files, and the ids of columns if files have ids."""
+    if not is_of_iceberg(scan):
+        return tuple(scan.relation().location().inputFiles()), None
+    files = iceberg_files(scan, [*columns.values()])
+    if files is None:
+        return None
+    return files.paths, {name: files.ids[own] for name, own in columns.items()}
+
+
 def _is_plain(scan: Any) -> bool:  # noqa: ANN401 - a physical plan
-    if _class_of(scan) != _SCAN:
+    if class_of(scan) != _SCAN:
         return False
     relation = scan.relation()
     in_files = {*relation.dataSchema().fieldNames()}
     in_files -= {*relation.partitionSchema().fieldNames()}
-    read = {each.name() for each in _each(scan.output())}
+    read = {each.name() for each in items_of(scan.output())}
     options = relation.options().keys().mkString("\n").lower().split("\n")
     return (
         (_is_of_spark(relation) or _is_of_delta(relation))
@@ -152,8 +176,8 @@ def _is_plain(scan: Any) -> bool:  # noqa: ANN401 - a physical plan
 
 
 def _is_of_spark(relation: Any) -> bool:  # noqa: ANN401 - an object of Java
-    is_parquet = _class_of(relation.fileFormat()) == _PARQUET
-    return is_parquet and _class_of(relation.location()) in _INDEXES
+    is_parquet = class_of(relation.fileFormat()) == _PARQUET
+    return is_parquet and class_of(relation.location()) in _INDEXES
 
 
 def _is_of_delta(relation: Any) -> bool:  # noqa: ANN401 - an object of Java
@@ -163,13 +187,13 @@ def _is_of_delta(relation: Any) -> bool:  # noqa: ANN401 - an object of Java
     Deletion vectors and renamed columns are features of the protocol that a reader must
     support.
     """
-    if _class_of(relation.fileFormat()) != _DELTA:
+    if class_of(relation.fileFormat()) != _DELTA:
         return False
     protocol = relation.fileFormat().protocol()
     features = protocol.readerFeatures()
     names = "" if features.isEmpty() else features.get().mkString(" ")
     return (
-        _class_of(relation.location()) == _DELTA_INDEX
+        class_of(relation.location()) == _DELTA_INDEX
         and protocol.minReaderVersion() in {1, 3}
         and {*names.split()} <= _DELTA_FEATURES
         and relation.fileFormat().columnMappingMode().name() == "none"
@@ -200,31 +224,15 @@ def _are_readable(paths: tuple[str, ...]) -> bool:
 
 
 def _value_of(expression: Any) -> Any:  # noqa: ANN401 - an expression
-    is_alias = _class_of(expression) == _ALIAS
+    is_alias = class_of(expression) == _ALIAS
     return expression.child() if is_alias else expression
 
 
 def _constant(literal: Any) -> Any:  # noqa: ANN401 - a literal
-    value, kind = literal.value(), _type_of(literal)
+    value, kind = literal.value(), type_of(literal)
     if kind == "string":
         return None if value is None else value.toString()
     if kind != "timestamp" or value is None:
         msg = f"a constant of type {kind}"
         raise AttributeError(msg)
     return int(value)
-
-
-def _class_of(thing: Any) -> str:  # noqa: ANN401 - an object of Java
-    return str(thing.getClass().getName())
-
-
-def _type_of(expression: Any) -> str:  # noqa: ANN401 - an expression
-    return str(expression.dataType().simpleString())
-
-
-def _id_of(column: Any) -> int:  # noqa: ANN401 - an expression
-    return int(column.exprId().id())
-
-
-def _each(sequence: Any) -> Iterator[Any]:  # noqa: ANN401 - a sequence of Scala
-    return (sequence.apply(n) for n in range(sequence.size()))

@@ -7,6 +7,8 @@ time that Arrow takes to decode it. Tasks therefore receive the files as they ar
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -25,6 +27,8 @@ LOCAL = "file:"
 """Scheme of files that tasks open themselves, as Spark's tasks do."""
 CODED = ("topic", "log_dirs", "future_log_dirs")
 """Columns of partitions that are read dictionary-encoded."""
+_FIELD_ID = b"PARQUET:field_id"
+"""Metadata of a column that Arrow reads from a file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +59,8 @@ def file_contents(table: DataFrame) -> FileContents | None:
     Parameters
     ----------
     table
-        A table with the columns `KEY`. A job looks up the sizes of its files.
+        A table with the columns `KEY`. A job looks up the sizes of files that the
+        driver does not see.
     """
     scan = plain_scan(table)
     if scan is None:
@@ -63,20 +68,48 @@ def file_contents(table: DataFrame) -> FileContents | None:
     reader = table.sparkSession.read.format("binaryFile")
     try:
         files = reader.option("recursiveFileLookup", "true").load(list(scan.paths))
-        sizes = files.agg(F.count("path"), F.max("length"), F.sum("length"))
-        ((count, largest, total),) = sizes.collect()
+        sizes = _sizes_here(scan.paths) or _sizes_by_spark(files)
     except Exception:
         # Files that are gone, or that may be read only as a table: errors of any kind,
         # also of py4j. Spark reads the table, or reports the error.
         return None
-    if count != len(scan.paths) or largest > MOST_BYTES:
+    if sizes.files != len(scan.paths) or sizes.largest > MOST_BYTES:
         # Other files than Spark listed before, or too large a file.
         return None
-    is_local = all(path.startswith(LOCAL) for path in scan.paths)
-    content = F.lit(None).cast("binary").alias("content") if is_local else "content"
+    content = F.lit(None).cast("binary").alias("content")
+    given = content if sizes.are_local else "content"
     return FileContents(
-        scan=scan, files=files.select("path", content), rows=total // ROW_BYTES
+        scan=scan, files=files.select("path", given), rows=sizes.total // ROW_BYTES
     )
+
+
+class _Sizes(NamedTuple):
+    """Files by number, bytes of the largest and of all, and whether all are local."""
+
+    files: int
+    largest: int
+    total: int
+    are_local: bool
+
+
+def _sizes_here(paths: Sequence[str]) -> _Sizes | None:
+    """Return the sizes of local files that the driver sees; else `None`: no job."""
+    if not all(path.startswith(LOCAL) for path in paths):
+        return None
+    try:
+        sizes = [Path(_local(path)).stat().st_size for path in paths]
+    except OSError:
+        # Executors may see files that the driver does not.
+        return None
+    return _Sizes(len(sizes), max(sizes), sum(sizes), are_local=True)
+
+
+def _sizes_by_spark(files: DataFrame) -> _Sizes:
+    """Look up the sizes of files in a job."""
+    is_local = F.bool_and(F.col("path").startswith(LOCAL))
+    sizes = (F.count("path"), F.max("length"), F.sum("length"), is_local)
+    (row,) = files.agg(*sizes).collect()
+    return _Sizes(*row)
 
 
 def partitions_in(
@@ -110,7 +143,7 @@ def _of_file(
 
     with naming(path), _opened(path, content) as opened:
         footer = parquet.read_metadata(opened)
-        named = _own_names(footer.schema.to_arrow_schema().names, path, scan)
+        named = _own_names(footer.schema.to_arrow_schema(), path, scan)
         coded = {named[name] for name in (*CODED, KEY[0]) if name in named}
         tables = read_columns(opened, named, coded, rows=CHUNK_ROWS, footer=footer)
         for rows in tables:
@@ -120,7 +153,11 @@ def _of_file(
 def _opened(path: str, content: pa.BinaryScalar) -> pa.NativeFile:
     if content.is_valid:
         return pa.BufferReader(content.as_buffer())
-    return pa.OSFile("/" + path.removeprefix(LOCAL).lstrip("/"))
+    return pa.OSFile(_local(path))
+
+
+def _local(path: str) -> str:
+    return "/" + path.removeprefix(LOCAL).lstrip("/")
 
 
 def _with_texts(rows: ArrowTable, texts: Collection[str]) -> ArrowTable:
@@ -160,12 +197,14 @@ def _has_key(schema: pa.Schema) -> bool:
     return bool(is_text and pa.types.is_timestamp(moment))
 
 
-def _own_names(names: Sequence[str], path: str, scan: ParquetScan) -> Mapping[str, str]:
+def _own_names(schema: pa.Schema, path: str, scan: ParquetScan) -> Mapping[str, str]:
     """Return the names of the columns in one file, by their names in the table."""
+    if scan.ids is not None:
+        return _names_by_id(schema, scan.ids)
     if scan.is_case_sensitive:
         return scan.columns
     folded: dict[str, list[str]] = {}
-    for name in names:
+    for name in schema.names:
         folded.setdefault(name.lower(), []).append(name)
     named = {}
     for name, given in scan.columns.items():
@@ -174,3 +213,17 @@ def _own_names(names: Sequence[str], path: str, scan: ParquetScan) -> Mapping[st
             raise UnreadableFileError(path, f"columns {', '.join(found)} are alike")
         named[name] = found[0]
     return named
+
+
+def _names_by_id(schema: pa.Schema, ids: Mapping[str, int]) -> Mapping[str, str]:
+    """
+    Return the names of the columns with these ids in one file.
+
+    Columns of files without ids are numbered from one, as Iceberg does.
+    """
+    given = [(field.metadata or {}).get(_FIELD_ID) for field in schema]
+    if not any(given):
+        given = [str(n).encode() for n in range(1, len(schema) + 1)]
+    names = dict(zip(given, schema.names, strict=True))
+    wanted = {name: str(number).encode() for name, number in ids.items()}
+    return {name: names[key] for name, key in wanted.items() if key in names}
