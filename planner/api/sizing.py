@@ -13,12 +13,12 @@ from planner.api.errors import named_as_arguments
 from planner.api.growth import AnyGrowth, growth_rates
 from planner.api.result import without_command
 from planner.api.table import Table
-from planner.partitions.audit_answer import Audit, AuditRequest, audit_partitions
+from planner.partitions.audit_answer import Audit, audit_partitions
 from planner.partitions.audit_document import audit_document
 from planner.partitions.audit_screen import audit_screen
 from planner.partitions.size_answer import SizedPartitions, reasons, size_partitions
 from planner.partitions.size_document import size_document as partitions_document
-from planner.partitions.size_request import CountRequest, PartitionsSizeOptions
+from planner.partitions.size_options import PartitionsSizeOptions
 from planner.partitions.size_screen import size_screen as partitions_screen
 from planner.sizing.broker_types import read_types, validate_types
 from planner.sizing.size_cluster import SizeAnswer, SizeRequest, shown_snapshot
@@ -310,9 +310,8 @@ def partitions_size(
     >>> planner.partitions_size(brokers=6, throughput="90MB/s", **rates).recommended
     36
     """
-    request = CountRequest(**options)
     with named_as_arguments(ARGUMENTS):
-        return PartitionsSizeResult(size_partitions(request, snapshot))
+        return PartitionsSizeResult(size_partitions(options, snapshot))
 
 
 def partitions_audit(
@@ -355,13 +354,13 @@ def partitions_audit(
     >>> audit.figures["findings"]
     0
     """
-    request = AuditRequest(
-        producer_rate=producer_rate,
-        consumer_rate=consumer_rate,
-        headroom=headroom,
-        many=many,
-        leading_brokers=leading_brokers,
-        recovery_per_partition=recovery_per_partition,
-    )
+    asked = {
+        "producer_rate": producer_rate,
+        "consumer_rate": consumer_rate,
+        "headroom": headroom,
+        "many": many,
+        "leading_brokers": leading_brokers,
+        "recovery_per_partition": recovery_per_partition,
+    }
     with named_as_arguments():
-        return PartitionsAuditResult(audit_partitions(snapshot, request))
+        return PartitionsAuditResult(audit_partitions(snapshot, asked))
