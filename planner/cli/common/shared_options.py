@@ -1,7 +1,7 @@
 """Options of several commands, declared once as the signature of a function."""
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
@@ -94,6 +94,34 @@ def gathered(
     return decorate
 
 
+def gatherer_with(options: Mapping[str, tuple[Any, Any]]) -> Callable[..., Any]:
+    """
+    Return a function that takes options and returns their values by name.
+
+    Parameters
+    ----------
+    options
+        Annotation for Typer, and default, by the names of the options.
+    """
+
+    def gather(**given: Any) -> dict[str, Any]:  # noqa: ANN401 - as given
+        return given
+
+    gather.__signature__ = inspect.Signature(  # type: ignore[attr-defined] # read by Typer
+        [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=default,
+                annotation=annotation,
+            )
+            for name, (annotation, default) in options.items()
+        ]
+    )
+    gather.__annotations__ = {name: option[0] for name, option in options.items()}
+    return gather
+
+
 def gatherer_of(options: Iterable[DeclaredOption]) -> Callable[..., dict[str, Any]]:
     """
     Return a function that takes declared options and returns them by name.
@@ -103,22 +131,8 @@ def gatherer_of(options: Iterable[DeclaredOption]) -> Callable[..., dict[str, An
     options
         The options, which its signature lists for Typer.
     """
-
-    def gather(**given: Any) -> dict[str, Any]:  # noqa: ANN401 - as given
-        return given
-
-    listed = list(options)
-    gather.__signature__ = inspect.Signature([_parameter(each) for each in listed])  # type: ignore[attr-defined] # read by Typer
-    gather.__annotations__ = {each.name: annotation_of(each) for each in listed}
-    return gather
-
-
-def _parameter(declared: DeclaredOption) -> inspect.Parameter:
-    return inspect.Parameter(
-        declared.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=_default(declared),
-        annotation=annotation_of(declared),
+    return gatherer_with(
+        {each.name: (annotation_of(each), _default(each)) for each in options}
     )
 
 
