@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -12,7 +11,7 @@ from typing import Any, Literal, Unpack
 from planner.api.errors import named_as_arguments
 from planner.api.growth import AnyGrowth, growth_rates
 from planner.api.result import without_command
-from planner.api.table import Table
+from planner.api.table import Screen, Table
 from planner.partitions.audit_answer import Audit, audit_partitions
 from planner.partitions.audit_document import audit_document
 from planner.partitions.audit_screen import audit_screen
@@ -30,7 +29,7 @@ from planner.snapshot import Snapshot
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SizeResult:
+class SizeResult(Screen):
     """
     Number of brokers that a cluster needs.
 
@@ -95,9 +94,6 @@ class SizeResult:
         now = datetime.now(UTC)
         lines = size_screen(self.answer, ["snapshot"], None, now=now)
         return without_command(lines)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def size_cluster(
@@ -179,7 +175,7 @@ ARGUMENTS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PartitionsSizeResult:
+class PartitionsSizeResult(Screen):
     """
     Number of partitions that a topic should have.
 
@@ -227,12 +223,9 @@ class PartitionsSizeResult:
     def __repr__(self) -> str:
         return "\n".join(partitions_screen(self.sized, None, now=datetime.now(UTC)))
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PartitionsAuditResult:
+class PartitionsAuditResult(Screen):
     """
     Topics whose number of partitions is bad.
 
@@ -278,9 +271,6 @@ class PartitionsAuditResult:
     def __repr__(self) -> str:
         now = datetime.now(UTC)
         return without_command(audit_screen(self.audit, (), ["snapshot"], now=now))
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def partitions_size(
