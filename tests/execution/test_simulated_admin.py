@@ -84,7 +84,7 @@ def test_a_partition_without_a_replica_in_sync_is_offline(elr, first):
 
 def test_an_answer_that_is_lost_leaves_the_change():
     cluster = admin([1, 2])
-    cluster.lose_answers(1)
+    cluster.network.lose_answers(1)
     with pytest.raises(AnswerUnknownError):
         reassign(cluster, [1, 3])
     assert cluster.reassignments()
@@ -93,7 +93,7 @@ def test_an_answer_that_is_lost_leaves_the_change():
 
 def test_a_request_that_is_lost_changes_nothing():
     cluster = admin([1, 2])
-    cluster.lose_requests(1)
+    cluster.network.lose_requests(1)
     with pytest.raises(AnswerUnknownError):
         reassign(cluster, [1, 3])
     assert not cluster.reassignments()
@@ -102,7 +102,7 @@ def test_a_request_that_is_lost_changes_nothing():
 def test_a_network_that_is_cut_comes_back():
     cluster = admin([1, 2])
     reassign(cluster, [1, 3])
-    cluster.cut_network(15)
+    cluster.network.cut(15)
     for _ in range(2):
         with pytest.raises(ClusterUnavailableError):
             cluster.reassignments()
