@@ -1,14 +1,15 @@
 """Reader of `planner.toml`, which collects every problem."""
 
 import difflib
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from planner.config.config_option import ConfigOption
-from planner.errors import InputProblem, raise_problems
+from planner.errors import BadInputError, InputProblem, raise_problems
+from planner.io.problems import refuse_all
+from planner.io.toml_records import read_toml
 
 PLAN = "plan"
 OPERATION = "operation"
@@ -128,15 +129,11 @@ class _Reader:
 
     def tables(self) -> dict[str, Any]:
         """Return the known tables of a file; none where it is not TOML."""
+        remedy = "see `kafka-planner config init`"
         try:
-            document = tomllib.loads(self._path.read_text(encoding="utf-8"))
-        except OSError as error:
-            rule = f"the file cannot be read: {error.strerror or error}"
-            self._refuse("", None, rule, "name another with --config")
-            return {}
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            rule = f"must be TOML: {error}"
-            self._refuse("", None, rule, "see `kafka-planner config init`")
+            document = read_toml(self._path, refuse_all, remedy=remedy)
+        except BadInputError as error:
+            self.problems += error.problems
             return {}
         known = (PLAN, OPERATION, CPU, RULES)
         for name in document:
