@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from planner.group.what_if.what_if_records import (
 )
 from planner.io.problems import place_text, problem, refuse_all
 from planner.io.toml_records import parse_toml, shape_problem
+from planner.text.suggest import near
 
 SEE_SCHEMA = "see 'kafka-planner schema group-events'"
 
@@ -138,12 +138,6 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any
             yield f"{prefix}{key}", value
 
 
-def hint(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Return a remedy that suggests the closest known name, or `otherwise`."""
-    close = get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]}?" if close else otherwise
-
-
 _EVENTS: dict[str, type[Any]] = {
     model.model_fields["event"].annotation.__args__[0]: model
     for model in AnyEvent.__args__
@@ -162,7 +156,7 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
     given: Any = error["input"]
     value = given.get("event") if isinstance(given, dict) else given
     rule = f"must be one of {', '.join(_EVENTS)}"
-    remedy = hint(str(value), _EVENTS, "name an event")
+    remedy = near(value, _EVENTS, "name an event")
     return problem(file, place_text([*at, "event"]), value, rule, remedy)
 
 
@@ -172,7 +166,7 @@ def _setting_problems(record: EventsRecord, file: str) -> list[InputProblem]:
         place = f"settings.{name}"
         if name not in DEFAULT_SETTINGS:
             rule = f"must be one of {', '.join(DEFAULT_SETTINGS)}"
-            remedy = hint(name, DEFAULT_SETTINGS, "remove it")
+            remedy = near(name, DEFAULT_SETTINGS, "remove it")
             found.append(problem(file, place, value, rule, remedy))
         elif not _is_in_range(name, value):
             rule = "must be a number of milliseconds, from 1 to 10^12"
@@ -202,7 +196,7 @@ def _run_problems(record: EventsRecord, file: str) -> list[InputProblem]:
         rule = f"with protocol {run.protocol} must be one of {', '.join(suited)}"
         if run.protocol != "consumer":
             rule += ", or package.module:Class"
-        remedy = hint(name, suited, "change one of the two")
+        remedy = near(name, suited, "change one of the two")
         found.append(problem(file, f"runs[{at}].assignor", name, rule, remedy))
     return found
 
@@ -217,7 +211,7 @@ def _rate_problems(
     found = []
     for name, rates in (record.rates or {}).items():
         if name not in sizes:
-            remedy = hint(name, sizes, "remove it")
+            remedy = near(name, sizes, "remove it")
             rule = "must be a topic of the group, or one that appears"
             found.append(problem(file, f"rates.{name}", name, rule, remedy))
         elif isinstance(rates, list) and len(rates) > sizes[name]:
