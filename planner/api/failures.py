@@ -61,8 +61,7 @@ class FailuresResult(Screen):
     @property
     def is_ok(self) -> bool:
         """Whether any one broker and any one rack may be lost."""
-        kinds = (DomainKind.BROKER, DomainKind.RACK)
-        return all(self.every.survives(kind) is not False for kind in kinds)
+        return self.every.is_survived
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
