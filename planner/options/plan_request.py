@@ -6,7 +6,7 @@ from typing import Any
 
 from planner.errors import InputProblem
 from planner.options.declared.option import read_options
-from planner.options.declared.plan_options import OPTIONS, PlanOptions
+from planner.options.declared.plan_options import PlanOptions
 
 
 def read_values(
@@ -36,10 +36,6 @@ def read_values(
     >>> options.max_bytes, options.seed, problems
     (2000000000000, 7, ())
     """
-    unknown = sorted(given.keys() - OPTIONS.keys())
-    if unknown:
-        msg = f"unexpected option {unknown[0]!r}; there are: {', '.join(OPTIONS)}"
-        raise TypeError(msg)
     return read_options(PlanOptions, given)
 
 

@@ -310,6 +310,11 @@ def test_python_has_the_options_of_the_command():
     assert [*typing.get_type_hints(PartitionsSizeOptions)] == declared
 
 
+def test_an_option_of_another_name_is_refused():
+    with pytest.raises(TypeError, match="unexpected option 'broker'; there are: topic"):
+        planner.partitions_size(broker=3)
+
+
 def test_screens_fit_80_columns(capsys):
     words = ("--brokers", 3, *RATES, *READS, "--max-latency", "1s")
     screen = run(capsys, "partitions", "size", *words).out

@@ -212,10 +212,23 @@ def read_options(
     given
         Texts, lists of texts or typed values by the names of the options; `None`: not
         given.
+
+    Returns
+    -------
+    The options, and what is wrong with them; a wrong value counts as not given.
+
+    Raises
+    ------
+    TypeError
+        If there is no option of such a name.
     """
+    options = options_of(declaration)  # type: ignore[arg-type] # classes are hashable
+    if unknown := sorted(given.keys() - options.keys()):
+        msg = f"unexpected option {unknown[0]!r}; there are: {', '.join(options)}"
+        raise TypeError(msg)
     values: dict[str, Any] = {}
     found: list[InputProblem] = []
-    for name, declared in options_of(declaration).items():  # type: ignore[arg-type] # hashable
+    for name, declared in options.items():
         if name in given:
             problems = Problems(declared.flag)
             values[name] = declared.read(given[name], problems)
