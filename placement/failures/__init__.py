@@ -1,6 +1,6 @@
 """
 Elections and failures: Kafka's reaction to the loss of brokers, log dirs and racks.
 
-`partition_change` is the controller's decision for one partition, `controller_events`
-the same for columns of partitions. Imports `model` alone.
+`controller_decision` is the decision of Kafka's controller for columns of partitions.
+Imports `model` alone.
 """

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from placement.array_types import BoolArray
-from placement.failures.controller_decision import ElectionRules
+from placement.failures.controller_decision import Election, ElectionRules
 from placement.failures.controller_events import elect
-from placement.failures.partition_change import Election
 from placement.model.cluster import ABSENT, ClusterState
 
 FIRST_WITHOUT_THRESHOLD = (4, 0)

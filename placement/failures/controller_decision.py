@@ -1,17 +1,28 @@
 """Controller decisions for many partitions together, as columns."""
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from placement.array_types import BoolArray, RowArray
-from placement.failures.partition_change import Election
 from placement.model.cluster import ABSENT, ClusterState, sum_rows
 from placement.model.load import first_true
 
 Kind = TypeVar("Kind", bound=np.generic)
+
+
+class Election(StrEnum):
+    """Type of leader election."""
+
+    PREFERRED = "PREFERRED"
+    """The first replica leads if it may, else as `ONLINE`."""
+    ONLINE = "ONLINE"
+    """The leader stays if it may lead, else the first replica that may lead does."""
+    UNCLEAN = "UNCLEAN"
+    """As `ONLINE`, but the first live replica leads where no replica may lead."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -105,7 +116,7 @@ def decide(
     *,
     election: Election = Election.ONLINE,
 ) -> ClusterState:
-    """Return the cluster after the decision of `partition_change` on each partition."""
+    """Return the cluster after the controller has decided on each chosen partition."""
     if not len(chosen):
         return state
     part, replicas = _part(state, chosen), state.replicas

@@ -2,8 +2,8 @@
 Loss and return of brokers and log dirs: controller decisions as columns.
 
 A controller fences one broker after the other. Partitions are independent, so the k-th
-loss of every partition is decided in one step. The outcome is that of
-`placement.failures.partition_change` for each partition and each broker in turn.
+loss of every partition is decided in one step. The outcome is that of one decision
+for each partition and each broker in turn.
 """
 
 from dataclasses import dataclass, replace
@@ -13,11 +13,11 @@ import numpy as np
 from placement.array_types import BoolArray, IndexArray, RowArray
 from placement.failures.controller_decision import (
     Decision,
+    Election,
     ElectionRules,
     decide,
     is_usable,
 )
-from placement.failures.partition_change import Election
 from placement.model.cluster import (
     ABSENT,
     BrokerState,

@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.array_types import BoolArray, BytesArray, IndexArray
-from placement.failures.controller_decision import is_usable
+from placement.failures.controller_decision import Election, is_usable
 from placement.failures.controller_events import elect
-from placement.failures.partition_change import Election
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, sum_rows
 
 

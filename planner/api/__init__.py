@@ -20,20 +20,17 @@ from planner.api.new_partitions import (
     new_topic,
 )
 from planner.api.operations import (
+    add_brokers,
     demote,
     fix,
+    leaders,
+    log_dirs,
+    rebalance,
+    remove_brokers,
     replace_broker,
     set_replication_factor,
 )
-from planner.api.plans import (
-    PlanOptions,
-    add_brokers,
-    leaders,
-    log_dirs,
-    plan_operation,
-    rebalance,
-    remove_brokers,
-)
+from planner.api.plans import PlanOptions, plan_operation
 from planner.api.present_state import (
     ScoreResult,
     StatusResult,

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +19,7 @@ from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from planner.api.errors import named_as_arguments
 from planner.api.result import without_command
-from planner.api.table import Table
+from planner.api.table import Screen, Table
 from planner.failures.all_failures import (
     AllFailures,
     compute_all_failures,
@@ -42,7 +41,7 @@ TOP = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FailuresResult:
+class FailuresResult(Screen):
     """
     Losses of every broker, log dir and rack, one and two at a time.
 
@@ -62,8 +61,7 @@ class FailuresResult:
     @property
     def is_ok(self) -> bool:
         """Whether any one broker and any one rack may be lost."""
-        kinds = (DomainKind.BROKER, DomainKind.RACK)
-        return all(self.every.survives(kind) is not False for kind in kinds)
+        return self.every.is_survived
 
     @cached_property
     def document(self) -> Mapping[str, Any]:
@@ -111,9 +109,6 @@ class FailuresResult:
         now = datetime.now(UTC)
         lines = all_failures_screen(self.every, Path("snapshot"), TOP, now=now)
         return without_command(lines)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def _columns(given: Outlook, kind: DomainKind, found: Failures) -> dict[str, Any]:
@@ -179,7 +174,7 @@ def _ids(state: ClusterState, rows: Any) -> Any:  # noqa: ANN401 - pyarrow has n
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LossResult:
+class LossResult(Screen):
     """
     Stages of one loss: now, lost, returned, elected.
 
@@ -259,9 +254,6 @@ class LossResult:
             self.scenario, Path("snapshot"), has_unclean=True, now=datetime.now(UTC)
         )
         return without_command(lines)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def _stage(name: str, found: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,12 +1,107 @@
-"""Plans from Python: operations on single brokers and on replication factors."""
+"""Plans from Python: a function per operation, with the options of the command."""
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Unpack
 
-from planner.api.plans import PlanOptions, plan_operation
+from planner.api.plans import CopyOptions, MoveOptions, PlanOptions, plan_operation
 from planner.api.result import PlanResult
 from planner.snapshot import Snapshot
+
+
+def rebalance(
+    snapshot: Snapshot,
+    **options: Unpack[CopyOptions],
+) -> PlanResult:
+    """
+    Plan to bring every broker into its band with the fewest bytes.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    options
+        See `CopyOptions`.
+
+    Raises
+    ------
+    BadInputError
+        If options are wrong for this cluster; has every problem.
+
+    Examples
+    --------
+    >>> import planner
+    >>> from planner.demo import SNAPSHOT_FILE
+    >>> snapshot = planner.read_snapshot(SNAPSHOT_FILE)
+    >>> planner.rebalance(snapshot, band=0.5, resources=["replicas"]).status
+    'feasible'
+    """
+    return plan_operation(snapshot, "rebalance", **options)
+
+
+def add_brokers(
+    snapshot: Snapshot,
+    broker_ids: Iterable[int] | None = None,
+    *,
+    new_brokers: Iterable[str] = (),
+    **options: Unpack[MoveOptions],
+) -> PlanResult:
+    """
+    Plan to move replicas to new brokers only; leadership may change anywhere.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    broker_ids
+        Ids of the new brokers. By default those whose state is ``new``.
+    new_brokers
+        Brokers that do not exist yet: ``id=7,rack=c,like=3``.
+    options
+        See `MoveOptions`.
+
+    Raises
+    ------
+    BadInputError
+        If options are wrong for this cluster; has every problem.
+    """
+    return plan_operation(
+        snapshot,
+        "add-brokers",
+        **options,
+        broker_list=broker_ids,
+        new_broker=tuple(new_brokers),
+    )
+
+
+def remove_brokers(
+    snapshot: Snapshot,
+    broker_ids: Iterable[int],
+    **options: Unpack[MoveOptions],
+) -> PlanResult:
+    """
+    Plan to empty brokers; only their replicas move.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    broker_ids
+        The brokers to empty.
+    options
+        See `MoveOptions`.
+
+    Raises
+    ------
+    BadInputError
+        If options are wrong for this cluster; has every problem.
+    """
+    return plan_operation(
+        snapshot,
+        "remove-brokers",
+        **options,
+        broker_list=broker_ids,
+    )
 
 
 def replace_broker(
@@ -14,9 +109,7 @@ def replace_broker(
     replacements: Mapping[int, int],
     *,
     new_brokers: Iterable[str] = (),
-    rebalance: bool = False,
-    with_log_dirs: bool | None = None,
-    **options: Unpack[PlanOptions],
+    **options: Unpack[MoveOptions],
 ) -> PlanResult:
     """
     Plan to replace brokers by others, which get the same replicas and positions.
@@ -29,14 +122,8 @@ def replace_broker(
         Id of the new broker by that of the old one.
     new_brokers
         Brokers that do not exist yet: ``id=7,rack=c,like=3``.
-    rebalance
-        Whether all other replicas may move too, to balance.
-    with_log_dirs
-        Whether the log dir of each copy is chosen too, and log dirs of receiving
-        brokers are balanced; `None`: only where the broker's own choice would overfill
-        a log dir.
     options
-        See `PlanOptions`.
+        See `MoveOptions`.
 
     Raises
     ------
@@ -50,8 +137,35 @@ def replace_broker(
         broker=tuple(replacements),
         with_broker=tuple(replacements.values()),
         new_broker=tuple(new_brokers),
-        rebalance=rebalance,
-        with_log_dirs=with_log_dirs,
+    )
+
+
+def leaders(
+    snapshot: Snapshot,
+    *,
+    order_followers: bool = False,
+    **options: Unpack[PlanOptions],
+) -> PlanResult:
+    """
+    Plan to balance leaders by reordering replica lists; nothing is copied.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    order_followers
+        Whether lists whose leader stays may be reordered too, to keep leaders even
+        after the loss of a broker or a rack.
+    options
+        See `PlanOptions`; resources are ``leaders``, ``out`` and ``cpu``.
+
+    Raises
+    ------
+    BadInputError
+        If options are wrong for this cluster; has every problem.
+    """
+    return plan_operation(
+        snapshot, "leaders", **options, order_followers=order_followers
     )
 
 
@@ -86,14 +200,35 @@ def demote(
     )
 
 
+def log_dirs(
+    snapshot: Snapshot, empty: Iterable[str] = (), **options: Unpack[PlanOptions]
+) -> PlanResult:
+    """
+    Plan to balance log dirs inside their brokers, and to empty some.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    empty
+        Log dirs to empty, by broker and path: ``3:/data/d1``.
+    options
+        See `PlanOptions`; the only resource is disk.
+
+    Raises
+    ------
+    BadInputError
+        If options are wrong for this cluster; has every problem.
+    """
+    return plan_operation(snapshot, "log-dirs", **options, empty=tuple(empty))
+
+
 def set_replication_factor(
     snapshot: Snapshot,
     factor: int | None = None,
     *,
     factors_file: str | PathLike[str] | None = None,
-    rebalance: bool = False,
-    with_log_dirs: bool | None = None,
-    **options: Unpack[PlanOptions],
+    **options: Unpack[MoveOptions],
 ) -> PlanResult:
     """
     Plan to add or remove replicas; those kept stay in place.
@@ -108,14 +243,8 @@ def set_replication_factor(
     factors_file
         TOML or JSON file of factors, with regular expressions of their topics; it
         precedes `factor`.
-    rebalance
-        Whether all other replicas may move too, to balance.
-    with_log_dirs
-        Whether the log dir of each copy is chosen too, and log dirs of receiving
-        brokers are balanced; `None`: only where the broker's own choice would overfill
-        a log dir.
     options
-        See `PlanOptions`.
+        See `MoveOptions`.
 
     Raises
     ------
@@ -128,8 +257,6 @@ def set_replication_factor(
         **options,
         replication_factor=factor,
         replication_factors=factors_file,
-        rebalance=rebalance,
-        with_log_dirs=with_log_dirs,
     )
 
 
@@ -138,9 +265,7 @@ def fix(
     *,
     only: Iterable[str] = (),
     lost: Iterable[int] = (),
-    rebalance: bool = False,
-    with_log_dirs: bool | None = None,
-    **options: Unpack[PlanOptions],
+    **options: Unpack[MoveOptions],
 ) -> PlanResult:
     """
     Plan to repair broken placements by the fewest copies; nothing else moves.
@@ -154,14 +279,8 @@ def fix(
         all of them if empty.
     lost
         Ids of brokers that are not live and will not come back.
-    rebalance
-        Whether all other replicas may move too, to balance.
-    with_log_dirs
-        Whether the log dir of each copy is chosen too, and log dirs of receiving
-        brokers are balanced; `None`: only where the broker's own choice would overfill
-        a log dir.
     options
-        See `PlanOptions`.
+        See `MoveOptions`.
 
     Raises
     ------
@@ -174,6 +293,4 @@ def fix(
         **options,
         only=tuple(only),
         lost=lost,
-        rebalance=rebalance,
-        with_log_dirs=with_log_dirs,
     )

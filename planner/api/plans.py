@@ -1,7 +1,7 @@
-"""Plans from Python: a function per operation, with the options of the command."""
+"""Options of plans from Python, and plans of any operation by its name."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Unpack
+from typing import Any
 
 from placement.operations.descriptor import OPERATIONS
 from planner.api.errors import named_as_arguments
@@ -31,178 +31,32 @@ class PlanOptions(RuleOptions, WaveKeywords, CommonKeywords, total=False):
 PlanOptions.__doc__ = f"{PlanOptions.__doc__}\n{keyword_lines(PlanOptions, RENAMED)}"
 
 
-def rebalance(
-    snapshot: Snapshot,
-    *,
-    with_log_dirs: bool | None = None,
-    **options: Unpack[PlanOptions],
-) -> PlanResult:
+class CopyOptions(PlanOptions, total=False):
     """
-    Plan to bring every broker into its band with the fewest bytes.
+    Options of plans that copy replicas: those of `PlanOptions`, and one more.
 
     Parameters
     ----------
-    snapshot
-        The cluster.
     with_log_dirs
         Whether the log dir of each copy is chosen too, and log dirs of receiving
         brokers are balanced; `None`: only where the broker's own choice would overfill
         a log dir.
-    options
-        See `PlanOptions`.
-
-    Raises
-    ------
-    BadInputError
-        If options are wrong for this cluster; has every problem.
-
-    Examples
-    --------
-    >>> import planner
-    >>> from planner.demo import SNAPSHOT_FILE
-    >>> snapshot = planner.read_snapshot(SNAPSHOT_FILE)
-    >>> planner.rebalance(snapshot, band=0.5, resources=["replicas"]).status
-    'feasible'
     """
-    return plan_operation(snapshot, "rebalance", **options, with_log_dirs=with_log_dirs)
+
+    with_log_dirs: bool | None
 
 
-def add_brokers(
-    snapshot: Snapshot,
-    broker_ids: Iterable[int] | None = None,
-    *,
-    new_brokers: Iterable[str] = (),
-    rebalance: bool = False,
-    with_log_dirs: bool | None = None,
-    **options: Unpack[PlanOptions],
-) -> PlanResult:
+class MoveOptions(CopyOptions, total=False):
     """
-    Plan to move replicas to new brokers only; leadership may change anywhere.
+    Options of plans that copy some replicas: those of `CopyOptions`, and one more.
 
     Parameters
     ----------
-    snapshot
-        The cluster.
-    broker_ids
-        Ids of the new brokers. By default those whose state is ``new``.
-    new_brokers
-        Brokers that do not exist yet: ``id=7,rack=c,like=3``.
     rebalance
         Whether all other replicas may move too, to balance.
-    with_log_dirs
-        Whether the log dir of each copy is chosen too, and log dirs of receiving
-        brokers are balanced; `None`: only where the broker's own choice would overfill
-        a log dir.
-    options
-        See `PlanOptions`.
-
-    Raises
-    ------
-    BadInputError
-        If options are wrong for this cluster; has every problem.
     """
-    return plan_operation(
-        snapshot,
-        "add-brokers",
-        **options,
-        broker_list=broker_ids,
-        rebalance=rebalance,
-        new_broker=tuple(new_brokers),
-        with_log_dirs=with_log_dirs,
-    )
 
-
-def remove_brokers(
-    snapshot: Snapshot,
-    broker_ids: Iterable[int],
-    *,
-    rebalance: bool = False,
-    with_log_dirs: bool | None = None,
-    **options: Unpack[PlanOptions],
-) -> PlanResult:
-    """
-    Plan to empty brokers; only their replicas move.
-
-    Parameters
-    ----------
-    snapshot
-        The cluster.
-    broker_ids
-        The brokers to empty.
-    rebalance
-        Whether all other replicas may move too, to balance.
-    with_log_dirs
-        Whether the log dir of each copy is chosen too, and log dirs of receiving
-        brokers are balanced; `None`: only where the broker's own choice would overfill
-        a log dir.
-    options
-        See `PlanOptions`.
-
-    Raises
-    ------
-    BadInputError
-        If options are wrong for this cluster; has every problem.
-    """
-    return plan_operation(
-        snapshot,
-        "remove-brokers",
-        **options,
-        broker_list=broker_ids,
-        rebalance=rebalance,
-        with_log_dirs=with_log_dirs,
-    )
-
-
-def leaders(
-    snapshot: Snapshot,
-    *,
-    order_followers: bool = False,
-    **options: Unpack[PlanOptions],
-) -> PlanResult:
-    """
-    Plan to balance leaders by reordering replica lists; nothing is copied.
-
-    Parameters
-    ----------
-    snapshot
-        The cluster.
-    order_followers
-        Whether lists whose leader stays may be reordered too, to keep leaders even
-        after the loss of a broker or a rack.
-    options
-        See `PlanOptions`; resources are ``leaders``, ``out`` and ``cpu``.
-
-    Raises
-    ------
-    BadInputError
-        If options are wrong for this cluster; has every problem.
-    """
-    return plan_operation(
-        snapshot, "leaders", **options, order_followers=order_followers
-    )
-
-
-def log_dirs(
-    snapshot: Snapshot, empty: Iterable[str] = (), **options: Unpack[PlanOptions]
-) -> PlanResult:
-    """
-    Plan to balance log dirs inside their brokers, and to empty some.
-
-    Parameters
-    ----------
-    snapshot
-        The cluster.
-    empty
-        Log dirs to empty, by broker and path: ``3:/data/d1``.
-    options
-        See `PlanOptions`; the only resource is disk.
-
-    Raises
-    ------
-    BadInputError
-        If options are wrong for this cluster; has every problem.
-    """
-    return plan_operation(snapshot, "log-dirs", **options, empty=tuple(empty))
+    rebalance: bool
 
 
 def plan_operation(

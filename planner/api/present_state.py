@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from planner.api.errors import named_as_arguments
 from planner.api.result import Level, pictures_at, without_command
+from planner.api.table import Screen
 from planner.report.charts.pictures import LoadPicture
 from planner.report.notebook_charts import chart_of, svg_charts
 from planner.report.pages.score_page import score_levels, score_limits
@@ -77,7 +77,7 @@ def cluster_status(snapshot: Snapshot) -> StatusResult:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreResult:
+class ScoreResult(Screen):
     """
     Balance, violations and hot spots of a cluster.
 
@@ -120,8 +120,7 @@ class ScoreResult:
         return without_command(score_screen(self.scored, Path("SNAP")))
 
     def _repr_html_(self) -> str:
-        charts = svg_charts(self._pictures("broker"))
-        return f"<pre>{escape(repr(self))}</pre>{charts}"
+        return super()._repr_html_() + svg_charts(self._pictures("broker"))
 
 
 def score_cluster(

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from placement.cluster_changes.variant import Variant
 from planner.api.errors import named_as_arguments
 from planner.api.growth import AnyGrowth, growth_rates
 from planner.api.result import PlanResult
-from planner.api.table import Table
+from planner.api.table import Screen, Table
 from planner.plan.run.make_plan import Planned, check_plan
 from planner.report.charts.pictures import LoadPicture
 from planner.report.charts.scenario_pictures import scenario_pictures
@@ -50,7 +49,7 @@ KINDS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WhatIfResult:
+class WhatIfResult(Screen):
     """
     Results of scenarios, compared with today.
 
@@ -175,7 +174,7 @@ class WhatIfResult:
         return "\n".join(scenario_lines([self.found.today, *self.found.scenarios]))
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>{svg_charts(self._pictures())}"
+        return super()._repr_html_() + svg_charts(self._pictures())
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -12,13 +11,13 @@ from typing import Any, Literal, Unpack
 from planner.api.errors import named_as_arguments
 from planner.api.growth import AnyGrowth, growth_rates
 from planner.api.result import without_command
-from planner.api.table import Table
-from planner.partitions.audit_answer import Audit, AuditRequest, audit_partitions
+from planner.api.table import Screen, Table
+from planner.partitions.audit_answer import Audit, audit_partitions
 from planner.partitions.audit_document import audit_document
 from planner.partitions.audit_screen import audit_screen
 from planner.partitions.size_answer import SizedPartitions, reasons, size_partitions
 from planner.partitions.size_document import size_document as partitions_document
-from planner.partitions.size_request import CountRequest, PartitionsSizeOptions
+from planner.partitions.size_options import PartitionsSizeOptions
 from planner.partitions.size_screen import size_screen as partitions_screen
 from planner.sizing.broker_types import read_types, validate_types
 from planner.sizing.size_cluster import SizeAnswer, SizeRequest, shown_snapshot
@@ -30,7 +29,7 @@ from planner.snapshot import Snapshot
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SizeResult:
+class SizeResult(Screen):
     """
     Number of brokers that a cluster needs.
 
@@ -95,9 +94,6 @@ class SizeResult:
         now = datetime.now(UTC)
         lines = size_screen(self.answer, ["snapshot"], None, now=now)
         return without_command(lines)
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
 
 
 def size_cluster(
@@ -179,7 +175,7 @@ ARGUMENTS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PartitionsSizeResult:
+class PartitionsSizeResult(Screen):
     """
     Number of partitions that a topic should have.
 
@@ -227,12 +223,9 @@ class PartitionsSizeResult:
     def __repr__(self) -> str:
         return "\n".join(partitions_screen(self.sized, None, now=datetime.now(UTC)))
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PartitionsAuditResult:
+class PartitionsAuditResult(Screen):
     """
     Topics whose number of partitions is bad.
 
@@ -279,9 +272,6 @@ class PartitionsAuditResult:
         now = datetime.now(UTC)
         return without_command(audit_screen(self.audit, (), ["snapshot"], now=now))
 
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(repr(self))}</pre>"
-
 
 def partitions_size(
     snapshot: Snapshot | None = None, **options: Unpack[PartitionsSizeOptions]
@@ -310,9 +300,8 @@ def partitions_size(
     >>> planner.partitions_size(brokers=6, throughput="90MB/s", **rates).recommended
     36
     """
-    request = CountRequest(**options)
     with named_as_arguments(ARGUMENTS):
-        return PartitionsSizeResult(size_partitions(request, snapshot))
+        return PartitionsSizeResult(size_partitions(options, snapshot))
 
 
 def partitions_audit(
@@ -355,13 +344,13 @@ def partitions_audit(
     >>> audit.figures["findings"]
     0
     """
-    request = AuditRequest(
-        producer_rate=producer_rate,
-        consumer_rate=consumer_rate,
-        headroom=headroom,
-        many=many,
-        leading_brokers=leading_brokers,
-        recovery_per_partition=recovery_per_partition,
-    )
+    asked = {
+        "producer_rate": producer_rate,
+        "consumer_rate": consumer_rate,
+        "headroom": headroom,
+        "many": many,
+        "leading_brokers": leading_brokers,
+        "recovery_per_partition": recovery_per_partition,
+    }
     with named_as_arguments():
-        return PartitionsAuditResult(audit_partitions(snapshot, request))
+        return PartitionsAuditResult(audit_partitions(snapshot, asked))

@@ -12,6 +12,13 @@ from planner.text.table import Column, table_lines, table_width
 MAX_ROWS_SHOWN = 10
 
 
+class Screen:
+    """Base of results that a notebook shows as the screen that their `repr` is."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Table:
     """

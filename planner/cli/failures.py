@@ -1,11 +1,11 @@
 """`failures`: simulated losses of brokers, racks and log dirs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -146,91 +146,73 @@ def failures(
         elr=None if elr is None else str(elr),
     )
     resolved = read_failures_request(request, read, state)
-    given = _Given(read, state, resolved, output_format)
     if resolved.loss is None:
-        found = given.compute_all_failures(snapshot, pairs, sample, seed, top)
+        found = _all_failures(
+            read, state, resolved, has_pairs=pairs, sample=sample, seed=seed, top=top
+        )
     else:
-        found = given.play(snapshot, is_crash=not clean_shutdown, has_unclean=unclean)
-    is_fine, make = found
+        found = _one_loss(
+            read, state, resolved, is_crash=not clean_shutdown, has_unclean=unclean
+        )
+    make = cache(found.make)
+    if output_format is OutputFormat.JSON:
+        print_json(make())
+    else:
+        typer.echo("\n".join(found.screen(snapshot)))
     write_answer(output, name, make, has_report=report, is_quiet=quiet)
-    raise typer.Exit(ExitCode.OK if is_fine else ExitCode.FINDINGS)
+    raise typer.Exit(ExitCode.OK if found.is_fine else ExitCode.FINDINGS)
 
 
-class _Given:
-    """A snapshot and the parsed options."""
+class _Answer(NamedTuple):
+    """Makers of a document and of a screen, and whether nothing is lost for good."""
 
-    def __init__(
-        self,
-        snapshot: "Snapshot",
-        state: "ClusterState",
-        resolved: "FailuresOptions",
-        output_format: OutputFormat,
-    ) -> None:
-        self.snapshot = snapshot
-        self.state = state
-        self.resolved = resolved
-        self.is_json = output_format is OutputFormat.JSON
-        self.now = datetime.now(UTC)
+    make: MakeDocument
+    screen: Callable[[Path], Iterable[str]]
+    is_fine: bool
 
-    def compute_all_failures(
-        self, path: Path, has_pairs: bool, sample: int, seed: int, top: int
-    ) -> tuple[bool, MakeDocument]:
-        """
-        Print all failures.
 
-        Returns
-        -------
-        Whether any one broker and any one rack may fail, and the maker of the document.
-        """
-        from placement.failures.failure_domains import DomainKind
-        from planner.failures.all_failures import compute_all_failures, to_document
-        from planner.failures.failures_screen import all_failures_screen
+def _all_failures(
+    snapshot: "Snapshot",
+    state: "ClusterState",
+    options: "FailuresOptions",
+    *,
+    has_pairs: bool,
+    sample: int,
+    seed: int,
+    top: int,
+) -> _Answer:
+    """Return the answer for every failure."""
+    from planner.failures.all_failures import compute_all_failures, to_document
+    from planner.failures.failures_screen import all_failures_screen
 
-        every = compute_all_failures(
-            self.snapshot,
-            self.state,
-            self.resolved,
-            has_pairs=has_pairs,
-            sample=sample,
-            seed=seed,
-        )
-        make = cache(lambda: to_document(every, top=top, now=self.now))
-        if self.is_json:
-            print_json(make())
-        else:
-            lines = all_failures_screen(every, path, top, now=self.now)
-            typer.echo("\n".join(lines))
-        kinds = (DomainKind.BROKER, DomainKind.RACK)
-        return all(every.survives(kind) is not False for kind in kinds), make
+    now = datetime.now(UTC)
+    every = compute_all_failures(
+        snapshot, state, options, has_pairs=has_pairs, sample=sample, seed=seed
+    )
+    return _Answer(
+        lambda: to_document(every, top=top, now=now),
+        lambda path: all_failures_screen(every, path, top, now=now),
+        every.is_survived,
+    )
 
-    def play(
-        self, path: Path, *, is_crash: bool, has_unclean: bool
-    ) -> tuple[bool, MakeDocument]:
-        """
-        Print one failure in stages.
 
-        Returns
-        -------
-        Whether all partitions stay available, and the maker of the document.
-        """
-        from planner.failures.failure_scenario import play, to_document
-        from planner.failures.loss_screen import scenario_screen
+def _one_loss(
+    snapshot: "Snapshot",
+    state: "ClusterState",
+    options: "FailuresOptions",
+    *,
+    is_crash: bool,
+    has_unclean: bool,
+) -> _Answer:
+    """Return the answer for one failure in stages."""
+    from planner.failures.failure_scenario import play, to_document
+    from planner.failures.loss_screen import scenario_screen
 
-        if self.resolved.loss is None:  # pragma: no cover - checked by the caller
-            return True, dict
-        scenario = play(
-            self.snapshot,
-            self.state,
-            self.resolved,
-            self.resolved.loss,
-            is_crash=is_crash,
-        )
-        make = cache(lambda: to_document(scenario, now=self.now))
-        if self.is_json:
-            print_json(make())
-        else:
-            lines = scenario_screen(
-                scenario, path, has_unclean=has_unclean, now=self.now
-            )
-            typer.echo("\n".join(lines))
-        return scenario.is_survived, make
+    now = datetime.now(UTC)
+    assert options.loss is not None  # noqa: S101 - checked by the caller
+    scenario = play(snapshot, state, options, options.loss, is_crash=is_crash)
+    return _Answer(
+        lambda: to_document(scenario, now=now),
+        lambda path: scenario_screen(scenario, path, has_unclean=has_unclean, now=now),
+        scenario.is_survived,
+    )

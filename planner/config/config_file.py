@@ -1,14 +1,15 @@
 """Reader of `planner.toml`, which collects every problem."""
 
-import difflib
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from planner.config.config_option import ConfigOption
-from planner.errors import InputProblem, raise_problems
+from planner.errors import BadInputError, InputProblem, raise_problems
+from planner.io.problems import refuse_all
+from planner.io.toml_records import read_toml
+from planner.text.suggest import near
 
 PLAN = "plan"
 OPERATION = "operation"
@@ -128,20 +129,16 @@ class _Reader:
 
     def tables(self) -> dict[str, Any]:
         """Return the known tables of a file; none where it is not TOML."""
+        remedy = "see `kafka-planner config init`"
         try:
-            document = tomllib.loads(self._path.read_text(encoding="utf-8"))
-        except OSError as error:
-            rule = f"the file cannot be read: {error.strerror or error}"
-            self._refuse("", None, rule, "name another with --config")
-            return {}
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            rule = f"must be TOML: {error}"
-            self._refuse("", None, rule, "see `kafka-planner config init`")
+            document = read_toml(self._path, refuse_all, remedy=remedy)
+        except BadInputError as error:
+            self.problems += error.problems
             return {}
         known = (PLAN, OPERATION, CPU, RULES)
         for name in document:
             if name not in known:
-                self._refuse(name, None, "no such table", _hint(name, known))
+                self._refuse(name, None, "no such table", near(name, known))
         return {name: document[name] for name in known if name in document}
 
     def cpu(
@@ -191,7 +188,7 @@ class _Reader:
                 yield name, one
             else:
                 place = f"{OPERATION}.{name}"
-                self._refuse(place, None, "no such operation", _hint(name, known))
+                self._refuse(place, None, "no such operation", near(name, known))
 
     def settings(
         self, place: str, table: object, options: Options, known: set[str]
@@ -228,9 +225,4 @@ def _unknown(name: str, options: Options, known: set[str]) -> tuple[str, str]:
     if name in known:
         rule = "not every operation has this option"
         return rule, "write it in [operation.NAME]"
-    return "no such option", _hint(name, options)
-
-
-def _hint(name: str, known: Mapping[str, object] | tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
+    return "no such option", near(name, options)

@@ -83,6 +83,12 @@ class AllFailures:
         is_fine = bool((failures.is_survived & ~failures.is_overfull).all())
         return is_fine and self.majority.get(kind) is not False
 
+    @property
+    def is_survived(self) -> bool:
+        """Whether any one broker and any one rack may fail."""
+        kinds = (DomainKind.BROKER, DomainKind.RACK)
+        return all(self.survives(kind) is not False for kind in kinds)
+
 
 def compute_all_failures(
     snapshot: Snapshot,

@@ -16,10 +16,13 @@ from placement.model.load import Resource
 from planner.errors import InputProblem, raise_problems
 from planner.options.declared.broker_lists import parse_broker_list
 from planner.options.declared.option import Problems
-from planner.options.declared.value_readers import GivenFractions, read_fractions
+from planner.options.declared.value_readers import (
+    GivenFractions,
+    read_fractions,
+    read_rate,
+)
 from planner.snapshot.snapshot_document import Snapshot
 from planner.text.suggest import near
-from planner.text.units import parse_rate
 
 UNCLEAN = "unclean.leader.election.enable"
 ELR_FEATURE = "eligible.leader.replicas.version"
@@ -88,7 +91,7 @@ class FailuresOptions:
 
 
 class _Reader:
-    """Parser of the options, one by one, which collects every problem."""
+    """Parser of the lost parts, one by one, which collects every problem."""
 
     def __init__(self, state: ClusterState) -> None:
         self.state = state
@@ -144,25 +147,6 @@ class _Reader:
                 self.refuse("--log-dir", text, rule, near(text, names))
         return rows
 
-    def thresholds(self, given: GivenFractions) -> dict[Resource, float]:
-        """Return the threshold of each capacity; those not given keep the default."""
-        problems = Problems("--capacity-threshold")
-        found = read_fractions(given, problems)
-        self.problems += problems.found
-        return DEFAULT_THRESHOLDS | {Resource(name): v for name, v in found.items()}
-
-    def rate(self, option: str, text: str) -> int:
-        """Parse a rate in bytes/s; it must be positive."""
-        try:
-            value = parse_rate(text)
-        except ValueError as error:
-            self.refuse(option, text, str(error), f"write {DEFAULT_BANDWIDTH}")
-            return 1
-        if value <= 0:
-            remedy = f"write {DEFAULT_BANDWIDTH}"
-            self.refuse(option, text, "must be above 0", remedy)
-        return value
-
 
 def read_failures_request(
     request: FailuresRequest, snapshot: Snapshot, state: ClusterState
@@ -179,16 +163,19 @@ def read_failures_request(
     brokers = dict.fromkeys([*reader.brokers(request.broker)])
     brokers |= dict.fromkeys(reader.racks(request.rack))
     dirs = dict.fromkeys(reader.log_dirs(request.log_dir))
-    thresholds = reader.thresholds(request.capacity_threshold)
-    bandwidth = reader.rate("--bandwidth", request.bandwidth)
-    raise_problems("bad options", reader.problems)
+    limits, rate = Problems("--capacity-threshold"), Problems("--bandwidth")
+    thresholds = read_fractions(request.capacity_threshold, limits)
+    bandwidth = read_rate(request.bandwidth, rate)
+    raise_problems("bad options", [*reader.problems, *limits.found, *rate.found])
+    assert bandwidth is not None  # noqa: S101 - else there was a problem
     has_loss = bool(request.broker or request.rack or request.log_dir)
     loss = Loss(broker_idx=_rows(brokers), log_dir_idx=_rows(dirs))
     return FailuresOptions(
         loss=loss.with_stopped(state) if has_loss else None,
         names=_names_of(request),
         rules=election_rules(snapshot, state, elr=request.elr),
-        thresholds=thresholds,
+        thresholds=DEFAULT_THRESHOLDS
+        | {Resource(name): value for name, value in thresholds.items()},
         bandwidth_bytes_per_s=bandwidth,
         version=version_of(snapshot.kafka_version),
         is_automatic=snapshot.configs.get("auto.leader.rebalance.enable") != "false",

@@ -9,11 +9,10 @@ from typing import Any, get_args
 import numpy as np
 
 from placement.failures.automatic_election import AutomaticElection, next_election
-from placement.failures.controller_decision import is_usable
+from placement.failures.controller_decision import Election, is_usable
 from placement.failures.controller_events import Loss, bring_back, elect, lose
 from placement.failures.failover import ON_RETURN
 from placement.failures.failure_outlook import Outlook, outlook
-from placement.failures.partition_change import Election
 from placement.failures.partition_health import (
     Health,
     UncleanLosses,

@@ -9,7 +9,7 @@ from typing import Self
 from planner.errors import BadInputError, InputProblem
 from planner.fleet.arrow_tables import EPOCH
 from planner.text.suggest import near
-from planner.what_if.changes.amounts import parse_duration_ms
+from planner.text.units import parse_duration_ms
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _TIME_RULE = "must be a day, a time, or an age such as 7d"

@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from planner.errors import InputProblem
-from planner.options.declared.option import Problems
-from planner.options.declared.plan_options import OPTIONS, PlanOptions
+from planner.options.declared.option import read_options
+from planner.options.declared.plan_options import PlanOptions
 
 
 def read_values(
@@ -36,18 +36,7 @@ def read_values(
     >>> options.max_bytes, options.seed, problems
     (2000000000000, 7, ())
     """
-    unknown = sorted(given.keys() - OPTIONS.keys())
-    if unknown:
-        msg = f"unexpected option {unknown[0]!r}; there are: {', '.join(OPTIONS)}"
-        raise TypeError(msg)
-    values: dict[str, Any] = {}
-    found: list[InputProblem] = []
-    for name, declared in OPTIONS.items():
-        if name in given:
-            problems = Problems(declared.flag)
-            values[name] = declared.read(given[name], problems)
-            found += problems.found
-    return PlanOptions(**values), tuple(found)
+    return read_options(PlanOptions, given)
 
 
 @dataclass(frozen=True, init=False)

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
+from typing import Any
 
 import numpy as np
 
 from placement.partition_counts.count_limits import MAPS_PER_SEGMENT
-from placement.partition_counts.count_task import MOST_LEADING, RECOVERY_S
+from placement.partition_counts.count_task import RECOVERY_S
 from placement.partition_counts.present_load import seen_rates
 from placement.partition_counts.topic_audit import (
     AuditRules,
@@ -15,7 +16,9 @@ from placement.partition_counts.topic_audit import (
     audit_topics,
     topic_table,
 )
-from planner.partitions.option_values import Amount, ValueReader
+from planner.errors import raise_problems
+from planner.options.declared.option import Problems, read_options
+from planner.partitions.audit_options import AuditOptions
 from planner.partitions.size_facts import Assumption
 from planner.snapshot import Snapshot
 from planner.text.format import bytes_text, plural
@@ -34,34 +37,6 @@ FIGURES = (
     "saved_recovery_s",
 )
 """Names that `--fail-on` of an audit may use."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRequest:
-    """
-    Options of `partitions audit`, unparsed.
-
-    Parameters
-    ----------
-    producer_rate, consumer_rate
-        Bytes/s of one producer into, and of one consumer from, one partition; by
-        default the highest of the snapshot.
-    headroom
-        Factor of growth that a count should allow.
-    many
-        Factor above the needed count from which a topic has too many partitions.
-    leading_brokers
-        Brokers that should lead a partition of each topic, if there are as many.
-    recovery_per_partition
-        Recovery time per partition of the cluster.
-    """
-
-    producer_rate: Amount = None
-    consumer_rate: Amount = None
-    headroom: float = 2.0
-    many: float = 4.0
-    leading_brokers: int = MOST_LEADING
-    recovery_per_partition: Amount = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -116,27 +91,31 @@ class Audit:
         }
 
 
-def audit_partitions(snapshot: Snapshot, request: AuditRequest) -> Audit:
+def audit_partitions(snapshot: Snapshot, given: Mapping[str, Any]) -> Audit:
     """
     Find the topics of a snapshot whose number of partitions is bad.
+
+    Parameters
+    ----------
+    snapshot
+        The cluster.
+    given
+        Texts, numbers or typed values by the fields of `AuditOptions`.
 
     Raises
     ------
     BadInputError
         If any option is invalid, or no broker is live; names every problem.
     """
-    reader, state = ValueReader(), snapshot.to_state()
-    producer = reader.rate("--producer-rate", request.producer_rate)
-    consumer = reader.rate("--consumer-rate", request.consumer_rate)
-    headroom = reader.number("--headroom", request.headroom, 1)
-    many = reader.number("--many", request.many, 1)
-    leading = reader.count("--leading-brokers", request.leading_brokers)
-    each = reader.seconds("--recovery-per-partition", request.recovery_per_partition)
+    state = snapshot.to_state()
+    options, problems = read_options(AuditOptions, given)
     brokers = int(state.brokers.is_live.sum())
+    live = Problems("SNAP")
     if not brokers:
         rule = "the snapshot must have a live broker"
-        reader.refuse("SNAP", 0, rule, "take a snapshot with brokers that serve")
-    reader.raise_problems()
+        live.refuse(0, rule, "take a snapshot with brokers that serve")
+    raise_problems("bad options", [*problems, *live.found])
+    producer, consumer = options.producer_rate, options.consumer_rate
     assumptions: list[Assumption] = []
     seen = seen_rates(state)
     if isnan(producer) and seen.producer_name:
@@ -145,12 +124,13 @@ def audit_partitions(snapshot: Snapshot, request: AuditRequest) -> Audit:
     if isnan(consumer) and seen.consumer_name:
         consumer = seen.consumer_rate
         assumptions.append(_seen("--consumer-rate", consumer, seen.consumer_name))
+    each = options.recovery_per_partition
     rules = AuditRules(
         producer_rate=producer,
         consumer_rate=consumer,
-        headroom=headroom,
-        many=many,
-        leading=leading or MOST_LEADING,
+        headroom=options.headroom,
+        many=options.many,
+        leading=options.leading_brokers,
         recovery_each_s=RECOVERY_S if isnan(each) else each,
     )
     table = topic_table(state)

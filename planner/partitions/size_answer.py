@@ -1,8 +1,9 @@
 """Answer of `partitions size`: the recommended count, and the reasons in words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isnan
+from typing import Any
 
 from placement.partition_counts.choose_count import (
     EVEN,
@@ -14,7 +15,6 @@ from placement.partition_counts.choose_count import (
     choose_count,
 )
 from placement.partition_counts.count_task import Hosts
-from planner.partitions.size_request import CountRequest
 from planner.partitions.size_task import AskedCount, read_question
 from planner.snapshot import Snapshot
 from planner.text.format import bytes_text, duration_text, plural
@@ -82,17 +82,24 @@ class SizedPartitions:
 
 
 def size_partitions(
-    request: CountRequest, snapshot: Snapshot | None = None
+    given: Mapping[str, Any], snapshot: Snapshot | None = None
 ) -> SizedPartitions:
     """
     Return how many partitions a topic should have.
+
+    Parameters
+    ----------
+    given
+        Texts, numbers or typed values by the fields of `SizeOptions`.
+    snapshot
+        The cluster; `None` if only options describe it.
 
     Raises
     ------
     BadInputError
         If any option is invalid; names every problem.
     """
-    asked = read_question(request, snapshot)
+    asked = read_question(given, snapshot)
     answer = choose_count(asked.task, asked.candidates)
     return SizedPartitions(snapshot=snapshot, asked=asked, answer=answer)
 

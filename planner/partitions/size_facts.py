@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from placement.array_types import RowArray
 from placement.model.cluster import ClusterState
-from planner.partitions.size_request import CountOptions, CountRequest
+from planner.partitions.size_options import SizeOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,8 +31,8 @@ class SizeFacts:
 
     Parameters
     ----------
-    request, options
-        Unparsed and parsed options.
+    options
+        Options of the command.
     state
         The cluster; `None` without a snapshot.
     topic
@@ -45,8 +45,7 @@ class SizeFacts:
         Assumptions so far.
     """
 
-    request: CountRequest
-    options: CountOptions
+    options: SizeOptions
     state: ClusterState | None
     topic: int | None
     rows: RowArray

@@ -25,13 +25,13 @@ def hosts_of(facts: SizeFacts) -> Hosts:
     racks, leading = _racks(facts), facts.options.leading_brokers
     if leading is None:
         leading = MOST_LEADING
-        if sum(racks) > leading and not facts.request.uneven:
+        if sum(racks) > leading and not facts.options.uneven:
             text = f"{leading} brokers at least lead a partition of the topic"
             facts.assume("--leading-brokers", text)
     return Hosts(
         racks=racks,
         factor=_factor(facts),
-        is_even=not facts.request.uneven,
+        is_even=not facts.options.uneven,
         leading=leading,
         current=len(facts.rows),
     )

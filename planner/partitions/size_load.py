@@ -74,9 +74,6 @@ def _readers(facts: SizeFacts, rate: float, consumer: float) -> tuple[Readers, .
     found = []
     for name in sorted(named) or [""]:
         read = _of(options.read, name, rate)
-        lag = 0.0 if isnan(options.catch_up) else options.lag_bytes
-        if not isnan(options.lag_s):
-            lag = read * options.lag_s
         members = _of(options.consumers, name, nan)
         found.append(
             Readers(
@@ -84,7 +81,7 @@ def _readers(facts: SizeFacts, rate: float, consumer: float) -> tuple[Readers, .
                 rate=read,
                 consumer_rate=_of(options.consumer_rate, name, consumer),
                 consumers=None if isnan(members) else int(members),
-                lag_bytes=lag,
+                lag_bytes=options.lag.at(read),
             )
         )
     if not options.read and not isnan(rate):
@@ -95,7 +92,7 @@ def _readers(facts: SizeFacts, rate: float, consumer: float) -> tuple[Readers, .
 def _headroom(facts: SizeFacts) -> float:
     if not isnan(facts.options.headroom):
         return facts.options.headroom
-    is_keyed = facts.request.keyed
+    is_keyed = facts.options.keyed
     if is_keyed is None:
         facts.assume(
             "--keyed", "records have keys, which move when partitions are added"

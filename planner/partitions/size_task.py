@@ -1,18 +1,21 @@
 """The question of `partitions size`: options, else the snapshot, else assumptions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from placement.model.cluster import ClusterState
 from placement.partition_counts.count_task import CountTask
 from placement.partition_counts.topic_audit import INTERNAL
-from planner.partitions.option_values import ValueReader
+from planner.errors import InputProblem, raise_problems
+from planner.options.declared.option import Problems
 from planner.partitions.size_caps import caps_of
 from planner.partitions.size_facts import Assumption, SizeFacts
 from planner.partitions.size_hosts import hosts_of, present_of, retention_of
 from planner.partitions.size_load import load_of
-from planner.partitions.size_request import CountOptions, CountRequest, parse_request
+from planner.partitions.size_options import SizeOptions, read_size_options
 from planner.snapshot import Snapshot
 from planner.text.suggest import near
 
@@ -43,7 +46,7 @@ class AskedCount:
     assumptions: tuple[Assumption, ...]
 
 
-def check_request(request: CountRequest) -> None:
+def check_options(given: Mapping[str, Any]) -> None:
     """
     Refuse options that are invalid on any cluster.
 
@@ -52,31 +55,35 @@ def check_request(request: CountRequest) -> None:
     BadInputError
         If any option is invalid; names every problem.
     """
-    reader = ValueReader()
-    parse_request(request, reader)
-    reader.raise_problems()
+    raise_problems("bad options", read_size_options(given)[1])
 
 
-def read_question(request: CountRequest, snapshot: Snapshot | None) -> AskedCount:
+def read_question(given: Mapping[str, Any], snapshot: Snapshot | None) -> AskedCount:
     """
     Read the options and complete them from the snapshot and by assumptions.
+
+    Parameters
+    ----------
+    given
+        Texts, numbers or typed values by the fields of `SizeOptions`.
+    snapshot
+        The cluster; `None` if only options describe it.
 
     Raises
     ------
     BadInputError
         If any option is invalid; names every problem.
     """
-    reader = ValueReader()
-    options = parse_request(request, reader)
+    options, problems = read_size_options(given)
     state = None if snapshot is None else snapshot.to_state()
-    topic = _topic_row(request, state, reader)
-    _refuse_absent_brokers(options, state, reader)
-    reader.raise_problems()
-    rows = np.empty(0, dtype=np.int64)
-    if state is not None and topic is not None:
+    problems += _topic_problems(options.topic, state)
+    problems += _broker_problems(options, state)
+    raise_problems("bad options", problems)
+    topic, rows = None, np.empty(0, dtype=np.int64)
+    if state is not None and options.topic is not None:
+        topic = state.topics.names.index(options.topic)
         rows = np.nonzero(np.equal(state.partitions.topic_idx, topic))[0]
     facts = SizeFacts(
-        request=request,
         options=options,
         state=state,
         topic=topic,
@@ -85,8 +92,8 @@ def read_question(request: CountRequest, snapshot: Snapshot | None) -> AskedCoun
     )
     return AskedCount(
         task=_task(facts),
-        topic=request.topic,
-        is_keyed=request.keyed is not False,
+        topic=options.topic,
+        is_keyed=options.keyed is not False,
         candidates=options.candidates,
         assumptions=tuple(facts.assumptions),
     )
@@ -102,38 +109,34 @@ def _task(facts: SizeFacts) -> CountTask:
     )
 
 
-def _topic_row(
-    request: CountRequest, state: ClusterState | None, reader: ValueReader
-) -> int | None:
-    name = request.topic
+def _topic_problems(name: str | None, state: ClusterState | None) -> list[InputProblem]:
+    problems = Problems("--topic")
     if name is None:
-        return None
+        return []
     if state is None:
         rule = "a topic is one of a snapshot or of a running cluster"
-        reader.refuse("--topic", name, rule, "give SNAP or --bootstrap-server")
-        return None
-    if name.startswith(INTERNAL):
+        problems.refuse(name, rule, "give SNAP or --bootstrap-server")
+    elif name.startswith(INTERNAL):
         rule = "Kafka's own topics must keep the count that they were created with"
-        reader.refuse("--topic", name, rule, "name another topic")
-        return None
-    if name not in state.topics.names:
+        problems.refuse(name, rule, "name another topic")
+    elif name not in state.topics.names:
         rule = "there must be such a topic"
-        reader.refuse("--topic", name, rule, near(name, state.topics.names))
-        return None
-    return state.topics.names.index(name)
+        problems.refuse(name, rule, near(name, state.topics.names))
+    return problems.found
 
 
-def _refuse_absent_brokers(
-    options: CountOptions, state: ClusterState | None, reader: ValueReader
-) -> None:
-    if options.brokers is not None or any(
-        problem.place == "--brokers" for problem in reader.problems
-    ):
-        return
+def _broker_problems(
+    options: SizeOptions, state: ClusterState | None
+) -> list[InputProblem]:
+    """Return the problem of brokers that neither an option nor the snapshot gives."""
+    problems = Problems("--brokers")
+    if options.brokers is not None:
+        return []
     if state is None:
         rule = "the number of brokers must be known"
         remedy = "give --brokers N, a snapshot, or --bootstrap-server H:P"
-        reader.refuse("--brokers", "", rule, remedy)
+        problems.refuse("", rule, remedy)
     elif not state.brokers.is_live.any():
         rule = "the snapshot must have a live broker"
-        reader.refuse("--brokers", 0, rule, "give --brokers N")
+        problems.refuse(0, rule, "give --brokers N")
+    return problems.found

@@ -6,9 +6,18 @@ from difflib import get_close_matches
 MOST_NAMED = 10
 
 
-def near(name: object, known: Iterable[object]) -> str:
+def near(name: object, known: Iterable[object], otherwise: str = "") -> str:
     """
     Return the closest known name, ignoring case, or else the known names.
+
+    Parameters
+    ----------
+    name
+        The unknown name.
+    known
+        The known names.
+    otherwise
+        Remedy where no known name is close; empty: the known names.
 
     Examples
     --------
@@ -20,6 +29,8 @@ def near(name: object, known: Iterable[object]) -> str:
     close = get_close_matches(str(name).casefold(), list(by_case), n=1, cutoff=0.5)
     if close:
         return f"did you mean {by_case[close[0]]}?"
+    if otherwise:
+        return otherwise
     shown = ", ".join(names[:MOST_NAMED])
     more = len(names) - MOST_NAMED
     return f"there are: {shown or 'none'}" + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Parsers of sizes and rates with units, as on the command line."""
+"""Parsers of sizes, rates and durations with units, as on the command line."""
 
 import re
 from math import isfinite
@@ -6,6 +6,15 @@ from math import isfinite
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE]\+?\d+)?)\s*([kKMGTPE]?)(i?)([Bb]?)\s*")
 _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 MOST_BYTES = 2**62
+_UNIT_MS = {
+    "ms": 1,
+    "s": 1000,
+    "min": 60_000,
+    "h": 3_600_000,
+    "d": 86_400_000,
+    "w": 7 * 86_400_000,
+}
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h|d|w)\s*")
 
 
 def parse_bytes(text: str) -> int:
@@ -57,6 +66,27 @@ def parse_rate(text: str) -> int:
     except ValueError as error:
         msg = "must be bytes per second, such as 50MB/s"
         raise ValueError(msg) from error
+
+
+def parse_duration_ms(text: str) -> float:
+    """
+    Return the milliseconds of a duration such as ``48h`` or ``14d``.
+
+    Raises
+    ------
+    ValueError
+        If the text is no duration.
+
+    Examples
+    --------
+    >>> parse_duration_ms("48h") / parse_duration_ms("1 d")
+    2.0
+    """
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        msg = "must be a duration, such as 30min, 48h or 14d"
+        raise ValueError(msg)
+    return float(match[1]) * _UNIT_MS[match[2]]
 
 
 def parse_fraction(text: str) -> float:

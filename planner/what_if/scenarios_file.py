@@ -1,7 +1,6 @@
 """Scenarios files: reading and validation, with every problem reported at once."""
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from planner.errors import BadInputError, InputProblem, raise_problems
 from planner.failures.failure_request import election_rules
 from planner.io.problems import place_text, problem, refuse_all
 from planner.io.records import Record
+from planner.io.toml_records import read_toml, shape_problem
 from planner.snapshot import Snapshot
 from planner.text.suggest import near
 from planner.what_if.changes import scenario_records as r
@@ -88,20 +88,7 @@ def parse_scenarios(path: Path) -> dict[str, Any]:
     BadInputError
         If the file cannot be read, or is not TOML.
     """
-    file = str(path)
-    try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        rule = f"must be readable: {error.strerror or error}"
-        found = problem(file, "", None, rule, "check the path")
-        raise _refusal(file, [found]) from error
-    except UnicodeDecodeError as error:
-        place, remedy = f"byte {error.start}", "save the file as UTF-8"
-        found = problem(file, place, None, "must be UTF-8", remedy)
-        raise _refusal(file, [found]) from error
-    except tomllib.TOMLDecodeError as error:
-        found = problem(file, "", None, f"must be TOML: {error}", "correct it")
-        raise _refusal(file, [found]) from error
+    return read_toml(path, _refusal)
 
 
 def list_scenarios(document: Mapping[str, Any], *, file: str) -> list[Scenario]:
@@ -332,13 +319,8 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
     if "changes" in at and len(at) > at.index("changes") + 2:
         model = _CHANGES[str(at.pop(at.index("changes") + 2))]
     value: Any = error["input"]
-    rule, remedy = str(error["msg"]), SEE_SCHEMA
-    if error["type"] == "extra_forbidden":
-        rule, value = "unknown key", at[-1]
-        remedy = near(value, _keys_of(model))
-    elif error["type"] == "missing":
-        rule, remedy, value = "the key is required", "add it", None
-    elif error["type"].startswith("union_tag"):
+    rule, remedy = "", ""
+    if error["type"].startswith("union_tag"):
         value = value.get("change") if isinstance(value, dict) else value
         at.append("change")
         rule = f"must be one of {', '.join(_CHANGES)}"
@@ -347,13 +329,13 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
         expected = re.findall(r"'([^']*)'", error["ctx"]["expected"])
         rule = f"must be one of {', '.join(expected)}"
         remedy = near(value, expected)
-    elif error["type"] == "value_error":
-        rule, remedy = rule.removeprefix("Value error, "), "correct it"
-    at, is_either = _plain(at)
+    plain, is_either = _plain(at)
     if is_either:
-        rule, remedy = _EITHER.get(str(at[-1]), _IDS), "correct it"
+        rule, remedy = _EITHER.get(str(plain[-1]), _IDS), "correct it"
         value = None
-    return problem(file, place_text(at), value, rule, remedy)
+    if not rule:
+        return shape_problem(error, file, plain, _keys_of(model), SEE_SCHEMA)
+    return problem(file, place_text(plain), value, rule, remedy)
 
 
 def _keys_of(model: type[Record]) -> list[str]:

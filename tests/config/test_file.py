@@ -207,6 +207,21 @@ def test_a_file_that_is_not_there(tmp_path):
     assert "No such file" in problem.rule
 
 
+def test_a_byte_order_mark_is_passed_over(tmp_path):
+    config = read(tmp_path, "\ufeff[plan]\nseed = 2\n")
+
+    assert (values(config.plan), config.problems) == ({"seed": 2}, ())
+
+
+def test_a_file_that_is_not_utf_8(tmp_path):
+    path = tmp_path / "planner.toml"
+    path.write_bytes(b"[plan]\ntopics = '\xe9'\n")
+
+    (problem,) = read_config(path, plan_operations()).problems
+
+    assert (problem.place, problem.rule) == ("byte 17", "must be UTF-8")
+
+
 def test_everything_wrong_is_said_at_once_and_the_rest_is_read(tmp_path):
     config = read(
         tmp_path,

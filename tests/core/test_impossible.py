@@ -11,7 +11,7 @@ from placement.core.bounds.infeasibility import beyond_caps, prove_impossible
 from placement.core.bounds.occupancy import Occupancy
 from placement.core.bounds.set_bounds import least_load
 from placement.core.model.problem import NO_LIMIT, NOWHERE, Movability
-from placement.core.verify.shortfalls import verify_missing
+from placement.core.verify.shortfalls import Verifier
 from support.oracles import everything, least_crossing, usable_capacity
 from support.problems import make_problem, problems, zoned
 
@@ -49,7 +49,7 @@ def test_no_witness_of_what_is_possible_verifies(problem, data):
             for level in range(len(problem.levels))
         ),
     ]:
-        have, need = verify_missing(problem, kind, where)
+        have, need = Verifier(problem).amounts(kind, where)
         assert have >= need or not is_possible
 
 

@@ -137,11 +137,11 @@ FAULTS = st.lists(
 def inject(cluster, faults):
     for kind, at_s, number in faults:
         if kind == "cut":
-            cluster.at(at_s, lambda n=number: cluster.cut_network(20.0 * n))
+            cluster.at(at_s, lambda n=number: cluster.network.cut(20.0 * n))
         elif kind == "answers":
-            cluster.at(at_s, lambda n=number: cluster.lose_answers(n))
+            cluster.at(at_s, lambda n=number: cluster.network.lose_answers(n))
         elif kind == "requests":
-            cluster.at(at_s, lambda n=number: cluster.lose_requests(n))
+            cluster.at(at_s, lambda n=number: cluster.network.lose_requests(n))
         else:
             cluster.at(at_s, lambda n=number: cluster.kill(n))
             cluster.at(at_s + 30, lambda n=number: cluster.restart(n))

@@ -132,7 +132,7 @@ def test_a_second_run_finds_all_done_and_asks_for_nothing(tmp_path, write):
 def test_what_is_lost_is_looked_for_before_it_is_asked_again(tmp_path, write, fault):
     cluster = make_cluster(LISTS)
     plan = write(tmp_path, cluster)
-    getattr(cluster, fault)(1)
+    getattr(cluster.network, fault)(1)
 
     events = list(run(job(plan), cluster))
 
@@ -156,7 +156,7 @@ def test_a_request_that_kafka_refuses_the_second_time_was_carried_out(tmp_path, 
     cluster = make_cluster(LISTS)
     plan = write(tmp_path, cluster)
     late = Late(cluster.snapshot())
-    late.lose_answers(1)
+    late.network.lose_answers(1)
     late.seen_from_s = 8.0
 
     events = list(run(job(plan), late))
@@ -169,7 +169,7 @@ def test_a_request_that_kafka_refuses_the_second_time_was_carried_out(tmp_path, 
 def test_a_run_gives_up_once_its_patience_is_over(tmp_path):
     cluster = make_cluster(LISTS)
     plan = new_topic(tmp_path, cluster)
-    cluster.lose_requests(1000)
+    cluster.network.lose_requests(1000)
 
     with pytest.raises(AnswerUnknownError):
         list(run(job(plan, patience_s=30.0), cluster))
@@ -411,7 +411,7 @@ def test_the_preview_shows_the_stage_and_no_throttle(tmp_path, capsys):
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["lose_answers", "lose_requests", "cut_network"]),
+            st.sampled_from(["lose_answers", "lose_requests", "cut"]),
             st.integers(0, 20),
             st.integers(1, 3),
         ),
@@ -423,7 +423,7 @@ def test_a_creation_ends_whatever_is_lost_on_the_way(tmp_path_factory, faults, w
     cluster = make_cluster(LISTS)
     plan = write(tmp_path_factory.mktemp("run"), cluster)
     for kind, at_s, number in faults:
-        cluster.at(at_s, lambda k=kind, n=number: getattr(cluster, k)(n))
+        cluster.at(at_s, lambda k=kind, n=number: getattr(cluster.network, k)(n))
 
     try:
         events = list(run(job(plan), cluster))

@@ -267,7 +267,7 @@ def test_a_cluster_that_is_silent_leaves_the_number_unknown(
     def at(one, name):
         if name != "reassign":
             return False
-        one.cut_network(1000)
+        one.network.cut(1000)
         return True
 
     cluster.watch(at, interrupt)
@@ -293,7 +293,7 @@ def test_exit_codes_tell_done_paused_rolled_back_and_unknown(tmp_path, monkeypat
     cluster, plan = copies(tmp_path / "..")
     impatient = replace(job(plan, patience_s=60.0), command="kafka-planner apply plan")
     cluster.watch(
-        lambda one, name: name == "reassign" and one.cut_network(10_000), lambda: None
+        lambda one, name: name == "reassign" and one.network.cut(10_000), lambda: None
     )
     assert carried_out(monkeypatch, impatient, cluster) == 6
     assert kinds(run(job(plan), make_cluster(BEFORE)))["done"] == 1

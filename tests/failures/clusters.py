@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from failures.kafka_controller import Registration
 from placement.failures.controller_decision import ElectionRules
 from placement.failures.controller_events import Loss
-from placement.failures.partition_change import Registration
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
 from support.clusters import Dir, make_state
 

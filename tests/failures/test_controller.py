@@ -14,13 +14,9 @@ from failures.clusters import (
     registration,
     registrations,
 )
-from placement.failures.controller_decision import ElectionRules
+from failures.kafka_controller import Registration, change_partition
+from placement.failures.controller_decision import Election, ElectionRules
 from placement.failures.controller_events import bring_back, elect, lose
-from placement.failures.partition_change import (
-    Election,
-    Registration,
-    change_partition,
-)
 from placement.model.cluster import ABSENT, ClusterState
 from support.clusters import make_state
 

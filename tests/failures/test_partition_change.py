@@ -4,11 +4,8 @@ from typing import Any
 
 import pytest
 
-from placement.failures.partition_change import (
-    Election,
-    Registration,
-    change_partition,
-)
+from failures.kafka_controller import Registration, change_partition
+from placement.failures.controller_decision import Election
 from support.golden import golden_lines
 
 LISTS = ("replicas", "isr", "elr", "last_known_elr", "adding", "removing")

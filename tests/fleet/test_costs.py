@@ -201,7 +201,7 @@ def test_what_is_saved_is_printed_of_the_dearest_first(capsys):
 @pytest.mark.parametrize(
     ("text", "place", "said"),
     [
-        ("[prices", "", "must be readable TOML"),
+        ("[prices", "", "must be TOML: Expected"),
         ("", "prices", "the key is required"),
         ("[prices]\nbrokr = 1.0", "prices.brokr", "did you mean broker?"),
         ("[prices]\nper = 'week'", "prices.per", "'hour', 'day', 'month' or 'year'"),

@@ -211,6 +211,13 @@ def test_every_importer_has_every_row():
     assert MIXED.keys() == READERS.keys()
 
 
+def test_every_importer_has_an_option():
+    from planner.cli.snapshot.snapshot_import import FILES, FOLDERS
+    from planner.snapshot.importers.load_files import READERS as LOADED
+
+    assert FILES.keys() == LOADED.keys() | FOLDERS
+
+
 def test_json_may_stand_on_many_lines():
     for reader in (read_kcat, read_log_dirs, read_capacity):
         text = (

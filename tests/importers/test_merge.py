@@ -1,131 +1,27 @@
-"""Several files as one cluster: joined, and refused where they disagree."""
+"""Several files as one cluster: joined, seen in part, in any order."""
 
-import json
-
-import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.errors import BadInputError
+from importers.small_files import (
+    HEALTHY,
+    assignment,
+    kcat,
+    log_dirs,
+    problems,
+    states,
+    table,
+    topics,
+    topics_text,
+)
 from planner.snapshot.importers import merge
-from planner.snapshot.importers.hardware.broker_table import read_broker_table
 from planner.snapshot.importers.kafka_tools.kafka_cluster import read_endpoints
 from planner.snapshot.importers.kafka_tools.kafka_log_dirs import read_log_dirs
 from planner.snapshot.importers.kafka_tools.kafka_topics import read_topics
 from planner.snapshot.importers.kafka_tools.kcat import read_kcat
-from planner.snapshot.importers.kafka_tools.reassignment_json import read_assignment
 from planner.snapshot.importers.metrics.rates_table import read_rates
 from support.samples import KCAT, imported, partitions, sample
-
-
-def topics_text(*rows: tuple[str, str, str], topic: str = "a") -> bytes:
-    """Leader, replicas and ISR of each partition, as kafka-topics prints them."""
-    factor = rows[0][1].count(",") + 1
-    lines = [
-        f"Topic: {topic}\tPartitionCount: {len(rows)}\t"
-        f"ReplicationFactor: {factor}\tConfigs: "
-    ]
-    lines += [
-        f"\tTopic: {topic}\tPartition: {number}\tLeader: {leader}"
-        f"\tReplicas: {replicas}\tIsr: {isr}"
-        for number, (leader, replicas, isr) in enumerate(rows)
-    ]
-    return ("\n".join(lines) + "\n").encode()
-
-
-def topics(*rows, topic="a"):
-    return read_topics(topics_text(*rows, topic=topic), file="topics.txt")
-
-
-def table(*lines, name="brokers.csv"):
-    return read_broker_table(("\n".join(lines) + "\n").encode(), file=name)
-
-
-def kcat(ids, rows=()):
-    document = {
-        "brokers": [{"id": one, "name": f"k{one}:9092"} for one in ids],
-        "topics": [
-            {
-                "topic": "a",
-                "partitions": [
-                    {
-                        "partition": number,
-                        "leader": leader,
-                        "replicas": [{"id": one} for one in replicas],
-                        "isrs": [{"id": one} for one in isr],
-                    }
-                    for number, (leader, replicas, isr) in enumerate(rows)
-                ],
-            }
-        ]
-        if rows
-        else [],
-    }
-    return read_kcat(json.dumps(document).encode(), file="kcat.json")
-
-
-def log_dirs(brokers):
-    """Read {broker: {path: {topic-partition: bytes} or None if failed}}."""
-    document = {
-        "version": 1,
-        "brokers": [
-            {
-                "broker": broker,
-                "logDirs": [
-                    {
-                        "logDir": path,
-                        "error": None if names is not None else "E",
-                        "partitions": [
-                            {
-                                "partition": n,
-                                "size": s,
-                                "offsetLag": 0,
-                                "isFuture": False,
-                            }
-                            for n, s in (names or {}).items()
-                        ],
-                    }
-                    for path, names in dirs.items()
-                ],
-            }
-            for broker, dirs in brokers.items()
-        ],
-    }
-    return read_log_dirs(json.dumps(document).encode(), file="dirs.txt")
-
-
-def assignment(*lists, **entry):
-    document = {
-        "partitions": [
-            {"topic": "a", "partition": number, "replicas": replicas, **entry}
-            for number, replicas in enumerate(lists)
-        ]
-    }
-    return read_assignment(json.dumps(document).encode(), file="now.json")
-
-
-def problems(*sources, **options):
-    with pytest.raises(BadInputError) as caught:
-        merge(sources, **options)
-    return [str(problem) for problem in caught.value.problems]
-
-
-def states(document):
-    return {number: b.get("state") for number, b in document["brokers"].items()}
-
-
-def twice(*lists):
-    """Build an assignment that lists a-0 again and again."""
-    entries = [{"topic": "a", "partition": 0, "replicas": ids} for ids in lists]
-    text = json.dumps({"partitions": entries}).encode()
-    return read_assignment(text, file="now.json")
-
-
-MIN_ISR_0 = topics_text(("1", "1,2", "1,2")).replace(
-    b"Configs: ", b"Configs: min.insync.replicas=0"
-)
-HEALTHY = topics(("1", "1,2", "1,2"), ("2", "2,1", "2,1"))
 
 
 def test_files_add_to_each_other():
@@ -225,191 +121,6 @@ def test_what_is_unknown_is_said():
 
 
 @pytest.mark.parametrize(
-    ("sources", "places"),
-    [
-        pytest.param(
-            [HEALTHY, assignment([2, 1], [2, 1])],
-            ("now.json: partitions[0], replicas of a-0", "topics.txt: line 2"),
-            id="replicas",
-        ),
-        pytest.param(
-            [HEALTHY, kcat([1, 2], [(2, [1, 2], [1, 2]), (2, [2, 1], [2, 1])])],
-            ("kcat.json: topics[0].partitions[0], leader of a-0", "topics.txt: line 2"),
-            id="leader",
-        ),
-        pytest.param(
-            [HEALTHY, kcat([1, 2], [(1, [1, 2], [1]), (2, [2, 1], [1, 2])])],
-            ("kcat.json: topics[0].partitions[0], isr of a-0", "topics.txt: line 2"),
-            id="isr",
-        ),
-        pytest.param(
-            [HEALTHY, assignment([1, 2], [2, 1], [1, 2])],
-            ("topics.txt: topic a: must list a-2", "now.json: partitions[2]"),
-            id="a-partition-more",
-        ),
-        pytest.param(
-            [
-                HEALTHY,
-                table("id,rack", "1,a", "2,b"),
-                table("id,rack", "2,c", name="t"),
-            ],
-            ("t: line 2, rack of broker 2", "brokers.csv: line 3"),
-            id="rack",
-        ),
-        pytest.param(
-            [HEALTHY, kcat([1])],
-            ("kcat.json: brokers: broker 2 is not listed", "topics.txt: line 2"),
-            id="a-leader-that-does-not-live",
-        ),
-        pytest.param(
-            [HEALTHY, table("id,state", "1,", "2,dead")],
-            (
-                "brokers.csv: line 3: broker 2 is dead, but is in sync",
-                "topics.txt: line 2",
-            ),
-            id="in-sync-and-dead",
-        ),
-        pytest.param(
-            [HEALTHY, kcat([1, 2]), table("id,state", "2,dead")],
-            ("brokers.csv: line 2, state of broker 2", "kcat.json: brokers[1]"),
-            id="dead-and-alive",
-        ),
-        pytest.param(
-            [
-                assignment([1, 2]),
-                kcat([1, 2]),
-                read_endpoints(
-                    b"ID HOST PORT RACK STATE ENDPOINT_TYPE\n"
-                    b"1 k1 9092 r unfenced broker\n",
-                    file="ends.txt",
-                ),
-            ],
-            ("ends.txt: brokers: broker 2 is not listed as live", "kcat.json"),
-            id="alive-for-one-list-only",
-        ),
-        pytest.param(
-            [
-                HEALTHY,
-                table("id,log_dirs", "1,/d1", "2,/d"),
-                log_dirs(
-                    {1: {"/d2": {"a-0": 1, "a-1": 1}}, 2: {"/d": {"a-0": 1, "a-1": 1}}}
-                ),
-            ],
-            ("brokers.csv: log dirs of broker 1", "those in dirs.txt; /d2 is missing"),
-            id="log-dirs",
-        ),
-        pytest.param(
-            [
-                assignment([1, 2], log_dirs=["/d1", "any"]),
-                log_dirs({1: {"/d2": {"a-0": 1}}, 2: {"/d": {"a-0": 1}}}),
-            ],
-            ("dirs.txt: broker 1, log dir of a-0", "now.json: partitions[0]"),
-            id="log-dir-of-a-replica",
-        ),
-        pytest.param(
-            [HEALTHY, table("id,disk,log_dirs", "1,3TB,/d1=1TB;/d2=1TB", "2,,")],
-            (
-                "brokers.csv: line 2, disk_bytes of broker 1",
-                "sum of the online log dirs",
-            ),
-            id="disk-and-log-dirs",
-        ),
-        pytest.param(
-            [topics(("3", "1,2", "1,2"))],
-            ("topics.txt: line 2, leader of a-0", "one of the replicas"),
-            id="leader-without-a-replica",
-        ),
-        pytest.param(
-            [topics(("1", "1,2", "1,3"))],
-            ("topics.txt: line 2, isr of a-0", "among the replicas"),
-            id="isr-without-a-replica",
-        ),
-        pytest.param(
-            [topics(("1", "1,1", "1"))],
-            ("topics.txt: line 2, replicas of a-0", "once"),
-            id="twice-on-a-broker",
-        ),
-        pytest.param(
-            [assignment([1]), assignment([1]), assignment([2])],
-            ("now.json: partitions[0], replicas of a-0", "now.json: partitions[0]"),
-            id="three-files",
-        ),
-        pytest.param(
-            [table("id", "1")],
-            ("command line", "list the replicas of the partitions"),
-            id="none",
-        ),
-        pytest.param(
-            [twice([1, 2], [1, 2])],
-            ("now.json: partitions[1]", "a-0 is also at partitions[0]"),
-            id="a-partition-twice",
-        ),
-        pytest.param(
-            [HEALTHY, read_rates(b"topic,partition,in\na,0,1\na,0,2\n", file="r")],
-            ("r: line 3", "a-0 is also at line 2"),
-            id="a-rate-twice",
-        ),
-        pytest.param(
-            [
-                HEALTHY,
-                read_rates(b"topic,partition,in\na,0,1\n", file="r"),
-                read_rates(b"topic,partition,in\na,0,2\n", file="s"),
-            ],
-            ("s: line 2, in_bytes_per_s of a-0", "r: line 2, which has 1.0"),
-            id="two-rates",
-        ),
-        pytest.param(
-            [
-                assignment([1, 2], log_dirs=["/d1", "any"]),
-                assignment([1, 2], log_dirs=["/d9", "/d2"]),
-            ],
-            ("now.json: partitions[0], log_dirs of a-0", "now.json: partitions[0]"),
-            id="log-dirs-that-are-named",
-        ),
-        pytest.param(
-            [HEALTHY, log_dirs({1: {"/d": {"a-0": 1}, "/e": {"a-0": 1}}, 2: {}})],
-            ("dirs.txt: broker 1", "a-0 must be in one log dir of broker 1"),
-            id="in-two-log-dirs",
-        ),
-        pytest.param(
-            [
-                HEALTHY,
-                log_dirs({1: {"/d": {"a-0": 1}, "/e": {}}, 2: {"/d": {"a-0": 1}}}),
-                log_dirs({1: {"/d": {}, "/e": {"a-0": 1}}, 2: {"/d": {"a-0": 1}}}),
-            ],
-            ("dirs.txt: broker 1, log dir of a-0", "dirs.txt: broker 1"),
-            id="two-log-dirs-of-a-replica",
-        ),
-        pytest.param(
-            [read_topics(MIN_ISR_0, file="topics.txt")],
-            ("topics.txt: line 1, configs.min.insync.replicas", "from 1 to"),
-            id="a-config-that-cannot-be",
-        ),
-        pytest.param(
-            [assignment([1, 2]), table("id,disk", "1,4EB", "2,4EB")],
-            ("all files: brokers, disk_bytes", "below 2^62"),
-            id="too-much-disk",
-        ),
-    ],
-)
-def test_contradictions_name_both_places(sources, places):
-    found = problems(*sources)
-
-    assert any(all(place in problem for place in places) for problem in found), found
-
-
-def test_all_contradictions_are_named():
-    found = problems(
-        HEALTHY,
-        assignment([2, 1], [1, 2]),
-        table("id,rack", "1,a", "2,b"),
-        table("id,rack", "1,x", "2,y", name="other.csv"),
-    )
-
-    assert len(found) == 4
-
-
-@pytest.mark.parametrize(
     ("sources", "hint"),
     [
         pytest.param(
@@ -497,28 +208,6 @@ def test_copies_left_behind_are_said_and_not_counted():
     assert told.snapshot.partitions.column("replica_bytes").null_count == 2
 
 
-def test_rates_of_topics_that_are_gone_are_passed_over_and_said():
-    rates = read_rates(b"topic,partition,in\ngone,0,10\na,0,3\n", file="rates.csv")
-
-    told = merge([HEALTHY, rates])
-
-    assert any("rates.csv: skipped" in n and "gone" in n for n in told.notes)
-    column = told.snapshot.partitions.column("in_bytes_per_s")
-    assert column.to_pylist() == [3, None]
-
-
-def test_parquet_rates_are_those_of_csv(tmp_path):
-    frame = polars.DataFrame(
-        {"topic": ["a", "a"], "partition": [0, 1], "in_bytes_per_s": [1.5, None]}
-    )
-    frame.write_parquet(tmp_path / "r.parquet")
-
-    read = read_rates((tmp_path / "r.parquet").read_bytes(), file="f")
-
-    csv = read_rates(b"topic,partition,in\na,0,1.5\na,1,\n", file="f")
-    assert merge([HEALTHY, read]).snapshot.equals(merge([HEALTHY, csv]).snapshot)
-
-
 def test_log_dirs_that_two_files_name_in_part_add_up():
     document = imported(
         assignment([1, 2], log_dirs=["/d1", "any"]),
@@ -526,52 +215,6 @@ def test_log_dirs_that_two_files_name_in_part_add_up():
     )
 
     assert partitions(document)["a", 0]["log_dirs"] == ["/d1", "/d2"]
-
-
-@pytest.mark.parametrize(
-    ("columns", "rule"),
-    [
-        pytest.param({"topic": ["a"]}, "must occur once", id="no-partition"),
-        pytest.param(
-            {"topic": ["a"], "partition": [0], "in_byte_per_s": [1], "x": [1]},
-            "unknown",
-            id="a-slip",
-        ),
-        pytest.param({"topic": ["a"], "partition": [0]}, "measured", id="no-measure"),
-        pytest.param(
-            {"topic": ["a"], "partition": ["zero"], "in_bytes_per_s": [1.0]},
-            "must be an integer",
-            id="text-for-a-number",
-        ),
-        pytest.param(
-            {"topic": ["a"], "partition": [0], "in_bytes_per_s": [-1.0]},
-            "from 0 to",
-            id="negative",
-        ),
-        pytest.param(
-            {"topic": [None], "partition": [0], "in_bytes_per_s": [1.0]},
-            "must not be null",
-            id="null",
-        ),
-    ],
-)
-def test_bad_parquet_is_refused(tmp_path, columns, rule):
-    polars.DataFrame(columns).write_parquet(tmp_path / "r.parquet")
-
-    with pytest.raises(BadInputError) as caught:
-        read_rates((tmp_path / "r.parquet").read_bytes(), file="f")
-
-    assert any(rule in problem.rule for problem in caught.value.problems)
-
-
-def test_parquet_may_spell_numbers_as_text(tmp_path):
-    columns = {"topic": ["a"], "partition": ["7"], "in_bytes_per_s": ["1.5e3"]}
-    polars.DataFrame(columns).write_parquet(tmp_path / "r.parquet")
-
-    rates = read_rates((tmp_path / "r.parquet").read_bytes(), file="f").partitions
-
-    assert list(rates.partitions) == [7]
-    assert rates.values == {"in_bytes_per_s": [1500.0]}
 
 
 def test_kcat_alone_is_a_cluster():

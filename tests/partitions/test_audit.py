@@ -12,7 +12,6 @@ from placement.partition_counts.choose_count import choose_count
 from placement.partition_counts.topic_audit import AuditRules, audit_topics
 from planner.demo import SNAPSHOT_FILE
 from planner.partitions.audit_document import PartitionsAuditRecord
-from planner.partitions.size_request import CountRequest
 from planner.partitions.size_task import read_question
 from planner.snapshot import Snapshot, write_snapshot
 from support.clusters import make_state
@@ -149,13 +148,13 @@ def test_the_needed_count_is_what_size_recommends(counts, rate, many):
     found = {one.topic: one for one in listed if one.kind != "uneven"}
 
     for name, count in zip(names, counts, strict=True):
-        asked = CountRequest(
-            throughput=float(rate),
-            producer_rate=10.0,
-            consumer_rate=5.0,
-            brokers=3,
-            replication_factor=2,
-        )
+        asked = {
+            "throughput": float(rate),
+            "producer_rate": 10.0,
+            "consumer_rate": 5.0,
+            "brokers": 3,
+            "replication_factor": 2,
+        }
         task = read_question(asked, snapshot).task
         needed = choose_count(task).recommended
         assert needed is not None

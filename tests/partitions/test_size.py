@@ -6,11 +6,10 @@ import typing
 import pytest
 
 import planner
-from planner.cli.partitions.count_options import DEFAULTS, ROWS
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
 from planner.partitions.size_document import PartitionsSizeRecord
-from planner.partitions.size_request import CountRequest, PartitionsSizeOptions
+from planner.partitions.size_options import PartitionsSizeOptions, SizeOptions
 from planner.snapshot import Snapshot, write_snapshot
 from support.clusters import make_state
 from support.commands import run
@@ -305,17 +304,15 @@ def test_problems_have_the_names_of_arguments():
     assert places == {"max_replicas", "lag, catch_up"}
 
 
-def test_options_of_command_and_python_are_those_of_the_request():
-    fields = {field.name: field for field in dataclasses.fields(CountRequest)}
-    python = typing.get_type_hints(PartitionsSizeOptions)
+def test_python_has_the_options_of_the_command():
+    declared = [field.name for field in dataclasses.fields(SizeOptions)]
 
-    assert {row.field for row in ROWS} == set(fields) == set(python)
-    assert {n for n, f in fields.items() if f.default is not None} == {
-        *DEFAULTS,
-        "candidates",
-    }
-    for name, default in DEFAULTS.items():
-        assert fields[name].default == default
+    assert [*typing.get_type_hints(PartitionsSizeOptions)] == declared
+
+
+def test_an_option_of_another_name_is_refused():
+    with pytest.raises(TypeError, match="unexpected option 'broker'; there are: topic"):
+        planner.partitions_size(broker=3)
 
 
 def test_screens_fit_80_columns(capsys):

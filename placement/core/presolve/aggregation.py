@@ -16,6 +16,7 @@ from placement.core.bounds.infeasibility import CAPS, beyond_caps
 from placement.core.model.arrangement import Arrangement
 from placement.core.model.problem import NO_LIMIT, NOWHERE, Level, Movability, Problem
 from placement.core.model.solution import Bounded, Solution, Status
+from placement.core.presolve.restriction import extended, restricted
 
 Bundle = tuple[int, ...]
 """Groups that must be colocated, the representative first."""
@@ -83,11 +84,8 @@ class Bundled:
     def _spread(self, at: Arrangement) -> Arrangement:
         """Place the items of each bundle with those of its first group."""
         whole = self.whole
-        bin_of, role_of = whole.home.copy(), whole.role_home.copy()
-        bin_of[self.items] = at.bin_of
-        held = at.role_of >= 0
-        role_of[self.groups] = NOWHERE
-        role_of[self.groups[held]] = self.items[at.role_of[held]]
+        found = extended(whole, self.items, self.groups, at)
+        bin_of, role_of = found.bin_of.copy(), found.role_of.copy()
         for first, *others in self.bundles:
             rows = _items(whole, first)
             places = bin_of[rows]
@@ -180,8 +178,6 @@ def bundle_groups(whole: Problem, bundles: Sequence[Bundle]) -> Bundled:
     left_out[[other for _, *others in bundles for other in others]] = True
     groups = np.nonzero(~left_out)[0]
     items = np.nonzero(~left_out[whole.group_of])[0]
-    row_of = np.full(whole.num_items + 1, NOWHERE, dtype=np.int64)
-    row_of[items] = np.arange(len(items))
     sums = {name: getattr(whole, name).copy() for name in ("weight", "role_weight")}
     cost, zone = whole.cost.copy(), whole.source_zone.copy()
     movable = whole.is_role_movable.copy()
@@ -194,27 +190,18 @@ def bundle_groups(whole: Problem, bundles: Sequence[Bundle]) -> Bundled:
             # The sources are in several zones: part of the bundle crosses zones anyway.
             zone[first] = int(whole.zone_of_bin.max(initial=0)) + 1
     classes, eligible = _classes(whole, bundles)
-    problem = replace(
+    summed = replace(
         whole,
-        **{name: table[groups] for name, table in sums.items()},
-        group_start=np.concatenate(
-            [[0], np.cumsum(np.diff(whole.group_start)[groups])]
-        ).astype(np.int64),
-        group_class=classes[groups],
+        **sums,
+        group_class=classes,
         is_eligible=eligible,
-        cost=cost[groups],
-        home=whole.home[items],
-        extra=_extra(whole, bundles)[items] if len(whole.extra) else whole.extra,
-        movability=whole.movability[items],
-        role_home=row_of[whole.role_home[groups]],
-        is_role_movable=movable[groups],
-        levels=tuple(_level(level, bundles, groups) for level in whole.levels),
-        collection_of=whole.collection_of[groups]
-        if len(whole.collection_of)
-        else whole.collection_of,
-        source_zone=zone[groups] if len(zone) else zone,
-        **_caps(whole, bundles),
+        cost=cost,
+        extra=_extra(whole, bundles) if len(whole.extra) else whole.extra,
+        is_role_movable=movable,
+        levels=tuple(_level(level, bundles) for level in whole.levels),
+        source_zone=zone,
     )
+    problem = replace(restricted(summed, items, groups), **_caps(whole, bundles))
     return Bundled(whole, problem, tuple(bundles), groups, items)
 
 
@@ -260,8 +247,8 @@ def _classes(whole: Problem, bundles: Sequence[Bundle]) -> tuple[IndexArray, Boo
     return classes, np.concatenate([whole.is_eligible, rows])
 
 
-def _level(level: Level, bundles: Sequence[Bundle], groups: IntArray) -> Level:
-    """Return a level with the caps of the remaining groups."""
+def _level(level: Level, bundles: Sequence[Bundle]) -> Level:
+    """Return a level with the least cap of each bundle, at its first group."""
     if level.group_cap is None:
         return level
     cap = level.group_cap.copy()
@@ -269,7 +256,7 @@ def _level(level: Level, bundles: Sequence[Bundle], groups: IntArray) -> Level:
         # 0 is no cap.
         some = cap[list(bundle)]
         cap[bundle[0]] = some[some > 0].min() if (some > 0).any() else 0
-    return replace(level, group_cap=cap[groups])
+    return replace(level, group_cap=cap)
 
 
 def _extra(whole: Problem, bundles: Sequence[Bundle]) -> IntArray:

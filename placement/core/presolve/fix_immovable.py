@@ -13,7 +13,8 @@ import numpy as np
 
 from placement.array_types import BoolArray, IndexArray, IntArray
 from placement.core.model.arrangement import Arrangement, home_loads, sum_rows_into
-from placement.core.model.problem import NOWHERE, Level, Movability, Problem
+from placement.core.model.problem import Level, Movability, Problem
+from placement.core.presolve.restriction import extended, restricted, rows_of
 
 WORTH_IT = 0.5
 """Share of groups that may move (0-1) up to which removing the others pays."""
@@ -58,18 +59,14 @@ class Moving:
         """Return an arrangement of `whole` restricted to `problem`."""
         if self.is_all:
             return at
-        row_of = _rows_of(self.whole, self.items)
+        row_of = rows_of(self.whole, self.items)
         return Arrangement(at.bin_of[self.items], row_of[at.role_of[self.groups]])
 
     def arranged(self, at: Arrangement) -> Arrangement:
         """Return an arrangement of `problem` extended to `whole`."""
         if self.is_all:
             return at
-        bin_of, role_of = self.whole.home.copy(), self.whole.role_home.copy()
-        bin_of[self.items] = at.bin_of
-        has_role = np.not_equal(at.role_of, NOWHERE)
-        role_of[self.groups] = np.where(has_role, self.items[at.role_of], NOWHERE)
-        return Arrangement(bin_of, role_of)
+        return extended(self.whole, self.items, self.groups, at)
 
 
 def _is_moving(problem: Problem) -> BoolArray:
@@ -80,34 +77,8 @@ def _is_moving(problem: Problem) -> BoolArray:
     return found
 
 
-def _rows_of(whole: Problem, items: IntArray) -> IntArray:
-    """Return the index of each item in `items`; `NOWHERE` for others and no item."""
-    row_of = np.full(whole.num_items + 1, NOWHERE, dtype=np.int64)
-    row_of[items] = np.arange(len(items))
-    return row_of
-
-
 def _without_others(whole: Problem, items: IntArray, groups: IntArray) -> Problem:
-    row_of = _rows_of(whole, items)
-    sizes = np.diff(whole.group_start)[groups]
-    part = replace(
-        whole,
-        group_start=np.concatenate(([0], np.cumsum(sizes))),
-        group_class=whole.group_class[groups],
-        weight=whole.weight[groups],
-        role_weight=whole.role_weight[groups],
-        cost=whole.cost[groups],
-        home=whole.home[items],
-        extra=whole.extra[items] if len(whole.extra) else whole.extra,
-        movability=whole.movability[items],
-        role_home=row_of[whole.role_home[groups]],
-        is_role_movable=whole.is_role_movable[groups],
-        levels=tuple(_with_caps(level, groups) for level in whole.levels),
-        collection_of=whole.collection_of[groups]
-        if len(whole.collection_cap)
-        else whole.collection_of,
-        source_zone=whole.source_zone[groups] if whole.has_zones else whole.source_zone,
-    )
+    part = restricted(whole, items, groups)
     stays = home_loads(whole) - home_loads(part)
     fixed_items, fixed_roles = _fixed_collections(whole, items, groups)
     return replace(
@@ -116,12 +87,6 @@ def _without_others(whole: Problem, items: IntArray, groups: IntArray) -> Proble
         collection_fixed=fixed_items,
         collection_fixed_roles=fixed_roles,
     )
-
-
-def _with_caps(level: Level, groups: IntArray) -> Level:
-    """Return a level with the caps of some groups."""
-    cap = level.group_cap
-    return replace(level, group_cap=None if cap is None else cap[groups])
 
 
 def _with_fixed(level: Level, load: IntArray) -> Level:

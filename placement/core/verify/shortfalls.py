@@ -53,13 +53,6 @@ class Verifier:
         return NOTHING if check is None else check(self._facts, witness)
 
 
-def verify_missing(
-    problem: Problem, kind: str, witness: Mapping[str, Any]
-) -> tuple[int, int]:
-    """Return the available and the needed amount of a witness; see `Verifier`."""
-    return Verifier(problem).amounts(kind, witness)
-
-
 def _load(facts: Facts, witness: Mapping[str, Any]) -> tuple[int, int]:
     problem, r = facts.problem, int(witness["resource"])
     inside = _chosen(problem, witness)

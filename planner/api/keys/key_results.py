@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from planner.api.errors import named_as_arguments
-from planner.api.table import Table
+from planner.api.table import Screen, Table
 from planner.errors import BadInputError, InputProblem
 from planner.keys.growth_document import growth_document
 from planner.keys.keys_request import (
@@ -32,7 +31,7 @@ AnySample = str | PathLike[str] | Iterable[str | int | bytes | None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KeysResult:
+class KeysResult(Screen):
     """
     Answer of `keys skew` or `keys grow`.
 
@@ -75,7 +74,7 @@ class KeysResult:
         return "\n".join(screen(self.document))
 
     def _repr_html_(self) -> str:
-        text = f"<pre>{escape(repr(self))}</pre>"
+        text = super()._repr_html_()
         if self._is_growth:
             return text
         return text + svg_charts(key_pictures(self.document))

@@ -37,41 +37,18 @@ OPTION_PANELS = {
         *("--sample-seconds", "--allow-partial"),
     ),
     "Snapshots": ("--all", "--since", "--until", "--cluster"),
-    "Topics": (
-        *("--topic", "--topics", "--exclude-topics", "--keep-topics"),
-        "--keep-leaders",
-    ),
-    "Brokers": (
-        *("--destination-broker-list", "--exclude-brokers-for-replicas"),
-        "--exclude-brokers-for-leaders",
-    ),
-    "Balance": (
-        *("--band", "--resources", "--topic-slack", "--low-utilization"),
-        *("--capacity-threshold", "--host-capacity-threshold", "--cpu-weight"),
-    ),
-    "Rules": (
-        *("--rules", "--rack-rule", "--rack-map", "--broker-set", "--topics-apart"),
-        *("--topics-together", "--locality-scoped", "--only-over-threshold"),
-        *("--only-trades", "--max-replicas-per-broker", "--soft"),
-    ),
-    "Goals": (
-        *("--potential-out", "--leader-in", "--even-positions", "--spread-topics"),
-        *("--spread-topic-leaders", "--spread-band", "--spread-gap"),
-        *("--min-topic-leaders", "--hard"),
-    ),
-    "Copies": (
-        *("--max-moves", "--max-bytes", "--max-cross-rack-bytes", "--prefer"),
-        *("--move-cost-bytes", "--transient-disk"),
-    ),
-    "Waves": (
-        *("--waves", "--max-moves-in", "--max-moves-out", "--max-moves-per-broker"),
-        *("--max-moves-per-partition", "--bandwidth", "--order"),
-    ),
-    "Search": ("--effort", "--seed", "--deadline", "--trade-off", "--jobs"),
+    "Topics": ("--topic",),
+    "Brokers": (),
+    "Balance": ("--band", "--capacity-threshold"),
+    "Rules": (),
+    "Goals": (),
+    "Copies": (),
+    "Waves": ("--bandwidth",),
+    "Search": ("--effort", "--seed", "--trade-off", "--jobs"),
     "Spark": ("--spark", "--master", "--conf"),
     "Output": ("--output", "--metrics", "--format", "--quiet", "--verbose", "--help"),
 }
-"""Names of options by panel, in the order of the help."""
+"""Options that declare no panel, by the panel; panels in the order of the help."""
 
 _PANEL_OF = {
     option: panel for panel, options in OPTION_PANELS.items() for option in options

@@ -15,7 +15,10 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
+from planner.cli.common.shared_options import gathered, gatherer_of
 from planner.io.gatherer import Gatherer
+from planner.options.declared.option import options_of
+from planner.partitions.audit_options import AuditOptions
 
 if TYPE_CHECKING:
     from planner.partitions.audit_answer import Audit
@@ -27,52 +30,6 @@ OptionalSnapshot = Annotated[
         help="Snapshot: .json, .json.gz or a Parquet folder. Without: "
         "--bootstrap-server.",
         show_default=False,
-    ),
-]
-ProducerRate = Annotated[
-    str | None,
-    typer.Option(
-        "--producer-rate",
-        metavar="RATE",
-        help="Rate of one producer into a partition; by default the most seen.",
-    ),
-]
-ConsumerRate = Annotated[
-    str | None,
-    typer.Option(
-        "--consumer-rate",
-        metavar="RATE",
-        help="Rate of one consumer from a partition; by default the most seen.",
-    ),
-]
-Headroom = Annotated[
-    float,
-    typer.Option(
-        "--headroom", metavar="FACTOR", help="Growth that a count should allow."
-    ),
-]
-Many = Annotated[
-    float,
-    typer.Option(
-        "--many",
-        metavar="FACTOR",
-        help="Factor above the needed count that is too many.",
-    ),
-]
-LeadingBrokers = Annotated[
-    int,
-    typer.Option(
-        "--leading-brokers",
-        metavar="N",
-        help="Brokers that should lead a partition of each topic, or all of fewer.",
-    ),
-]
-RecoveryPerPartition = Annotated[
-    str | None,
-    typer.Option(
-        "--recovery-per-partition",
-        metavar="TIME",
-        help="Recovery per partition; by default 0.0185ms.",
     ),
 ]
 FailOn = Annotated[
@@ -87,17 +44,13 @@ FailOn = Annotated[
 
 
 @with_cluster("SNAP")
+@gathered(gatherer_of(options_of(AuditOptions).values()), instead_of="asked")
 def audit(
     snapshot: OptionalSnapshot = None,
     *,
     source: ClusterSource,
     fail_on: FailOn = None,
-    producer_rate: ProducerRate = None,
-    consumer_rate: ConsumerRate = None,
-    headroom: Headroom = 2.0,
-    many: Many = 4.0,
-    leading_brokers: LeadingBrokers = 12,
-    recovery_per_partition: RecoveryPerPartition = None,
+    asked: dict[str, Any],
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -110,11 +63,7 @@ def audit(
 
     Example: kafka-planner partitions audit prod.json --fail-on 'too_few>0'
     """
-    from planner.partitions.audit_answer import (
-        FIGURES,
-        AuditRequest,
-        audit_partitions,
-    )
+    from planner.partitions.audit_answer import FIGURES, audit_partitions
     from planner.score.fail_on import evaluate, parse_conditions
 
     inputs = Gatherer()
@@ -122,19 +71,11 @@ def audit(
     parsed = inputs.read(lambda: parse_conditions(texts, FIGURES, kind="an audit"))
     inputs.read(source.check)
     read = inputs.read(source.read_file)
-    request = AuditRequest(
-        producer_rate=producer_rate,
-        consumer_rate=consumer_rate,
-        headroom=headroom,
-        many=many,
-        leading_brokers=leading_brokers,
-        recovery_per_partition=recovery_per_partition,
-    )
     if read is None:
         inputs.raise_problems()
         read = source.read_live()
     cluster = read
-    found = inputs.read(lambda: audit_partitions(cluster, request))
+    found = inputs.read(lambda: audit_partitions(cluster, asked))
     inputs.raise_problems()
     if found is None:  # pragma: no cover - a problem has been raised
         return

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,12 +15,13 @@ from planner.cli.common.common_options import (
 )
 from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json
-from planner.cli.partitions.count_options import with_count_options
+from planner.cli.common.shared_options import gathered, gatherer_of
 from planner.io.gatherer import Gatherer
+from planner.options.declared.option import options_of
+from planner.partitions.size_options import SizeOptions
 
 if TYPE_CHECKING:
     from planner.partitions.size_answer import SizedPartitions
-    from planner.partitions.size_request import CountRequest
     from planner.snapshot import Snapshot
 
 OptionalSnapshot = Annotated[
@@ -35,7 +36,7 @@ OptionalSnapshot = Annotated[
 
 
 @with_cluster("SNAP")
-@with_count_options
+@gathered(gatherer_of(options_of(SizeOptions).values()), instead_of="asked")
 def size(
     snapshot: OptionalSnapshot = None,
     *,
@@ -43,7 +44,7 @@ def size(
     output_format: Format = OutputFormat.TEXT,
     quiet: Quiet = False,
     verbose: Verbose = False,
-    request: "CountRequest",
+    asked: dict[str, Any],
 ) -> None:
     """
     Find how many partitions a topic should have, and what binds.
@@ -57,15 +58,15 @@ def size(
     """
     from planner.partitions.size_answer import size_partitions
 
-    sized = size_partitions(request, _read(source, request))
+    sized = size_partitions(asked, _read(source, asked))
     _print(sized, snapshot, output_format)
     is_found = sized.answer.recommended is not None
     raise typer.Exit(ExitCode.OK if is_found else ExitCode.INFEASIBLE)
 
 
-def _read(source: ClusterSource, request: "CountRequest") -> "Snapshot | None":
+def _read(source: ClusterSource, asked: dict[str, Any]) -> "Snapshot | None":
     """Return the snapshot or the running cluster; `None` where neither is named."""
-    from planner.partitions.size_task import check_request
+    from planner.partitions.size_task import check_options
 
     if not source.is_live and source.snapshot is None:
         return None
@@ -73,7 +74,7 @@ def _read(source: ClusterSource, request: "CountRequest") -> "Snapshot | None":
     inputs.read(source.check)
     read = inputs.read(source.read_file)
     if source.is_live or inputs.has_problems:
-        inputs.read(lambda: check_request(request))
+        inputs.read(lambda: check_options(asked))
     inputs.raise_problems()
     return source.read_live() if read is None else read
 

@@ -16,16 +16,16 @@ from planner.cli.common.common_options import (
     Verbose,
 )
 from planner.cli.common.plots import Plot
-from planner.cli.common.shared_options import declare, parameters_of
+from planner.cli.common.shared_options import declare, gatherer_of, parameters_of
 from planner.cli.plan.declared_options import (
     TRADE_OFF,
-    gatherer_of,
     own_names,
     rule_options,
     shared_options,
 )
 from planner.cli.report.report_option import Report, check_report
 from planner.errors import BadInputError, InputProblem
+from planner.options.declared.plan_options import OPTIONS
 
 if TYPE_CHECKING:
     from placement.check import Finding
@@ -189,7 +189,9 @@ def with_plan_options(
     -------
     Decorator of a command that takes them as its last parameter, ``options``.
     """
-    own = gatherer_of(own_names(operation) if operation else ())
+    own = gatherer_of(
+        [OPTIONS[name] for name in own_names(operation)] if operation else []
+    )
     gatherers = (own, _written, shared_options, _shown, rule_options)
 
     def decorated(command: Callable[..., None]) -> Callable[..., None]:
@@ -250,7 +252,7 @@ def with_request_options(command: Callable[..., None]) -> Callable[..., None]:
     -------
     Function with all options in its signature, which Typer calls.
     """
-    gatherers = (gatherer_of(["with_log_dirs"]), shared_options, rule_options)
+    gatherers = (gatherer_of([OPTIONS["with_log_dirs"]]), shared_options, rule_options)
     of_each = [parameters_of(gatherer) for gatherer in gatherers]
 
     @wraps(command)

@@ -15,6 +15,7 @@ from planner.cli.common.common_options import (
 from planner.cli.common.fractions import fraction
 from planner.cli.common.help_panels import TAKE
 from planner.cli.common.output import print_json, print_words
+from planner.cli.common.shared_options import gathered, gatherer_with
 
 if TYPE_CHECKING:
     from planner.snapshot.importers import Imported
@@ -28,103 +29,61 @@ HEADER = "Snapshot"
 """Panels of the help."""
 
 
-def _files(option: str, panel: str, content: str) -> Any:  # noqa: ANN401 - Typer's option
-    return typer.Option(
-        option, metavar="FILE", rich_help_panel=panel, help=f"{content} Repeatable."
-    )
-
-
-Topics = Annotated[
-    list[Path] | None,
-    _files("--topics", KAFKA_TOOLS, "Output of kafka-topics --describe."),
-]
-LogDirs = Annotated[
-    list[Path] | None,
-    _files("--log-dirs", KAFKA_TOOLS, "Output of kafka-log-dirs --describe."),
-]
-Endpoints = Annotated[
-    list[Path] | None,
-    _files(
-        "--list-endpoints",
+FILES = {
+    "topics": (KAFKA_TOOLS, "Output of kafka-topics --describe."),
+    "log_dirs": (KAFKA_TOOLS, "Output of kafka-log-dirs --describe."),
+    "list_endpoints": (
         KAFKA_TOOLS,
         "Output of kafka-cluster list-endpoints --include-fenced-brokers, or of "
         "kafka-cluster cluster-id.",
     ),
-]
-Configs = Annotated[
-    list[Path] | None,
-    _files(
-        "--configs",
+    "configs": (
         KAFKA_TOOLS,
         "Output of kafka-configs --describe --entity-type topics (or brokers).",
     ),
-]
-Features = Annotated[
-    list[Path] | None,
-    _files("--features", KAFKA_TOOLS, "Output of kafka-features describe."),
-]
-Quorum = Annotated[
-    list[Path] | None,
-    _files(
-        "--quorum",
+    "features": (KAFKA_TOOLS, "Output of kafka-features describe."),
+    "quorum": (
         KAFKA_TOOLS,
         "Output of kafka-metadata-quorum describe --status (or --replication).",
     ),
-]
-Kcat = Annotated[
-    list[Path] | None,
-    _files("--kcat", KAFKA_TOOLS, "Output of kcat -L -J."),
-]
-Assignment = Annotated[
-    list[Path] | None,
-    _files("--assignment", KAFKA_TOOLS, "Reassignment JSON with the current replicas."),
-]
-Brokers = Annotated[
-    list[Path] | None,
-    _files(
-        "--brokers",
-        OTHER_TOOLS,
-        "CSV of brokers: id, rack, state, capacities, log_dirs.",
-    ),
-]
-Rates = Annotated[
-    list[Path] | None,
-    _files("--rates", OTHER_TOOLS, "CSV or Parquet of rates and sizes per partition."),
-]
-Capacity = Annotated[
-    list[Path] | None,
-    _files(
-        "--capacity",
+    "kcat": (KAFKA_TOOLS, "Output of kcat -L -J."),
+    "assignment": (KAFKA_TOOLS, "Reassignment JSON with the current replicas."),
+    "brokers": (OTHER_TOOLS, "CSV of brokers: id, rack, state, capacities, log_dirs."),
+    "rates": (OTHER_TOOLS, "CSV or Parquet of rates and sizes per partition."),
+    "capacity": (
         OTHER_TOOLS,
         "Cruise Control's capacity.json, also with cores or JBOD.",
     ),
-]
-BrokerSets = Annotated[
-    list[Path] | None,
-    _files("--broker-sets", OTHER_TOOLS, "Cruise Control's brokerSets.json."),
-]
-CruiseControl = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--cruise-control",
-        metavar="FOLDER",
-        rich_help_panel=OTHER_TOOLS,
-        help="Folder of Cruise Control's answers (json=true) and capacity files: "
-        "kafka_cluster_state?verbose=true, load, partition_load. Repeatable.",
+    "broker_sets": (OTHER_TOOLS, "Cruise Control's brokerSets.json."),
+    "cruise_control": (
+        OTHER_TOOLS,
+        "Folder of Cruise Control's answers (json=true) and capacity files: "
+        "kafka_cluster_state?verbose=true, load, partition_load.",
     ),
-]
-Strimzi = Annotated[
-    list[Path] | None,
-    _files(
-        "--strimzi",
+    "strimzi": (
         OTHER_TOOLS,
         "Output of kubectl get kafka,kafkanodepool,kafkatopic -o yaml.",
     ),
-]
-Prometheus = Annotated[
-    list[Path] | None,
-    _files("--prometheus", PROMETHEUS, "Answer of Prometheus' query API."),
-]
+    "prometheus": (PROMETHEUS, "Answer of Prometheus' query API."),
+}
+"""Panel and content of the files of each importer, by its name."""
+FOLDERS = frozenset({"cruise_control"})
+"""Importers of folders."""
+
+
+def _files_option(name: str, panel: str, content: str) -> Any:  # noqa: ANN401 - a type
+    option = typer.Option(
+        f"--{name.replace('_', '-')}",
+        metavar="FOLDER" if name in FOLDERS else "FILE",
+        rich_help_panel=panel,
+        help=f"{content} Repeatable.",
+    )
+    return Annotated[list[Path] | None, option]
+
+
+_file_options = gatherer_with(
+    {name: (_files_option(name, *row), None) for name, row in FILES.items()}
+)
 PrintQueries = Annotated[
     str | None,
     typer.Option(
@@ -190,24 +149,11 @@ AllowPartial = Annotated[
 ]
 
 
+@gathered(_file_options, instead_of="files")
 def import_files(
     *,
     output: OptionalSnapshotOutput = None,
-    topics: Topics = None,
-    log_dirs: LogDirs = None,
-    list_endpoints: Endpoints = None,
-    configs: Configs = None,
-    features: Features = None,
-    quorum: Quorum = None,
-    kcat: Kcat = None,
-    assignment: Assignment = None,
-    brokers: Brokers = None,
-    rates: Rates = None,
-    capacity: Capacity = None,
-    broker_sets: BrokerSets = None,
-    cruise_control: CruiseControl = None,
-    strimzi: Strimzi = None,
-    prometheus: Prometheus = None,
+    files: dict[str, list[Path] | None],
     print_queries: PrintQueries = None,
     broker_label: BrokerLabel = None,
     broker_regex: BrokerRegex = None,
@@ -238,23 +184,8 @@ def import_files(
         raise typer.BadParameter(msg)
     check_output(output)
     imported = load(
-        {
-            "topics": topics or (),
-            "log_dirs": log_dirs or (),
-            "list_endpoints": list_endpoints or (),
-            "configs": configs or (),
-            "features": features or (),
-            "quorum": quorum or (),
-            "kcat": kcat or (),
-            "assignment": assignment or (),
-            "brokers": brokers or (),
-            "rates": rates or (),
-            "capacity": capacity or (),
-            "broker_sets": broker_sets or (),
-            "strimzi": strimzi or (),
-            "prometheus": prometheus or (),
-        },
-        cruise_control or (),
+        {name: files.get(name) or () for name in FILES if name not in FOLDERS},
+        files.get("cruise_control") or (),
         header={"cluster_id": cluster_id, "taken_at": taken_at},
         labels=_labels(broker_label, broker_regex),
         quantile=quantile,

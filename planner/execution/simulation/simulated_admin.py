@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from planner.errors import AnswerUnknownError, ClusterUnavailableError
 from planner.execution.cluster.running_cluster import (
     Health,
     Reassigned,
@@ -14,6 +13,7 @@ from planner.execution.cluster.running_cluster import (
 from planner.execution.simulation.cluster_model import ClusterModel
 from planner.execution.simulation.simulated_configs import Configs
 from planner.execution.simulation.simulated_creation import creation_refusal
+from planner.execution.simulation.simulated_network import SimulatedNetwork
 from planner.execution.simulation.simulated_partition import SimulatedPartition
 from planner.execution.simulation.simulated_snapshot import snapshot_of
 from planner.kafka.actions.config_changes import (
@@ -38,7 +38,6 @@ from planner.verify.state_rows import Brokers, Key
 _THROTTLES = (*BROKER_THROTTLES, *TOPIC_THROTTLES)
 _UNKNOWN = "UnknownTopicOrPartitionError"
 _Name = TypeVar("_Name")
-_LOOK = "kafka-planner apply PLAN"
 
 
 class SimulatedAdmin:
@@ -46,7 +45,7 @@ class SimulatedAdmin:
     A simulated cluster; see `RunningCluster`.
 
     Copies take the time that their bytes need at rates that brokers share; requests
-    take none. Faults are methods, at once or by `at`.
+    take none. Faults are methods, also of `network`, at once or by `at`.
 
     Parameters
     ----------
@@ -57,6 +56,11 @@ class SimulatedAdmin:
         replicas between its log dirs, unless a throttle is lower. Positive.
     timeout_s
         Seconds that a request takes while the network is cut.
+
+    Attributes
+    ----------
+    network
+        Network of the cluster, and its faults.
     """
 
     def __init__(
@@ -68,9 +72,7 @@ class SimulatedAdmin:
     ) -> None:
         self._first = snapshot
         self._model = ClusterModel(snapshot, rate_bytes_per_s)
-        self._timeout_s = timeout_s
-        self._cut_until_s = 0.0
-        self._lost_answers = self._lost_requests = 0
+        self.network = SimulatedNetwork(self._model, timeout_s)
 
     # -- requests ------------------------------------------------------------
 
@@ -84,23 +86,23 @@ class SimulatedAdmin:
 
     def snapshot(self, sample_s: float = 0.0) -> Snapshot:
         """Return the whole cluster, with the rates of the first snapshot."""
-        self._reach()
+        self.network.reach()
         self.sleep(sample_s)
         return snapshot_of(self._model, self._first)
 
     def live_brokers(self) -> frozenset[int]:
         """Return the brokers that are registered and not fenced."""
-        self._reach()
+        self.network.reach()
         return frozenset(b for b, one in self._model.brokers.items() if one.is_live)
 
     def reassignments(self) -> dict[Key, Reassigned]:
         """Return every reassignment under way."""
-        self._reach()
+        self.network.reach()
         return dict(self._model.moving)
 
     def partitions(self, keys: Collection[Key]) -> dict[Key, Seen]:
         """Return partitions as brokers describe them; those that are gone lack."""
-        self._reach()
+        self.network.reach()
         table = self._model.table
         found = ((key, table.find(key)) for key in keys)
         return {
@@ -111,7 +113,7 @@ class SimulatedAdmin:
 
     def log_dirs(self, replicas: Collection[ReplicaKey]) -> dict[int, BrokerDirs]:
         """Return the log dirs of the brokers of some replicas, with these replicas."""
-        self._reach()
+        self.network.reach()
         asked: dict[int, list[Key]] = defaultdict(list)
         for key, broker in replicas:
             asked[broker].append(key)
@@ -145,12 +147,12 @@ class SimulatedAdmin:
 
     def health(self) -> Health:
         """Return the number of partitions in trouble."""
-        self._reach()
+        self.network.reach()
         return self._model.health
 
     def reassign(self, targets: Mapping[Key, Brokers | None]) -> dict[Key, str]:
         """Start reassignments, or cancel those with `None`; return the refusals."""
-        return self._change(
+        return self.network.change(
             "reassign partitions",
             lambda: _refusals(
                 (k, self._reassign(k, row)) for k, row in targets.items()
@@ -187,7 +189,7 @@ class SimulatedAdmin:
 
         A broker remembers the log dir of a replica that it does not have yet.
         """
-        return self._change(
+        return self.network.change(
             "move replicas between log dirs",
             lambda: _refusals((one, self._move(*one, to)) for one, to in paths.items()),
         )
@@ -217,9 +219,9 @@ class SimulatedAdmin:
     def create(self, wanted: Creation, *, is_trial: bool = False) -> str | None:
         """Create partitions, or validate the request only; return the refusal."""
         if is_trial:
-            self._reach()
+            self.network.reach()
             return creation_refusal(self._model, wanted)
-        refused = self._change(
+        refused = self.network.change(
             f"create partitions of {wanted.topic}",
             lambda: _refusals([(wanted.topic, self._create(wanted))]),
         )
@@ -237,7 +239,7 @@ class SimulatedAdmin:
 
     def elect(self, keys: Collection[Key]) -> dict[Key, str]:
         """Elect the preferred leaders of partitions; return the refusals."""
-        return self._change(
+        return self.network.change(
             "elect leaders", lambda: _refusals((k, self._elect(k)) for k in keys)
         )
 
@@ -260,7 +262,7 @@ class SimulatedAdmin:
 
     def configs(self, places: Collection[Place]) -> dict[Place, dict[str, str]]:
         """Return the throttles of live brokers and of topics; none of missing ones."""
-        self._reach()
+        self.network.reach()
         found = {place: self._configs_of(place) for place in places}
         return {
             place: {} if one is None else one.values(_THROTTLES)
@@ -279,7 +281,7 @@ class SimulatedAdmin:
 
     def set_configs(self, changes: Mapping[Place, ConfigChanges]) -> dict[Place, str]:
         """Change configs; return the refusals, also of brokers that are down."""
-        return self._change(
+        return self.network.change(
             "change configs",
             lambda: _refusals((p, self._configure(p, c)) for p, c in changes.items()),
         )
@@ -296,40 +298,6 @@ class SimulatedAdmin:
             if values := done.values.get(key):
                 self._model.copies.throttle_replicas(place.name, values)
         return done.refusal
-
-    # -- faults of the network -----------------------------------------------
-
-    def cut_network(self, seconds: float) -> None:
-        """Fail every request for some seconds."""
-        self._cut_until_s = self.now_s() + seconds
-
-    def lose_answers(self, number: int) -> None:
-        """Lose the answers to the next changes, which are made."""
-        self._lost_answers = number
-
-    def lose_requests(self, number: int) -> None:
-        """Lose the next requests for changes, which are not made."""
-        self._lost_requests = number
-
-    def _reach(self) -> None:
-        if self.now_s() < self._cut_until_s:
-            self.sleep(self._timeout_s)
-            msg = "the simulated cluster does not answer: its network is cut"
-            raise ClusterUnavailableError(msg)
-
-    def _change(
-        self, what: str, make: Callable[[], dict[_Name, str]]
-    ) -> dict[_Name, str]:
-        """Make a change, unless its request is lost; return the refusals."""
-        self._reach()
-        if self._lost_requests:
-            self._lost_requests -= 1
-            raise _unanswered(what)
-        refusals = make()
-        if self._lost_answers:
-            self._lost_answers -= 1
-            raise _unanswered(what)
-        return refusals
 
     # -- faults of the cluster -----------------------------------------------
 
@@ -398,7 +366,3 @@ class SimulatedAdmin:
 
 def _refusals(found: Iterable[tuple[_Name, str | None]]) -> dict[_Name, str]:
     return {name: refusal for name, refusal in found if refusal is not None}
-
-
-def _unanswered(what: str) -> AnswerUnknownError:
-    return AnswerUnknownError(f"{what}: the simulated cluster did not answer", _LOOK)

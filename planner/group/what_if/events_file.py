@@ -1,9 +1,7 @@
 """Events files: reading and validation, with every problem reported at once."""
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,8 @@ from planner.group.what_if.what_if_records import (
     RunRecord,
 )
 from planner.io.problems import place_text, problem, refuse_all
+from planner.io.toml_records import parse_toml, shape_problem
+from planner.text.suggest import near
 
 SEE_SCHEMA = "see 'kafka-planner schema group-events'"
 
@@ -98,7 +98,7 @@ def read_events(path: Path, document: GroupDocument) -> EventsFile:
         problem.
     """
     file = str(path)
-    given = _parse(read_text(path), file)
+    given = parse_toml(read_text(path), file, _refusal)
     if isinstance(given.get("settings"), dict):
         given["settings"] = dict(_flat(given["settings"]))
     try:
@@ -125,14 +125,6 @@ def _with_assignor(run: RunRecord) -> RunRecord:
     return run.model_copy(update={"assignor": run.assignor or default})
 
 
-def _parse(text: str, file: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        found = problem(file, "", None, f"must be TOML: {error}", "correct it")
-        raise _refusal(file, [found]) from error
-
-
 def _refusal(file: str, problems: Sequence[InputProblem]) -> BadInputError:
     return refuse_all(f"{file} is not a valid events file", problems)
 
@@ -144,12 +136,6 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
-
-
-def hint(name: str, known: Iterable[str], otherwise: str = SEE_SCHEMA) -> str:
-    """Return a remedy that suggests the closest known name, or `otherwise`."""
-    close = get_close_matches(name, list(known), n=1)
-    return f"did you mean {close[0]}?" if close else otherwise
 
 
 _EVENTS: dict[str, type[Any]] = {
@@ -165,19 +151,13 @@ def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
         model = RunRecord
     elif at[0] == "events" and len(at) > 2:
         model = _EVENTS[at.pop(2)]
-    value: Any = error["input"]
-    rule, remedy = str(error["msg"]), SEE_SCHEMA
-    if error["type"] == "extra_forbidden":
-        rule, remedy = "unknown key", hint(str(at[-1]), model.model_fields)
-        value = at[-1]
-    elif error["type"] == "missing":
-        rule, remedy, value = "the key is required", "add it", None
-    elif error["type"].startswith("union_tag"):
-        value = value.get("event") if isinstance(value, dict) else value
-        at.append("event")
-        rule = f"must be one of {', '.join(_EVENTS)}"
-        remedy = hint(str(value), _EVENTS, "name an event")
-    return problem(file, place_text(at), value, rule, remedy)
+    if not error["type"].startswith("union_tag"):
+        return shape_problem(error, file, at, model.model_fields, SEE_SCHEMA)
+    given: Any = error["input"]
+    value = given.get("event") if isinstance(given, dict) else given
+    rule = f"must be one of {', '.join(_EVENTS)}"
+    remedy = near(value, _EVENTS, "name an event")
+    return problem(file, place_text([*at, "event"]), value, rule, remedy)
 
 
 def _setting_problems(record: EventsRecord, file: str) -> list[InputProblem]:
@@ -186,7 +166,7 @@ def _setting_problems(record: EventsRecord, file: str) -> list[InputProblem]:
         place = f"settings.{name}"
         if name not in DEFAULT_SETTINGS:
             rule = f"must be one of {', '.join(DEFAULT_SETTINGS)}"
-            remedy = hint(name, DEFAULT_SETTINGS, "remove it")
+            remedy = near(name, DEFAULT_SETTINGS, "remove it")
             found.append(problem(file, place, value, rule, remedy))
         elif not _is_in_range(name, value):
             rule = "must be a number of milliseconds, from 1 to 10^12"
@@ -216,7 +196,7 @@ def _run_problems(record: EventsRecord, file: str) -> list[InputProblem]:
         rule = f"with protocol {run.protocol} must be one of {', '.join(suited)}"
         if run.protocol != "consumer":
             rule += ", or package.module:Class"
-        remedy = hint(name, suited, "change one of the two")
+        remedy = near(name, suited, "change one of the two")
         found.append(problem(file, f"runs[{at}].assignor", name, rule, remedy))
     return found
 
@@ -231,7 +211,7 @@ def _rate_problems(
     found = []
     for name, rates in (record.rates or {}).items():
         if name not in sizes:
-            remedy = hint(name, sizes, "remove it")
+            remedy = near(name, sizes, "remove it")
             rule = "must be a topic of the group, or one that appears"
             found.append(problem(file, f"rates.{name}", name, rule, remedy))
         elif isinstance(rates, list) and len(rates) > sizes[name]:

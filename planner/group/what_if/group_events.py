@@ -3,7 +3,6 @@
 import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from itertools import count
 
 from planner.errors import InputProblem
@@ -23,6 +22,7 @@ from planner.group.what_if.what_if_records import (
     StopPollingRecord,
 )
 from planner.io.problems import problem
+from planner.text.suggest import near
 
 _Found = tuple[str, object, str, str]
 
@@ -161,17 +161,12 @@ def _problems(event: AnyEvent, group: _GroupState) -> Iterator[_Found]:
         yield "poll_ms", None, "poll_ms or reads_per_s must be given", "add one"
 
 
-def _close(name: str, known: Sequence[str], otherwise: str) -> str:
-    close = get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]}?" if close else otherwise
-
-
 def _join_problems(event: JoinRecord, group: _GroupState) -> Iterator[_Found]:
     if event.member in group.members:
         rule = "must be a name that no member has"
         yield "member", event.member, rule, "'return' starts a member again"
     if event.like is not None and event.like not in group.members:
-        remedy = _close(event.like, list(group.members), "name a member")
+        remedy = near(event.like, list(group.members), "name a member")
         yield "like", event.like, "must be a member of the group", remedy
     if event.pattern is not None and (reason := pattern_error(event.pattern)):
         rule = f"must be a regular expression: {reason}"
@@ -194,7 +189,7 @@ def _topic_problems(
             rule = f"must not exist; it has {size} partitions"
             yield "topic", event.topic, rule, "'grow' adds partitions"
     elif not size:
-        remedy = _close(event.topic, list(group.sizes), "'new-topic' adds one")
+        remedy = near(event.topic, list(group.sizes), "'new-topic' adds one")
         yield "topic", event.topic, "must exist by then", remedy
     elif event.partitions <= size:
         rule = f"must be more than it has, that is {size}"
@@ -203,7 +198,7 @@ def _topic_problems(
 
 def _return_problems(event: ReturnRecord, group: _GroupState) -> Iterator[_Found]:
     if event.member not in group.members:
-        remedy = _close(event.member, list(group.members), "'join' starts a new one")
+        remedy = near(event.member, list(group.members), "'join' starts a new one")
         yield "member", event.member, "must be a member of the group", remedy
     elif event.member not in group.away:
         rule = "must have left, or stopped its heartbeats for good, before"
@@ -214,7 +209,7 @@ def _member_problems(
     place: str, name: str, at_s: float, group: _GroupState
 ) -> Iterator[_Found]:
     if name not in group.members:
-        remedy = _close(name, list(group.members), "'join' starts a new one")
+        remedy = near(name, list(group.members), "'join' starts a new one")
         yield place, name, "must be a member of the group by then", remedy
     elif name in group.away:
         yield place, name, "must be in the group; it has left", "'return' starts it"

@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum, StrEnum
 from functools import cache
+from math import inf
 from types import NoneType, UnionType
 from typing import (
     Any,
     Literal,
+    TypeVar,
     Union,
     get_args,
     get_origin,
@@ -17,12 +19,13 @@ from typing import (
 from placement.operations.descriptor import OPERATIONS
 from planner.errors import InputProblem
 
+T = TypeVar("T")
 UNCHANGED = object()
 """Marker: an option that plan.json lacks has its default."""
 
 
 class Panel(StrEnum):
-    """Titles of the groups of options in help and docs."""
+    """Titles of the groups of options of plans in help and docs."""
 
     OPERATION = "Operation"
     TOPICS = "Topics"
@@ -84,14 +87,14 @@ class Option:
     metavar
         Placeholder of its value in help.
     takes
-        Type of its value on the command line: `str`, `float`, `list` of texts, or
-        `Path`; `None`: the type of the field.
+        Type of its value on the command line: `str`, `float`, `Fraction` (a number or
+        percent), `list` of texts, or `Path`; `None`: the type of the field.
     read
         Reader of its value; `None`: values are taken as they are.
     flag
         Name on the command line; `None`: the name of the field with dashes.
-    at_least
-        Smallest number accepted.
+    at_least, at_most
+        Smallest number accepted; largest fraction accepted.
     count
         Number of different brokers that an operation with the option must be given.
     must_be_live
@@ -117,10 +120,11 @@ class Option:
     read: Reader | None = None
     flag: str | None = None
     at_least: int | None = None
+    at_most: float = inf
     count: int | None = None
     must_be_live: bool = False
     example: str = ""
-    panel: Panel
+    panel: str
     sets: str | None = None
     saved: Saved = Saved.ALWAYS
     saved_as: str | None = None
@@ -193,6 +197,43 @@ class DeclaredOption:
         remedy = f"write {self.words[0]}"
         problems.refuse(word, f"must be one of {', '.join(self.words)}", remedy)
         return str(self.default)
+
+
+def read_options(
+    declaration: type[T], given: Mapping[str, Any]
+) -> tuple[T, tuple[InputProblem, ...]]:
+    """
+    Return an instance of a class of options, and what is wrong with the values.
+
+    Parameters
+    ----------
+    declaration
+        A dataclass whose fields are annotated with an `Option` each.
+    given
+        Texts, lists of texts or typed values by the names of the options; `None`: not
+        given.
+
+    Returns
+    -------
+    The options, and what is wrong with them; a wrong value counts as not given.
+
+    Raises
+    ------
+    TypeError
+        If there is no option of such a name.
+    """
+    options = options_of(declaration)  # type: ignore[arg-type] # classes are hashable
+    if unknown := sorted(given.keys() - options.keys()):
+        msg = f"unexpected option {unknown[0]!r}; there are: {', '.join(options)}"
+        raise TypeError(msg)
+    values: dict[str, Any] = {}
+    found: list[InputProblem] = []
+    for name, declared in options.items():
+        if name in given:
+            problems = Problems(declared.flag)
+            values[name] = declared.read(given[name], problems)
+            found += problems.found
+    return declaration(**values), tuple(found)
 
 
 @cache

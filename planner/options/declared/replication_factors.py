@@ -1,7 +1,6 @@
 """Replication factors by topic: from a file and from options, for one cluster."""
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from placement.array_types import BoolArray
 from placement.draft.draft import Note
 from placement.model.cluster import ClusterState
 from planner.errors import BadInputError, InputProblem
+from planner.io.toml_records import read_toml
 from planner.kafka_files.reassignment_file import read_json
 
 Rules = tuple[tuple[int, str], ...]
@@ -30,7 +30,7 @@ def read_factors(path: Path) -> Rules:
     BadInputError
         With every problem of the file.
     """
-    document = read_json(path, remedy=REMEDY) if _is_json(path) else _read_toml(path)
+    document = _read(path)
     if not isinstance(document, Mapping):
         raise _refusal([_problem(path, "", "must be an object", str(document)[:80])])
     rules: list[tuple[int, str]] = []
@@ -50,18 +50,10 @@ def read_factors(path: Path) -> Rules:
     return tuple(rules)
 
 
-def _is_json(path: Path) -> bool:
-    return path.suffix == ".json"
-
-
-def _read_toml(path: Path) -> object:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        rule = f"the file cannot be read: {error.strerror or error}"
-        raise _refusal([_problem(path, "", rule)]) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise _refusal([_problem(path, "", f"must be TOML: {error}")]) from error
+def _read(path: Path) -> object:
+    if path.suffix == ".json":
+        return read_json(path, remedy=REMEDY)
+    return read_toml(path, lambda _, found: _refusal(found), remedy=REMEDY)
 
 
 def read_factor(text: object) -> int | None:

@@ -8,6 +8,7 @@ without these modules.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from typing import Annotated, Literal, TypedDict
 
@@ -211,7 +212,7 @@ class RuleOptions:
         _goal(
             help="Distance of a count from its mean.  [default: 1.8]",
             metavar="FRACTION",
-            takes=float,
+            takes=Fraction,
             read=read_spread_band,
             example="1.8",
         ),

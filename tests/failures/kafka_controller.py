@@ -2,30 +2,20 @@
 Decision of Kafka's controller for one partition whose replicas come and go.
 
 The KRaft controller decides whether a reassignment is complete, which replicas are
-eligible, the leader, the ISR and the eligible leader replicas (KIP-966).
-`placement.failures.controller_events` decides the same for all partitions at once, and
-is tested against this module.
+eligible, the leader, the ISR and the eligible leader replicas (KIP-966). Answers of
+Kafka's own class hold this oracle, and it holds `placement.failures.controller_events`,
+which decides for all partitions at once.
 """
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
+
+from placement.failures.controller_decision import Election
 
 NO_LEADER = -1
 
 Ids = tuple[int, ...]
-
-
-class Election(StrEnum):
-    """Type of leader election."""
-
-    PREFERRED = "PREFERRED"
-    """The first replica leads if it may, else as `ONLINE`."""
-    ONLINE = "ONLINE"
-    """The leader stays if it may lead, else the first replica that may lead does."""
-    UNCLEAN = "UNCLEAN"
-    """As `ONLINE`, but the first live replica leads where no replica may lead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
