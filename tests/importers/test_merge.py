@@ -1,5 +1,6 @@
 """Several files as one cluster: joined, seen in part, in any order."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,8 @@ from importers.small_files import (
     topics,
     topics_text,
 )
+from planner.options.plan_request import PlanRequest
+from planner.plan.run.make_plan import make
 from planner.snapshot.importers import merge
 from planner.snapshot.importers.kafka_tools.kafka_cluster import read_endpoints
 from planner.snapshot.importers.kafka_tools.kafka_log_dirs import read_log_dirs
@@ -69,13 +72,45 @@ def test_files_add_to_each_other():
         ),
         pytest.param(
             [topics(("1", "1,2,3", "1,2")), table("id", "1", "2", "3")],
-            {1: None, 2: None, 3: None},
-            id="in-the-table",
+            {1: None, 2: None, 3: "fenced"},
+            id="in-the-table-and-in-no-isr",
         ),
         pytest.param(
             [topics(("1", "1,2,3", "1,2"))],
-            {1: None, 2: None, 3: None},
+            {1: None, 2: None, 3: "fenced"},
             id="no-list-of-live-ones",
+        ),
+        pytest.param(
+            [topics(("1", "1,2,3", "1,2")), table("id,state", "1,", "2,", "3,alive")],
+            {1: None, 2: None, 3: "alive"},
+            id="alive-in-the-table",
+        ),
+        pytest.param(
+            [
+                topics(
+                    ("1", "1,2", "1,2"),
+                    ("1", "1,2,3", "1,2\tAdding Replicas: 3\tRemoving Replicas: "),
+                )
+            ],
+            {1: None, 2: None, 3: None},
+            id="its-only-replica-is-being-added",
+        ),
+        pytest.param(
+            [
+                topics(("1", "1,2,3", "1,2")),
+                table("id", "1", "2", "3"),
+                log_dirs({1: {"/d": {"a-0": 1}}, 2: {"/d": {"a-0": 1}}}),
+            ],
+            {1: None, 2: None, 3: "fenced"},
+            id="in-the-table-without-log-dirs",
+        ),
+        pytest.param(
+            [
+                topics(("1", "1,2,3", "1,2")),
+                log_dirs({n: {"/d": {"a-0": 1}} for n in (1, 2, 3)}),
+            ],
+            {1: None, 2: None, 3: None},
+            id="it-lists-its-log-dirs",
         ),
         pytest.param(
             [
@@ -110,7 +145,23 @@ def test_dead_and_doubtful_brokers_are_said():
     lost = topics(("1", "1,2,3", "1,2"))
 
     assert any("dead" in note for note in merge([lost, kcat([1, 2])]).notes)
-    assert any("in no ISR" in note for note in merge([lost]).notes)
+    assert any("fenced: brokers 3 " in note for note in merge([lost]).notes)
+    lags = log_dirs({n: {"/d": {"a-0": 1}} for n in (1, 2, 3)})
+    assert any(note.startswith("brokers 3 ") for note in merge([lost, lags]).notes)
+
+
+def test_a_plan_copies_nothing_to_a_broker_that_may_be_down():
+    rows = [("1", "1,3", "1,3"), ("2", "2,3", "2,3"), ("1", "1,4", "1")]
+    state = merge([topics(*rows)]).snapshot.to_state()
+
+    made = make(state, PlanRequest(goal="remove-brokers", broker_list="3"))
+
+    assert made.is_ok
+    assert made.plan.moves["replicas"] == 2
+    after = made.plan.placed.reassignment.after()
+    held = np.bincount(after.replicas.broker_idx, minlength=4)
+    # Broker 4 keeps the replica it has.
+    assert held.tolist() == [3, 2, 0, 1]
 
 
 def test_what_is_unknown_is_said():

@@ -3,7 +3,9 @@ Brokers of the cluster, and which of them are live.
 
 Replica lists still name brokers that are gone. A broker in no other place is dead if
 some file lists the live ones. A broker that leads, or is in sync below a leader, is
-live, and contradicts a list of live brokers without it.
+live, and contradicts a list of live brokers without it. One that holds replicas, leads
+nothing and is in no ISR, may be down: no copy may go there, so it counts as fenced
+unless some file shows that it is live.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,8 +39,12 @@ class Liveness:
     without_log_dirs
         Brokers that are, or may be, live and whose log dirs no file lists, although
         files list those of others.
+    fenced
+        Brokers that count as fenced because they lead nothing and are in no ISR, and no
+        file shows that they are live.
     uncertain
-        Brokers that lead nothing and are in no ISR, if no file lists the live ones.
+        Brokers that lead nothing and are in no ISR, but are being filled, or list their
+        log dirs.
     problems
         Contradictions between files.
     """
@@ -46,6 +52,7 @@ class Liveness:
     ids: list[int] = field(default_factory=list)
     dead: list[int] = field(default_factory=list)
     without_log_dirs: list[int] = field(default_factory=list)
+    fenced: list[int] = field(default_factory=list)
     uncertain: list[int] = field(default_factory=list)
     problems: list[InputProblem] = field(default_factory=list)
 
@@ -88,6 +95,7 @@ class _Evidence:
             id(source): {record.key for record in source.brokers} for source in sources
         }
         self.named = _first_rows(partitions.column("replicas"))
+        self.settled = _settled_brokers(partitions)
         self.active = _active_brokers(partitions)
         self.has_isr = any(isr is not None for isr in partitions.column("isr"))
 
@@ -99,10 +107,14 @@ class _Evidence:
         if self._is_gone(broker, state):
             liveness.dead.append(broker)
             return
+        is_uncertain = self._is_uncertain(broker, state)
+        if is_uncertain and self._is_silent(broker):
+            liveness.fenced.append(broker)
+            return
         if self.dir_lists and not self._is_in(self.dir_lists, broker):
             if state != "new":
                 liveness.without_log_dirs.append(broker)
-        elif self._is_uncertain(broker, state):
+        elif is_uncertain:
             liveness.uncertain.append(broker)
 
     def _is_in(self, lists: Sequence[Source], broker: int) -> bool:
@@ -124,6 +136,11 @@ class _Evidence:
     def _is_uncertain(self, broker: int, state: str | None) -> bool:
         is_idle = broker in self.named and broker not in self.active
         return is_idle and state is None and self.has_isr
+
+    def _is_silent(self, broker: int) -> bool:
+        """Return whether a broker has old replicas, and answers in no file."""
+        answers = (*self.live_lists, *self.dir_lists)
+        return broker in self.settled and not self._is_in(answers, broker)
 
     def _contradictions(self, broker: int, state: str | None) -> Iterator[InputProblem]:
         if state in _NOT_LIVE - {"shutting-down"} and broker in self.active:
@@ -169,6 +186,17 @@ def _not_listed(source: Source, broker: int, origin: Origin) -> InputProblem:
 def _first_rows(lists: Sequence[Sequence[int]]) -> dict[int, int]:
     """Return every broker in replica lists, with the first such partition."""
     return {broker: row for row in reversed(range(len(lists))) for broker in lists[row]}
+
+
+def _settled_brokers(partitions: PartitionLedger) -> set[int]:
+    """Return brokers with a replica that no reassignment is adding."""
+    lists = partitions.column("replicas")
+    adding = partitions.column("adding_replicas")
+    return {
+        broker
+        for ids, added in zip(lists, adding, strict=True)
+        for broker in set(ids).difference(added or ())
+    }
 
 
 def _active_brokers(partitions: PartitionLedger) -> Mapping[int, tuple[int, str]]:

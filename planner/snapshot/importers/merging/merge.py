@@ -310,10 +310,12 @@ def _excess_notes(joined: _Joined, *, allow_partial: bool) -> Iterator[str]:
 
 
 def _snapshot(joined: _Joined, liveness: Liveness, header: dict[str, Any]) -> Snapshot:
+    assumed = dict.fromkeys(liveness.dead, "dead")
+    assumed |= dict.fromkeys(liveness.fenced, "fenced")
     brokers = {
         broker: {
             **joined.brokers.values.get(broker, {}),
-            **({"state": "dead"} if broker in set(liveness.dead) else {}),
+            **({"state": assumed[broker]} if broker in assumed else {}),
         }
         for broker in liveness.ids
     }
@@ -331,8 +333,15 @@ def _snapshot(joined: _Joined, liveness: Liveness, header: dict[str, Any]) -> Sn
 def _liveness_notes(liveness: Liveness) -> Iterator[str]:
     if liveness.dead:
         yield (
-            f"counted as dead, as only replica lists name them: brokers "
-            f"{named(liveness.dead)}"
+            "counted as dead, as no file that should lists them: brokers "
+            f"{named(liveness.dead)}; if one is still to be started, set the column "
+            "state of --brokers to new"
+        )
+    if liveness.fenced:
+        yield (
+            f"counted as fenced: brokers {named(liveness.fenced)} have replicas, lead "
+            "nothing, are in no ISR, and no file says that they are live; add "
+            "--list-endpoints, or set the column state of --brokers to alive or dead"
         )
     if liveness.uncertain:
         yield (
