@@ -216,6 +216,27 @@ def test_what_is_unknown_is_said():
             id="a-partition-more",
         ),
         pytest.param(
+            [
+                HEALTHY,
+                log_dirs({1: {"/d": {"a-0": 1, "a-1": 1}}, 2: {"/d": {"a-1": 1}}}),
+            ],
+            "in sync, but in no log dir of their broker, replicas a-0 on broker 2",
+            id="a-replica-was-moved-between-the-outputs",
+        ),
+        pytest.param(
+            [
+                HEALTHY,
+                log_dirs(
+                    {
+                        1: {"/d": {"a-0": 1, "a-1": 1}},
+                        2: {"/d": {"a-1": 1}, "/e": None},
+                    }
+                ),
+            ],
+            "in sync, but in no log dir of their broker, replicas a-0 on broker 2",
+            id="a-log-dir-failed-between-the-outputs",
+        ),
+        pytest.param(
             [assignment([1, 2]), log_dirs({1: {"/d": {"a-0": 1}}})],
             "no log dirs of brokers 2",
             id="nothing-says-that-it-is-dead",
@@ -238,6 +259,14 @@ def test_a_topic_in_a_failed_log_dir_alone_is_not_hidden():
     document = imported(source, log_dirs({1: {"/d": None, "/e": {}}}))
 
     assert document["brokers"][1]["log_dirs"][0]["state"] == "offline"
+
+
+def test_the_last_isr_of_a_failed_log_dir_is_no_contradiction():
+    source = topics(("none", "1", "1"), ("1", "1", "1"))
+
+    document = imported(source, log_dirs({1: {"/d": None, "/e": {"a-1": 1}}}))
+
+    assert partitions(document)["a", 0]["leader"] is None
 
 
 def test_copies_left_behind_are_said_and_not_counted():

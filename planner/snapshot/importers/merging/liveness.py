@@ -22,7 +22,7 @@ from planner.snapshot.importers.merging.ledger import (
 )
 
 _NOT_LIVE = frozenset(("dead", "fenced", "shutting-down"))
-_NO_LEADER = -1
+NO_LEADER = -1
 
 
 @dataclass(slots=True)
@@ -205,7 +205,7 @@ def _active_brokers(partitions: PartitionLedger) -> Mapping[int, tuple[int, str]
     isrs: Sequence[Any] = partitions.column("isr")
     found: dict[int, tuple[int, str]] = {}
     for row, (leader, isr) in enumerate(zip(leaders, isrs, strict=True)):
-        if leader is None or leader == _NO_LEADER:
+        if leader is None or leader == NO_LEADER:
             continue
         found.setdefault(leader, (row, "leads"))
         for broker in isr or ():

@@ -8,11 +8,13 @@ that one file shows and another omits reveals this; a filtered output looks the 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from planner.errors import InputProblem
 from planner.snapshot.importers.inputs.import_source import Source
 from planner.snapshot.importers.merging.joined_replicas import ReplicaDirs
 from planner.snapshot.importers.merging.ledger import PartitionLedger, RecordLedger
-from planner.snapshot.importers.merging.liveness import Liveness
+from planner.snapshot.importers.merging.liveness import NO_LEADER, Liveness
 
 _NAMES_SHOWN = 5
 
@@ -118,7 +120,8 @@ def _gaps(
     dirs: ReplicaDirs,
 ) -> Iterator[Gap]:
     with_dirs = {broker for broker, _ in log_dirs.values}
-    empty = {r.key for source in listing for r in source.brokers} - with_dirs
+    listed = {r.key for source in listing for r in source.brokers}
+    empty = listed - with_dirs
     yield Gap(
         files,
         "no log dirs of brokers",
@@ -148,6 +151,34 @@ def _gaps(
         "give the user Describe on Topic '*', and run kafka-log-dirs without "
         "--topic-list",
     )
+    yield Gap(
+        files,
+        "in sync, but in no log dir of their broker, replicas",
+        _lost_replicas(listed & with_dirs, dirs),
+        "take this file and the list of topics at the same time, without a filter",
+    )
+
+
+def _lost_replicas(brokers: set[int], dirs: ReplicaDirs) -> list[str]:
+    """
+    Return replicas in sync below a leader that are in no log dir of their broker.
+
+    They were moved, or their log dir failed, between the two outputs. Topics in no log
+    dir at all are hidden, and named elsewhere. The ISR of a partition without a leader
+    keeps its last replica, wherever it is.
+    """
+    ledger, found = dirs.ledger, _found_topics(dirs)
+    leaders, isrs = ledger.column("leader"), ledger.column("isr")
+    missing = np.flatnonzero(dirs.size_bytes < 0)
+    pairs = zip(dirs.row[missing].tolist(), dirs.broker[missing].tolist(), strict=True)
+    return [
+        f"{ledger.name_of(row)} on broker {broker}"
+        for row, broker in pairs
+        if broker in brokers
+        and leaders[row] not in (None, NO_LEADER)
+        and broker in (isrs[row] or ())
+        and ledger.topics[row] in found
+    ]
 
 
 def _hidden_topics(
