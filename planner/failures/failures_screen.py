@@ -115,6 +115,8 @@ def verdict_text(every: AllFailures, kind: DomainKind) -> str:
     if answer:
         is_known = every.majority.get(kind) is not None
         yes = "yes" if is_known else "yes, if the controllers keep their majority"
+        if kind is DomainKind.RACK and None in every.state.brokers.racks:
+            yes += ", for the racks that are known"
         return f"{yes}; the hardest is {name}: {_load_text(every, failures, worst)}"
     hurt = list(_damage_texts(every, failures, worst))
     if not hurt:

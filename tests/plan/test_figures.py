@@ -28,10 +28,10 @@ def test_survival_is_the_worst_single_loss(state, data):
     )
     node_of = dict(zip(state.brokers.ids.tolist(), nodes, strict=True))
     min_isr = state.topics.min_insync_replicas[state.partitions.topic_idx].tolist()
-    counts = {node: [0, 0, 0] for node in range(3)}
+    counts = {node: [0, 0, 0] for node in set(nodes)}
     for p in range(state.num_partitions):
         holders = electable_ids(state, p)
-        for node in {node_of[b] for b in holders}:
+        for node in counts if holders else ():
             left = sum(node_of[b] != node for b in holders)
             counts[node][0] += left == 0
             counts[node][1] += left < min_isr[p]

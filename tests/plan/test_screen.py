@@ -311,10 +311,23 @@ def test_time_and_fullest_disk():
         pytest.param("abc", "any broker: yes. Any rack: yes", id="racks"),
         pytest.param("aa", "any broker: yes. Any rack: no, 1 offline", id="one-rack"),
         pytest.param("--", "any broker: yes. Racks unknown.", id="unknown"),
+        pytest.param(
+            "a-", "any broker: yes. Any rack that is known: yes", id="known-in-part"
+        ),
     ],
 )
 def test_what_a_plan_survives(racks, text):
     assert part(screen(make_state([[0, 1]], racks=racks)), "Survives").startswith(text)
+
+
+def test_a_loss_that_stops_producers_is_said():
+    state = make_state([[0, 1], [1, 2], [2, 0]], racks="abc", min_isr=2)
+
+    text = part(screen(state), "Survives")
+
+    assert text == (
+        "any broker: yes (2 below min ISR). Any rack: yes (1 at min ISR, 2 below)."
+    )
 
 
 def test_groups_of_brokers():

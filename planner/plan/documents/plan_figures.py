@@ -101,9 +101,10 @@ class Survival:
     most_offline
         Partitions that the worst single loss leaves without a replica that can lead.
     most_below
-        Partitions under min.insync.replicas after the worst single loss.
+        Partitions under min.insync.replicas after the worst single loss, of those with
+        a replica that can lead before.
     at_min_isr
-        Partitions just at min.insync.replicas after the worst single loss.
+        Partitions of those just at min.insync.replicas after the worst single loss.
     offline_before
         Partitions without a replica that can lead before any loss.
     """
@@ -135,11 +136,16 @@ def survive(state: ClusterState, node_of_broker: npt.NDArray[np.int32]) -> Survi
     key = of[is_live].astype(np.int64) * max(count, 1) + node[is_live]
     keys, held = np.unique(key, return_counts=True)
     partition, lost = keys // max(count, 1), keys % max(count, 1)
-    left = live[partition] - held
-    need = min_isr[partition]
+    before = live[partition]
+    left, need = before - held, min_isr[partition]
     offline = np.bincount(lost[left == 0], minlength=count)
-    below = np.bincount(lost[left < need], minlength=count)
+    # Partitions with nothing on the node stay at, or below, their minimum.
+    is_led = live > 0
+    below = np.bincount(lost[(left < need) & (before >= need)], minlength=count)
+    below += int((is_led & (live < min_isr)).sum())
     at = np.bincount(lost[left == need], minlength=count)
+    at -= np.bincount(lost[before == need], minlength=count)
+    at += int((is_led & (live == min_isr)).sum())
     return Survival(
         most_offline=int(offline.max(initial=0)),
         most_below=int(below.max(initial=0)),

@@ -315,21 +315,26 @@ def _survival(plan: Plan) -> str:
     after = plan.placed.reassignment.after()
     brokers = after.brokers
     alone = survive(after, np.arange(len(brokers), dtype=np.int32))
-    text = f"any broker: {_yes(alone.most_offline)}."
+    text = f"any broker: {_yes(alone.most_offline)}{_below_text(alone.most_below)}."
     if alone.offline_before:
         count = plural(alone.offline_before, "partition")
         text = f"{count} offline already, with no loss. Of the others {text}"
     if not any(rack is not None for rack in brokers.racks):
         return f"{text} Racks unknown."
     racks = survive(after, brokers.rack_idx)
+    which = "Any rack" if None not in brokers.racks else "Any rack that is known"
     return (
-        f"{text} Any rack: {_yes(racks.most_offline)} "
+        f"{text} {which}: {_yes(racks.most_offline)} "
         f"({racks.at_min_isr} at min ISR, {racks.most_below} below)."
     )
 
 
 def _yes(offline: int) -> str:
     return "yes" if not offline else f"no, {offline} offline"
+
+
+def _below_text(below: int) -> str:
+    return f" ({below} below min ISR)" if below else ""
 
 
 def _verdict(planned: Planned) -> str:
