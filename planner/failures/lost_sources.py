@@ -33,7 +33,10 @@ def _named(state: ClusterState, p: int) -> NoSourceRecord:
     in_sync = replicas.is_in_sync[start:stop]
     eligible = replicas.is_eligible[start:stop]
     last = replicas.is_last_known_eligible[start:stop]
-    held = next((each for each in (in_sync, eligible, last) if each.any()), in_sync)
+    # The only replica has the last copy even where no list names it.
+    alone = np.full(stop - start, stop - start == 1)
+    known = (each for each in (in_sync, eligible, last) if each.any())
+    held = next(known, alone)
     ids = state.brokers.ids[replicas.broker_idx[start:stop]]
     return NoSourceRecord(**state.place_of(p), last_copies=[int(b) for b in ids[held]])
 

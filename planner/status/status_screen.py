@@ -87,8 +87,9 @@ def _listed(label: str, texts: Sequence[str], count: int, noun: str) -> Iterator
 
 
 def _advice(advice: Sequence[Advice]) -> Iterator[str]:
-    for text, command in advice:
-        yield from labelled("", f"{text}:" if command else f"{text};")
+    for number, (text, command) in enumerate(advice, 1):
+        end = ":" if command else ";" if number < len(advice) else ""
+        yield from labelled("", f"{text}{end}")
         if command:
             yield from _command(command)
 

@@ -65,7 +65,7 @@ STATE_TEXTS = {
     "fenced": "the controller hears nothing from it. It died or is cut off: Kafka "
     "keeps a dead broker fenced until it is unregistered",
     "shutting-down": "it is being stopped; a broker that is stopped becomes fenced",
-    "dead": "it is not registered; partitions still list it",
+    "dead": "it is not registered",
 }
 
 
@@ -77,8 +77,8 @@ def broker_text(status: Status, b: int) -> str:
     where = f" ({', '.join(named)})" if named else ""
     state = state_of(brokers, b)
     count = int(status.troubles.replicas_on[b])
-    offline = "no replica is on it" if not count else f"{plural(count, 'replica')}"
-    tail = offline if not count else f"{offline} on it {_are(count)} offline"
+    replicas = f"{plural(count, 'replica')} on it {_are(count)} offline"
+    tail = replicas if count else "no partition lists it"
     return f"broker {brokers.ids[b]}{where} is {state}: {STATE_TEXTS[state]}; {tail}"
 
 
@@ -93,11 +93,11 @@ def broker_advice(status: Status, address: Address) -> list[Advice]:
     listed, snap = ids_text(ids), address.snapshot
     gone = [int(b) for b in ids if state_of(brokers, brokers.rows_of([b])[0]) != "dead"]
     lost = f" --lost {ids_text(gone)}" if gone else ""
-    advice: list[Advice] = [
-        (f"start {brokers_text(ids)}: replicas there catch up by themselves", None)
-    ]
+    start = f"start {brokers_text(ids)}"
+    advice: list[Advice] = [(f"{start}, if the cluster is to have it", None)]
     if found.replicas_on[found.broker_idx].any():
-        advice += [
+        advice = [
+            (f"{start}: replicas there catch up by themselves", None),
             (
                 "or treat it as gone, and copy what it held from the replicas left",
                 f"kafka-planner plan fix {snap}{lost} -o plan",

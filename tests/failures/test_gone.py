@@ -14,6 +14,7 @@ from placement.failures.single_failures import single_failures
 from placement.model.cluster import BrokerState
 from placement.model.load import Resource
 from planner.demo import SNAPSHOT_FILE
+from planner.failures.lost_sources import no_source
 from support.clusters import make_state
 from support.commands import run
 from support.plans import write_document
@@ -165,6 +166,19 @@ def test_partitions_without_a_source_are_named_and_not_rebuilt(capsys, tmp_path:
     single = {row["lost"][0]: row for row in every["single"]["broker"]}
     assert single["2"]["rebuilt_bytes"] == 100
     assert "t-0 (last on broker 3)" in screen
+
+
+def test_the_only_replica_has_the_last_copy():
+    state = make_state(
+        [[0], [1, 0]],
+        states={0: BrokerState.DEAD},
+        leaders=[None, None],
+        isr=[[], []],
+    )
+
+    found = no_source(state)
+
+    assert [one.last_copies for one in found.partitions] == [[0], []]
 
 
 def test_the_demo_names_no_partition_without_a_source(capsys):

@@ -101,6 +101,17 @@ def test_a_fenced_broker_is_named_with_the_choices(capsys, tmp_path):
     assert [one["what"] for one in found["unknown"]] == ["throttles"]
 
 
+def test_a_dead_broker_without_replicas_promises_nothing(capsys, tmp_path):
+    given = document([partition(0, [1, 3])], brokers={2: {"state": "dead"}})
+
+    text = words_of(status(capsys, tmp_path, given))
+
+    assert "is dead: it is not registered; no partition lists it" in text
+    assert "start broker 2, if the cluster is to have it" in text
+    assert "catch up" not in text
+    assert "have it;" not in text
+
+
 def test_a_failed_log_dir_is_named_by_its_broker(capsys, tmp_path):
     dirs = [{"path": "/d1", "state": "offline"}, {"path": "/d2", "size_bytes": 9}]
     given = document(
