@@ -22,7 +22,7 @@ from planner.text.format import (
     span_text,
     wrapped,
 )
-from support.clusters import clusters, make_state
+from support.clusters import Dir, clusters, make_state
 from support.plans import planned_for, skewed_document
 
 GOALS = ["rebalance", "add-brokers", "remove-brokers"]
@@ -131,6 +131,18 @@ def test_resources_known_in_part_stand_in_the_same_line():
             {"racks": "aab"},
             "1 partition breaks the rack rule; 1 broker empty. 0 offline.",
             id="racks",
+        ),
+        pytest.param(
+            {
+                "size_bytes": 81,
+                "log_dirs": {
+                    0: [Dir("/a", 100, 19), Dir("/b", 900, 900)],
+                    1: [Dir("/a", 1000, 919)],
+                },
+                "dirs": [["/a", "/a"]],
+            },
+            "log dir 0:/a over the 80 % disk threshold. Racks ok, 0 offline.",
+            id="log-dir",
         ),
     ],
 )

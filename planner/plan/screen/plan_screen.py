@@ -290,8 +290,8 @@ def _time_text(plan: Plan) -> str:
 
 def _left_lines(plan: Plan) -> Iterator[str]:
     """Yield remaining violations, and the number of brokers out of their bands."""
-    before = set(wrong(plan, plan.before))
-    problems = list(wrong(plan, plan.after))
+    before = set(wrong(plan, plan.before, plan.state))
+    problems = list(wrong(plan, plan.after, plan.placed.reassignment.after()))
     new, same = (
         "; ".join(one for one in problems if (one in before) == is_same)
         for is_same in (False, True)

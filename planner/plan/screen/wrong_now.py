@@ -5,19 +5,23 @@ from collections.abc import Iterator
 import numpy as np
 
 from placement.array_types import BoolArray
-from placement.model.cluster import BrokerState
-from placement.model.load import RESOURCES, Resource
+from placement.model.cluster import BrokerState, ClusterState, LogDirState
+from placement.model.load import RESOURCES, Resource, weigh
 from placement.score import Score
+from placement.score.level_loads import log_dir_loads
 from planner.plan.documents.plan_document import Plan
 from planner.plan.screen.broker_table import over_threshold
 from planner.plan.screen.plan_claims import VIOLATIONS
 from planner.text.format import brokers_text, percent_text, plural
 
+MOST_DIRS = 3
+"""Largest number of log dirs named one by one."""
+
 
 def wrong_text(plan: Plan) -> str:
     """Return what is wrong with the placement before the plan, as text."""
     offline = plan.before.violations["offline_replicas"]
-    problems = [*wrong(plan, plan.before), *_idle_brokers(plan)]
+    problems = [*wrong(plan, plan.before, plan.state), *_idle_brokers(plan)]
     if offline:
         problems.insert(0, f"{plural(offline, 'replica')} offline")
     fine = [] if plan.before.violations["rack"] else ["racks ok"]
@@ -27,18 +31,37 @@ def wrong_text(plan: Plan) -> str:
     return f"{'; '.join(problems) or 'nothing'}.{ending}"
 
 
-def wrong(plan: Plan, score: Score) -> Iterator[str]:
-    """Yield the violations of a placement that operators care about."""
+def wrong(plan: Plan, score: Score, state: ClusterState) -> Iterator[str]:
+    """Yield the violations of a placement, `state`, that operators care about."""
     thresholds = plan.placed.draft.settings.capacity_thresholds
     for r, resource in enumerate(RESOURCES):
         over = over_threshold(plan, score, r)
         if over.any():
             limit = percent_text(thresholds[resource])
             yield f"{named_brokers(plan, over)} over the {limit} {resource} threshold"
+        if resource is Resource.DISK and resource in thresholds:
+            yield from _full_dirs(state, over, thresholds[resource])
     for rule, words in VIOLATIONS.items():
         count = score.violations[rule]
         if count:
             yield f"{plural(count, 'partition')} {words[count > 1]}"
+
+
+def _full_dirs(state: ClusterState, over: BoolArray, threshold: float) -> Iterator[str]:
+    """Yield the log dirs over their threshold on brokers that are not over theirs."""
+    dirs = state.log_dirs
+    load = log_dir_loads(state, weigh(state), state.partitions.leader_idx)
+    used = load[:, RESOURCES.index(Resource.DISK)]
+    is_full = (dirs.size_bytes > 0) & (used > threshold * dirs.size_bytes)
+    is_full &= np.not_equal(dirs.state, LogDirState.OFFLINE) & ~over[dirs.broker_idx]
+    rows = np.flatnonzero(is_full).tolist()
+    if not rows:
+        return
+    ids = state.brokers.ids[dirs.broker_idx]
+    named = ", ".join(f"{ids[row]}:{dirs.paths[row]}" for row in rows)
+    noun = f"log dir{'s' * (len(rows) > 1)} {named}"
+    which = noun if len(rows) <= MOST_DIRS else plural(len(rows), "log dir")
+    yield f"{which} over the {percent_text(threshold)} disk threshold"
 
 
 def named_brokers(plan: Plan, chosen: BoolArray) -> str:
