@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from placement.array_types import RowArray
+from placement.array_types import BoolArray, RowArray
 from placement.core.model.problem import Movability
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft, Note
 from placement.draft.rule_tables import MOST_CELLS, Eligibility
-from placement.model.cluster import ClusterState
+from placement.model.cluster import ClusterState, sum_rows
 from placement.model.reassignment import Reassignment
-from placement.operations.steps.factor_changes import resize
+from placement.operations.steps.factor_changes import Resized, resize
 from placement.rules.fetch_sources import report_no_source
 from placement.rules.frozen_partitions import UsableLogDirs, is_excluded, is_untouchable
 from placement.rules.pinning import keep_still
@@ -25,8 +25,9 @@ class SetReplicationFactor:
 
     *Goals*: brokers come near their bands. *Constraints*: no existing copy moves; racks
     are as even as possible; the last copy in sync stays. *Algorithm*: copies are
-    dropped one by one from the fullest rack, new ones are added; the bands choose which
-    copies and which brokers.
+    dropped one by one, offline ones first, then from the fullest rack; new ones are
+    added; the bands choose which copies and which brokers. A partition that keeps an
+    offline replica is left alone.
 
     Parameters
     ----------
@@ -71,8 +72,19 @@ def change_factors(draft: Draft, wanted: RowArray) -> None:
     untouchable = is_untouchable(draft)
     now = state.replication_factor
     differs = (wanted > 0) & np.not_equal(wanted, now) & ~is_excluded(draft)
+    drops = differs & untouchable & _may_drop_offline(draft, now - wanted)
+
+    def resized_to(chosen: BoolArray) -> Resized:
+        return resize(draft, np.where(chosen, wanted, state.num_replicas))
+
+    resized = resized_to(differs & (drops | ~untouchable))
+    keeps = drops & _has_offline(resized.lists.after())
+    if keeps.any():
+        # An offline replica may be the last in sync, which is never dropped.
+        drops &= ~keeps
+        resized = resized_to(differs & (drops | ~untouchable))
+    untouchable &= ~drops
     chosen = differs & ~untouchable
-    resized = resize(draft, np.where(chosen, wanted, state.num_replicas))
     report_no_source(draft, differs & ~state.has_source)
     draft.shortfalls += [
         _left_alone(draft, int(p), int(now[p]), int(wanted[p]))
@@ -88,6 +100,18 @@ def change_factors(draft: Draft, wanted: RowArray) -> None:
         _bring_back_nothing_behind(draft, resized.lists)
     else:
         draft.is_left_alone |= ~chosen & ~untouchable
+
+
+def _may_drop_offline(draft: Draft, surplus: RowArray) -> BoolArray:
+    """Return ``(P,)`` partitions whose offline replicas a lower factor may drop."""
+    state = draft.state
+    offline = sum_rows(state.is_offline, state.replicas.start)
+    return (offline <= surplus) & ~is_untouchable(draft, drops_offline=True)
+
+
+def _has_offline(state: ClusterState) -> BoolArray:
+    """Return ``(P,)`` partitions with a replica that is offline."""
+    return sum_rows(state.is_offline, state.replicas.start) > 0
 
 
 def _bring_back_nothing_behind(draft: Draft, lists: Reassignment) -> None:

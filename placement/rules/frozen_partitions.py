@@ -34,19 +34,24 @@ class LeaveUnsettled:
     def found_in(self, draft: Draft) -> Iterator[tuple[BoolArray, str]]:
         """Yield ``(P,)`` masks of partitions, each with its reason."""
         state = draft.state
+        unknown = np.equal(state.topics.storage, Storage.UNKNOWN)
+        yield state.is_reassigning, "are being reassigned"
+        yield from self.offline_in(draft)
+        if len(unknown):
+            of_unknown = unknown[state.partitions.topic_idx]
+            yield of_unknown, "belong to topics whose storage is unknown"
+
+    def offline_in(self, draft: Draft) -> Iterator[tuple[BoolArray, str]]:
+        """Yield the masks of partitions with an offline replica that stays."""
+        state = draft.state
         off = ~state.brokers.is_live & ~draft.leaves
         is_off = off[state.replicas.broker_idx] & draft.is_there
         on_off = first_true(is_off, state.replicas.start) >= 0
-        unknown = np.equal(state.topics.storage, Storage.UNKNOWN)
-        yield state.is_reassigning, "are being reassigned"
         yield on_off, "have a replica on a broker that is not live"
         yield (
             self._in_failed_dirs(draft),
             "have a replica in an offline log dir that this operation does not repair",
         )
-        if len(unknown):
-            of_unknown = unknown[state.partitions.topic_idx]
-            yield of_unknown, "belong to topics whose storage is unknown"
 
     @staticmethod
     def _in_failed_dirs(draft: Draft) -> BoolArray:
@@ -126,11 +131,17 @@ class UsableLogDirs:
             )
 
 
-def is_untouchable(draft: Draft) -> BoolArray:
-    """Return ``(P,)`` partitions that must be left alone, excluded topics included."""
-    found = is_excluded(draft) | ~draft.state.has_source
-    for chosen, _ in LeaveUnsettled().found_in(draft):
-        found |= chosen
+def is_untouchable(draft: Draft, *, drops_offline: bool = False) -> BoolArray:
+    """
+    Return ``(P,)`` partitions that must be left alone, excluded topics included.
+
+    `drops_offline`: offline replicas are no reason, since the operation drops them.
+    """
+    found, rule = is_excluded(draft) | ~draft.state.has_source, LeaveUnsettled()
+    reasons = {why for _, why in rule.offline_in(draft)} if drops_offline else set()
+    for chosen, why in rule.found_in(draft):
+        if why not in reasons:
+            found |= chosen
     return found
 
 

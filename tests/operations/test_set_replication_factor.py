@@ -9,7 +9,7 @@ from fuzz.grown import grown
 from placement.check import CheckSettings
 from placement.core.model.solution import Status
 from placement.draft.draft import Settings
-from placement.model.cluster import BrokerState, ClusterState
+from placement.model.cluster import BrokerState, ClusterState, LogDirState
 from placement.model.load import RESOURCES, Resource, loads_of
 from placement.operations.set_replication_factor import SetReplicationFactor
 from placement.planning.plan import plan
@@ -294,15 +294,49 @@ def test_a_copy_to_come_takes_no_room_where_it_does_not_lie():
     assert not found.has_met_rules
 
 
-def test_a_partition_that_is_left_alone_is_named():
-    state = make_state([[0, 1], [0, 2]], racks="abc", states={2: BrokerState.FENCED})
+@pytest.mark.parametrize(
+    "lost",
+    [
+        {"states": {2: BrokerState.FENCED}},
+        {
+            "log_dirs": {2: [Dir("/d", state=LogDirState.OFFLINE), Dir("/e")]},
+            "dirs": [[None, None, "/d"], [None, "/d", None]],
+        },
+    ],
+    ids=["broker", "log-dir"],
+)
+def test_offline_copies_are_dropped_first(lost):
+    state = make_state([[0, 1, 2], [0, 2, 1]], racks="abc", isr=[[0, 1]] * 2, **lost)
 
-    found = plan_checked(state, set_to(1))
+    found = plan_checked(state, set_to(2))
 
-    assert lists_after(found) == [[1], [0, 2]]
+    assert lists_after(found) == [[0, 1], [0, 1]]
+    assert found.solution.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize(
+    ("isr", "leader", "factor"),
+    [
+        pytest.param([0], 0, 4, id="more-copies"),
+        pytest.param([0], 0, 2, id="more-are-offline"),
+        pytest.param([1], None, 1, id="the-last-in-sync"),
+    ],
+)
+def test_a_partition_that_keeps_an_offline_copy_is_left_alone_and_named(
+    isr, leader, factor
+):
+    off = {1: BrokerState.FENCED, 2: BrokerState.DEAD}
+    state = make_state(
+        [[0, 1, 2]], ids=range(5), racks="abcde", isr=[isr], leaders=[leader],
+        states=off,
+    )  # fmt: skip
+
+    found = plan_checked(state, set_to(factor))
+
+    assert lists_after(found) == [[0, 1, 2]]
     (lacking,) = found.solution.shortfalls
-    assert lacking.group == 1
-    assert found.solution.status is Status.PARTIAL
+    assert lacking.group == 0
+    assert not found.has_met_rules
 
 
 def test_copies_to_come_are_not_on_the_dead_broker_that_they_stand_on():

@@ -33,13 +33,12 @@ class ReplicaDrops:
     """
     Drop replicas, one per partition and round, until no partition has too many.
 
-    Replicas on brokers that are not live are dropped first, then those in the rack that
-    holds most; those out of sync before those in sync. The bands choose among equals.
-    Always kept are the last replica in sync, the last one of these that may lead,
-    eligible leaders while the ISR is too small, and as many replicas in sync as
-    min.insync.replicas requires, as far as they exist. If all replicas kept in sync are
-    in the fullest rack, the list stays longer, because its racks would otherwise be
-    uneven.
+    Offline replicas are dropped first, then those in the rack that holds most; those
+    out of sync before those in sync. The bands choose among equals. Always kept are the
+    last replica in sync, the last one of these that may lead, eligible leaders while
+    the ISR is too small, and as many replicas in sync as min.insync.replicas requires,
+    as far as they exist. If all replicas kept in sync are in the fullest rack, the list
+    stays longer, because its racks would otherwise be uneven.
     """
 
     def __init__(self, draft: Draft, surplus: RowArray) -> None:
@@ -50,8 +49,8 @@ class ReplicaDrops:
         self.rack = draft.state.brokers.rack_idx[replicas.broker_idx]
         self.is_kept_back = np.zeros(len(surplus), dtype=np.bool_)
         state = draft.state
-        live = state.brokers.is_live[replicas.broker_idx]
-        self.serves = replicas.is_in_sync & live
+        self.is_live = ~state.is_offline
+        self.serves = replicas.is_in_sync & self.is_live
         wanted = state.num_replicas - surplus
         least = state.topics.min_insync_replicas[state.partitions.topic_idx]
         self.least_serving = np.minimum(least, wanted)
@@ -98,18 +97,15 @@ class ReplicaDrops:
 
     def _leading(self) -> RowArray:
         """Return ``(P,)`` the first live replica that is kept."""
-        replicas = self.draft.state.replicas
-        live = self.draft.state.brokers.is_live[replicas.broker_idx]
-        return first_true(live & ~self.dropped, self.start)
+        return first_true(self.is_live & ~self.dropped, self.start)
 
     def _candidates(self) -> BoolArray:
         """Return ``(R,)`` true for the replicas of highest priority to drop next."""
         state = self.draft.state
-        live = state.brokers.is_live[state.replicas.broker_idx]
         free = ~self.dropped & (self.surplus > 0)[self.of] & ~self._is_needed()
         if not self.is_rack_kept:
             free &= ~self._is_serving()
-        free = self._preferred(free, ~live)
+        free = self._preferred(free, ~self.is_live)
         together = self._in_rack()
         most = np.zeros(len(self.surplus), dtype=np.int64)
         np.maximum.at(most, self.of[free], together[free])
