@@ -20,6 +20,8 @@ from planner.execution.undo.cancel import cancel
 from planner.kafka.client.client_session import open_cluster
 from planner.plan.input.plan_input import read_plan
 
+CRAWL = 15_000
+"""Bytes per second at which a copy outlasts a connection, and a fault meets it."""
 SLOW = 50_000
 """Bytes per second at which a copy of some hundred kB takes some seconds."""
 QUICK = RunChoices(broker_grace_s=3.0, patience_s=40.0, poll_s=0.2)

@@ -20,7 +20,7 @@ from kafka.admin import (
 from integration.conftest import SLOW_COPIES
 from integration.kafka.cluster import Cluster, free_ports
 from integration.messages import Messages
-from integration.runs import QUICK, follow, job_of, plan_folder
+from integration.runs import CRAWL, QUICK, follow, job_of, plan_folder
 from integration.shell import throttles
 from integration.steps import create, replicas_of
 from planner.errors import ClusterUnavailableError
@@ -30,8 +30,6 @@ from planner.kafka.client.client_session import open_cluster
 
 pytestmark = pytest.mark.kafka
 
-CRAWL = 15_000
-"""Bytes per second at which a copy takes longer than a connection lasts."""
 USER, SECRET = "mover", "hush-mover-hush"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required"
 AUTHORIZER = {
