@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from placement.array_types import BoolArray
-from placement.model.cluster import BrokerState, ClusterState, LogDirState
+from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
 from placement.model.load import RESOURCES, Resource, weigh
 from placement.score import Score
 from placement.score.level_loads import log_dir_loads
@@ -40,20 +40,32 @@ def wrong(plan: Plan, score: Score, state: ClusterState) -> Iterator[str]:
             limit = percent_text(thresholds[resource])
             yield f"{named_brokers(plan, over)} over the {limit} {resource} threshold"
         if resource is Resource.DISK and resource in thresholds:
-            yield from _full_dirs(state, over, thresholds[resource])
+            left_out = over if state is plan.state else over | _is_unnamed(state)
+            yield from _full_dirs(state, left_out, thresholds[resource])
     for rule, words in VIOLATIONS.items():
         count = score.violations[rule]
         if count:
             yield f"{plural(count, 'partition')} {words[count > 1]}"
 
 
-def _full_dirs(state: ClusterState, over: BoolArray, threshold: float) -> Iterator[str]:
-    """Yield the log dirs over their threshold on brokers that are not over theirs."""
+def _is_unnamed(state: ClusterState) -> BoolArray:
+    """Return ``(B,)`` brokers that choose the log dir of a copy themselves."""
+    replicas = state.replicas
+    chosen = replicas.broker_idx[np.equal(replicas.log_dir_idx, ABSENT)]
+    return np.isin(np.arange(state.num_brokers), chosen)
+
+
+def _full_dirs(
+    state: ClusterState, left_out: BoolArray, threshold: float
+) -> Iterator[str]:
+    """Yield the log dirs over their threshold, except on brokers left out, ``(B,)``."""
     dirs = state.log_dirs
     load = log_dir_loads(state, weigh(state), state.partitions.leader_idx)
     used = load[:, RESOURCES.index(Resource.DISK)]
     is_full = (dirs.size_bytes > 0) & (used > threshold * dirs.size_bytes)
-    is_full &= np.not_equal(dirs.state, LogDirState.OFFLINE) & ~over[dirs.broker_idx]
+    is_full &= (
+        np.not_equal(dirs.state, LogDirState.OFFLINE) & ~left_out[dirs.broker_idx]
+    )
     rows = np.flatnonzero(is_full).tolist()
     if not rows:
         return
