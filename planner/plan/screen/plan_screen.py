@@ -46,7 +46,7 @@ from planner.plan.screen.plan_claims import (
     left_text,
     waves_text,
 )
-from planner.plan.screen.wrong_now import wrong, wrong_text
+from planner.plan.screen.wrong_now import wrong_after, wrong_text
 from planner.plan.waves.wave_document import (
     kind_of,
     stuck_text,
@@ -290,12 +290,7 @@ def _time_text(plan: Plan) -> str:
 
 def _left_lines(plan: Plan) -> Iterator[str]:
     """Yield remaining violations, and the number of brokers out of their bands."""
-    before = set(wrong(plan, plan.before, plan.state))
-    problems = list(wrong(plan, plan.after, plan.placed.reassignment.after()))
-    new, same = (
-        "; ".join(one for one in problems if (one in before) == is_same)
-        for is_same in (False, True)
-    )
+    new, same = wrong_after(plan)
     if new:
         yield from labelled(" wrong", new)
     if same:

@@ -39,41 +39,59 @@ def wrong(plan: Plan, score: Score, state: ClusterState) -> Iterator[str]:
         if over.any():
             limit = percent_text(thresholds[resource])
             yield f"{named_brokers(plan, over)} over the {limit} {resource} threshold"
-        if resource is Resource.DISK and resource in thresholds:
-            left_out = over if state is plan.state else over | _is_unnamed(state)
-            yield from _full_dirs(state, left_out, thresholds[resource])
+    if text := _full_dirs_text(plan, score, state):
+        yield text
     for rule, words in VIOLATIONS.items():
         count = score.violations[rule]
         if count:
             yield f"{plural(count, 'partition')} {words[count > 1]}"
 
 
-def _is_unnamed(state: ClusterState) -> BoolArray:
-    """Return ``(B,)`` brokers that choose the log dir of a copy themselves."""
-    replicas = state.replicas
-    chosen = replicas.broker_idx[np.equal(replicas.log_dir_idx, ABSENT)]
-    return np.isin(np.arange(state.num_brokers), chosen)
+def wrong_after(plan: Plan) -> tuple[str, str]:
+    """Return what is wrong after the plan, as texts: new violations, and old ones."""
+    after = plan.placed.reassignment.after()
+    before = set(wrong(plan, plan.before, plan.state))
+    if {*_full_dirs(plan, after)} <= {*_full_dirs(plan, plan.state)}:
+        # On a broker that was over its threshold they were not named.
+        before.add(_full_dirs_text(plan, plan.after, after))
+    problems = list(wrong(plan, plan.after, after))
+    new = (one for one in problems if one not in before)
+    return "; ".join(new), "; ".join(one for one in problems if one in before)
 
 
-def _full_dirs(
-    state: ClusterState, left_out: BoolArray, threshold: float
-) -> Iterator[str]:
-    """Yield the log dirs over their threshold, except on brokers left out, ``(B,)``."""
-    dirs = state.log_dirs
+def _full_dirs(plan: Plan, state: ClusterState) -> list[int]:
+    """
+    Return the rows of the log dirs over their threshold.
+
+    After the plan, brokers that choose the log dir of a copy themselves are left out.
+    """
+    threshold = plan.placed.draft.settings.capacity_thresholds.get(Resource.DISK)
+    if threshold is None:
+        return []
+    dirs, replicas = state.log_dirs, state.replicas
     load = log_dir_loads(state, weigh(state), state.partitions.leader_idx)
     used = load[:, RESOURCES.index(Resource.DISK)]
     is_full = (dirs.size_bytes > 0) & (used > threshold * dirs.size_bytes)
-    is_full &= (
-        np.not_equal(dirs.state, LogDirState.OFFLINE) & ~left_out[dirs.broker_idx]
-    )
-    rows = np.flatnonzero(is_full).tolist()
+    is_full &= np.not_equal(dirs.state, LogDirState.OFFLINE)
+    if state is not plan.state:
+        choosing = replicas.broker_idx[np.equal(replicas.log_dir_idx, ABSENT)]
+        is_full &= ~np.isin(dirs.broker_idx, choosing)
+    return np.flatnonzero(is_full).tolist()
+
+
+def _full_dirs_text(plan: Plan, score: Score, state: ClusterState) -> str:
+    """Return the log dirs over their threshold on brokers that are not, or ""."""
+    dirs = state.log_dirs
+    over = over_threshold(plan, score, RESOURCES.index(Resource.DISK))
+    rows = [row for row in _full_dirs(plan, state) if not over[dirs.broker_idx[row]]]
     if not rows:
-        return
+        return ""
     ids = state.brokers.ids[dirs.broker_idx]
     named = ", ".join(f"{ids[row]}:{dirs.paths[row]}" for row in rows)
     noun = f"log dir{'s' * (len(rows) > 1)} {named}"
     which = noun if len(rows) <= MOST_DIRS else plural(len(rows), "log dir")
-    yield f"{which} over the {percent_text(threshold)} disk threshold"
+    threshold = plan.placed.draft.settings.capacity_thresholds[Resource.DISK]
+    return f"{which} over the {percent_text(threshold)} disk threshold"
 
 
 def named_brokers(plan: Plan, chosen: BoolArray) -> str:
