@@ -9,7 +9,7 @@ scaled up by the same ratio.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -79,7 +79,9 @@ def bands(case: Case, goals: HardGoals) -> Iterator[Missed]:
 
 def banded(case: Case, goals: HardGoals) -> Iterator[Band]:
     """Yield the hard bands of the resources that the plan balanced."""
-    load = broker_loads(case.state, case.after)
+    # Without a live replica in sync, no election elects a leader.
+    is_led = case.state.has_source[case.after.partition_idx] & case.after.is_leader
+    load = broker_loads(case.state, replace(case.after, is_leader=is_led))
     for resource in _balanced(case, goals, load):
         shared = _Shared(case, goals, resource)
         target = shared.targets(load[resource])
