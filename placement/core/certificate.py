@@ -99,11 +99,11 @@ def _more_cost(
     is_branched = models.is_fitting or (effort.leaves > 0 and models.fits_tree)
     if not is_branched:
         return _priced(problem, *reached, (copied, effort))
-    enough = int(copied / (1 + effort.closed))
     if not (effort.leaves and fits_prices(problem, MANY_CELLS)):
         return 0, None
     from placement.core.exact.linear.branch_and_bound import branched_cost
 
+    enough = int(copied / (1 + effort.closed))
     leaves = effort.leaves if models.is_fitting else effort.tree_leaves
     return branched_cost(problem, reached[1], enough, leaves)
 

@@ -51,6 +51,13 @@ def taken_bytes(log_dirs: LogDirs) -> BytesArray:
     return taken
 
 
+def used_bytes(state: ClusterState) -> BytesArray:
+    """Return ``(D,)`` used bytes of each file system; at least those of replicas."""
+    located, _ = bytes_by_place(state)
+    used: BytesArray = np.maximum(located, taken_bytes(state.log_dirs))
+    return used
+
+
 def bytes_by_place(state: ClusterState) -> tuple[BytesArray, BytesArray]:
     """
     Return the bytes of replicas by log dir and broker.

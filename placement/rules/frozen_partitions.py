@@ -33,10 +33,17 @@ class LeaveUnsettled:
 
     def found_in(self, draft: Draft) -> Iterator[tuple[BoolArray, str]]:
         """Yield ``(P,)`` masks of partitions, each with its reason."""
+        first, *others = self.unsettled_in(draft)
+        yield first
+        yield from self.offline_in(draft)
+        yield from others
+
+    @staticmethod
+    def unsettled_in(draft: Draft) -> Iterator[tuple[BoolArray, str]]:
+        """Yield the masks of partitions with another reason than offline replicas."""
         state = draft.state
         unknown = np.equal(state.topics.storage, Storage.UNKNOWN)
         yield state.is_reassigning, "are being reassigned"
-        yield from self.offline_in(draft)
         if len(unknown):
             of_unknown = unknown[state.partitions.topic_idx]
             yield of_unknown, "belong to topics whose storage is unknown"
@@ -138,10 +145,9 @@ def is_untouchable(draft: Draft, *, drops_offline: bool = False) -> BoolArray:
     `drops_offline`: offline replicas are no reason, since the operation drops them.
     """
     found, rule = is_excluded(draft) | ~draft.state.has_source, LeaveUnsettled()
-    reasons = {why for _, why in rule.offline_in(draft)} if drops_offline else set()
-    for chosen, why in rule.found_in(draft):
-        if why not in reasons:
-            found |= chosen
+    reasons = rule.unsettled_in if drops_offline else rule.found_in
+    for chosen, _ in reasons(draft):
+        found |= chosen
     return found
 
 

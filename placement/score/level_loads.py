@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from placement.array_types import BoolArray, CountArray, RateArray
 from placement.model.cluster import ABSENT, ClusterState, LogDirState, sum_rows
-from placement.model.disk_bytes import bytes_by_place, taken_bytes
+from placement.model.disk_bytes import used_bytes
 from placement.model.load import (
     LEADING,
     RESOURCES,
@@ -216,8 +216,7 @@ def log_dir_loads(
             np.add.at(load[:, r], place, each[of])
         if extra.any():
             np.add.at(load[:, r], place[leads], extra[of[leads]])
-    located, _ = bytes_by_place(state)
-    load[:, DISK] = np.maximum(located, taken_bytes(dirs))
+    load[:, DISK] = used_bytes(state)
     return load
 
 

@@ -12,10 +12,10 @@ from planner.snapshot.importers.metrics.rates_table import read_rates
 def test_rates_of_topics_that_are_gone_are_passed_over_and_said():
     rates = read_rates(b"topic,partition,in\ngone,0,10\na,0,3\n", file="rates.csv")
 
-    told = merge([HEALTHY, rates])
+    merged = merge([HEALTHY, rates])
 
-    assert any("rates.csv: skipped" in n and "gone" in n for n in told.notes)
-    column = told.snapshot.partitions.column("in_bytes_per_s")
+    assert any("rates.csv: skipped" in n and "gone" in n for n in merged.notes)
+    column = merged.snapshot.partitions.column("in_bytes_per_s")
     assert column.to_pylist() == [3, None]
 
 

@@ -71,8 +71,8 @@ def test_the_goals_of_cruise_control(num_topics, spreads):
     assert (said["rack_rule"], said["max_replicas_per_broker"]) == ("strict", 500)
     assert (said["potential_out"], said["leader_in"]) == (True, True)
     assert said["spread_topics"] == spreads
-    told = [n for n in made.plan.placed.notes if n.message.startswith("no goal for")]
-    assert len(told) == (spreads is None)
+    notes = [n for n in made.plan.placed.notes if n.message.startswith("no goal for")]
+    assert len(notes) == (spreads is None)
 
 
 def test_what_is_given_goes_before_the_goals_of_cruise_control():

@@ -1,14 +1,14 @@
 """Violations on the screen of a plan: thresholds, racks, leaders, dead brokers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from placement.array_types import BoolArray
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
-from placement.model.load import RESOURCES, Resource, weigh
+from placement.model.disk_bytes import used_bytes
+from placement.model.load import RESOURCES, Resource
 from placement.score import Score
-from placement.score.level_loads import log_dir_loads
 from planner.plan.documents.plan_document import Plan
 from planner.plan.screen.broker_table import over_threshold
 from planner.plan.screen.plan_claims import VIOLATIONS
@@ -21,7 +21,8 @@ MOST_DIRS = 3
 def wrong_text(plan: Plan) -> str:
     """Return what is wrong with the placement before the plan, as text."""
     offline = plan.before.violations["offline_replicas"]
-    problems = [*wrong(plan, plan.before, plan.state), *_idle_brokers(plan)]
+    full = _full_dirs(plan, plan.state)
+    problems = [*_wrong(plan, plan.before, full), *_idle_brokers(plan)]
     if offline:
         problems.insert(0, f"{plural(offline, 'replica')} offline")
     fine = [] if plan.before.violations["rack"] else ["racks ok"]
@@ -31,15 +32,15 @@ def wrong_text(plan: Plan) -> str:
     return f"{'; '.join(problems) or 'nothing'}.{ending}"
 
 
-def wrong(plan: Plan, score: Score, state: ClusterState) -> Iterator[str]:
-    """Yield the violations of a placement, `state`, that operators care about."""
+def _wrong(plan: Plan, score: Score, full: Sequence[int]) -> Iterator[str]:
+    """Yield the violations that operators care about, `full` log dirs among them."""
     thresholds = plan.placed.draft.settings.capacity_thresholds
     for r, resource in enumerate(RESOURCES):
         over = over_threshold(plan, score, r)
         if over.any():
             limit = percent_text(thresholds[resource])
             yield f"{named_brokers(plan, over)} over the {limit} {resource} threshold"
-    if text := _full_dirs_text(plan, score, state):
+    if text := _full_dirs_text(plan, score, full):
         yield text
     for rule, words in VIOLATIONS.items():
         count = score.violations[rule]
@@ -49,12 +50,13 @@ def wrong(plan: Plan, score: Score, state: ClusterState) -> Iterator[str]:
 
 def wrong_after(plan: Plan) -> tuple[str, str]:
     """Return what is wrong after the plan, as texts: new violations, and old ones."""
-    after = plan.placed.reassignment.after()
-    before = set(wrong(plan, plan.before, plan.state))
-    if {*_full_dirs(plan, after)} <= {*_full_dirs(plan, plan.state)}:
+    was = _full_dirs(plan, plan.state)
+    now = _full_dirs(plan, plan.placed.reassignment.after())
+    before = {*_wrong(plan, plan.before, was)}
+    if {*now} <= {*was}:
         # On a broker that was over its threshold they were not named.
-        before.add(_full_dirs_text(plan, plan.after, after))
-    problems = list(wrong(plan, plan.after, after))
+        before.add(_full_dirs_text(plan, plan.after, now))
+    problems = [*_wrong(plan, plan.after, now)]
     new = (one for one in problems if one not in before)
     return "; ".join(new), "; ".join(one for one in problems if one in before)
 
@@ -69,24 +71,25 @@ def _full_dirs(plan: Plan, state: ClusterState) -> list[int]:
     if threshold is None:
         return []
     dirs, replicas = state.log_dirs, state.replicas
-    load = log_dir_loads(state, weigh(state), state.partitions.leader_idx)
-    used = load[:, RESOURCES.index(Resource.DISK)]
+    if not (dirs.size_bytes > 0).any():
+        return []
+    used = used_bytes(state)
     is_full = (dirs.size_bytes > 0) & (used > threshold * dirs.size_bytes)
     is_full &= np.not_equal(dirs.state, LogDirState.OFFLINE)
     if state is not plan.state:
         choosing = replicas.broker_idx[np.equal(replicas.log_dir_idx, ABSENT)]
         is_full &= ~np.isin(dirs.broker_idx, choosing)
-    return np.flatnonzero(is_full).tolist()
+    return [int(row) for row in np.flatnonzero(is_full)]
 
 
-def _full_dirs_text(plan: Plan, score: Score, state: ClusterState) -> str:
-    """Return the log dirs over their threshold on brokers that are not, or ""."""
-    dirs = state.log_dirs
+def _full_dirs_text(plan: Plan, score: Score, full: Sequence[int]) -> str:
+    """Return those of the full log dirs on brokers that are not over, or ""."""
+    dirs = plan.state.log_dirs
     over = over_threshold(plan, score, RESOURCES.index(Resource.DISK))
-    rows = [row for row in _full_dirs(plan, state) if not over[dirs.broker_idx[row]]]
+    rows = [row for row in full if not over[dirs.broker_idx[row]]]
     if not rows:
         return ""
-    ids = state.brokers.ids[dirs.broker_idx]
+    ids = plan.state.brokers.ids[dirs.broker_idx]
     named = ", ".join(f"{ids[row]}:{dirs.paths[row]}" for row in rows)
     noun = f"log dir{'s' * (len(rows) > 1)} {named}"
     which = noun if len(rows) <= MOST_DIRS else plural(len(rows), "log dir")
