@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.solution import Shortfall, Status
 from placement.draft.draft import Draft, Note, Settings
 from placement.draft.evacuated_load import is_total_fixed
@@ -245,15 +246,13 @@ def _is_out_of_reach(alone: PlannedPlacement) -> bool:
     """Return whether a bound proves that no reassignment meets the hard goals."""
     if alone.solution.certificate.deviation.lower_bound <= NEAR:
         return False
-    return all(
-        is_band_fixed(alone.draft, alone.targets, resource)
-        for resource in alone.balanced
-    )
+    is_fixed = fixed_bands(alone.draft, alone.targets)
+    return all(is_fixed[RESOURCES.index(resource)] for resource in alone.balanced)
 
 
-def is_band_fixed(draft: Draft, targets: Targets, resource: Resource) -> bool:
+def fixed_bands(draft: Draft, targets: Targets) -> BoolArray:
     """
-    Return whether a band is the same wherever the heaviest replicas end.
+    Return ``(R,)`` whether a band is the same wherever the heaviest replicas end.
 
     A broker with a replica heavier than its target is set aside, and others share the
     rest: both depend on where that replica ends. So does the load that is shared, if a
@@ -261,13 +260,19 @@ def is_band_fixed(draft: Draft, targets: Targets, resource: Resource) -> bool:
 
     Parameters
     ----------
-    draft, targets, resource
-        A draft, its targets, and the resource of the band.
+    draft, targets
+        A draft and its targets.
     """
-    r, weights = RESOURCES.index(resource), draft.weights
     leader = draft.state.replicas.broker_idx_at(leading_replicas(draft))
-    if not is_total_fixed(draft, leader)[r]:
-        return False
+    found = is_total_fixed(draft, leader)
+    for r in np.flatnonzero(found):
+        found[r] = _is_shared_alike(draft, targets, int(r))
+    return found
+
+
+def _is_shared_alike(draft: Draft, targets: Targets, r: int) -> bool:
+    """Return whether the same load gives the same bands wherever replicas end."""
+    weights, resource = draft.weights, RESOURCES[r]
     if resource in COUNTS:
         # Below one replica, a band wider than its target depends on there being one.
         return draft.settings.band(resource) <= 1

@@ -15,7 +15,7 @@ from placement.model.load import RESOURCES
 from placement.model.targets import find_targets
 from placement.planning.band_fixpoint import loads_before
 from placement.planning.decode import to_reassignment
-from placement.planning.elastic.hard_goals import is_band_fixed
+from placement.planning.elastic.hard_goals import fixed_bands
 from placement.planning.encode import build_problem
 from placement.planning.outcome.prior_violations import (
     admit_existing,
@@ -49,9 +49,9 @@ def are_hard_goals_met(
     shares = replace(draft_shares(draft), bands=bands)
     targets = find_targets(shares, *loads_before(draft))
     balanced = settings.resources or ()
-    fixed = tuple(r for r in balanced if is_band_fixed(draft, targets, r))
-    problem = build_problem(draft, targets, fixed)
-    problem = admit_existing(draft, problem)
+    is_fixed = fixed_bands(draft, targets)
+    fixed = tuple(r for r in balanced if is_fixed[RESOURCES.index(r)])
+    problem = admit_existing(draft, build_problem(draft, targets, fixed))
     found, at = within_bands(problem, work)
     if found is Found.NONE:
         return False
