@@ -44,7 +44,7 @@ KINDS = {
 LOST_WIDTH = 16
 COLUMNS = (
     Column(least=1, gap=0),
-    Column(least=LOST_WIDTH, most=LOST_WIDTH, cut="start"),
+    Column(least=LOST_WIDTH, cut="start", is_flexible=True),
     Column("offline", align="right"),
     Column("below", align="right"),
     Column("at min", align="right"),

@@ -10,6 +10,7 @@ from planner.io.json_reader import parse_json
 from planner.kafka_files.reassignment_file import format_reassignment
 from planner.status.find_status import Status
 from planner.status.impossible_facts import fact_text, suspect_text
+from planner.status.min_isr_advice import min_isr_advice
 from planner.status.running_moves import (
     OBSTACLE_NAMES,
     cancel_lists,
@@ -81,6 +82,7 @@ def status_record(status: Status, address: Address, *, now: datetime) -> StatusR
         leaderless=[_leaderless(status, one, address) for one in found.leaderless],
         no_source=_no_source(status),
         under_min_isr=_topics(status, found.under_min_isr),
+        min_isr_choices=_choices(min_isr_advice(status, address)),
         under_replicated=_topics(status, found.under_replicated),
         reassignments=_reassignments(status, address),
         throttles=_throttles(status, address),

@@ -195,6 +195,7 @@ class StatusRecord(DatedRecord):
     leaderless: list[LeaderlessRecord]
     no_source: list[NoSourceRecord]
     under_min_isr: list[ShortTopicRecord]
+    min_isr_choices: list[ChoiceRecord]
     under_replicated: list[ShortTopicRecord]
     reassignments: MovesRecord
     throttles: list[ThrottleRecord]

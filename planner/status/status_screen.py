@@ -5,6 +5,7 @@ from datetime import datetime
 
 from placement.status import Leaderless, TopicTroubles
 from planner.status.find_status import Status
+from planner.status.min_isr_advice import min_isr_advice, min_isr_texts
 from planner.status.running_moves import (
     moving_topics,
     obstacle_text,
@@ -60,6 +61,7 @@ def status_screen(status: Status, address: Address, *, now: datetime) -> Iterato
     yield from _leaderless(status, address)
     yield from _no_source(status)
     yield from _topics(status, "Min ISR", status.troubles.under_min_isr)
+    yield from _out_of_reach(status, address)
     yield from _topics(status, "Behind", status.troubles.under_replicated)
     yield from _moves(status, address)
     yield from _throttles(status, address)
@@ -153,6 +155,12 @@ def _topics(status: Status, label: str, found: TopicTroubles) -> Iterator[str]:
         for i in range(min(len(found.topic_idx), MOST_LISTED))
     ]
     yield from _listed(label, texts, len(found.topic_idx), "topic")
+
+
+def _out_of_reach(status: Status, address: Address) -> Iterator[str]:
+    texts = min_isr_texts(status)
+    yield from _listed("Min ISR", texts[:MOST_LISTED], len(texts), "topic")
+    yield from _advice(min_isr_advice(status, address))
 
 
 def _moves(status: Status, address: Address) -> Iterator[str]:

@@ -67,6 +67,14 @@ def _of_brokers(snapshot: Snapshot, state: ClusterState) -> Iterator[Unknown]:
             message=f"state of {_brokers_text(ids[is_silent])}: not in the snapshot; "
             "taken as live",
         )
+    racks = [state.brokers.racks[row] for row in state.brokers.rack_idx.tolist()]
+    is_nowhere = np.array([rack is None for rack in racks], bool)
+    if is_nowhere.any() and not is_nowhere.all():
+        yield Unknown(
+            what="racks",
+            message=f"rack of {_brokers_text(ids[is_nowhere])}: not in the snapshot; "
+            "whether their copies share a rack with others is unknown",
+        )
     num_dirs = np.bincount(state.log_dirs.broker_idx, minlength=len(ids))
     without = state.brokers.is_live & (num_dirs == 0)
     if without.any():

@@ -1,5 +1,7 @@
 """Plans on clusters in which something was wrong before."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,6 +87,32 @@ def test_a_check_names_the_remedy_for_what_was_there_before(capsys, tmp_path):
         for one in as_json.document["findings"]
     ] == [("rack", True, "plan fix --only racks")]
     assert "repaired by: plan fix --only racks" in as_text.out
+
+
+def test_a_partition_that_is_being_reassigned_is_repaired_after_that(capsys, tmp_path):
+    state = make_state([[0, 1, 2], [0, 2], [0, 3]], racks="aabb")
+    document = Snapshot.from_state(state).to_document()
+    document["topics"][0]["partitions"][1] |= {"replicas": [0, 1], "isr": [0]}
+    document["topics"][0]["partitions"][1] |= {"adding_replicas": [1]}
+    document["topics"][0]["partitions"][2] |= {"replicas": [0, 1], "isr": [0, 1]}
+    snapshot, hand = tmp_path / "s.json", tmp_path / "hand.json"
+    snapshot.write_text(json.dumps(document))
+    hand.write_text(
+        '{"version":1,"partitions":[{"topic":"t","partition":0,"replicas":[1,0,2]}]}'
+    )
+
+    found = run(capsys, "check", hand, "--snapshot", snapshot, "--format", "json")
+
+    remedies = {
+        one["where"]["partition"]: one["remedy"]
+        for one in found.document["findings"]
+        if one["rule"] == "rack"
+    }
+    assert remedies == {
+        1: "the end of its reassignment (kafka-planner status shows it), then plan fix "
+        "--only racks",
+        2: "plan fix --only racks",
+    }
 
 
 def test_a_replica_that_must_move_does_not_answer_for_those_that_stay():

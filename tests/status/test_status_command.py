@@ -1,6 +1,7 @@
 """The command `status`: what it names, its advice, and its exit codes."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,53 @@ STUCK = [
     partition(1, [6, 1, 2], isr=[1, 2], adding_replicas=[6], removing_replicas=[2]),
     partition(2, [4, 1, 2], isr=[1, 2], adding_replicas=[4], removing_replicas=[2]),
 ]
+
+
+def test_a_min_isr_above_the_factor_is_named_with_its_remedies(capsys, tmp_path):
+    topic = {"min.insync.replicas": "3"}
+    given = document(
+        [partition(0, [1, 2]), partition(1, [1, 2, 3], isr=[1])], topic=topic
+    )
+
+    text = words_of(status(capsys, tmp_path, given))
+    found = checked(capsys, tmp_path, given)
+
+    assert "t: 2 partitions, the worst with 1 in sync of 3" in text
+    assert (
+        "t: min.insync.replicas is 3, and a partition has 2 replicas: Kafka refuses "
+        "acks=all even if all are in sync"
+    ) in text
+    assert "--entity-name t --add-config min.insync.replicas=1" in text
+    commands = [choice["command"] for choice in found["min_isr_choices"]]
+    assert len(commands) == 2
+    words = shlex.split(commands[1])
+    outcome = run(capsys, *words[1:-1], tmp_path / "plan")
+    assert outcome.code == 0
+    moved = json.loads((tmp_path / "plan" / "reassignment.json").read_text())
+    assert {len(each["replicas"]) for each in moved["partitions"]} == {4}
+
+
+def test_a_min_isr_that_the_factor_allows_has_no_such_line(capsys, tmp_path):
+    given = document(
+        [partition(0, [1, 2], isr=[1])], topic={"min.insync.replicas": "2"}
+    )
+
+    assert "refuses" not in status(capsys, tmp_path, given).out
+    assert checked(capsys, tmp_path, given)["min_isr_choices"] == []
+
+
+def test_brokers_without_a_rack_beside_others_are_named(capsys, tmp_path):
+    bare = {2: {"rack": None}, 5: {"rack": None}}
+    some = checked(capsys, tmp_path, document([partition(0, [1, 2])], brokers=bare))
+    every = {number: {"rack": None} for number in range(1, 7)}
+    none = checked(capsys, tmp_path, document([partition(0, [1, 2])], brokers=every))
+
+    assert some["status"] == "unknown"
+    assert [one["message"] for one in some["unknown"]] == [
+        "rack of brokers 2,5: not in the snapshot; whether their copies share a rack "
+        "with others is unknown"
+    ]
+    assert none["unknown"] == []
 
 
 def test_running_and_stuck_reassignments_are_distinguished(capsys, tmp_path):

@@ -1,6 +1,7 @@
 """Violations that existed before a plan and remain, with commands that repair them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -33,9 +34,20 @@ REMEDIES = {
     **{f"band-{name}": "plan rebalance" for name in RESOURCES},
 }
 """Commands that repair the findings of a rule."""
-_sources: WeakKeyDictionary[ClusterState, dict[tuple[str | None, int | None], str]] = (
-    WeakKeyDictionary()
-)
+WAIT = "the end of its reassignment (kafka-planner status shows it)"
+Place = tuple[str | None, int | None]
+"""Topic and number of a partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unsettled:
+    """Partitions that no plan changes now: remedies of the sources, and moving ones."""
+
+    sources: Mapping[Place, str]
+    moving: frozenset[Place]
+
+
+_unsettled: WeakKeyDictionary[ClusterState, _Unsettled] = WeakKeyDictionary()
 
 
 def remedy_of(finding: Finding, state: ClusterState) -> str | None:
@@ -52,9 +64,17 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
     if not finding.existing or finding.soft:
         return None
     place = (finding.where.topic, finding.where.partition)
-    if (remedy := _remedies_of_sources(state).get(place)) is not None:
+    unsettled = _unsettled_of(state)
+    if (remedy := unsettled.sources.get(place)) is not None:
         # Without a source no plan can repair it.
         return remedy
+    remedy = _usual_remedy(finding, state)
+    if place in unsettled.moving:
+        return WAIT if remedy is None else f"{WAIT}, then {remedy}"
+    return remedy
+
+
+def _usual_remedy(finding: Finding, state: ClusterState) -> str | None:
     if finding.rule == "dead-broker":
         row = int(state.brokers.rows_of([finding.where.broker or 0])[0])
         is_dead = state.brokers.state[row] == BrokerState.DEAD
@@ -70,19 +90,20 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
     return REMEDIES.get(finding.rule)
 
 
-def _remedies_of_sources(
-    state: ClusterState,
-) -> dict[tuple[str | None, int | None], str]:
-    """Return the remedy of each partition without a source for copies."""
-    if state not in _sources:
-        names, numbers = state.topics.names, state.partitions.partition
-        _sources[state] = {
-            (names[state.partitions.topic_idx[p]], int(numbers[p])): source_remedy(
-                state, p
-            )
-            for p in np.nonzero(~state.has_source)[0].tolist()
-        }
-    return _sources[state]
+def _unsettled_of(state: ClusterState) -> _Unsettled:
+    if state not in _unsettled:
+        rows = np.nonzero(~state.has_source)[0].tolist()
+        moving = np.nonzero(state.is_reassigning)[0].tolist()
+        _unsettled[state] = _Unsettled(
+            sources={_place(state, p): source_remedy(state, p) for p in rows},
+            moving=frozenset(_place(state, p) for p in moving),
+        )
+    return _unsettled[state]
+
+
+def _place(state: ClusterState, p: int) -> Place:
+    topic = state.topics.names[state.partitions.topic_idx[p]]
+    return topic, int(state.partitions.partition[p])
 
 
 def existing_notes(plan: Plan) -> Iterator[Note]:

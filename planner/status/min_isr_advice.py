@@ -1,0 +1,64 @@
+"""Topics whose min.insync.replicas no ISR can reach, and the remedies."""
+
+import shlex
+
+import numpy as np
+
+from planner.kafka_commands import KafkaCommands, topic_entity
+from planner.snapshot.tables.table_facts import MIN_ISR
+from planner.status.find_status import Status
+from planner.status.trouble_sentences import Address, Advice
+from planner.text.format import plural
+
+
+def out_of_reach(status: Status) -> dict[int, int]:
+    """
+    Return topics whose min ISR is above the replication factor of a partition.
+
+    Returns
+    -------
+    The smallest such factor of each topic, by its row; the worst topics first.
+    """
+    state, found = status.state, status.troubles.under_min_isr
+    factors = state.replication_factor
+    least: dict[int, int] = {}
+    for topic, needed in zip(found.topic_idx.tolist(), found.needed, strict=True):
+        own = factors[np.equal(state.partitions.topic_idx, topic)]
+        smallest = int(own.min(initial=int(needed)))
+        if smallest < needed:
+            least[topic] = smallest
+    return least
+
+
+def min_isr_texts(status: Status) -> list[str]:
+    """Return a sentence for each topic whose min ISR no ISR can reach."""
+    topics = status.state.topics
+    return [
+        f"{topics.names[topic]}: {MIN_ISR} is {topics.min_insync_replicas[topic]}, and "
+        f"a partition has {plural(factor, 'replica')}: Kafka refuses acks=all even if "
+        "all are in sync"
+        for topic, factor in out_of_reach(status).items()
+    ]
+
+
+def min_isr_advice(status: Status, address: Address) -> list[Advice]:
+    """Return the remedies for the worst topic whose min ISR no ISR can reach."""
+    found = out_of_reach(status)
+    if not found:
+        return []
+    topic, factor = next(iter(found.items()))
+    name = status.state.topics.names[topic]
+    needed = int(status.state.topics.min_insync_replicas[topic])
+    lower = [f"{MIN_ISR}={max(factor - 1, 1)}"]
+    commands = KafkaCommands(connection=address.connection)
+    advice: list[Advice] = [
+        (f"lower that of {name}", commands.set_configs(topic_entity(name), lower))
+    ]
+    most = int(status.state.brokers.is_live.sum())
+    if most >= needed:
+        command = (
+            f"kafka-planner plan set-replication-factor {address.snapshot} --topic "
+            f"{shlex.quote(name)} --replication-factor {min(needed + 1, most)} -o plan"
+        )
+        advice.append(("or give its partitions more replicas", command))
+    return advice
