@@ -23,7 +23,7 @@ from placement.sizing.survival_check import unfit
 HALVINGS = 24
 MOST_GROWTH = 1e5
 PLANS = 7
-"""Bisection steps by plans: the day found is exact to 1/128 of the range."""
+"""Bisection steps by plans: the day found is exact to 1/128 of the last day."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -158,10 +158,13 @@ def _shown(task: SizingTask, growth: Growth, most: float, horizon: float) -> flo
 
     if most <= 0 or not does(0.0):
         return 0.0
-    last = min(most, horizon)
-    if does(last):
+    if np.isinf(most) and does(horizon):
         return most
-    low, high = 0.0, last
+    # On the last day itself all brokers are exactly full, and plans take long.
+    low, high = 0.0, min(most, horizon)
+    nearly = high * (1 - 0.5**PLANS)
+    if does(nearly):
+        return nearly
     for _ in range(PLANS):
         middle = (low + high) / 2
         low, high = (middle, high) if does(middle) else (low, middle)
