@@ -54,7 +54,7 @@ def test_figures_are_those_of_the_rows(
     lake, shared_schema, request, properties, statement, is_plain
 ):
     from planner.spark.io.fleet_opening import fleet_of_snapshots
-    from planner.spark.io.parquet_scans import plain_scan
+    from planner.spark.scans.parquet_scans import plain_scan
     from planner.spark.scoring.fleet_scores import score_fleet
     from planner.spark.scoring.map_side.partition_batches import columns_read
 
@@ -84,7 +84,7 @@ def test_figures_are_those_of_the_rows(
 
 
 def test_another_version_is_read_as_it_was(lake, schema):
-    from planner.spark.io.parquet_scans import plain_scan
+    from planner.spark.scans.parquet_scans import plain_scan
 
     kind = "iceberg" if schema.startswith("ice") else "delta"
     name = f"{schema}.partitions"
@@ -125,7 +125,7 @@ ICEBERG = {
 @pytest.mark.parametrize("case", ICEBERG)
 def test_changed_iceberg_tables_are_read_as_by_spark(lake, monkeypatch, case):
     from planner.spark.io.fleet_opening import fleet_of_snapshots
-    from planner.spark.io.parquet_scans import plain_scan
+    from planner.spark.scans.parquet_scans import plain_scan
     from planner.spark.scoring.map_side.partition_batches import columns_read
 
     statements, is_plain = ICEBERG[case]
@@ -167,7 +167,7 @@ def scored(fleet):
 def test_filters_of_iceberg_choose_files_or_are_left_to_spark(
     lake, condition, is_plain
 ):
-    from planner.spark.io.parquet_scans import plain_scan
+    from planner.spark.scans.parquet_scans import plain_scan
 
     name = "ice.filtered.partitions"
     lake.sql("CREATE SCHEMA IF NOT EXISTS ice.filtered")

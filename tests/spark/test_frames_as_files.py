@@ -15,7 +15,7 @@ from planner.snapshot import Snapshot
 from planner.spark.common.problem_rows import ERROR, PROBLEM
 from planner.spark.io.fleet_opening import open_fleet
 from planner.spark.io.fleet_tables import Fleet
-from planner.spark.io.parquet_scans import plain_scan
+from planner.spark.scans.parquet_scans import plain_scan
 from planner.spark.scoring.fleet_scores import score_fleet
 from planner.spark.scoring.map_side.partition_batches import columns_read
 from support.scores import by_place, differences

@@ -290,13 +290,18 @@ def test_a_folder_is_read_by_the_tasks_themselves(spark, tmp_path, monkeypatch):
 
 def test_no_part_of_spark_is_used_that_connect_lacks():
     folder = Path(planner.spark.__file__).parent
-    # Plans are looked at where there are any: without one a table is no plain scan.
-    asks_first = folder / "io" / "parquet_scans.py"
-    others = (path for path in folder.rglob("*.py") if path != asks_first)
+    # Plans are looked at where there are any: without one a table is no plain scan,
+    # and the driver reads none of its files.
+    asks_first = folder / "scans" / "parquet_scans.py"
+    asks_then = folder / "scans" / "driver_files.py"
+    others = (path for path in folder.rglob("*.py") if path.parent != asks_then.parent)
     source = "\n".join(path.read_text() for path in others)
+    of_scans = [path.read_text() for path in asks_then.parent.glob("*.py")]
 
     assert asks_first.read_text().count("_jdf") == 1
     assert 'getattr(table, "_jdf", None)' in asks_first.read_text()
+    assert "".join(of_scans).count("_jdf") == 1
+    assert "".join(of_scans).count("_jvm") == asks_then.read_text().count("_jvm") == 1
     assert not re.search(r"sparkContext|\.rdd\b|_jdf|_jvm|_sc\b|toPandas", source)
 
 

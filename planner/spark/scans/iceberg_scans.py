@@ -6,7 +6,7 @@ that its rows still have to pass, and encryption. Columns are found in a file by
 ids, so that renamed and added columns are read as Iceberg reads them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -31,7 +31,8 @@ class IcebergFiles:
     paths
         The files, as Iceberg names them.
     ids
-        Ids of the columns, by their names in the table.
+        Ids of the columns and of the fields inside them, by their names in the table,
+        like ``rates.source``.
     """
 
     paths: tuple[str, ...]
@@ -43,10 +44,7 @@ def is_of_iceberg(scan: Any) -> bool:  # noqa: ANN401 - a physical plan
     return class_of(scan) == _SCAN and class_of(scan.scan()) == _OF_ICEBERG
 
 
-def iceberg_files(
-    scan: Any,  # noqa: ANN401 - a physical plan
-    columns: Sequence[str],
-) -> IcebergFiles | None:
+def iceberg_files(scan: Any) -> IcebergFiles | None:  # noqa: ANN401 - a physical plan
     """
     Return the files of a scan, or `None` if its rows are not exactly theirs.
 
@@ -54,8 +52,6 @@ def iceberg_files(
     ----------
     scan
         A plan of which `is_of_iceberg` is true.
-    columns
-        Names of the columns in the table that are read.
     """
     table = scan.table().table()
     if (
@@ -68,13 +64,19 @@ def iceberg_files(
     if not 0 < len(parts) <= MOST_PARTS or not all(map(_is_plain, parts)):
         return None
     places = [(str(part.file().location()), int(part.start())) for part in parts]
-    fields = {name: parts[0].schema().findField(name) for name in columns}
-    has_defaults = any(each.initialDefault() is not None for each in fields.values())
+    schema = parts[0].schema()
+    ids = {str(each.getValue()): int(each.getKey()) for each in _names_in(schema)}
+    fields = (schema.findField(number) for number in ids.values())
+    has_defaults = any(each.initialDefault() is not None for each in fields)
     if len({*places}) < len(places) or has_defaults:
         # A file that is listed twice has each of its rows twice.
         return None
-    ids = {name: int(field.fieldId()) for name, field in fields.items()}
     return IcebergFiles(paths=tuple(dict.fromkeys(path for path, _ in places)), ids=ids)
+
+
+def _names_in(schema: Any) -> Iterator[Any]:  # noqa: ANN401 - a schema of Iceberg
+    """Yield the id and the name of every column and field."""
+    return members_of(schema.idToName().entrySet())
 
 
 def _has_constants(table: Any) -> bool:  # noqa: ANN401 - a table of Iceberg

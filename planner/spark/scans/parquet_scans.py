@@ -1,15 +1,15 @@
 """
 Tables of Spark that are plain scans of Parquet files.
 
-A task that reads such files itself takes a third of the time that Spark takes to decode
-the rows and hand them over. A scan is plain if the physical plan reads whole files of
-Spark's own Parquet format, of a Delta table that any reader of Parquet can read, or of
-an Iceberg table without deleted rows, and at most selects, renames and adds constants:
-no filter, no partition column, no other table format, no extension that replaces the
-scan. Any other table is left to Spark.
+Reading such files without Spark takes a third of the time that Spark takes to decode
+the rows and hand them over, and small tables need no job. A scan is plain if the
+physical plan reads whole files of Spark's own Parquet format, of a Delta table that any
+reader of Parquet can read, or of an Iceberg table without deleted rows, and at most
+selects, renames and adds constants: no filter, no partition column, no other table
+format, no extension that replaces the scan. Any other table is left to Spark.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +17,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from planner.spark.common.java_plans import class_of, id_of, items_of, type_of
 from planner.spark.io.fleet_files import KEY
-from planner.spark.io.iceberg_scans import iceberg_files, is_of_iceberg
 from planner.spark.io.picked_columns import is_case_sensitive
+from planner.spark.scans.iceberg_scans import iceberg_files, is_of_iceberg
 
 MOST_FILES = 10_000
-MOST_BYTES = 1 << 26
-"""Largest file: a task has the whole content of its files in memory."""
 MOST_TASK_BYTES = 1 << 28
 """Largest setting of the bytes of a task: all its files may be in one batch."""
 _SCAN = "org.apache.spark.sql.execution.FileSourceScanExec"
@@ -32,6 +30,8 @@ _COLUMN = "org.apache.spark.sql.catalyst.expressions.AttributeReference"
 _ALIAS = "org.apache.spark.sql.catalyst.expressions.Alias"
 _CONSTANT = "org.apache.spark.sql.catalyst.expressions.Literal"
 _TEXTS = ("string", "array<string>")
+_NO_TYPE = "void"
+"""Type of a column that the table lacks."""
 _INDEXES = {
     "org.apache.spark.sql.execution.datasources.InMemoryFileIndex",
     "org.apache.spark.sql.execution.datasources.CatalogFileIndex",
@@ -67,7 +67,8 @@ class ParquetScan:
     paths
         The files, as Spark names them.
     columns
-        Names of the columns in the files, by name in the table.
+        Names of the columns in the files, by name in the table; without columns of
+        Spark's null type.
     texts
         Columns of `columns` that are texts, or lists of texts.
     constants
@@ -75,8 +76,9 @@ class ParquetScan:
     is_case_sensitive
         Whether column names of the files are case-sensitive.
     ids
-        Ids of the columns in the files, by name in the table, if files name them
-        differently; `None`: columns are found by `columns`.
+        Ids of the columns in the files, by name in the table, and of the fields inside
+        them, by names like ``rates.source``, if files may name them differently;
+        `None`: columns are found by `columns`.
     """
 
     paths: tuple[str, ...]
@@ -123,7 +125,7 @@ def _scan_of(spark: SparkSession, plan: Any) -> ParquetScan | None:  # noqa: ANN
             columns[name] = fields[id_of(value)]
         elif class_of(value) == _CONSTANT and name in KEY:
             constants[name] = _constant(value)
-        else:
+        elif class_of(value) != _CONSTANT or type_of(value) != _NO_TYPE:
             return None
     own = {name: str(field.name()) for name, field in columns.items()}
     files = _files_of(scan, own)
@@ -147,22 +149,31 @@ def _files_of(
     scan: Any,  # noqa: ANN401 - a physical plan
     columns: Mapping[str, str],
 ) -> tuple[tuple[str, ...], Mapping[str, int] | None] | None:
-    """Return the paths of a scan's files, and the ids of columns if files have ids."""
+    """
+    Return the paths of a scan's files, and the ids of columns if files have ids.
+
+    `None` if a column is not in the files.
+    """
     if not is_of_iceberg(scan):
+        if not _in_files(scan.relation(), {*columns.values()}):
+            return None
         return tuple(scan.relation().location().inputFiles()), None
-    files = iceberg_files(scan, [*columns.values()])
+    files = iceberg_files(scan)
     if files is None:
         return None
-    return files.paths, {name: files.ids[own] for name, own in columns.items()}
+    ids = {
+        f"{name}{place.removeprefix(own)}": number
+        for name, own in columns.items()
+        for place, number in files.ids.items()
+        if place == own or place.startswith(f"{own}.")
+    }
+    return files.paths, ids
 
 
 def _is_plain(scan: Any) -> bool:  # noqa: ANN401 - a physical plan
     if class_of(scan) != _SCAN:
         return False
     relation = scan.relation()
-    in_files = {*relation.dataSchema().fieldNames()}
-    in_files -= {*relation.partitionSchema().fieldNames()}
-    read = {each.name() for each in items_of(scan.output())}
     options = relation.options().keys().mkString("\n").lower().split("\n")
     return (
         (_is_of_spark(relation) or _is_of_delta(relation))
@@ -170,9 +181,14 @@ def _is_plain(scan: Any) -> bool:  # noqa: ANN401 - a physical plan
         and scan.partitionFilters().isEmpty()
         and {*filter(None, options)} <= _OPTIONS
         and not any(key in relation.dataSchema().json() for key in _METADATA)
-        and read <= in_files
-        and "." not in "".join(read)
     )
+
+
+def _in_files(relation: Any, columns: Collection[str]) -> bool:  # noqa: ANN401 - of Java
+    """Return whether all columns are in the files; partition columns are not."""
+    in_files = {*relation.dataSchema().fieldNames()}
+    in_files -= {*relation.partitionSchema().fieldNames()}
+    return in_files.issuperset(columns) and "." not in "".join(columns)
 
 
 def _is_of_spark(relation: Any) -> bool:  # noqa: ANN401 - an object of Java

@@ -22,6 +22,7 @@ from planner.spark.common.problem_rows import Row
 from planner.spark.io.fleet_files import KEY, FleetFiles, TableFile, read_file
 from planner.spark.io.fleet_tables import KEY_TYPES, Fleet
 from planner.spark.io.snapshot_keys import Key, by_key, micros_of
+from planner.spark.scans.small_tables import small_table
 from planner.spark.scoring.broadcast.broadcast_columns import (
     CHECKED,
     EMPTY,
@@ -30,7 +31,12 @@ from planner.spark.scoring.broadcast.broadcast_columns import (
     cast_ground,
     with_keys,
 )
-from planner.spark.scoring.broadcast.topic_settings import saying
+from planner.spark.scoring.broadcast.topic_settings import (
+    MOST_COLLECTED,
+    collected_settings,
+    saying,
+    small_settings,
+)
 from planner.spark.scoring.shuffle.shuffle_rows import Buckets, buckets_for
 from planner.spark.scoring.shuffle.stacked_tables import part_of, tagged, union_of
 from planner.spark.scoring.sums.snapshot_grounds import Ground
@@ -39,6 +45,7 @@ from planner.spark.scoring.sums.sum_arrays import Ints
 Flaw = dict[str, str]
 """Problem of a file, in the columns of `planner.spark.common.problem_rows.FOUND`."""
 _SAYING = "saying"
+_NO_COUNT = [pa.table({"count": pa.array([], pa.int64())})]
 GROUNDS_KEPT, SMALL_KEPT, SMALL_BROKERS = 32, 2_000, 100
 """
 Number of large and of small snapshots whose brokers a process caches, and the most
@@ -66,6 +73,9 @@ class Grounds:
         Per snapshot, the approximate number of its partitions, if known.
     num_saying
         Number of topics with settings of their own, if Spark joins these to partitions.
+    settings
+        The settings of topics, if they are few and Spark reads the tables; the driver
+        alone has them. The columns `KEY` and `topic_settings.SAID`.
 
     Notes
     -----
@@ -83,6 +93,7 @@ class Grounds:
         default_factory=lambda: MappingProxyType({})
     )
     num_saying: int = 0
+    settings: ArrowTable | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the pickled form, which a process unpickles once."""
@@ -195,10 +206,14 @@ _USABLE = {"brokers": _is_first, "log_dirs": _has_path}
 
 def grounds_of(fleet: Fleet) -> Grounds:
     """Collect the tables to broadcast, whose size grows with brokers and log dirs."""
-    num_saying = 0
+    num_saying, settings = 0, None
     if fleet.files is None:
         flaws: Mapping[Key, Sequence[Flaw]] = fleet.flaws
-        (read, num_saying), partitions = _of_tables(fleet), dict[Key, int]()
+        settings = small_settings(fleet.topics)
+        read, num_saying = _of_tables(fleet, counts_saying=settings is None)
+        if settings is None and num_saying <= MOST_COLLECTED:
+            settings = collected_settings(fleet.topics)
+        partitions = dict[Key, int]()
     else:
         read, flaws = _of_files(fleet.files)
         partitions = _partitions_of(fleet.files)
@@ -211,7 +226,7 @@ def grounds_of(fleet: Fleet) -> Grounds:
     for key in dict.fromkeys(key for spans in rows.values() for key in spans):
         if fleet.column_flaws:
             problems.setdefault(key, []).extend(map(dict, fleet.column_flaws))
-    return Grounds(tables, rows, flaws, partitions, problems, num_saying)
+    return Grounds(tables, rows, flaws, partitions, problems, num_saying, settings)
 
 
 def _cleaned(
@@ -296,19 +311,34 @@ def flaws_of(name: str, file: TableFile, reason: str) -> Iterator[tuple[Key, Fla
         yield key, {"table": name, "place": file.path, "value": "", "rule": reason}
 
 
-def _of_tables(fleet: Fleet) -> tuple[dict[str, list[ArrowTable]], int]:
-    """Query Spark; return the tables, and the number of topics with settings."""
-    chosen = {
-        name: _without_texts(fleet.tables()[name].select(*KEY, *columns), name)
-        for name, columns in GROUND_COLUMNS.items()
-    }
-    parts = [tagged(table, name) for name, table in chosen.items()]
-    no_key = (F.lit(None).cast(each.dataType).alias(each.name) for each in KEY_TYPES)
-    counted = saying(fleet.topics).groupBy().count().select(*no_key, "count")
+def _of_tables(
+    fleet: Fleet, *, counts_saying: bool
+) -> tuple[dict[str, list[ArrowTable]], int]:
+    """Read tables of Spark; return them, and the number of topics with settings."""
+    read: dict[str, list[ArrowTable]] = {}
+    rest: dict[str, DataFrame] = {}
+    for name, columns in GROUND_COLUMNS.items():
+        table = fleet.tables()[name].select(*KEY, *columns)
+        small = small_table(table, dict.fromkeys(columns))
+        if small is None:
+            rest[name] = tagged(_without_texts(table, name), name)
+        else:
+            read[name] = small
+    if counts_saying:
+        rest[_SAYING] = tagged(_number_saying(fleet.topics), _SAYING)
+    if not rest:
+        return read, 0
     # One query, not four.
-    together = union_of([*parts, tagged(counted, _SAYING)]).toArrow()
-    (count,) = part_of(together, _SAYING).column("count").to_pylist()
-    return {name: [_part_with_key(together, name)] for name in chosen}, count
+    together = union_of([*rest.values()]).toArrow()
+    read |= {name: [_part_with_key(together, name)] for name in rest}
+    (count,) = read.pop(_SAYING, _NO_COUNT)
+    return read, int(sum(count.column("count").to_pylist()))
+
+
+def _number_saying(topics: DataFrame) -> DataFrame:
+    """Count the topics with settings of their own, in a row without a key."""
+    no_key = (F.lit(None).cast(each.dataType).alias(each.name) for each in KEY_TYPES)
+    return saying(topics).groupBy().count().select(*no_key, "count")
 
 
 def _without_texts(table: DataFrame, name: str) -> DataFrame:

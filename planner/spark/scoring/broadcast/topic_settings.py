@@ -7,7 +7,7 @@ settings of all topics of a fleet.
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +28,8 @@ from planner.spark.io.fleet_files import KEY, FleetFiles
 from planner.spark.io.picked_columns import config_of
 from planner.spark.io.snapshot_keys import Key, by_key
 from planner.spark.io.whole_snapshots import SnapshotReader
+from planner.spark.scans.small_tables import small_table
+from planner.spark.scoring.broadcast.broadcast_columns import with_keys
 
 SAID = pa.schema(
     [("topic", pa.string()), ("is_shared", pa.bool_()), ("min_isr", pa.int32())]
@@ -56,11 +58,6 @@ def said_beside(key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
     once = table.group_by("topic").aggregate([(n, "max") for n in BESIDE.values()])
     said = once.select(["topic", *(f"{name}_max" for name in BESIDE.values())])
     return said.rename_columns(SAID.names), FOUND.empty_table()
-
-
-def nothing_said(key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
-    """Return the settings if no topic has any."""
-    return SAID.empty_table(), FOUND.empty_table()
 
 
 def _plain(column: ArrowTable) -> ArrowTable:
@@ -112,6 +109,35 @@ def with_said(partitions: DataFrame, settings: DataFrame, count: int) -> DataFra
     return partitions.join(once, is_its, "left").drop(*theirs.values())
 
 
+def small_settings(topics: DataFrame) -> ArrowTable | None:
+    """
+    Return the settings of a small table of topics that the driver reads itself.
+
+    Parameters
+    ----------
+    topics
+        The canonical table.
+
+    Returns
+    -------
+    The columns `SAID` and `KEY`; `None` if Spark has to read the table.
+    """
+    tables = small_table(topics.select(*KEY, *_KINDS), _KINDS)
+    if tables is None:
+        return None
+    # The tasks that list the topics report the problems of these cells.
+    cast = [cast_cells(table, _COLUMNS, "topics")[0] for table in tables]
+    found = pa.concat_tables([_said_with(with_keys(each), KEY) for each in cast])
+    return found if len(found) <= MOST_COLLECTED else None
+
+
+def collected_settings(topics: DataFrame) -> ArrowTable:
+    """Collect the settings of a canonical table of topics; as `small_settings`."""
+    found = saying(topics).toArrow()
+    names = {alias: name for name, alias in BESIDE.items()}
+    return found.rename_columns([names.get(name, name) for name in found.column_names])
+
+
 class CollectedSettings:
     """
     Settings of few topics, collected by the driver and sent to every task.
@@ -119,16 +145,11 @@ class CollectedSettings:
     Parameters
     ----------
     settings
-        Rows of `saying`.
+        The columns `KEY` and those of `SAID`.
     """
 
     def __init__(self, settings: ArrowTable) -> None:
         self._settings = settings
-
-    @classmethod
-    def of(cls, topics: DataFrame) -> Self:
-        """Collect the settings of a canonical table of topics."""
-        return cls(saying(topics).toArrow())
 
     def __call__(self, key: Key, rows: ArrowTable) -> tuple[ArrowTable, ArrowTable]:
         """Return the settings of all topics of a snapshot that have any."""
@@ -138,9 +159,8 @@ class CollectedSettings:
     def _by_key(self) -> dict[Key, ArrowTable]:
         known = self._settings.filter(pc.is_valid(self._settings.column("topic")))
         ordered = known.sort_by([(name, "ascending") for name in KEY])
-        columns = ["topic", *BESIDE.values()]
         return {
-            key: rows.select(columns).rename_columns(SAID.names).combine_chunks()
+            key: rows.select(SAID.names).combine_chunks()
             for key, rows in by_key(ordered.combine_chunks())
         }
 

@@ -2,8 +2,9 @@
 Partial sums of a fleet's partitions, computed in the tasks that read them.
 
 Each task returns sums whose size grows with brokers, log dirs and topics. Tasks read
-tables on this machine's file system themselves, column by column. Of other tables Spark
-hands over whole files if a table is a plain scan of Parquet, else rows as Arrow.
+files of this machine themselves, column by column, also those of a table that is a
+plain scan of Parquet. Of other plain scans Spark hands over whole files, else rows as
+Arrow.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,15 +23,12 @@ from planner.spark.io.fleet_tables import Fleet
 from planner.spark.io.snapshot_keys import Key
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.broadcast.topic_settings import (
-    MOST_COLLECTED,
     CollectedSettings,
     Said,
-    nothing_said,
 )
 from planner.spark.scoring.map_side.file_contents import (
     FileContents,
     file_contents,
-    partitions_in,
 )
 from planner.spark.scoring.map_side.file_tasks import Judge, read_tasks, reader
 from planner.spark.scoring.map_side.partition_batches import (
@@ -112,7 +110,7 @@ def partial_sums(
 
 def contents_of(fleet: Fleet, grounds: Grounds) -> FileContents | None:
     """Return the files of canonical tables, if tasks can decode them themselves."""
-    if fleet.files is not None or grounds.num_saying > MOST_COLLECTED:
+    if fleet.files is not None or grounds.settings is None:
         return None
     return file_contents(columns_read(fleet))
 
@@ -121,12 +119,11 @@ def _reading(
     fleet: Fleet, grounds: Grounds, contents: FileContents | None
 ) -> tuple[DataFrame, Callable[[Batches], Batches]]:
     """Return what Spark reads of the partitions, and the function that sums it."""
-    if contents is None:
-        rows, said = handed(columns_read(fleet), fleet.topics, grounds.num_saying)
+    if contents is None or grounds.settings is None:
+        rows, said = handed(columns_read(fleet), fleet.topics, grounds)
         return rows, _adder(grounds, said, partial(received, enough=CHUNK_ROWS // 2))
-    said = CollectedSettings.of(fleet.topics) if grounds.num_saying else nothing_said
-    decode = partial(partitions_in, scan=contents.scan)
-    return contents.files, _adder(grounds, said, decode)
+    said = CollectedSettings(grounds.settings)
+    return contents.handed, _adder(grounds, said, contents.decode)
 
 
 def _seeder(grounds: Grounds) -> Callable[[Batches], Batches]:

@@ -11,9 +11,10 @@ from planner.snapshot.tables.table_rows import as_array
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_tables import Fleet
 from planner.spark.io.snapshot_keys import Key, by_key, micros_of
+from planner.spark.scoring.broadcast.broadcast_tables import Grounds
 from planner.spark.scoring.broadcast.topic_settings import (
+    CollectedSettings,
     Said,
-    nothing_said,
     said_beside,
     saying,
     with_said,
@@ -43,7 +44,7 @@ def columns_read(fleet: Fleet) -> DataFrame:
 
 
 def handed(
-    partitions: DataFrame, topics: DataFrame, num_saying: int
+    partitions: DataFrame, topics: DataFrame, grounds: Grounds
 ) -> tuple[DataFrame, Said]:
     """
     Return partitions with the settings of their topics, as Spark hands them over.
@@ -54,16 +55,16 @@ def handed(
         Result of `columns_read`.
     topics
         The canonical table.
-    num_saying
-        Number of topics with settings of their own.
+    grounds
+        Settings of topics, if they are few.
 
     Returns
     -------
     Input of `received`, and the function that extracts the topic settings from it.
     """
-    if not num_saying:
-        return partitions, nothing_said
-    return with_said(partitions, saying(topics), num_saying), said_beside
+    if grounds.settings is not None:
+        return partitions, CollectedSettings(grounds.settings)
+    return with_said(partitions, saying(topics), grounds.num_saying), said_beside
 
 
 def received(batches: Batches, enough: int) -> Iterator[tuple[Key, ArrowTable]]:

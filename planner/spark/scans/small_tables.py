@@ -1,0 +1,125 @@
+"""Small tables that the driver reads itself, since a job takes longer than they do."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.spark.io.fleet_files import KEY, TIME, selected_columns
+from planner.spark.scans.decoded_files import FIELD_ID, decoded, with_key_columns
+from planner.spark.scans.driver_files import file_sizes, open_file
+from planner.spark.scans.parquet_scans import ParquetScan, plain_scan
+
+MOST_BYTES = 1 << 22
+"""Most bytes of all files of a table: a hundred thousand rows, some 50 MB of memory."""
+
+
+def small_table(table: DataFrame, wanted: Mapping[str, Any]) -> list[ArrowTable] | None:
+    """
+    Return the rows of a small table that is a plain scan, by file.
+
+    Parameters
+    ----------
+    table
+        A table with the columns `KEY`.
+    wanted
+        The columns to return, besides `KEY`; those that a file lacks are null. They
+        have the types of the file.
+
+    Returns
+    -------
+    `None` if Spark has to read the table: it is no plain scan, is large, or has files
+    that the driver cannot read as Spark does.
+    """
+    scan = plain_scan(table)
+    if scan is None:
+        return None
+    try:
+        sizes = file_sizes(table.sparkSession, scan.paths)
+        if sizes is None or sum(sizes) > MOST_BYTES:
+            return None
+        return [*_read(table, scan, wanted)]
+    except Exception:
+        # Files that are gone or broken, or that may be read only as a table: errors of
+        # any kind, also of py4j. Spark reads the table, or reports the error.
+        return None
+
+
+def _read(
+    table: DataFrame, scan: ParquetScan, wanted: Mapping[str, Any]
+) -> Iterator[ArrowTable]:
+    kinds = _arrow_kinds(table)
+    for path in scan.paths:
+        with open_file(table.sparkSession, path) as opened:
+            (rows,) = decoded(path, opened, scan)
+        for field in rows.schema:
+            if not _is_alike(field, kinds[field.name], scan.ids, field.name):
+                msg = f"{path}: {field.name} has other fields than in its table"
+                raise TypeError(msg)
+        found = selected_columns(rows, wanted)
+        keyed = with_key_columns(_with_constants(rows, scan), path)
+        for name in KEY:
+            found = found.append_column(name, keyed.column(name))
+        yield found
+
+
+def _arrow_kinds(table: DataFrame) -> Mapping[str, pa.DataType]:
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    return {
+        field.name: to_arrow_type(field.dataType, timezone="UTC")
+        for field in table.schema
+    }
+
+
+def _with_constants(rows: ArrowTable, scan: ParquetScan) -> ArrowTable:
+    for name, value in scan.constants.items():
+        kind = pa.string() if name == KEY[0] else TIME
+        rows = rows.append_column(name, pa.repeat(pa.scalar(value, kind), len(rows)))
+    return rows
+
+
+def _is_alike(
+    found: pa.Field, kind: pa.DataType, ids: Mapping[str, int] | None, place: str
+) -> bool:
+    """
+    Return whether Arrow reads the fields of a column that Spark reads.
+
+    Parameters
+    ----------
+    found
+        The column, or a field inside it, in a file.
+    kind
+        Its type in the table.
+    ids
+        Ids of the fields, by their places; `None`: files have none.
+    place
+        Place of the field, as Iceberg names it.
+    """
+    given = found.type
+    if pa.types.is_struct(given) and pa.types.is_struct(kind):
+        mine = [given.field(n) for n in range(given.num_fields)]
+        return {each.name for each in mine} == {each.name for each in kind} and all(
+            _has_id(each, ids, f"{place}.{each.name}")
+            and _is_alike(each, kind.field(each.name).type, ids, f"{place}.{each.name}")
+            for each in mine
+        )
+    if pa.types.is_map(given) and pa.types.is_map(kind):
+        key = _is_alike(given.key_field, kind.key_type, ids, f"{place}.key")
+        return key and _is_alike(
+            given.item_field, kind.item_type, ids, f"{place}.value"
+        )
+    if pa.types.is_list(given) and pa.types.is_list(kind):
+        inside = f"{place}.element"
+        return _is_alike(given.value_field, kind.value_type, ids, inside)
+    if pa.types.is_nested(given) or pa.types.is_nested(kind):
+        return False
+    # Some programs write texts as bytes.
+    return bool(pa.types.is_binary(given) == pa.types.is_binary(kind))
+
+
+def _has_id(field: pa.Field, ids: Mapping[str, int] | None, place: str) -> bool:
+    number = (field.metadata or {}).get(FIELD_ID)
+    return ids is None or number == str(ids.get(place)).encode()
