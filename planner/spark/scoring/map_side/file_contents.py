@@ -51,7 +51,7 @@ class FileContents:
     Parameters
     ----------
     handed
-        What Spark gives to tasks: numbers of tasks, or files with their contents.
+        Rows that Spark gives to tasks: their numbers, or files with their contents.
     decode
         Function from batches of `handed` to the rows of each snapshot.
     rows
