@@ -42,6 +42,8 @@ DEFAULTS: Mapping[str, str] = {
     # sends to Python, which takes as long as sending it. The limit of ten thousand
     # rows remains.
     "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+    # Checksums tell whether a task that is repeated gives other rows. Ours never do.
+    "spark.sql.shuffle.orderIndependentChecksum.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "64MB",
     "spark.sql.parquet.compression.codec": "zstd",
     # Timestamps with time zone: the default type is deprecated in Parquet.

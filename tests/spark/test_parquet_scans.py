@@ -169,9 +169,8 @@ def test_files_of_plain_scans_are_decoded_by_tasks(
 def test_settings_of_topics_are_joined_by_spark_if_there_are_many(
     spark, fleet, folder, snapshots, decoded, monkeypatch
 ):
-    for module in ("broadcast_tables", "topic_settings"):
-        name = f"planner.spark.scoring.broadcast.{module}.MOST_COLLECTED"
-        monkeypatch.setattr(name, 0)
+    name = "planner.spark.scoring.broadcast.broadcast_tables.MOST_COLLECTED"
+    monkeypatch.setattr(name, 0)
     table = as_they_are(spark, folder)
 
     found, problems = scored(replace(fleet, partitions=table))

@@ -12,7 +12,7 @@ from pyspark.sql import types as T  # noqa: N812
 from planner.snapshot import Snapshot
 from planner.spark.io.fleet_opening import fleet_of_snapshots
 from planner.spark.scans.small_tables import small_table
-from planner.spark.scoring.broadcast import broadcast_tables, topic_settings
+from planner.spark.scoring.broadcast import broadcast_tables
 from planner.spark.scoring.broadcast.broadcast_columns import GROUND_COLUMNS
 from planner.spark.scoring.broadcast.broadcast_tables import grounds_of
 from planner.spark.scoring.fleet_scores import score_fleet
@@ -90,8 +90,7 @@ def jobs_of(spark, group):
 
 
 def by_spark(monkeypatch):
-    for module in (broadcast_tables, topic_settings):
-        monkeypatch.setattr(module, "small_table", lambda *_: None)
+    monkeypatch.setattr(broadcast_tables, "small_table", lambda *_: None)
 
 
 def facts(grounds):
@@ -213,7 +212,7 @@ def test_large_tables_are_left_to_spark(spark, folder, monkeypatch, limit):
 
 
 def test_many_settings_are_left_to_spark(spark, fleet, snapshots, monkeypatch):
-    monkeypatch.setattr(topic_settings, "MOST_COLLECTED", 1)
+    by_spark(monkeypatch)
     monkeypatch.setattr(broadcast_tables, "MOST_COLLECTED", 1)
     grounds = grounds_of(fleet)
 

@@ -39,6 +39,9 @@ def pick(table: DataFrame, schema: T.StructType, keys: Sequence[str]) -> DataFra
         that cannot be cast is null.
     """
     places, kinds = _places(table, schema), table.schema.fields
+    if _is_picked(kinds, schema, keys):
+        # Each column that is selected takes several calls of the JVM.
+        return table
     # By index: names of columns that differ in case alone are ambiguous.
     plain = table.toDF(*(f"c{n}" for n in range(len(kinds))))
     chosen = []
@@ -52,6 +55,20 @@ def pick(table: DataFrame, schema: T.StructType, keys: Sequence[str]) -> DataFra
             column = F.lit(None).cast(field.dataType) if is_key else F.lit(None)
         chosen.append(column.alias(field.name))
     return plain.select(*chosen)
+
+
+def _is_picked(
+    kinds: Sequence[T.StructField], schema: T.StructType, keys: Sequence[str]
+) -> bool:
+    """Return whether a table has exactly the columns that `pick` would return."""
+    if [field.name for field in kinds] != schema.names:
+        return False
+    return all(
+        given.dataType == field.dataType
+        if field.name in keys
+        else _goes_to_arrow(given.dataType)
+        for given, field in zip(kinds, schema.fields, strict=True)
+    )
 
 
 def doubles(table: DataFrame, schema: T.StructType, name: str) -> Iterator[Flaw]:

@@ -12,8 +12,8 @@ from planner.spark.scans.decoded_files import FIELD_ID, decoded, with_key_column
 from planner.spark.scans.driver_files import file_sizes, open_file
 from planner.spark.scans.parquet_scans import ParquetScan, plain_scan
 
-MOST_BYTES = 1 << 22
-"""Most bytes of all files of a table: a hundred thousand rows, some 50 MB of memory."""
+MOST_BYTES, MOST_ROWS = 1 << 22, 100_000
+"""Most bytes of all files of a table, and most rows: some 50 MB of memory."""
 
 
 def small_table(table: DataFrame, wanted: Mapping[str, Any]) -> list[ArrowTable] | None:
@@ -40,7 +40,8 @@ def small_table(table: DataFrame, wanted: Mapping[str, Any]) -> list[ArrowTable]
         sizes = file_sizes(table.sparkSession, scan.paths)
         if sizes is None or sum(sizes) > MOST_BYTES:
             return None
-        return [*_read(table, scan, wanted)]
+        tables = [*_read(table, scan, wanted)]
+        return tables if sum(map(len, tables)) <= MOST_ROWS else None
     except Exception:
         # Files that are gone or broken, or that may be read only as a table: errors of
         # any kind, also of py4j. Spark reads the table, or reports the error.

@@ -17,7 +17,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 from placement.array_types import BoolArray
 from planner.errors import UnreadableFileError
-from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.snapshot.tables.snapshot_columns import TOPICS, ArrowTable
 from planner.spark.common.problem_rows import Row
 from planner.spark.io.fleet_files import KEY, FleetFiles, TableFile, read_file
 from planner.spark.io.fleet_tables import KEY_TYPES, Fleet
@@ -35,7 +35,7 @@ from planner.spark.scoring.broadcast.topic_settings import (
     MOST_COLLECTED,
     collected_settings,
     saying,
-    small_settings,
+    settings_in,
 )
 from planner.spark.scoring.shuffle.shuffle_rows import Buckets, buckets_for
 from planner.spark.scoring.shuffle.stacked_tables import part_of, tagged, union_of
@@ -76,6 +76,9 @@ class Grounds:
     settings
         The settings of topics, if they are few and Spark reads the tables; the driver
         alone has them. The columns `KEY` and `topic_settings.SAID`.
+    topics
+        Parts of the table of topics, if the driver has read it; the driver alone has
+        them.
 
     Notes
     -----
@@ -94,6 +97,7 @@ class Grounds:
     )
     num_saying: int = 0
     settings: ArrowTable | None = None
+    topics: Sequence[ArrowTable] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return the pickled form, which a process unpickles once."""
@@ -206,12 +210,14 @@ _USABLE = {"brokers": _is_first, "log_dirs": _has_path}
 
 def grounds_of(fleet: Fleet) -> Grounds:
     """Collect the tables to broadcast, whose size grows with brokers and log dirs."""
-    num_saying, settings = 0, None
+    num_saying, settings, topics = 0, None, None
     if fleet.files is None:
         flaws: Mapping[Key, Sequence[Flaw]] = fleet.flaws
-        settings = small_settings(fleet.topics)
-        read, num_saying = _of_tables(fleet, counts_saying=settings is None)
-        if settings is None and num_saying <= MOST_COLLECTED:
+        topics = small_table(fleet.topics, dict.fromkeys(TOPICS.schema.names))
+        read, num_saying = _of_tables(fleet, counts_saying=topics is None)
+        if topics is not None:
+            settings = settings_in(topics)
+        elif num_saying <= MOST_COLLECTED:
             settings = collected_settings(fleet.topics)
         partitions = dict[Key, int]()
     else:
@@ -226,7 +232,8 @@ def grounds_of(fleet: Fleet) -> Grounds:
     for key in dict.fromkeys(key for spans in rows.values() for key in spans):
         if fleet.column_flaws:
             problems.setdefault(key, []).extend(map(dict, fleet.column_flaws))
-    return Grounds(tables, rows, flaws, partitions, problems, num_saying, settings)
+    own = (num_saying, settings, topics)
+    return Grounds(tables, rows, flaws, partitions, problems, *own)
 
 
 def _cleaned(
@@ -318,7 +325,8 @@ def _of_tables(
     read: dict[str, list[ArrowTable]] = {}
     rest: dict[str, DataFrame] = {}
     for name, columns in GROUND_COLUMNS.items():
-        table = fleet.tables()[name].select(*KEY, *columns)
+        # Canonical tables have the key and these columns.
+        table = fleet.tables()[name]
         small = small_table(table, dict.fromkeys(columns))
         if small is None:
             rest[name] = tagged(_without_texts(table, name), name)

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import UnreadableFileError
+from planner.fleet.arrow_tables import KEY_FIELDS
 from planner.snapshot.tables.snapshot_columns import (
     MAX_INT32,
     STRING_MAP,
@@ -28,13 +29,13 @@ from planner.spark.io.fleet_files import KEY, FleetFiles
 from planner.spark.io.picked_columns import config_of
 from planner.spark.io.snapshot_keys import Key, by_key
 from planner.spark.io.whole_snapshots import SnapshotReader
-from planner.spark.scans.small_tables import small_table
 from planner.spark.scoring.broadcast.broadcast_columns import with_keys
 
 SAID = pa.schema(
     [("topic", pa.string()), ("is_shared", pa.bool_()), ("min_isr", pa.int32())]
 )
 """Settings of the topics that have any."""
+_NO_SETTINGS = pa.schema([*SAID, *KEY_FIELDS]).empty_table()
 BESIDE = {name: f"said_{name}" for name in SAID.names if name != "topic"}
 """Columns of settings joined to partitions."""
 MOST_BROADCAST = 1_000_000
@@ -109,30 +110,23 @@ def with_said(partitions: DataFrame, settings: DataFrame, count: int) -> DataFra
     return partitions.join(once, is_its, "left").drop(*theirs.values())
 
 
-def small_settings(topics: DataFrame) -> ArrowTable | None:
+def settings_in(topics: Sequence[ArrowTable]) -> ArrowTable:
     """
-    Return the settings of a small table of topics that the driver reads itself.
+    Return the settings in a small table of topics: the columns of `SAID` and `KEY`.
 
     Parameters
     ----------
     topics
-        The canonical table.
-
-    Returns
-    -------
-    The columns `SAID` and `KEY`; `None` if Spark has to read the table.
+        Parts of the table, with the columns `KEY`.
     """
-    tables = small_table(topics.select(*KEY, *_KINDS), _KINDS)
-    if tables is None:
-        return None
-    # The tasks that list the topics report the problems of these cells.
-    cast = [cast_cells(table, _COLUMNS, "topics")[0] for table in tables]
-    found = pa.concat_tables([_said_with(with_keys(each), KEY) for each in cast])
-    return found if len(found) <= MOST_COLLECTED else None
+    # The task that lists the topics reports the problems of these cells.
+    cast = [cast_cells(part, _COLUMNS, "topics")[0] for part in topics]
+    found = [_said_with(with_keys(part), KEY) for part in cast]
+    return pa.concat_tables([_NO_SETTINGS, *found])
 
 
 def collected_settings(topics: DataFrame) -> ArrowTable:
-    """Collect the settings of a canonical table of topics; as `small_settings`."""
+    """Collect the settings of a canonical table of topics; as `settings_in`."""
     found = saying(topics).toArrow()
     names = {alias: name for name, alias in BESIDE.items()}
     return found.rename_columns([names.get(name, name) for name in found.column_names])

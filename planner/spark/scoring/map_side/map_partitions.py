@@ -15,10 +15,9 @@ from itertools import chain
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from planner.snapshot.tables.snapshot_columns import TOPICS, ArrowTable
+from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.common.python_workers import settle
 from planner.spark.common.task_packing import cores_of
-from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_tables import Fleet
 from planner.spark.io.snapshot_keys import Key
 from planner.spark.scoring.broadcast.broadcast_tables import Grounds
@@ -93,11 +92,12 @@ def partial_sums(
     if fleet.files is None:
         read, add = _reading(fleet, grounds, contents)
         rows = read.mapInArrow(add, schema)
-        topics = fleet.topics.select(*KEY, *TOPICS.schema.names)
-        named = topics.mapInArrow(_lister(grounds), schema)
         nothing = spark.range(0, 1, 1, 1)
-        seeded = nothing.mapInArrow(_seeder(grounds), schema)
-        return PartialSums(rows=rows.union(named).union(seeded), are_judged=False)
+        rows = rows.union(nothing.mapInArrow(_seeder(grounds), schema))
+        if grounds.topics is None:
+            # Canonical tables have the columns of topics, and the key.
+            rows = rows.union(fleet.topics.mapInArrow(_lister(grounds), schema))
+        return PartialSums(rows=rows, are_judged=False)
     tasks = read_tasks(fleet.files, cores_of(spark))
     # A row for each task, and nothing to shuffle.
     numbers = spark.range(0, len(tasks), 1, len(tasks))
@@ -127,9 +127,14 @@ def _reading(
 
 
 def _seeder(grounds: Grounds) -> Callable[[Batches], Batches]:
+    """Return the function that starts every snapshot, and lists the given topics."""
+    topics = grounds.topics or ()
+
     def seed(batches: Batches) -> Batches:
         for _ in batches:
             yield from sent(seeds(grounds.keys))
+            for part in topics:
+                yield from sent(listed(part, grounds))
 
     return seed
 
