@@ -55,8 +55,8 @@ demo: env-base ## Plan, check and verify on a bundled cluster; needs only Python
 test: needs-tests needs-browser wheel checks tests ## Lint, then every test on the built wheel, a real Kafka included
 	@$(BIN)/coverage report --skip-covered --fail-under=$(COVERAGE_GATE)
 
-quick: lint ## Lint and the tests that need no JVM and no browser and are not slow
-	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -q -n $(WORKERS) $(GROUPED) -m "not kafka and not spark and not browser and not slow"
+quick: lint ## Lint and the short tests that need no JVM and no browser
+	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -q -n $(WORKERS) $(GROUPED) -m "not kafka and not spark and not browser and not slow and not not_quick"
 
 lint: env-dev linted ## ruff, mypy --strict and the direction of imports
 

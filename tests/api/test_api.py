@@ -60,6 +60,7 @@ def test_every_name_is_there_when_asked_for():
         planner.nonsense  # noqa: B018
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -239,6 +240,7 @@ def test_moves_are_a_table(plan, tmp_path):
     ] == lines[1:]
 
 
+@pytest.mark.not_quick
 def test_topics_named_like_numbers_stay_text(tmp_path):
     document = skewed_document()
     for number, topic in enumerate(document["topics"]):

@@ -49,6 +49,7 @@ def test_a_plan_is_plotted_by_broker_or_rack(plan):
     assert titles(plan.plot("rack"))[-1] == "leaders by rack, leaders"
 
 
+@pytest.mark.not_quick
 def test_a_chart_has_the_numbers_of_the_table(plan):
     spec = plan.plot().to_dict()
     rows = spec["datasets"][spec["concat"][0]["data"]["name"]]
@@ -101,6 +102,7 @@ def test_scenarios_are_plotted_beside_today(results):
     ]
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("name", ["plan", "score", "scenarios"])
 def test_notebooks_show_the_charts(results, name):
     html = results[name]._repr_html_()

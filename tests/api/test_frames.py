@@ -83,6 +83,7 @@ def test_arrow_has_no_number_for_what_is_not_known(results):
                 assert not np.isnan(column.drop_null().to_numpy()).any()
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("known", ["none", "some", "all"])
 def test_a_copy_of_unknown_size_is_not_one_of_no_bytes(tmp_path, known):
     document = document_without_rates()

@@ -38,6 +38,7 @@ def expected(line):
     return {m["id"]: assignment.get(m["id"], {}) for m in line["input"]["members"]}
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize(
     ("file", "assignor", "make"), [pytest.param(*f, id=f[0]) for f in FILES]
 )

@@ -2,9 +2,12 @@
 
 import time
 
+import pytest
+
 from benchmarks.answering import CHANGES, SMALL, first_answers, snapshot_of
 
 
+@pytest.mark.not_quick
 def test_every_change_has_a_first_answer():
     seconds = dict(first_answers(snapshot_of(SMALL), clock=time.thread_time))
 

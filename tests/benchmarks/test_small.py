@@ -30,6 +30,7 @@ def test_a_small_cluster_is_planned_checked_and_proven():
     assert "| 6x60, c | 1 |" in row_text("6x60, c", [small], [own])
 
 
+@pytest.mark.not_quick
 def test_a_plan_that_a_solver_proves_is_not_searched_again(monkeypatch):
     """
     CP-SAT's bound is a few bytes below a plan of gigabytes, as its numbers are rounded.
@@ -45,6 +46,7 @@ def test_a_plan_that_a_solver_proves_is_not_searched_again(monkeypatch):
     assert not found.num_findings
 
 
+@pytest.mark.not_quick
 def test_few_giant_partitions_have_a_checked_bound_near_their_plan():
     small, _ = planned("6x60", "g", 3, "normal")
 

@@ -1,5 +1,6 @@
 """Plans of the solver, judged by the checker that shares nothing with it."""
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,7 @@ def caused(findings: tuple[Finding, ...]) -> set[tuple[object, ...]]:
     }
 
 
+@pytest.mark.not_quick
 @settings(max_examples=40)
 @given(clusters(all_known=True, reassigning=True), st.data())
 def test_a_plan_that_met_its_rules_passes(state: ClusterState, data: st.DataObject):

@@ -71,6 +71,7 @@ def test_why_there_is_no_place_is_said(words, snap, tmp_path, capsys):
     assert document["reason"]["is_proven"]
 
 
+@pytest.mark.not_quick
 def test_the_same_plan_again(snap, tmp_path, capsys):
     for name in ("p", "q"):
         run(capsys, "plan", NEW[0], snap, *NEW[1:], "-o", tmp_path / name)
@@ -365,6 +366,7 @@ def test_the_check_of_the_folder_knows_the_least_in_sync(snap, tmp_path, capsys)
     assert {one["rule"] for one in checked.document["findings"]} == {"min-isr"}
 
 
+@pytest.mark.not_quick
 def test_topic_configs_come_from_the_file_and_from_python(snap, tmp_path, capsys):
     config = tmp_path / "planner.toml"
     config.write_text(

@@ -21,6 +21,7 @@ def test_a_thread_does_without_a_package_that_others_find():
     assert found.__name__ == name
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize(
     ("settings", "found"),
     [

@@ -191,6 +191,7 @@ def test_rounded_rows_let_nothing_outside_pass():
     assert solution.certificate.cost.lower_bound <= value.cost
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_same_problem_has_the_same_answer(seed):
     rng = np.random.default_rng(seed)

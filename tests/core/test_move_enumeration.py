@@ -65,6 +65,7 @@ def least_of(rows, ways):
     return min(rows.cost_of(way) for way in ways)
 
 
+@pytest.mark.not_quick
 @settings(max_examples=60)
 @given(crowd(), st.data())
 def test_the_enumeration_finds_the_least_cost_from_any_solution(problem, data):

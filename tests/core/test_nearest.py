@@ -89,6 +89,7 @@ def one_of_twelve_goes(seed: int, effort: str) -> Planned:
     return made
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("seed", [2, 3])
 def test_what_cannot_be_in_band_is_all_but_as_near_as_can_be(seed: int):
     by_search = one_of_twelve_goes(seed, "quick").plan.placed.solution

@@ -240,6 +240,7 @@ def test_branch_and_cut_finds_the_least_where_counts_are_loose(drawn, data):
     assert rows.cost_of(found.columns) == least
 
 
+@pytest.mark.not_quick
 @settings(max_examples=20)
 @given(crowd(), st.sampled_from([1e-6, 1e-4, 1e-3]))
 def test_branch_and_cut_of_little_work_ends_alike_and_proves_no_more(problem, work):

@@ -102,6 +102,7 @@ def test_no_prices_prove_too_much(problem: Problem, data):
     assert value <= least
 
 
+@pytest.mark.not_quick
 @settings(max_examples=50)
 @given(problems(is_plain=True))
 def test_prices_that_are_found_prove_no_more_than_is_true(problem: Problem):

@@ -143,6 +143,7 @@ def many_groups(seed, capacities):
     )
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("capacities", [(1.0,), (1.0, 1.5, 2.0), (1.0, 4.0)])
 @pytest.mark.parametrize("seed", [5, 6])
 def test_many_groups_at_once_are_as_good_as_by_prices(seed, capacities, monkeypatch):

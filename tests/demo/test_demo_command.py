@@ -33,6 +33,7 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.not_quick
 def test_screen_tells_the_story(here, capsys):
     found = run(capsys, "demo")
 
@@ -62,6 +63,7 @@ def test_screen_tells_the_story(here, capsys):
     assert f"Verified as if it had run: {moves['partitions']} completed" in text
 
 
+@pytest.mark.not_quick
 def test_plan_is_good(here, capsys):
     run(capsys, "demo", "--quiet")
 
@@ -93,6 +95,7 @@ def test_one_document_as_json(here, capsys):
     assert document == json.loads((here / "demo-plan" / "plan.json").read_text())
 
 
+@pytest.mark.not_quick
 def test_again_gives_the_same_folder(here, capsys):
     run(capsys, "demo")
     first = contents(here / "demo-plan")
@@ -123,6 +126,7 @@ def test_what_stands_in_the_way_is_left_alone(quiet, here, capsys):
     assert (here / "demo-plan").read_text() == "mine"
 
 
+@pytest.mark.not_quick
 def test_the_way_of_the_readme_on_the_bundled_snapshot(here, capsys):
     run(capsys, "demo")
 
@@ -133,6 +137,7 @@ def test_the_way_of_the_readme_on_the_bundled_snapshot(here, capsys):
     assert (verified.code, verified.out.split(":")[0]) == (3, "not-started")
 
 
+@pytest.mark.not_quick
 def test_an_objection_of_the_checker_is_heard(here, capsys, monkeypatch):
     def object_to(*_):
         return (Finding(rule="rack", where=Where(), message="too close"),)

@@ -407,6 +407,7 @@ def test_the_preview_shows_the_stage_and_no_throttle(tmp_path, capsys):
     assert "Throttle" not in shown.out
 
 
+@pytest.mark.not_quick
 @settings(max_examples=25, deadline=None)
 @given(
     st.lists(

@@ -161,6 +161,7 @@ def what_runs(cluster: SimulatedAdmin, plan: Path) -> tuple[int, int]:
     return moving, sum(len(one.future) for one in dirs)
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("stage", STAGES)
 def test_an_interruption_says_what_runs_and_the_same_command_goes_on(
     tmp_path, monkeypatch, capsys, stage, interrupt

@@ -25,6 +25,7 @@ def leaders(cluster, count):
     return [found["t", number].leader for number in range(count)]
 
 
+@pytest.mark.not_quick
 @settings(max_examples=50, deadline=None)
 @given(plans(), st.integers(0, 12))
 def test_all_is_as_before_from_wherever_the_run_was_left(tmp_path_factory, found, stop):
@@ -45,6 +46,7 @@ def test_all_is_as_before_from_wherever_the_run_was_left(tmp_path_factory, found
     assert cluster.reassignments() == {}
 
 
+@pytest.mark.not_quick
 @settings(max_examples=30, deadline=None)
 @given(plans(), st.integers(0, 8), st.integers(0, 6))
 def test_a_rollback_that_is_interrupted_goes_on(tmp_path_factory, found, stop, again):
@@ -64,6 +66,7 @@ def test_a_rollback_that_is_interrupted_goes_on(tmp_path_factory, found, stop, a
     assert throttles(cluster) == {}
 
 
+@pytest.mark.not_quick
 @settings(max_examples=30, deadline=None)
 @given(plans(), st.lists(st.tuples(
     st.sampled_from(["cut", "answers", "requests"]), st.integers(0, 60),

@@ -497,6 +497,7 @@ def test_a_run_that_stopped_anywhere_is_cancelled_and_rolled_back(num_events, tm
     assert np.array_equal(after.partitions.leader_idx, before.partitions.leader_idx)
 
 
+@pytest.mark.not_quick
 def test_a_rollback_that_is_interrupted_between_its_own_lists_goes_on(tmp_path):
     job, cluster = job_on_a_cluster(tmp_path)
     before = cluster.snapshot().to_state()
@@ -515,6 +516,7 @@ def test_a_rollback_that_is_interrupted_between_its_own_lists_goes_on(tmp_path):
     assert np.array_equal(after.replicas.broker_idx, before.replicas.broker_idx)
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("broker", [1, 2, 3])
 def test_a_broker_that_dies_during_a_rollback_and_returns_gets_its_replicas(
     broker, tmp_path

@@ -136,6 +136,7 @@ def naive(before, after):
     }
 
 
+@pytest.mark.not_quick
 @settings(max_examples=40)
 @given(documents(), documents())
 def test_any_two_snapshots_are_compared_as_a_naive_look_does(before, other):

@@ -208,6 +208,7 @@ def test_taking_in_again_changes_nothing(tmp_path):
     assert files_of(fleet) == before
 
 
+@pytest.mark.not_quick
 def test_a_killed_run_is_completed_by_the_next(tmp_path, monkeypatch):
     folder = tmp_path / "dumps"
     mixed_dumps(folder)

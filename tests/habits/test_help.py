@@ -94,6 +94,7 @@ def test_quiet_in_the_environment_is_taken(switch, monkeypatch, capsys, tmp_path
     assert (outcome.code, outcome.err) == (0, "")
 
 
+@pytest.mark.not_quick
 def test_verbose_says_what_is_done(capsys, tmp_path, monkeypatch):
     # As users search so small a cluster: nothing has to be compiled first.
     monkeypatch.setattr("placement.core.search.compilation.PLAIN_ITEMS", 4000)

@@ -178,6 +178,7 @@ def test_many_rounds_are_worth_compiling_for(monkeypatch, has_rounds):
     assert is_waiting == has_rounds
 
 
+@pytest.mark.not_quick
 def test_waiting_for_the_compiler_is_said(monkeypatch, capsys):
     monkeypatch.setattr(
         "planner.plan.run.make_plan.needs_compiling", lambda _, **__: True
@@ -230,6 +231,7 @@ def read(terminal):
         return b""
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize(
     ("environment", "is_coloured"),
     [
@@ -249,6 +251,7 @@ def test_words_are_coloured_on_terminals_alone(environment, is_coloured):
     assert ("\x1b[" in words.replace("\x1b[K", "")) == is_coloured
 
 
+@pytest.mark.not_quick
 def test_nothing_is_coloured_in_a_pipe():
     done = subprocess.run(
         [COMMAND, "snapshot", "show", "none.json"],
@@ -262,6 +265,7 @@ def test_nothing_is_coloured_in_a_pipe():
     assert "\x1b" not in done.stdout + done.stderr
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("closed", ["stdout", "stderr"])
 def test_a_reader_that_goes_away_is_no_error(closed, tmp_path):
     reading, writing = os.pipe()
@@ -277,6 +281,7 @@ def test_a_reader_that_goes_away_is_no_error(closed, tmp_path):
     assert not done.stderr
 
 
+@pytest.mark.not_quick
 def test_ctrl_c_ends_a_command_that_waits_and_leaves_nothing(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(60)
@@ -438,6 +443,7 @@ def test_other_threads_never_wait():
     assert handlers == [signal.default_int_handler]
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize(
     "words",
     [

@@ -204,6 +204,7 @@ def test_lists_are_exchanged_as_a_whole_or_not_at_all(state: ClusterState, rando
     assert is_done == found.has_met_rules
 
 
+@pytest.mark.not_quick
 @given(
     clusters(min_brokers=2, all_live=True),
     st.randoms(use_true_random=False),

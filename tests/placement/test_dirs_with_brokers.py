@@ -94,6 +94,7 @@ def test_brokers_without_log_dirs_named_go_by_their_sums():
     assert names(placed) == ([1], [])
 
 
+@pytest.mark.not_quick
 def test_what_fits_no_log_dir_at_all_is_proven_to_have_no_plan():
     case = Case([60, 50], [[0], [2]], [[0], [0]], [[100], [50, 50], [100]])
 

@@ -1,6 +1,7 @@
 """Load that moves from other brokers to those that stay, and is shared by them."""
 
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def test_all_of_a_removed_broker_is_shared_by_the_others():
     assert evacuated_load(draft, state.partitions.leader_idx)[DISK] == 30 + 10
 
 
+@pytest.mark.not_quick
 @settings(max_examples=60)
 @given(
     clusters(min_brokers=2),

@@ -53,6 +53,7 @@ def usable(state: ClusterState) -> list[int]:
     return found
 
 
+@pytest.mark.not_quick
 @settings(max_examples=25)
 @given(
     clusters(max_topics=2),
@@ -86,6 +87,7 @@ def test_a_new_topic_is_legal_and_moves_nothing(state, count, factor, expected):
         assert rules <= (set() if led else {"excluded"})
 
 
+@pytest.mark.not_quick
 @settings(max_examples=25)
 @given(clusters(max_topics=2, all_live=True), st.integers(1, 5), st.data())
 def test_partitions_are_added_behind_those_that_exist(state, more, data):
@@ -108,6 +110,7 @@ def test_partitions_are_added_behind_those_that_exist(state, more, data):
         assert old_lists(after)[state.name_of(p)] == state.brokers_of(p)
 
 
+@pytest.mark.not_quick
 @settings(max_examples=25)
 @given(
     st.lists(st.integers(0, 6), min_size=2, max_size=4),

@@ -76,6 +76,7 @@ def test_no_topic_piles_up_and_nothing_more_is_copied(family: str, seed: int):
     assert near.cost.value <= far.cost.value * 1.05
 
 
+@pytest.mark.not_quick
 def test_new_brokers_get_some_of_every_topic_not_all_of_a_few():
     instance = make_instance("a'", SIZES["M"], seed=3, band=0.05)
     found = {

@@ -18,6 +18,7 @@ def again(planned, request):
     return make(planned.plan.placed.reassignment.after(), request)
 
 
+@pytest.mark.not_quick
 @settings(max_examples=80)
 @given(clusters(min_brokers=3), st.sampled_from(["rebalance", "remove-brokers"]))
 def test_small_clusters(state, goal):

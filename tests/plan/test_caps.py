@@ -213,6 +213,7 @@ def has_too_few(state, finding) -> bool:
     return bool(state.replication_factor[p] < least)
 
 
+@pytest.mark.not_quick
 @settings(max_examples=40)
 @given(clusters(min_brokers=3), st.integers(0, 30))
 def test_the_cap_between_racks_holds_for_any_cluster(state, cap: int):

@@ -27,6 +27,7 @@ def test_a_plan_that_was_cut_says_so_and_keeps_the_rules():
     assert planned.plan.settings["deadline"] == 1e-6
 
 
+@pytest.mark.not_quick
 def test_a_plan_that_had_time_is_not_cut():
     planned = planned_for(DOCUMENT, "rebalance", deadline=3600.0)
 

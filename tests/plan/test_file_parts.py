@@ -55,6 +55,7 @@ def moved(state: ClusterState) -> list[list[int]]:
     return [[1004 if b == 1003 else b for b in row] for row in lists]
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize(("count", "parts"), [(1203, 0), (1204, 2), (2600, 3)])
 def test_no_file_of_a_wave_makes_a_throttle_list_too_long(count, parts):
     state = wide_state(count, size_bytes=1)
@@ -113,6 +114,7 @@ def test_the_files_of_a_plan_are_cut_too(wide):
         assert cut == json.loads(files[f"{name}.json"])["partitions"]
 
 
+@pytest.mark.not_quick
 def test_check_reads_the_parts_of_a_wave(capsys, wide, tmp_path):
     _, snapshot = wide
     plan = tmp_path / "plan"
@@ -158,6 +160,7 @@ def test_the_checker_finds_a_list_that_kafka_cannot_store(told, messages):
     assert all(one.where.topic == "wide" for one in found)
 
 
+@pytest.mark.not_quick
 def test_one_partition_alone_cannot_be_cut():
     many = list(range(1000, 6000))
     now, then = {("t", 0): many}, {("t", 0): [*many[:-1], 9]}

@@ -109,6 +109,7 @@ def test_files_tell_one_story(goal, tmp_path):
     )
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("goal", GOALS)
 def test_moves_name_racks_and_sizes(goal, tmp_path):
     document = skewed_document()

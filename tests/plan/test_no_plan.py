@@ -182,6 +182,7 @@ def test_no_plan_exists_and_each_suggestion_makes_one(document, goal, options, w
         assert suggestion["message"][1:] in message
 
 
+@pytest.mark.not_quick
 def test_full_disks_are_emptied_as_far_as_can_be():
     made = planned_for(FULL)
 
@@ -250,6 +251,7 @@ def test_infeasible_iff_brute_force_finds_nothing(drawn):
         assert (found.status in MET) == is_possible
 
 
+@pytest.mark.not_quick
 @settings(max_examples=40, deadline=None)
 @given(asked())
 def test_every_suggestion_makes_a_plan(drawn):
@@ -264,6 +266,7 @@ def test_every_suggestion_makes_a_plan(drawn):
         assert again.solution.status in MET, remedy
 
 
+@pytest.mark.not_quick
 def test_thresholds_that_are_raised_are_of_the_resource_that_is_short():
     made = planned_for(FULL)
     infeasible_set = made.plan.infeasible_set

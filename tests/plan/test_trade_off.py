@@ -56,6 +56,7 @@ def test_where_nothing_is_to_be_copied_there_is_one_point():
     assert len(list(trade_off_lines(curve))) == 2
 
 
+@pytest.mark.not_quick
 def test_the_command_shows_it_in_both_forms(capsys, tmp_path, monkeypatch):
     write_document(DOCUMENT, tmp_path / "s.json")
     monkeypatch.chdir(tmp_path)

@@ -252,6 +252,7 @@ def test_an_option_that_makes_no_sense_is_refused(capsys, snapshot, options):
     assert options[0] in outcome.err
 
 
+@pytest.mark.not_quick
 def test_a_screen_with_waves_fits_and_says_what_is_proven(
     capsys, monkeypatch, tmp_path
 ):

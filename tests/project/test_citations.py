@@ -56,6 +56,7 @@ def test_citations_of_pages_name_headings_that_exist(root, sources, headings):
     assert not unknown
 
 
+@pytest.mark.not_quick
 def test_no_source_names_a_document_outside_the_repository(root, sources):
     here = {path.name for path in (*root.glob("*.md"), *(root / "docs").glob("*.md"))}
 

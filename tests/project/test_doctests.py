@@ -17,6 +17,7 @@ def modules() -> list[str]:
     return [name for name in found if not name.endswith("__main__")]
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize(
     "package",
     ["placement", "assignment", pytest.param("planner", marks=pytest.mark.slow)],

@@ -101,6 +101,7 @@ def test_no_modules_import_each_other():
     assert cycles(edges) == []
 
 
+@pytest.mark.not_quick
 def test_no_modules_import_each_other_for_types():
     edges = [(one.importer, one.imported) for one in imports()]
 

@@ -69,6 +69,7 @@ print(h.getObjectiveValue(), flow.optimal_cost())
     assert done.stdout == "4.0 6\n", done.stderr
 
 
+@pytest.mark.not_quick
 def test_imports_go_one_way(root):
     done = subprocess.run(
         [Path(sys.executable).with_name("lint-imports"), "--no-cache"],

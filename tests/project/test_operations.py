@@ -72,6 +72,7 @@ def test_other_texts_are_left_alone(source):
     assert list(choices_by_name(source)) == []
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_operation_is_chosen_by_its_name(package):
     found = [

@@ -107,6 +107,7 @@ def test_where_nothing_tells_there_is_no_commit(missing, checkout, monkeypatch):
     assert read_commit(checkout) is None
 
 
+@pytest.mark.not_quick
 def test_wheels_tell_the_commit_and_are_the_same_each_time(checkout, tmp_path):
     commit = read_commit(checkout)
 
@@ -117,6 +118,7 @@ def test_wheels_tell_the_commit_and_are_the_same_each_time(checkout, tmp_path):
     assert git(checkout, "status", "--porcelain") == ""
 
 
+@pytest.mark.not_quick
 def test_a_wheel_from_an_sdist_tells_the_commit_without_git(
     checkout, tmp_path, monkeypatch
 ):

@@ -72,6 +72,7 @@ def place_of(name, folder):
     return folder / "sized.json" if name == "size" else folder
 
 
+@pytest.mark.not_quick
 @EVERY
 def test_a_command_writes_its_report_where_o_writes(capsys, tmp_path, words, name):
     folder = tmp_path / "out"
@@ -96,6 +97,7 @@ def test_a_command_writes_its_report_where_o_writes(capsys, tmp_path, words, nam
         assert hostile not in page
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_folder_has_the_document_and_its_page_is_that_of_report(
     capsys, tmp_path, words, name
@@ -116,6 +118,7 @@ def test_the_folder_has_the_document_and_its_page_is_that_of_report(
     assert document == expected
 
 
+@pytest.mark.not_quick
 def test_the_report_of_a_score_is_that_of_its_snapshot(capsys, tmp_path, words):
     run(capsys, *words["score"], "-o", tmp_path / "out", "--report")
 
@@ -169,6 +172,7 @@ def test_a_file_in_the_place_of_a_folder_is_named(capsys, tmp_path, words):
     assert "the answer cannot be written: Not a directory" in outcome.err
 
 
+@pytest.mark.not_quick
 def test_a_folder_of_scores_is_replaced_with_and_without_its_report(
     capsys, tmp_path, words
 ):

@@ -49,6 +49,7 @@ def test_a_printed_document_has_a_report(capsys, tmp_path, commands, name):
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.not_quick
 def test_scenarios_are_drawn_beside_today_and_their_names_are_text(
     capsys, tmp_path, commands
 ):

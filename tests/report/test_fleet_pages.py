@@ -171,6 +171,7 @@ def test_the_chart_of_scores_has_the_numbers_of_the_score(capsys, tmp_path):
     assert verdict(page) == "Brokers are over a threshold: 1 cluster (orders-eu)."
 
 
+@pytest.mark.not_quick
 def test_the_same_tables_give_the_same_bytes_however_they_are_cut(capsys, tmp_path):
     rows = [overview_of(f"c{n}", max_disk_use=n % 7 / 10) for n in range(50)]
     write(tmp_path / "a", "overview", rows, SCHEMA)

@@ -29,6 +29,7 @@ def test_pictures_have_the_numbers_of_the_document(document):
     assert sweep.threshold == [row["least_max_over_mean"] for row in document["sweep"]]
 
 
+@pytest.mark.not_quick
 def test_many_partitions_and_counts_are_drawn_in_part():
     document = planner.keys_skew(KEYS, partitions=100, sweep=range(1, 101)).document
 

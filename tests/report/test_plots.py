@@ -90,6 +90,7 @@ def test_score_draws_the_brokers_below_its_screen(capsys):
     assert max(map(cell_width, more.splitlines())) <= 80
 
 
+@pytest.mark.not_quick
 def test_a_plan_draws_before_and_after(capsys):
     plain = run(capsys, "plan", "rebalance", SNAPSHOT_FILE).out
 

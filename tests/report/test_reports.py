@@ -47,6 +47,7 @@ def test_a_page_runs_its_own_style_and_script_and_loads_nothing(page):
     check_page(page)
 
 
+@pytest.mark.not_quick
 def test_a_report_has_the_words_of_the_screen(capsys, page):
     screen = run(capsys, "plan", "rebalance", SNAPSHOT_FILE, "--waves").out
     joined = " ".join(screen.split())
@@ -61,6 +62,7 @@ def test_a_report_has_the_words_of_the_screen(capsys, page):
     assert "rebalance, band 10 %: optimal. " in page
 
 
+@pytest.mark.not_quick
 def test_a_report_of_the_folder_and_its_snapshot_is_the_one_in_the_folder(
     capsys, plan_folder, page, tmp_path
 ):
@@ -73,6 +75,7 @@ def test_a_report_of_the_folder_and_its_snapshot_is_the_one_in_the_folder(
     assert again.read_text(encoding="utf-8") == page
 
 
+@pytest.mark.not_quick
 def test_a_plan_that_was_not_checked_is_not_said_to_be(capsys, plan_folder, tmp_path):
     written = tmp_path / "plan.html"
 
@@ -255,6 +258,7 @@ def test_charts_are_saved_as_svg_and_png_without_a_browser(
     assert "shade: band" in svg
 
 
+@pytest.mark.not_quick
 def test_a_report_of_several_snapshots_keeps_them_apart(capsys, tmp_path):
     written = tmp_path / "x.html"
 
@@ -267,6 +271,7 @@ def test_a_report_of_several_snapshots_keeps_them_apart(capsys, tmp_path):
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.not_quick
 def test_a_score_report_has_the_words_of_the_screen(capsys, tmp_path):
     run(capsys, "report", SNAPSHOT_FILE, "-o", tmp_path / "x.html")
     screen = " ".join(run(capsys, "score", SNAPSHOT_FILE).out.split())
@@ -317,6 +322,7 @@ def test_of_very_many_moves_the_largest_are_shown_in_their_order():
     assert all(moves[number].size_bytes <= least for number in left_out)
 
 
+@pytest.mark.not_quick
 def test_the_largest_report_stays_below_five_megabytes():
     racks = ["r" * 100, "s" * 100, "t" * 100]
     moves = [

@@ -253,6 +253,7 @@ def test_no_broker_of_any_cluster_holds_both(state):
         assert not mixed(after(made), "t0=t1.*") & set(live)
 
 
+@pytest.mark.not_quick
 @settings(max_examples=10)
 @given(grown(without=("tight", "dead", "offline")))
 def test_what_is_apart_stays_so_without_a_move(state):

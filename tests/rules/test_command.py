@@ -34,6 +34,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize(("options", "rule"), OPTIONS)
 def test_check_holds_a_plan_to_the_rules_it_was_made_under(
     options, rule, folder, capsys

@@ -101,6 +101,7 @@ def test_every_default_goal_is_met_for_few_bytes_as_well(name):
     assert not [finding for finding in made.findings if not finding.existing]
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("name", cruise_control.NAMES)
 def test_what_its_own_plan_misses_is_counted(name):
     theirs = cruise_control.read_plan(name)

@@ -44,6 +44,7 @@ def wrong_goals(made):
     return {one.rule for one in made.findings if one.rule in named and not one.soft}
 
 
+@pytest.mark.not_quick
 def test_a_band_that_cannot_be_met_is_no_plan():
     state = make_state([[0], [0], [1]], size_bytes=[3, 3, 2], racks="ab")
     options = {"resources": "disk", "band": ["0"]}
@@ -207,6 +208,7 @@ def test_leaders_are_counted_by_the_first_of_each_list_even_out_of_sync():
     assert told == (set(), set())
 
 
+@pytest.mark.not_quick
 @given(
     st.lists(st.permutations(range(4)), min_size=1, max_size=12),
     st.sampled_from([0.1, 0.5, 1.8]),

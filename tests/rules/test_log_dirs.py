@@ -48,6 +48,7 @@ def wrong(made):
     return {finding.rule for finding in made.findings if finding.is_wrong}
 
 
+@pytest.mark.not_quick
 def test_a_band_of_log_dirs_that_is_hard_and_out_of_reach_is_no_plan():
     state = on_two(3, 3, 2, where="aab")
 

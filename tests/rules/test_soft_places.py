@@ -192,6 +192,7 @@ def test_as_few_bundles_part_as_have_no_room():
     assert made.is_ok
 
 
+@pytest.mark.not_quick
 @settings(max_examples=30)
 @given(
     st.lists(st.tuples(*[st.integers(0, 2)] * 2), min_size=1, max_size=2),
@@ -250,6 +251,7 @@ def test_replicas_change_racks_for_a_capacity_and_no_more_than_that_takes():
     assert num_changed(lists_of(state), after(made), "aab") == note.have == 1
 
 
+@pytest.mark.not_quick
 @settings(max_examples=30)
 @given(st.data())
 def test_racks_changed_are_as_few_as_in_any_placement(data):

@@ -72,6 +72,7 @@ def test_workers_are_forked_with_their_libraries_loaded(spark):
     assert len(found) > 1
 
 
+@pytest.mark.not_quick
 def test_libraries_that_workers_share_start_no_threads_but_those_of_jemalloc():
     code = (
         "from pathlib import Path\n"

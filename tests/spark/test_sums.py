@@ -111,6 +111,7 @@ def other_parcels(tables, grounds):
     return [*seeds([key]), *packed(key, "listed", names, buckets=grounds.buckets(key))]
 
 
+@pytest.mark.not_quick
 @settings(max_examples=40)
 @given(
     documents().map(tamed),

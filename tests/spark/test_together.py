@@ -115,6 +115,7 @@ def tables_from(judged):
     return by_place(scores), sorted(problems, key=repr)
 
 
+@pytest.mark.not_quick
 @settings(max_examples=60)
 @given(fleets(), st.booleans())
 def test_snapshots_summed_together_score_as_each_alone(fleet, is_whole):

@@ -422,6 +422,7 @@ def test_other_screens_begin_with_what_is_wrong(capsys, tmp_path, command: str):
     assert f"see kafka-planner status {path}" in text
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("command", HEADED)
 def test_where_nothing_is_wrong_nothing_is_said(capsys, command: str):
     text = run(capsys, *command.split(), SNAPSHOT_FILE).out

@@ -287,6 +287,7 @@ def test_what_cannot_be_written_is_a_message(client, output):
     assert (output / "mine").read_text() == "notes"
 
 
+@pytest.mark.not_quick
 def test_hostile_names_stay_text(made, output, tmp_path):
     client = made(hostile_snapshot(tmp_path / "s.json"), output)
     state = UiState(({"change": "lose", "racks": [HOSTILE[0]]},))

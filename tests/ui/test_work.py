@@ -50,6 +50,7 @@ def wait_for_words(job, words):
         time.sleep(0.01)
 
 
+@pytest.mark.not_quick
 def test_a_newer_plan_stops_the_older_one_at_once(working):
     work = working(patient)
     first = work.ask(Order(traffic(1.1)))
@@ -63,6 +64,7 @@ def test_a_newer_plan_stops_the_older_one_at_once(working):
     assert outcome_of(second) is STOPPED
 
 
+@pytest.mark.not_quick
 def test_a_folder_is_written_although_a_newer_plan_is_asked_for(working, tmp_path):
     work = working(patient)
     written = work.ask(Order(traffic(1.1), tmp_path))
@@ -87,6 +89,7 @@ def test_a_process_that_does_not_stop_is_ended(working):
     assert process.exitcode is not None
 
 
+@pytest.mark.not_quick
 def test_a_process_that_ends_is_replaced(working):
     work = working(mortal)
 
@@ -115,6 +118,7 @@ def test_a_real_plan_is_stopped_and_made_again(snapshot):
         session.close()
 
 
+@pytest.mark.not_quick
 def test_answers_are_kept_for_undo_and_the_oldest_are_dropped(snapshot, working):
     session = Session(snapshot, working(patient))
     first = session.answer(traffic(1.0), starts=False)

@@ -157,6 +157,7 @@ def test_nothing_is_written_over_what_is_no_plan(capsys, files, tmp_path):
     assert [path.name for path in (tmp_path / "out").iterdir()] == [other.parent.name]
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize(
     ("changes", "code"),
     [

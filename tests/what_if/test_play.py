@@ -304,6 +304,7 @@ def test_an_unchanged_variant_holds_all_that_was_there():
     assert not variant_of(state).data.any()
 
 
+@pytest.mark.not_quick
 @pytest.mark.parametrize("traffic", [1.0, 20.0, 90.0])
 def test_points_that_are_not_planned_have_no_plan(traffic: float):
     """What a sweep leaves out, for no placement does, planning does not find either."""
