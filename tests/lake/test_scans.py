@@ -83,6 +83,61 @@ def test_figures_are_those_of_the_rows(
     assert differences(in_memory(snapshots), scores) == []
 
 
+def test_delta_tables_by_day_are_decoded(lake):
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from planner.spark.io.fleet_opening import fleet_of_snapshots
+    from planner.spark.scans.parquet_scans import plain_scan
+    from planner.spark.scans.small_tables import small_table
+    from planner.spark.scoring.broadcast.broadcast_columns import GROUND_COLUMNS
+    from planner.spark.scoring.map_side.partition_batches import columns_read
+
+    snapshots = [skewed_snapshot(), snapshot("small")]
+    fleet = fleet_of_snapshots(lake, snapshots)
+    lake.sql("CREATE SCHEMA IF NOT EXISTS by_day")
+    tables = {}
+    for name, table in fleet.tables().items():
+        known = [column for column, kind in table.dtypes if kind != "void"]
+        daily = table.select(*known, F.to_date("taken_at").alias("date"))
+        writer = daily.write.format("delta").partitionBy("date").mode("overwrite")
+        writer.saveAsTable(f"by_day.{name}")
+        tables[name] = lake.table(f"by_day.{name}")
+    opened = replace(fleet, **tables).canonical()
+
+    assert plain_scan(columns_read(opened)) is not None
+    for name, columns in GROUND_COLUMNS.items():
+        assert small_table(opened.tables()[name], dict.fromkeys(columns)) is not None
+    assert differences(in_memory(snapshots), scored(opened)) == []
+
+
+def test_small_iceberg_tables_are_read_by_the_driver(lake):
+    from planner.spark.io.fleet_opening import fleet_of_snapshots
+    from planner.spark.scans.small_tables import small_table
+    from planner.spark.scoring.broadcast.broadcast_columns import GROUND_COLUMNS
+
+    snapshots = [skewed_snapshot(), snapshot("small")]
+    fleet = fleet_of_snapshots(lake, snapshots)
+    lake.sql("CREATE SCHEMA IF NOT EXISTS ice.small")
+    tables = {}
+    for name, table in fleet.tables().items():
+        known = [column for column, kind in table.dtypes if kind != "void"]
+        table.select(known).writeTo(f"ice.small.{name}").using("iceberg").create()
+        tables[name] = lake.table(f"ice.small.{name}")
+    opened = replace(fleet, **tables).canonical()
+
+    for name, columns in GROUND_COLUMNS.items():
+        assert small_table(opened.tables()[name], dict.fromkeys(columns)) is not None
+    assert differences(in_memory(snapshots), scored(opened)) == []
+
+    # The same name inside a column, and another field.
+    lake.sql("ALTER TABLE ice.small.clusters DROP COLUMN rates.source")
+    lake.sql("ALTER TABLE ice.small.clusters ADD COLUMN rates.source string")
+    other = replace(opened, clusters=lake.table("ice.small.clusters")).canonical()
+    wanted = dict.fromkeys(GROUND_COLUMNS["clusters"])
+    assert small_table(other.clusters, wanted) is None
+    assert differences(in_memory(snapshots), scored(other)) == []
+
+
 def test_another_version_is_read_as_it_was(lake, schema):
     from planner.spark.scans.parquet_scans import plain_scan
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import types as T  # noqa: N812
 
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.io.fleet_files import KEY, TIME, selected_columns
@@ -14,6 +15,8 @@ from planner.spark.scans.parquet_scans import ParquetScan, plain_scan
 
 MOST_BYTES, MOST_ROWS = 1 << 22, 100_000
 """Most bytes of all files of a table, and most rows: some 50 MB of memory."""
+
+_NESTED = (T.StructType, T.MapType, T.ArrayType)
 
 
 def small_table(table: DataFrame, wanted: Mapping[str, Any]) -> list[ArrowTable] | None:
@@ -51,7 +54,7 @@ def small_table(table: DataFrame, wanted: Mapping[str, Any]) -> list[ArrowTable]
 def _read(
     table: DataFrame, scan: ParquetScan, wanted: Mapping[str, Any]
 ) -> Iterator[ArrowTable]:
-    kinds = _arrow_kinds(table)
+    kinds = {field.name: field.dataType for field in table.schema}
     for path in scan.paths:
         with open_file(table.sparkSession, path) as opened:
             (rows,) = decoded(path, opened, scan)
@@ -66,15 +69,6 @@ def _read(
         yield found
 
 
-def _arrow_kinds(table: DataFrame) -> Mapping[str, pa.DataType]:
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    return {
-        field.name: to_arrow_type(field.dataType, timezone="UTC")
-        for field in table.schema
-    }
-
-
 def _with_constants(rows: ArrowTable, scan: ParquetScan) -> ArrowTable:
     for name, value in scan.constants.items():
         kind = pa.string() if name == KEY[0] else TIME
@@ -83,7 +77,7 @@ def _with_constants(rows: ArrowTable, scan: ParquetScan) -> ArrowTable:
 
 
 def _is_alike(
-    found: pa.Field, kind: pa.DataType, ids: Mapping[str, int] | None, place: str
+    found: pa.Field, kind: T.DataType, ids: Mapping[str, int] | None, place: str
 ) -> bool:
     """
     Return whether Arrow reads the fields of a column that Spark reads.
@@ -100,25 +94,25 @@ def _is_alike(
         Place of the field, as Iceberg names it.
     """
     given = found.type
-    if pa.types.is_struct(given) and pa.types.is_struct(kind):
+    if pa.types.is_struct(given) and isinstance(kind, T.StructType):
         mine = [given.field(n) for n in range(given.num_fields)]
-        return {each.name for each in mine} == {each.name for each in kind} and all(
+        return {each.name for each in mine} == {*kind.names} and all(
             _has_id(each, ids, f"{place}.{each.name}")
-            and _is_alike(each, kind.field(each.name).type, ids, f"{place}.{each.name}")
+            and _is_alike(each, kind[each.name].dataType, ids, f"{place}.{each.name}")
             for each in mine
         )
-    if pa.types.is_map(given) and pa.types.is_map(kind):
-        key = _is_alike(given.key_field, kind.key_type, ids, f"{place}.key")
+    if pa.types.is_map(given) and isinstance(kind, T.MapType):
+        key = _is_alike(given.key_field, kind.keyType, ids, f"{place}.key")
         return key and _is_alike(
-            given.item_field, kind.item_type, ids, f"{place}.value"
+            given.item_field, kind.valueType, ids, f"{place}.value"
         )
-    if pa.types.is_list(given) and pa.types.is_list(kind):
+    if pa.types.is_list(given) and isinstance(kind, T.ArrayType):
         inside = f"{place}.element"
-        return _is_alike(given.value_field, kind.value_type, ids, inside)
-    if pa.types.is_nested(given) or pa.types.is_nested(kind):
+        return _is_alike(given.value_field, kind.elementType, ids, inside)
+    if pa.types.is_nested(given) or isinstance(kind, _NESTED):
         return False
     # Some programs write texts as bytes.
-    return bool(pa.types.is_binary(given) == pa.types.is_binary(kind))
+    return bool(pa.types.is_binary(given)) == isinstance(kind, T.BinaryType)
 
 
 def _has_id(field: pa.Field, ids: Mapping[str, int] | None, place: str) -> bool:
