@@ -317,3 +317,25 @@ def test_points_that_are_not_planned_have_no_plan(traffic: float):
     if swept["shortfalls"] and swept["is_checked"] is None:
         assert planned["status"] in {"partial", "infeasible"}
     assert (traffic == 90.0) == (swept["is_checked"] is None)
+
+
+def test_a_scenario_that_fills_a_log_dir_does_not_hold():
+    document = skewed_document()
+    broker = document["brokers"][0]
+    [first, second] = broker["log_dirs"]
+    broker["log_dirs"] = [first | {"size_bytes": 10}, second | {"size_bytes": 10**9}]
+    for one in document["brokers"]:
+        one.pop("in_bytes_per_s")
+        one.pop("out_bytes_per_s")
+    snapshot = Snapshot.from_document(document)
+
+    found = played_on(
+        snapshot,
+        scenario("a", {"change": "traffic", "factor": 1.0}, then="nothing"),
+        growth=[{"per_month": 0.1}],
+    )
+
+    [row] = found.scenarios
+    assert "1:/d1" in row["log_dirs_over_threshold"]
+    assert not row["holds"]
+    assert (row["full"]["broker"], row["full"]["days"]) == (1, 0.0)
