@@ -68,6 +68,20 @@ def folder(tmp_path):
     return tmp_path
 
 
+def test_topics_with_remote_storage_are_tiered():
+    rows = [
+        one | {"remote-storage-enabled": one["topic"] == "orders"}
+        for one in STATE["KafkaPartitionState"]["other"]
+    ]
+    document = changed(STATE, "KafkaPartitionState", "other", to=rows)
+
+    topics = imported(read_cluster_state(encoded(document), file="state"))["topics"]
+
+    storages = {name: one.get("storage") for name, one in topics.items()}
+    assert storages.pop("orders") == "tiered"
+    assert set(storages.values()) == {None}
+
+
 def test_a_folder_of_answers_is_a_cluster(folder):
     document = imported(*read_cruise_control(folder))
 
