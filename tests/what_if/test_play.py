@@ -339,3 +339,23 @@ def test_a_scenario_that_fills_a_log_dir_does_not_hold():
     assert "1:/d1" in row["log_dirs_over_threshold"]
     assert not row["holds"]
     assert (row["full"]["broker"], row["full"]["days"]) == (1, 0.0)
+
+
+def test_what_a_failed_log_dir_held_is_what_must_move():
+    lose = {"change": "lose", "log_dirs": ["1:/d1"]}
+    snapshot = skewed()
+    held = [
+        each
+        for each in snapshot.partitions.to_pylist()
+        if any(
+            place == (1, "/d1")
+            for place in zip(each["replicas"], each["log_dirs"], strict=True)
+        )
+    ]
+
+    [row] = played(scenario("a", lose, then="needed")).scenarios
+
+    assert row["copies"]["replicas"] == len(held) > 0
+    assert row["copies"]["bytes"] == sum(each["size_bytes"] for each in held)
+    assert row["violations"]["under_replicated"] == 0
+    assert row["is_checked"]
