@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from placement.array_types import BoolArray, BytesArray
+from placement.array_types import BoolArray, BytesArray, RateArray
 from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
@@ -74,7 +74,9 @@ def has_several_log_dirs(state: ClusterState) -> BoolArray:
     return several
 
 
-def full_log_dirs(state: ClusterState, threshold: float | None) -> BoolArray:
+def full_log_dirs(
+    state: ClusterState, threshold: float | RateArray | None
+) -> BoolArray:
     """
     Return ``(D,)`` true for log dirs over a threshold, where a broker has several.
 
@@ -83,7 +85,7 @@ def full_log_dirs(state: ClusterState, threshold: float | None) -> BoolArray:
     state
         The cluster.
     threshold
-        Usable fraction of a log dir; `None`: no limit.
+        Usable fraction of each log dir, or ``(D,)`` fractions; `None`: no limit.
     """
     several = has_several_log_dirs(state)
     if threshold is None or not several.any():
