@@ -146,6 +146,17 @@ def test_a_plan_that_empties_a_voter_says_so(capsys, tmp_path: Path):
     assert "broker 4 is also" not in words
 
 
+def test_the_vote_of_a_broker_that_is_treated_as_gone_is_named(capsys, tmp_path: Path):
+    given = cluster(voters(None, None, None), {3: "fenced"})
+    path = write_document(given, tmp_path / "s.json")
+
+    outcome = run(capsys, "plan", "fix", path, "--lost", "3")
+
+    words = " ".join(outcome.out.split())
+    assert "broker 3 is also one of 3 voters" in words
+    assert "vote in its place if it does not return" in words
+
+
 def test_the_losses_that_a_plan_survives_include_the_controllers(
     capsys, tmp_path: Path
 ):
