@@ -214,7 +214,9 @@ def figures_of(
     holds = state.brokers.is_live & ~np.isin(state.brokers.ids, sorted(leaving))
     members = Members(holds=holds, leads=holds & state.brokers.may_lead)
     usual = weigh(state)
-    weights = serving_weights(state, usual) if is_gone else usual
+    weights = usual
+    if is_gone:
+        weights = _without_lost_bytes(state, serving_weights(state, usual))
     measured = _measured(state, weights, members, assumptions)
     score = score_of(measured)
     on_return = _measured(state, usual, members, assumptions) if is_gone else measured
@@ -253,6 +255,16 @@ def figures_of(
             )
         ),
     )
+
+
+def _without_lost_bytes(state: ClusterState, weights: Weights) -> Weights:
+    """Return the weights without bytes of replicas in failed log dirs."""
+    of, is_lost = state.replicas.partition_idx, state.is_offline
+    if not is_lost.any():
+        return weights
+    size = weights.replica[of, RESOURCES.index(Resource.DISK)]
+    own = weights.own if len(weights.own) else np.zeros_like(size)
+    return replace(weights, own=np.where(is_lost, -size, own))
 
 
 def _measured(

@@ -359,3 +359,29 @@ def test_what_a_failed_log_dir_held_is_what_must_move():
     assert row["copies"]["bytes"] == sum(each["size_bytes"] for each in held)
     assert row["violations"]["under_replicated"] == 0
     assert row["is_checked"]
+
+
+def test_what_is_lost_with_a_log_dir_takes_no_room_in_the_others():
+    document = skewed_document()
+    lost = {"change": "lose", "log_dirs": ["1:/d1"]}
+    on_d2 = sum(
+        each["size_bytes"]
+        for topic in document["topics"]
+        for each in topic["partitions"]
+        for place in zip(each["replicas"], each["log_dirs"], strict=True)
+        if place == (1, "/d2")
+    )
+    size = on_d2 / 0.75
+    for one in document["brokers"]:
+        one["log_dirs"] = [
+            each | {"size_bytes": int(size) if one["id"] == 1 else 10**6}
+            for each in one["log_dirs"]
+        ]
+
+    found = played_on(
+        Snapshot.from_document(document), scenario("a", lost, then="nothing")
+    )
+
+    disk = found.scenarios[0]["resources"]["disk"]
+    assert (disk["broker"], disk["over_threshold"]) == (1, 0)
+    assert disk["max_use"] == pytest.approx(on_d2 / int(size), rel=1e-6)
