@@ -12,7 +12,7 @@ from placement.scenarios.scenario_figures import CAPPED, Figures, Use, Verdict
 from placement.scenarios.scenario_outcome import Outcome
 from planner.plan.documents.plan_document import shortfall_document
 from planner.text.document_numbers import rounded
-from planner.text.format import percent_text
+from planner.text.format import percent_text, plural
 from planner.what_if.changes.prices import Prices
 from planner.what_if.scenario_costs import costs_record
 from planner.what_if.scenario_quorum import quorum_after
@@ -81,6 +81,7 @@ def outcome_document(
         notes=[
             *variant.notes,
             *quorum.notes(),
+            *_left_offline_notes(outcome),
             *_unknown_load_notes(scenario, figures),
         ],
     ).model_dump(by_alias=True)
@@ -107,6 +108,19 @@ def _copies(outcome: Outcome) -> CopiesRecord:
         busiest_broker=None if copying.broker_id < 0 else copying.broker_id,
         cross_rack_bytes=copying.cross_rack_bytes if has_racks else None,
     )
+
+
+def _left_offline_notes(outcome: Outcome) -> Iterator[str]:
+    """Yield a note on replicas in failed log dirs that the plan does not rebuild."""
+    state = outcome.figures.state
+    is_left = state.is_offline & state.brokers.is_live[state.replicas.broker_idx]
+    count = int(is_left.sum())
+    if outcome.placed is not None and outcome.variant.leaving and count:
+        yield (
+            f"not rebuilt, as the plan empties brokers: {plural(count, 'replica')} in "
+            "failed log dirs; lose these in a scenario of its own, and go on from it "
+            "with after"
+        )
 
 
 def _unknown_load_notes(scenario: Scenario | None, figures: Figures) -> Iterator[str]:

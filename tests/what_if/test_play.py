@@ -385,3 +385,18 @@ def test_what_is_lost_with_a_log_dir_takes_no_room_in_the_others():
     disk = found.scenarios[0]["resources"]["disk"]
     assert (disk["broker"], disk["over_threshold"]) == (1, 0)
     assert disk["max_use"] == pytest.approx(on_d2 / int(size), rel=1e-6)
+
+
+def test_replicas_that_a_plan_leaves_in_a_failed_log_dir_are_told():
+    lose = {"change": "lose", "log_dirs": ["2:/d1"]}
+
+    both, first, second = played(
+        scenario("both", lose, FEWER, then="needed"),
+        scenario("first", lose, then="needed"),
+        scenario("second", FEWER, then="needed") | {"after": "first"},
+    ).scenarios
+
+    assert both["violations"]["under_replicated"] > 0
+    assert "not rebuilt, as the plan empties brokers" in both["notes"][0]
+    assert first["notes"] == second["notes"] == []
+    assert second["violations"]["under_replicated"] == 0
