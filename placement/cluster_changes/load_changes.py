@@ -113,7 +113,13 @@ def consume(
     return replace(variant, state=replace(state, partitions=changed))
 
 
-def tier(variant: Variant, chosen: BoolArray, kept_fraction: RateArray) -> Variant:
+def tier(
+    variant: Variant,
+    chosen: BoolArray,
+    kept_fraction: RateArray,
+    most_bytes: RateArray,
+    is_tiered: BoolArray,
+) -> Variant:
     """
     Move the older part of topics to remote storage.
 
@@ -124,20 +130,28 @@ def tier(variant: Variant, chosen: BoolArray, kept_fraction: RateArray) -> Varia
     chosen
         ``(T,)`` true for the topics to change.
     kept_fraction
-        ``(T,)`` fraction of the present bytes that stays on the brokers' disks. From 0
-        to 1.
+        ``(T,)`` bytes on the brokers' disks as a fraction of the present ones; over 1
+        only for topics that are tiered already.
+    most_bytes
+        ``(T,)`` most bytes that a partition may have on a disk; infinite: no limit.
+    is_tiered
+        ``(T,)`` true for topics that are tiered already.
     """
     state = variant.state
     of = chosen[state.partitions.topic_idx]
     ratio = np.where(of, kept_fraction[state.partitions.topic_idx], 1.0)
     size, remote = state.partitions.size_bytes, state.partitions.remote_bytes
-    smaller = with_sizes(variant, np.asarray(size * ratio, dtype=np.float64))
+    most = np.maximum(most_bytes[state.partitions.topic_idx], size)
+    kept = np.asarray(np.minimum(size * ratio, most), dtype=np.float64)
+    changed_sizes = with_sizes(variant, kept)
     known = np.maximum(remote, 0) + np.maximum(size, 0)
     moved = np.where(np.equal(size, UNKNOWN), remote, np.maximum(remote, known))
+    # Topics that are tiered already have their data in remote storage.
+    moved = np.where(is_tiered[state.partitions.topic_idx], remote, moved)
     storage = np.where(chosen, Storage.TIERED, state.topics.storage).astype(np.int8)
-    changed = smaller.state
+    changed = changed_sizes.state
     return replace(
-        smaller,
+        changed_sizes,
         state=replace(
             changed,
             topics=replace(changed.topics, storage=storage),

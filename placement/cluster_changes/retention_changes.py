@@ -7,7 +7,7 @@ partition is larger than retention.bytes, whichever comes first. With tiered sto
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,20 +27,27 @@ NEARLY_FULL = 0.9
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Retention:
     """
-    Retention limits of each topic on the brokers' disks.
+    Retention limits of each topic.
 
     Parameters
     ----------
-    ms
-        ``(T,)`` milliseconds; infinite without a time limit.
-    bytes
-        ``(T,)`` bytes of a partition; infinite without a size limit.
+    ms, bytes
+        ``(T,)`` limits of the brokers' disks: milliseconds, and bytes of a partition;
+        infinite without a limit.
+    total_ms, total_bytes
+        ``(T,)`` limits of all data, remote storage included; those of the disks except
+        for tiered topics with local limits.
+    is_tiered
+        ``(T,)`` true for topics with remote storage.
     is_deleting
         ``(T,)`` true where old segments are deleted, not only compacted.
     """
 
     ms: RateArray
     bytes: RateArray
+    total_ms: RateArray
+    total_bytes: RateArray
+    is_tiered: BoolArray
     is_deleting: BoolArray
 
 
@@ -55,38 +62,63 @@ def retention_of(state: ClusterState, defaults: Mapping[str, str]) -> Retention:
     defaults
         Default configs of the brokers, by broker or topic config name.
     """
-    rows = [
-        _limits(configs, defaults, is_tiered=storage == Storage.TIERED)
-        for configs, storage in zip(
-            state.topics.configs, state.topics.storage.tolist(), strict=True
-        )
-    ]
+    topics = state.topics
+    is_tiered = np.equal(topics.storage, Storage.TIERED) | np.array(
+        [one.get("remote.storage.enable") == "true" for one in topics.configs], np.bool_
+    )
+    limits = [_limits(configs, defaults) for configs in topics.configs]
+    total = np.array(limits, dtype=np.float64).reshape(-1, 2)
+    own = [_local_limits(configs, defaults) for configs in topics.configs]
+    local = np.array(own, dtype=np.float64).reshape(-1, 2)
+    on_disk = np.where(is_tiered[:, None] & ~np.isnan(local), local, total)
     return Retention(
-        ms=np.array([ms for ms, _, _ in rows], dtype=np.float64),
-        bytes=np.array([most for _, most, _ in rows], dtype=np.float64),
-        is_deleting=np.array([deletes for _, _, deletes in rows], dtype=np.bool_),
+        ms=on_disk[:, 0],
+        bytes=on_disk[:, 1],
+        total_ms=total[:, 0],
+        total_bytes=total[:, 1],
+        is_tiered=is_tiered,
+        is_deleting=np.array(
+            [_is_deleting(configs, defaults) for configs in topics.configs], np.bool_
+        ),
     )
 
 
-def _limits(
-    configs: Mapping[str, str], defaults: Mapping[str, str], *, is_tiered: bool
-) -> tuple[float, float, bool]:
+def _is_deleting(configs: Mapping[str, str], defaults: Mapping[str, str]) -> bool:
     policy = configs.get("cleanup.policy", defaults.get("log.cleanup.policy", "delete"))
+    return "delete" in policy.split(",")
+
+
+def _limits(
+    configs: Mapping[str, str], defaults: Mapping[str, str]
+) -> tuple[float, float]:
+    """Return retention.ms and retention.bytes; infinite without a limit."""
     ms = _number(configs.get("retention.ms"), _default_ms(defaults))
     most = _number(
         configs.get("retention.bytes"),
         _number(defaults.get("log.retention.bytes"), -1.0),
     )
-    if is_tiered:
-        local_ms = _number(configs.get("local.retention.ms"), AS_TOPIC)
-        local_most = _number(configs.get("local.retention.bytes"), AS_TOPIC)
-        ms = ms if local_ms == AS_TOPIC else local_ms
-        most = most if local_most == AS_TOPIC else local_most
-    return (
-        ms if ms >= 0 else np.inf,
-        most if most >= 0 else np.inf,
-        "delete" in policy.split(","),
+    return _or_infinite(ms), _or_infinite(most)
+
+
+def _local_limits(
+    configs: Mapping[str, str], defaults: Mapping[str, str]
+) -> tuple[float, float]:
+    """Return local.retention.ms and .bytes; NaN where retention.* hold instead."""
+    ms, most = (
+        _number(
+            configs.get(f"local.retention.{kind}"),
+            _number(defaults.get(f"log.local.retention.{kind}"), AS_TOPIC),
+        )
+        for kind in ("ms", "bytes")
     )
+    return (
+        np.nan if ms == AS_TOPIC else _or_infinite(ms),
+        np.nan if most == AS_TOPIC else _or_infinite(most),
+    )
+
+
+def _or_infinite(limit: float) -> float:
+    return limit if limit >= 0 else np.inf
 
 
 def _default_ms(defaults: Mapping[str, str]) -> float:
@@ -136,6 +168,9 @@ def keep(
 
     Notes
     -----
+    These are limits of all data. Tiered topics with local limits keep them, so that
+    their disks change only where the new limit is below the local one; their bytes in
+    remote storage change in proportion.
     The size of a partition limited by time changes in proportion, up to its size limit.
     The size of a partition limited by bytes follows from the new time where its bytes
     in are known. Topics that are only compacted do not change.
@@ -144,9 +179,8 @@ def keep(
     of = partitions.topic_idx
     size = np.maximum(partitions.size_bytes, 0).astype(np.float64)
     old_ms, old_most = limits.ms[of], limits.bytes[of]
-    new_ms = old_ms * factor if factor is not None else (old_ms if ms is None else ms)
-    new_ms = np.broadcast_to(np.asarray(new_ms, dtype=np.float64), old_ms.shape)
-    new_most = old_most if most_bytes is None else np.full(len(of), most_bytes)
+    new = _changed_limits(limits, ms=ms, factor=factor, most_bytes=most_bytes)
+    new_ms, new_most = new.ms[of], new.bytes[of]
     is_full = size >= NEARLY_FULL * old_most
     by_time = _by_time(size, old_ms, new_ms, is_full, partitions.in_bytes_per_s)
     if most_bytes is not None:
@@ -159,6 +193,7 @@ def keep(
     changes = (chosen & limits.is_deleting)[of]
     idle = chosen & ~limits.is_deleting
     changed = with_sizes(variant, np.where(changes, np.rint(kept), size))
+    changed = _with_remote(changed, chosen & limits.is_deleting, limits, new)
     if not idle.any():
         return changed
     first = state.topics.names[int(np.nonzero(idle)[0][0])]
@@ -166,6 +201,51 @@ def keep(
         f"{int(idle.sum())} topics are only compacted, such as {first}: retention "
         "does not change their size"
     )
+
+
+def _changed_limits(
+    limits: Retention,
+    *,
+    ms: float | None,
+    factor: float | None,
+    most_bytes: float | None,
+) -> Retention:
+    """Return the limits after a change of retention.ms or retention.bytes."""
+    total_ms = np.full(len(limits.ms), ms) if ms is not None else limits.total_ms
+    total_ms = total_ms * factor if factor is not None else total_ms
+    total_bytes = limits.total_bytes
+    if most_bytes is not None:
+        total_bytes = np.full(len(limits.ms), most_bytes)
+    has_own_ms = limits.ms != limits.total_ms
+    has_own_bytes = limits.bytes != limits.total_bytes
+    return replace(
+        limits,
+        ms=np.where(has_own_ms, np.minimum(limits.ms, total_ms), total_ms),
+        bytes=np.where(
+            has_own_bytes, np.minimum(limits.bytes, total_bytes), total_bytes
+        ),
+        total_ms=total_ms,
+        total_bytes=total_bytes,
+    )
+
+
+def _with_remote(
+    variant: Variant, chosen: BoolArray, old: Retention, new: Retention
+) -> Variant:
+    """Change the known bytes in remote storage of chosen tiered topics."""
+    state, partitions = variant.state, variant.state.partitions
+    of = partitions.topic_idx
+    changes = (chosen & old.is_tiered)[of] & (partitions.remote_bytes > 0)
+    if not changes.any():
+        return variant
+    is_timed = (
+        np.isfinite(old.total_ms) & (old.total_ms > 0) & np.isfinite(new.total_ms)
+    )
+    ratio = np.where(is_timed, new.total_ms / np.where(is_timed, old.total_ms, 1), 1.0)
+    kept = np.minimum(partitions.remote_bytes * ratio[of], new.total_bytes[of])
+    remote = np.where(changes, kept, partitions.remote_bytes).astype(np.int64)
+    after = replace(state, partitions=replace(partitions, remote_bytes=remote))
+    return replace(variant, state=after)
 
 
 def _by_time(
@@ -189,11 +269,19 @@ def _by_time(
 def tier_down_to(
     variant: Variant, chosen: BoolArray, limits: Retention, local_ms: float
 ) -> Variant:
-    """Tier topics; data younger than `local_ms` milliseconds stays on disk."""
+    """
+    Tier topics; data younger than `local_ms` milliseconds stays on disk.
+
+    Of topics that are tiered already, the disks may get more data than they have, up to
+    what retention.* and local.retention.bytes let them hold.
+    """
     finite = np.where(np.isfinite(limits.ms), limits.ms, DEFAULT_MS)
-    kept = np.minimum(local_ms / np.maximum(finite, 1.0), 1.0)
+    most_ms = np.where(limits.is_tiered, np.maximum(limits.total_ms, finite), finite)
+    kept = np.minimum(local_ms, most_ms) / np.maximum(finite, 1.0)
     idle = chosen & ~limits.is_deleting
-    tiered = tier(variant, chosen & limits.is_deleting, kept)
+    tiered = tier(
+        variant, chosen & limits.is_deleting, kept, limits.bytes, limits.is_tiered
+    )
     if not idle.any():
         return tiered
     first = variant.state.topics.names[int(np.nonzero(idle)[0][0])]

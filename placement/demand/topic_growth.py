@@ -14,7 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from placement.array_types import BoolArray, RateArray
-from placement.model.cluster import ClusterState
+from placement.model.cluster import ABSENT, ClusterState
+from placement.model.disk_bytes import (
+    certain_bytes,
+    disk_weights,
+    has_several_log_dirs,
+)
 from placement.model.load import (
     RESOURCES,
     UNIT_ROW,
@@ -136,11 +141,14 @@ class Crossing:
         Days from now; 0 where the limit is exceeded already.
     broker_id, resource
         Id of the broker, and resource of the limit.
+    log_dir
+        Path of the log dir whose limit it is; `None`: that of the whole broker.
     """
 
     days: float
     broker_id: int
     resource: Resource
+    log_dir: str | None = None
 
 
 def crossings(
@@ -170,11 +178,11 @@ def crossings(
     Returns
     -------
     Crossings, without resources whose capacity is unknown, or that stay within their
-    limits for `HORIZON_DAYS`.
+    limits for `HORIZON_DAYS`. A disk is full with the first log dir of its broker.
     """
     if growth.is_none:
         growth = no_growth(len(state.topics))
-    loads = _ClassLoads(state, growth, weights or weigh(state))
+    loads = _loads_of_brokers(state, growth, weights or weigh(state))
     limit = threshold_limits(state, thresholds)[:, COLUMNS] * UNIT_ROW[COLUMNS]
     limit = np.where(members[:, None], limit, np.inf)
     days = first_days(loads, limit)
@@ -184,35 +192,101 @@ def crossings(
             b = int(days[:, y].argmin())
             broker_id = int(state.brokers.ids[b])
             found.append(Crossing(float(days[b, y]), broker_id, resource))
+    dirs = _log_dir_crossing(state, growth, thresholds, members)
+    disk = next((one for one in found if one.resource is Resource.DISK), None)
+    if dirs is not None and (disk is None or dirs.days < disk.days):
+        found = [dirs, *(one for one in found if one is not disk)]
     return sorted(found, key=lambda each: each.days)
 
 
-class _ClassLoads:
-    """Load of each broker by class of topics with equal growth."""
+def _log_dir_crossing(
+    state: ClusterState,
+    growth: Growth,
+    thresholds: Mapping[Resource, float],
+    members: BoolArray,
+) -> Crossing | None:
+    """Return the first crossing of a log dir, of brokers with more than one."""
+    dirs, threshold = state.log_dirs, thresholds.get(Resource.DISK)
+    counts = has_several_log_dirs(state) & members[dirs.broker_idx]
+    if threshold is None or not counts.any():
+        return None
+    limit = np.where(counts, threshold * dirs.size_bytes * (1 + 1e-9), np.inf)
+    days = first_days(_loads_of_log_dirs(state, growth), limit[:, None])[:, 0]
+    first = int(days.argmin())
+    if not np.isfinite(days[first]):
+        return None
+    broker_id = int(state.brokers.ids[dirs.broker_idx[first]])
+    return Crossing(float(days[first]), broker_id, Resource.DISK, dirs.paths[first])
 
-    def __init__(self, state: ClusterState, growth: Growth, weights: Weights) -> None:
-        parts = (growth.compound_per_day, growth.linear_per_day, growth.disk_per_day)
-        rows, of_topic = np.unique(np.stack(parts, axis=1), axis=0, return_inverse=True)
-        self._rates = rows
-        of = np.asarray(of_topic).reshape(-1)[state.partitions.topic_idx]
-        self._by_class = _summed_by_class(state, weights, of, len(rows))
-        leader = state.partitions.leader_idx
-        whole = broker_loads(state, weights, leader)[:, COLUMNS]
-        # Load of no partition, such as stray files and indexes, does not grow.
-        self._fixed = np.maximum(whole - self._by_class.sum(axis=0), 0.0)
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _ClassLoads:
+    """
+    Load of each broker, or log dir, by class of topics with equal growth.
+
+    Parameters
+    ----------
+    rates
+        ``(K, 3)`` growth of each class: compound, linear, and on disks alone.
+    by_class
+        ``(K, N, Y)`` present load of each class; the first column is that of disks.
+    fixed
+        ``(N, Y)`` load of no partition, such as stray files and indexes: does not grow.
+    """
+
+    rates: RateArray
+    by_class: RateArray
+    fixed: RateArray
 
     def at(self, days: npt.NDArray[np.float64]) -> RateArray:
-        """Return ``(B, Y)`` loads, each at its own number of days."""
-        total: RateArray = self._fixed.copy()
-        is_disk = np.zeros(len(COLUMNS))
+        """Return ``(N, Y)`` loads, each at its own number of days."""
+        total: RateArray = self.fixed.copy()
+        is_disk = np.zeros(self.fixed.shape[1])
         is_disk[0] = 1.0
         for (compound, linear, disk), load in zip(
-            self._rates, self._by_class, strict=True
+            self.rates, self.by_class, strict=True
         ):
             slope = linear + disk * is_disk
             power = np.exp(np.minimum(compound * days, MOST_POWER))
             total += load * np.maximum(power + slope * days, 0.0)
         return total
+
+
+def _classes(
+    state: ClusterState, growth: Growth
+) -> tuple[RateArray, npt.NDArray[np.int64]]:
+    """Return the growth of each class, and the class of each partition."""
+    parts = (growth.compound_per_day, growth.linear_per_day, growth.disk_per_day)
+    rows, of_topic = np.unique(np.stack(parts, axis=1), axis=0, return_inverse=True)
+    return rows, np.asarray(of_topic).reshape(-1)[state.partitions.topic_idx]
+
+
+def _loads_of_brokers(
+    state: ClusterState, growth: Growth, weights: Weights
+) -> _ClassLoads:
+    rates, of = _classes(state, growth)
+    by_class = _summed_by_class(state, weights, of, len(rates))
+    leader = state.partitions.leader_idx
+    whole = broker_loads(state, weights, leader)[:, COLUMNS]
+    fixed = np.maximum(whole - by_class.sum(axis=0), 0.0)
+    return _ClassLoads(rates=rates, by_class=by_class, fixed=fixed)
+
+
+def _loads_of_log_dirs(state: ClusterState, growth: Growth) -> _ClassLoads:
+    rates, of = _classes(state, growth)
+    num_dirs = len(state.log_dirs)
+    size, own = disk_weights(state)
+    replicas = state.replicas
+    each = size[replicas.partition_idx] + (own if len(own) else 0)
+    found = np.zeros((len(rates), num_dirs, 1))
+    for rows in (replicas.log_dir_idx, replicas.future_log_dir_idx):
+        at = np.nonzero(rows != ABSENT)[0]
+        key = of[replicas.partition_idx[at]] * num_dirs + rows[at]
+        sums = np.bincount(key, weights=each[at], minlength=len(rates) * num_dirs)
+        found += sums.reshape(found.shape)
+    certain = certain_bytes(state).astype(np.float64)[:, None]
+    fixed = np.maximum(certain - found.sum(axis=0), 0.0)
+    return _ClassLoads(rates=rates, by_class=found, fixed=fixed)
 
 
 def _summed_by_class(

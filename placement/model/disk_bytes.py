@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from placement.array_types import BytesArray
+from placement.array_types import BoolArray, BytesArray, RateArray
 from placement.model.cluster import (
     ABSENT,
     UNKNOWN,
@@ -56,6 +56,59 @@ def used_bytes(state: ClusterState) -> BytesArray:
     located, _ = bytes_by_place(state)
     used: BytesArray = np.maximum(located, taken_bytes(state.log_dirs))
     return used
+
+
+def has_several_log_dirs(state: ClusterState) -> BoolArray:
+    """
+    Return ``(D,)`` true for serving log dirs of known size that are not alone.
+
+    Such a log dir may be full while its broker has room.
+    """
+    dirs = state.log_dirs
+    counts = np.bincount(dirs.broker_idx, minlength=state.num_brokers)
+    several: BoolArray = (
+        (counts[dirs.broker_idx] > 1)
+        & (dirs.size_bytes > 0)
+        & np.not_equal(dirs.state, LogDirState.OFFLINE)
+    )
+    return several
+
+
+def full_log_dirs(
+    state: ClusterState, threshold: float | RateArray | None
+) -> BoolArray:
+    """
+    Return ``(D,)`` true for log dirs over a threshold, where a broker has several.
+
+    Parameters
+    ----------
+    state
+        The cluster.
+    threshold
+        Usable fraction of each log dir, or ``(D,)`` fractions; `None`: no limit.
+    """
+    several = has_several_log_dirs(state)
+    if threshold is None or not several.any():
+        return np.zeros(len(state.log_dirs), dtype=np.bool_)
+    limit = threshold * state.log_dirs.size_bytes * (1 + 1e-9)
+    full: BoolArray = several & (certain_bytes(state) > limit)
+    return full
+
+
+def certain_bytes(state: ClusterState) -> BytesArray:
+    """
+    Return ``(D,)`` bytes that a log dir has for certain.
+
+    Where a broker is still to choose the log dirs of some replicas, those of its other
+    replicas alone; else the used bytes.
+    """
+    replicas = state.replicas
+    located, _ = bytes_by_place(state)
+    chooses = np.zeros(state.num_brokers, dtype=np.bool_)
+    chooses[replicas.broker_idx[np.equal(replicas.log_dir_idx, ABSENT)]] = True
+    taken = np.where(chooses[state.log_dirs.broker_idx], 0, taken_bytes(state.log_dirs))
+    certain: BytesArray = np.maximum(located, taken)
+    return certain
 
 
 def bytes_by_place(state: ClusterState) -> tuple[BytesArray, BytesArray]:

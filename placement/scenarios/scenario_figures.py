@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from placement.array_types import BoolArray
+from placement.array_types import BoolArray, RowArray
 from placement.demand.topic_growth import Crossing, Growth, crossings
 from placement.draft.draft import LEAST_KNOWN
 from placement.failures.failure_domains import DomainKind
@@ -20,6 +20,7 @@ from placement.failures.serving_loads import serving_weights
 from placement.failures.single_failures import single_failures
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ClusterState
+from placement.model.disk_bytes import full_log_dirs
 from placement.model.load import (
     RESOURCES,
     Resource,
@@ -138,6 +139,8 @@ class Figures:
     crossings
         First crossing of a threshold per resource, soonest first; `None` where the
         growth of topics is not given.
+    full_dirs
+        Rows of the log dirs over the disk threshold, of brokers that are not over it.
     """
 
     state: ClusterState
@@ -149,6 +152,7 @@ class Figures:
     health: Mapping[str, int]
     verdicts: Mapping[DomainKind, Verdict]
     crossings: tuple[Crossing, ...] | None
+    full_dirs: RowArray
 
     @property
     def binding(self) -> tuple[Resource, Use] | None:
@@ -172,9 +176,11 @@ class Figures:
 
     @property
     def num_over(self) -> int:
-        """Number of brokers over some threshold, or over their replica limit."""
+        """Brokers over a threshold, with a log dir over one, or over `max_replicas`."""
         is_crowded = _crowded(self.measured)
-        return int((self.measured.is_over.any(axis=1) | is_crowded).sum())
+        is_over = self.measured.is_over.any(axis=1) | is_crowded
+        is_over[self.state.log_dirs.broker_idx[self.full_dirs]] = True
+        return int(is_over.sum())
 
     @property
     def num_out_of_band(self) -> int:
@@ -208,7 +214,9 @@ def figures_of(
     holds = state.brokers.is_live & ~np.isin(state.brokers.ids, sorted(leaving))
     members = Members(holds=holds, leads=holds & state.brokers.may_lead)
     usual = weigh(state)
-    weights = serving_weights(state, usual) if is_gone else usual
+    weights = usual
+    if is_gone:
+        weights = _without_lost_bytes(state, serving_weights(state, usual))
     measured = _measured(state, weights, members, assumptions)
     score = score_of(measured)
     on_return = _measured(state, usual, members, assumptions) if is_gone else measured
@@ -217,8 +225,12 @@ def figures_of(
         thresholds=assumptions.thresholds,
         bandwidth_bytes_per_s=assumptions.bandwidth_bytes_per_s,
     )
+    is_full = full_log_dirs(state, assumptions.thresholds.get(Resource.DISK))
+    is_over = measured.is_over[:, RESOURCES.index(Resource.DISK)]
+    is_full &= (holds & ~is_over)[state.log_dirs.broker_idx]
     return Figures(
         state=state,
+        full_dirs=np.flatnonzero(is_full),
         num_brokers=int(holds.sum()),
         measured=measured,
         score=score,
@@ -243,6 +255,16 @@ def figures_of(
             )
         ),
     )
+
+
+def _without_lost_bytes(state: ClusterState, weights: Weights) -> Weights:
+    """Return the weights without bytes of replicas in failed log dirs."""
+    of, is_lost = state.replicas.partition_idx, state.is_offline
+    if not is_lost.any():
+        return weights
+    size = weights.replica[of, RESOURCES.index(Resource.DISK)]
+    own = weights.own if len(weights.own) else np.zeros_like(size)
+    return replace(weights, own=np.where(is_lost, -size, own))
 
 
 def _measured(

@@ -19,6 +19,7 @@ from placement.demand.broker_demand import (
 from placement.draft.draft import Settings
 from placement.model.cluster import ABSENT, UNKNOWN
 from placement.model.load import weigh
+from placement.operations.fix import Defect, Fix
 from placement.operations.operation import Operation
 from placement.operations.rebalance import Rebalance
 from placement.operations.remove_brokers import RemoveBrokers
@@ -107,9 +108,18 @@ def operation_of(variant: Variant, afterwards: Afterwards) -> Operation | None:
     """Return the operation of the plan for a variant, or `None`."""
     if afterwards is Afterwards.NOTHING:
         return None
+    if afterwards is Afterwards.NEEDED and _has_failed_dirs(variant):
+        return Fix(only=frozenset({Defect.OFFLINE, Defect.LOG_DIRS}))
     if afterwards is Afterwards.NEEDED or variant.leaving:
         return RemoveBrokers(tuple(sorted(variant.leaving)))
     return Rebalance()
+
+
+def _has_failed_dirs(variant: Variant) -> bool:
+    """Return whether no broker leaves and live ones have replicas in failed dirs."""
+    state = variant.state
+    is_failed = state.is_offline & state.brokers.is_live[state.replicas.broker_idx]
+    return bool(is_failed.any()) and not variant.leaving
 
 
 def settings_of(

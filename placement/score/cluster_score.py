@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from placement.array_types import BoolArray
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft, Note, Settings, start_draft
 from placement.draft.evacuated_load import evacuated_load
 from placement.model.cluster import ClusterState
+from placement.model.disk_bytes import full_log_dirs
 from placement.model.load import (
     RESOURCES,
+    Resource,
     broker_loads,
     heaviest_replicas,
     preferred_leaders,
@@ -83,6 +86,16 @@ class ClusterScore:
     def state(self) -> ClusterState:
         """Scored cluster."""
         return self.measured.state
+
+    @property
+    def full_log_dirs(self) -> BoolArray:
+        """``(D,)`` true over the disk threshold, on brokers that are not over it."""
+        disk = RESOURCES.index(Resource.DISK)
+        brokers, of = self.state.brokers, self.state.log_dirs.broker_idx
+        is_over = self.measured.is_over[:, disk]
+        whole = np.where(brokers.disk_bytes > 0, brokers.disk_bytes, np.nan)
+        threshold = self.measured.limit[:, disk] / whole
+        return full_log_dirs(self.state, threshold[of]) & ~is_over[of]
 
 
 def score_cluster(

@@ -14,9 +14,10 @@ from placement.demand.topic_growth import (
     Growth,
     crossings,
 )
+from placement.draft.draft import Settings
 from placement.model.cluster import ClusterState
 from placement.model.load import MOST_LOAD, Resource, broker_loads, weigh
-from placement.scenarios.scenario_outcome import Afterwards, play
+from placement.scenarios.scenario_outcome import Afterwards, Outcome, play
 from placement.sizing.cluster_size import SizingTask
 from placement.sizing.survival_check import unfit
 
@@ -147,14 +148,22 @@ def _fits_at_best(
     return hardest is None or hardest.is_met, hardest
 
 
+def _rebalanced(task: SizingTask, variant: Variant, settings: Settings) -> Outcome:
+    return play(variant, Afterwards.REBALANCE, settings, task.assumptions)
+
+
 def _shown(task: SizingTask, growth: Growth, most: float, horizon: float) -> float:
     """Return the last day, up to `most`, for which a plan was found."""
 
     def does(days: float) -> bool:
         later = on_day(task.variant, growth, days)
-        outcome = play(later, Afterwards.REBALANCE, task.settings, task.assumptions)
-        is_met = outcome.status not in {"partial", "infeasible"}
-        return is_met and not outcome.figures.num_over
+        found = _rebalanced(task, later, task.settings)
+        if len(found.figures.full_dirs):
+            # The default leaves replicas in the log dirs where they are.
+            named = replace(task.settings, names_log_dirs=True)
+            found = _rebalanced(task, later, named)
+        is_met = found.status not in {"partial", "infeasible"}
+        return is_met and not found.figures.num_over
 
     if most <= 0 or not does(0.0):
         return 0.0

@@ -13,6 +13,7 @@ from planner.options.declared.wave_options import WaveKeywords
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make
 from planner.snapshot import Snapshot
+from planner.status.controller_quorum import voters_of
 
 RENAMED = {"destination_brokers": "destination_broker_list"}
 """Declared names of options that are called otherwise in Python."""
@@ -99,11 +100,13 @@ def plan_operation(
         raise ValueError(msg + ", ".join(known))
     request = request_of(operation, options)
     with named_as_arguments():
+        state = snapshot.to_state()
         planned = make(
-            snapshot.to_state(),
+            state,
             request,
             taken_at=snapshot.taken_at,
             resources=snapshot.topic_resources(),
+            voters=voters_of(snapshot, state),
         )
     return PlanResult(planned)
 

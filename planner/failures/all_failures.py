@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from placement.array_types import BoolArray
+from placement.failures.controller_majority import any_broker, any_rack
 from placement.failures.failover import CARRIED_COLUMNS, LED, ON_RETURN
 from placement.failures.failure_domains import DomainKind
 from placement.failures.failure_outlook import Outlook, outlook
@@ -20,7 +21,6 @@ from placement.failures.single_failures import single_failures
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource, known_fractions
-from planner.failures.controller_majority import any_broker, any_rack, voters_of
 from planner.failures.failure_records import (
     AllFailuresRecord,
     AssumptionsRecord,
@@ -41,6 +41,7 @@ from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source
 from planner.progress import stage
 from planner.snapshot.snapshot_document import Snapshot
+from planner.status.controller_quorum import voters_of
 from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
 

@@ -11,6 +11,7 @@ import numpy as np
 from placement.failures.automatic_election import AutomaticElection, next_election
 from placement.failures.controller_decision import Election, is_usable
 from placement.failures.controller_events import Loss, bring_back, elect, lose
+from placement.failures.controller_majority import keeps_majority
 from placement.failures.failover import ON_RETURN
 from placement.failures.failure_outlook import Outlook, outlook
 from placement.failures.partition_health import (
@@ -25,7 +26,6 @@ from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from placement.model.load import Resource
 from planner.failures.all_failures import HELD, assumptions_of, knows, notes_of
 from planner.failures.carried_loads import binding, busiest, count_over, on_return
-from planner.failures.controller_majority import keeps_majority, voters_of
 from planner.failures.failure_records import (
     AutomaticRecord,
     CountsRecord,
@@ -42,6 +42,7 @@ from planner.failures.failure_records import (
 from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source
 from planner.snapshot.snapshot_document import Snapshot
+from planner.status.controller_quorum import voters_of
 from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
 from planner.text.format import ids_text

@@ -349,8 +349,9 @@ def _log_dirs(score: ClusterScore) -> Iterator[str]:
 
 def wrong_text(score: ClusterScore) -> str:
     """Return the violations of a score, the worst first, as text."""
-    counts = score.placed.violations
-    texts = [
+    counts, full = score.placed.violations, int(score.full_log_dirs.sum())
+    texts = [f"{plural(full, 'log dir')} over the disk threshold"] * (full > 0)
+    texts += [
         f"{plural(counts[rule], noun)} {words}"
         for rule, (noun, words) in WRONG.items()
         if counts[rule]

@@ -96,6 +96,7 @@ class CrossingRecord(Record):
 
     resource: str
     broker: Int32
+    log_dir: str | None = Field(description="Null where the whole broker is over.")
     days: float
 
 
@@ -303,6 +304,7 @@ def _lasts(lasting: Lasting) -> LastsRecord:
             CrossingRecord(
                 resource=str(each.resource),
                 broker=each.broker_id,
+                log_dir=each.log_dir,
                 days=rounded(round(each.days, 3)),
             )
             for each in lasting.crossings

@@ -26,6 +26,7 @@ from planner.text.format import (
     use_text,
     wrapped,
 )
+from planner.what_if.what_if_screen import crossing_text
 
 
 def size_screen(
@@ -238,7 +239,7 @@ def lasting_texts(lasting: Lasting) -> Iterator[str]:
     """Yield the times until today's brokers are full."""
     if lasting.crossings:
         first = lasting.crossings[0]
-        where = f"{first.resource} of broker {first.broker_id}"
+        where = crossing_text(first.resource, first.broker_id, first.log_dir)
         yield (
             f"as it is {days_text(first.days)}, then {where} is over its threshold"
             if first.days

@@ -1,8 +1,12 @@
 """Quorum of the controllers: leader, voters, and the number that may still fail."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from placement.failures.controller_majority import Voter
+from placement.model.cluster import ClusterState
+from planner.snapshot.snapshot_document import Snapshot
 
 SILENT_MS = 10_000
 """Age of a voter's last fetch from which on it counts as gone: Kafka's voters fetch
@@ -21,7 +25,8 @@ class QuorumStatus:
     voters
         Ids of the voters, ascending.
     silent
-        Voters that have not fetched from the leader for `SILENT_MS`, or never.
+        Voters that have not fetched from the leader for `SILENT_MS`, or never, and
+        voters without a time that are in the process of a broker that is not live.
     has_fetch_ages
         Whether the snapshot has the times of the voters' last fetches.
     """
@@ -44,21 +49,58 @@ class QuorumStatus:
         return max(len(self.voters) - len(self.silent) - self.majority, 0)
 
 
-def quorum_of(controllers: Sequence[Mapping[str, Any]]) -> QuorumStatus | None:
-    """Return the quorum of a snapshot's controllers; `None` without voters."""
-    voters = [one for one in controllers if one.get("voter") is not False]
-    if not voters:
+def quorum_of(snapshot: Snapshot, state: ClusterState) -> QuorumStatus | None:
+    """Return the quorum of the controllers; `None` without voters."""
+    voting = _voting(snapshot)
+    if not voting:
         return None
-    ages = {int(one["id"]): one.get("fetch_age_ms") for one in voters}
-    has_fetch_ages = any(age is not None for age in ages.values())
-    leaders = [int(one["id"]) for one in voters if one.get("leader")]
+    leaders = [int(one["id"]) for one in voting if one.get("leader")]
+    voters = zip(voting, voters_of(snapshot, state), strict=True)
     return QuorumStatus(
         leader=leaders[0] if leaders else None,
-        voters=tuple(sorted(ages)),
-        silent=tuple(sorted(node for node, age in ages.items() if _is_silent(age)))
-        if has_fetch_ages
-        else (),
-        has_fetch_ages=has_fetch_ages,
+        voters=tuple(sorted(int(one["id"]) for one in voting)),
+        silent=tuple(sorted(int(one["id"]) for one, it in voters if it.is_silent)),
+        has_fetch_ages=_has_fetch_ages(voting),
+    )
+
+
+def voters_of(snapshot: Snapshot, state: ClusterState) -> list[Voter]:
+    """Return the voters; a voter in the process of a broker has the broker's rack."""
+    brokers = state.brokers
+    racks = {
+        int(broker): brokers.racks[rack]
+        for broker, rack in zip(brokers.ids, brokers.rack_idx, strict=True)
+    }
+    stopped = set(brokers.ids[~brokers.is_live].tolist())
+    voting = _voting(snapshot)
+    has_fetch_ages = _has_fetch_ages(voting)
+    return [_voter(one, racks, stopped, has_fetch_ages) for one in voting]
+
+
+def _voting(snapshot: Snapshot) -> list[Mapping[str, Any]]:
+    return [one for one in snapshot.controllers if one.get("voter") is not False]
+
+
+def _has_fetch_ages(voting: Sequence[Mapping[str, Any]]) -> bool:
+    return any(one.get("fetch_age_ms") is not None for one in voting)
+
+
+def _voter(
+    controller: Mapping[str, Any],
+    racks: Mapping[int, str | None],
+    stopped: Collection[int],
+    has_fetch_ages: bool,
+) -> Voter:
+    node, age_ms = int(controller["id"]), controller.get("fetch_age_ms")
+    is_broker = node in racks and controller.get("combined") is not False
+    is_silent = is_broker and node in stopped
+    if has_fetch_ages:
+        # The leader fetches from no other voter.
+        is_silent = not controller.get("leader") and _is_silent(age_ms)
+    return Voter(
+        broker_id=node if is_broker else None,
+        rack=controller.get("rack") or (racks[node] if is_broker else None),
+        is_silent=is_silent,
     )
 
 

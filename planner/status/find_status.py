@@ -107,7 +107,7 @@ def status_of(snapshot: Snapshot, state: ClusterState | None = None) -> Status:
         has_isr=isr.is_valid().to_numpy(zero_copy_only=False),
         throttles=throttles,
         is_throttle_used=tuple(_are_used(troubles, throttles)),
-        quorum=quorum_of(snapshot.controllers),
+        quorum=quorum_of(snapshot, state),
         unknown=tuple(find_unknown(snapshot, state)),
     )
 

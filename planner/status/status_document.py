@@ -275,10 +275,11 @@ def _quorum(status: Status) -> QuorumRecord | None:
     quorum = status.quorum
     if quorum is None:
         return None
+    is_known = quorum.has_fetch_ages or bool(quorum.silent)
     return QuorumRecord(
         leader=quorum.leader,
         voters=list(quorum.voters),
         majority=quorum.majority,
-        silent=list(quorum.silent) if quorum.has_fetch_ages else None,
+        silent=list(quorum.silent) if is_known else None,
         may_fail=quorum.may_fail,
     )

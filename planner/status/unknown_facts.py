@@ -38,7 +38,7 @@ def find_unknown(snapshot: Snapshot, state: ClusterState) -> Iterator[Unknown]:
     yield from _of_brokers(snapshot, state)
     yield from _of_partitions(snapshot)
     yield from _of_throttles(snapshot, state)
-    quorum = quorum_of(snapshot.controllers)
+    quorum = quorum_of(snapshot, state)
     if quorum is None or not quorum.has_fetch_ages:
         what = "controllers' quorum" if quorum is None else "last sign of each voter"
         yield Unknown(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from planner.text.format import bytes_text, duration_text, percent_text, use_text
-from planner.what_if.what_if_screen import full_text
+from planner.what_if.what_if_screen import crossing_text, full_text, loss_text
 
 Row = Mapping[str, Any]
 YES, NO, UNKNOWN = "yes", "no", "unknown"
@@ -61,8 +61,7 @@ def _survives(kind: str) -> Callable[[Row], str]:
         found = row["survives"][kind]
         if found["survives"] is not False:
             return UNKNOWN if found["survives"] is None else YES
-        reason = found["reason"] or "no quorum"
-        return f"{NO}: without {kind} {found['hardest']}: {reason}"
+        return f"{NO}: {loss_text(kind, found)}"
 
     return text
 
@@ -73,7 +72,8 @@ def _full(row: Row) -> str:
         return "unknown: no growth given"
     if full["days"] is None:
         return "not within ten years"
-    return f"{full_text(full)}: {full['resource']} of broker {full['broker']}"
+    where = crossing_text(full["resource"], full["broker"], full["log_dir"])
+    return f"{full_text(full)}: {where}"
 
 
 def _count(name: str) -> Callable[[Row], str]:

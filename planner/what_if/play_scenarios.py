@@ -11,6 +11,7 @@ from typing import Any
 from placement.check import Finding, is_ok
 from placement.cluster_changes.variant import Variant
 from placement.draft.draft import Settings
+from placement.failures.controller_majority import Voter
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES
 from placement.planning.outcome.result import PlannedPlacement
@@ -24,7 +25,6 @@ from placement.scenarios.scenario_outcome import (
     weighed,
 )
 from planner.errors import BadInputError
-from planner.failures.controller_majority import Voter, voters_of
 from planner.options.cluster_options import ResolvedOptions
 from planner.options.cluster_options import read_options as read_plan_options
 from planner.options.declared.rule_readers import SETS_OFF
@@ -34,6 +34,7 @@ from planner.plan.documents.plan_document import Plan, make_plan
 from planner.plan.run.make_plan import check_plan
 from planner.progress import stage
 from planner.snapshot import Snapshot
+from planner.status.controller_quorum import voters_of
 from planner.what_if.changes.scenario_names import NameReader
 from planner.what_if.scenario_folders import write_scenario
 from planner.what_if.scenarios import Scenario, build

@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from placement.draft.draft import LEAST_KNOWN
-from placement.failures.failure_domains import DomainKind
+from placement.failures.controller_majority import Voter
 from placement.model.load import RESOURCES, Resource
 from placement.planning.outcome.result import PlannedPlacement
 from placement.scenarios.cross_rack_load import cross_rack_rate, knows_racks
 from placement.scenarios.scenario_figures import CAPPED, Figures, Use, Verdict
 from placement.scenarios.scenario_outcome import Outcome
-from planner.failures.controller_majority import Voter, keeps_majority, over_all
 from planner.plan.documents.plan_document import shortfall_document
 from planner.text.document_numbers import rounded
-from planner.text.format import percent_text
+from planner.text.format import percent_text, plural
 from planner.what_if.changes.prices import Prices
 from planner.what_if.scenario_costs import costs_record
+from planner.what_if.scenario_quorum import quorum_after
 from planner.what_if.scenarios import Scenario
 from planner.what_if.what_if_records import (
     BalanceRecord,
@@ -42,6 +42,7 @@ def outcome_document(
 ) -> dict[str, Any]:
     """Return the document of one scenario, or of today's cluster."""
     figures, variant = outcome.figures, outcome.variant
+    quorum = quorum_after(outcome, voters)
     return_use = figures.return_use
     return ScenarioOutcomeRecord(
         name="today" if scenario is None else scenario.name,
@@ -50,7 +51,7 @@ def outcome_document(
         after=None if scenario is None else scenario.after,
         then=None if scenario is None else str(scenario.then),
         status=outcome.status,
-        holds=holds(outcome),
+        holds=holds(outcome) and quorum.has_majority is not False,
         brokers=figures.num_brokers,
         partitions=figures.state.num_partitions,
         replicas=len(figures.state.replicas),
@@ -59,6 +60,7 @@ def outcome_document(
         binding=_binding(figures),
         balance=_balance(figures),
         brokers_over_threshold=figures.num_over,
+        log_dirs_over_threshold=_full_dirs(figures),
         violations=ViolationsRecord(
             rack=int(figures.score.violations["rack"]), **figures.health
         ),
@@ -67,15 +69,30 @@ def outcome_document(
         price=costs_record(outcome, prices),
         survives=SurvivesRecord(
             **{
-                str(kind): _verdict(verdict, _majority(outcome, voters, kind))
+                str(kind): _verdict(
+                    verdict, quorum.survives_one_more(figures.state, kind)
+                )
                 for kind, verdict in figures.verdicts.items()
             }
         ),
         full=_full(figures),
         is_checked=None,
-        shortfalls=_shortfalls(outcome),
-        notes=[*variant.notes, *_unknown_load_notes(scenario, figures)],
+        shortfalls=[*quorum.shortfalls(), *_shortfalls(outcome)],
+        notes=[
+            *variant.notes,
+            *quorum.notes(),
+            *_left_offline_notes(outcome),
+            *_unknown_load_notes(scenario, figures),
+        ],
     ).model_dump(by_alias=True)
+
+
+def _full_dirs(figures: Figures) -> list[str]:
+    dirs, ids = figures.state.log_dirs, figures.state.brokers.ids
+    return [
+        f"{ids[dirs.broker_idx[row]]}:{dirs.paths[row]}"
+        for row in figures.full_dirs.tolist()
+    ]
 
 
 def _copies(outcome: Outcome) -> CopiesRecord:
@@ -91,6 +108,19 @@ def _copies(outcome: Outcome) -> CopiesRecord:
         busiest_broker=None if copying.broker_id < 0 else copying.broker_id,
         cross_rack_bytes=copying.cross_rack_bytes if has_racks else None,
     )
+
+
+def _left_offline_notes(outcome: Outcome) -> Iterator[str]:
+    """Yield a note on replicas in failed log dirs that the plan does not rebuild."""
+    state = outcome.figures.state
+    is_left = state.is_offline & state.brokers.is_live[state.replicas.broker_idx]
+    count = int(is_left.sum())
+    if outcome.placed is not None and outcome.variant.leaving and count:
+        yield (
+            f"not rebuilt, as the plan empties brokers: {plural(count, 'replica')} in "
+            "failed log dirs; lose these in a scenario of its own, and go on from it "
+            "with after"
+        )
 
 
 def _unknown_load_notes(scenario: Scenario | None, figures: Figures) -> Iterator[str]:
@@ -173,29 +203,11 @@ def _least_bytes(placed: PlannedPlacement | None) -> int | None:
 def _verdict(verdict: Verdict, majority: bool | None) -> SurvivesOneRecord:
     answer = verdict.answer
     return SurvivesOneRecord(
-        survives=False if answer is not None and majority is False else answer,
+        survives=False if majority is False else answer,
         hardest=verdict.hardest or None,
         reason=verdict.reason or None,
         fails=verdict.fails,
         controllers_keep_majority=majority,
-    )
-
-
-def _majority(
-    outcome: Outcome, voters: Sequence[Voter], kind: DomainKind
-) -> bool | None:
-    """Return whether the controllers keep their majority after one more loss."""
-    state, variant = outcome.figures.state, outcome.variant
-    lost, racks = set(variant.lost_brokers), set(variant.lost_racks)
-    if kind is DomainKind.BROKER:
-        return over_all(
-            keeps_majority(voters, brokers=lost | {int(b)}, racks=racks)
-            for b in state.brokers.ids
-        )
-    names = {rack for rack in state.brokers.racks if rack is not None}
-    return over_all(
-        keeps_majority(voters, brokers=lost, racks=racks | {name})
-        for name in sorted(names)
     )
 
 
@@ -204,12 +216,13 @@ def _full(figures: Figures) -> FullRecord | None:
     if figures.crossings is None:
         return None
     if not figures.crossings:
-        return FullRecord(days=None, broker=None, resource=None)
+        return FullRecord(days=None, broker=None, resource=None, log_dir=None)
     first = figures.crossings[0]
     return FullRecord(
         days=rounded(round(first.days, 3)),
         broker=first.broker_id,
         resource=str(first.resource),
+        log_dir=first.log_dir,
     )
 
 

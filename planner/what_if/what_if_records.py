@@ -116,6 +116,7 @@ class FullRecord(Record):
     days: float | None
     broker: Int32 | None
     resource: str | None
+    log_dir: str | None
 
 
 class ScenarioOutcomeRecord(Record):
@@ -138,6 +139,9 @@ class ScenarioOutcomeRecord(Record):
     binding: BindingRecord | None
     balance: BalanceRecord
     brokers_over_threshold: int
+    log_dirs_over_threshold: list[str] = Field(
+        description="As broker:path, on brokers that are not over it."
+    )
     violations: ViolationsRecord
     copies: CopiesRecord
     cross_rack_bytes_per_s: float | None

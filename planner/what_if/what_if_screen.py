@@ -50,6 +50,7 @@ PRICES = {
 """Heading of each column of prices, and its key in the document."""
 PRICE_WIDTH = 11
 MOST_SENTENCES = 12
+MOST_DIRS = 3
 INDENT = "  "
 WORDS = {
     "offline": "offline",
@@ -247,7 +248,8 @@ def reasons_of(row: Row) -> Iterator[str]:
             yield f"{plural(row['violations'][key], 'partition')} {words}"
     if row["status"] in {"partial", "infeasible"}:
         yield f"the plan is {row['status']}"
-        yield from row["shortfalls"][:1]
+    yield from row["shortfalls"][:1]
+    yield from _full_dirs(row["log_dirs_over_threshold"])
     if row["binding"] is not None:
         yield binding_text(row["binding"])
     if row["out_on_return"] is not None:
@@ -259,8 +261,22 @@ def reasons_of(row: Row) -> Iterator[str]:
     for kind, name in (("broker", "broker"), ("rack", "rack")):
         found = row["survives"][kind]
         if found["survives"] is False:
-            yield f"without {name} {found['hardest']}: {found['reason'] or 'no quorum'}"
+            yield loss_text(name, found)
     yield from _until_full(row["full"])
+
+
+def _full_dirs(full: Sequence[str]) -> Iterator[str]:
+    if full:
+        more = f" and {len(full) - MOST_DIRS} more" if len(full) > MOST_DIRS else ""
+        named = ", ".join(full[:MOST_DIRS])
+        yield f"log dir{'s' * (len(full) > 1)} {named}{more} over the disk threshold"
+
+
+def loss_text(kind: str, found: Row) -> str:
+    """Return why the loss of a broker or a rack is not survived, as text."""
+    if not found["reason"]:
+        return f"one more {kind} may take the controllers' majority"
+    return f"without {kind} {found['hardest']}: {found['reason']}"
 
 
 def _between_racks(row: Row, today: Row) -> Iterator[str]:
@@ -277,13 +293,20 @@ def _between_racks(row: Row, today: Row) -> Iterator[str]:
 def _until_full(full: Row | None) -> Iterator[str]:
     if full is None or full["days"] is None:
         return
-    where = f"{full['resource']} of broker {full['broker']}"
+    where = crossing_text(full["resource"], full["broker"], full["log_dir"])
     if full["days"] >= 1:
         days = plural(round(full["days"]), "day")
         yield f"{where} is first over its threshold, in {days}"
     else:
         when = "within a day" if full["days"] else "today"
         yield f"{where} is over its threshold {when}"
+
+
+def crossing_text(resource: str, broker_id: int, log_dir: str | None) -> str:
+    """Return what passes a threshold: a resource of a broker, or a log dir, as text."""
+    if log_dir is None:
+        return f"{resource} of broker {broker_id}"
+    return f"log dir {broker_id}:{log_dir}"
 
 
 def binding_text(binding: Row) -> str:

@@ -179,6 +179,16 @@ def test_without_a_list_of_brokers_an_observer_may_be_one():
     assert any("nodes 101 observe the quorum" in note for note in made.notes)
 
 
+def test_outputs_with_other_voters_are_refused():
+    first = quorum((100, "Leader"), (101, "Follower"))
+    second = quorum((100, "Leader"), (102, "Follower"))
+
+    with pytest.raises(BadInputError, match="voters: must be those of") as caught:
+        merge([topics(), first, second])
+
+    assert "found 100, 102" in str(caught.value)
+
+
 def test_pools_and_the_quorum_must_agree():
     pools = read_strimzi(POOLS, file="pools.yaml")
     lists = topics_of(1, 2, 3)

@@ -68,6 +68,20 @@ def folder(tmp_path):
     return tmp_path
 
 
+def test_topics_with_remote_storage_are_tiered():
+    rows = [
+        one | {"remote-storage-enabled": one["topic"] == "orders"}
+        for one in STATE["KafkaPartitionState"]["other"]
+    ]
+    document = changed(STATE, "KafkaPartitionState", "other", to=rows)
+
+    topics = imported(read_cluster_state(encoded(document), file="state"))["topics"]
+
+    storages = {name: one.get("storage") for name, one in topics.items()}
+    assert storages.pop("orders") == "tiered"
+    assert set(storages.values()) == {None}
+
+
 def test_a_folder_of_answers_is_a_cluster(folder):
     document = imported(*read_cruise_control(folder))
 
@@ -444,3 +458,22 @@ def test_the_command_reads_a_folder(capsys, folder, tmp_path):
 
     assert outcome.code == 0
     assert "3 brokers, 2 topics, 3 partitions" in outcome.err
+
+
+@pytest.mark.parametrize("kind", ["capacity", "sets"])
+def test_a_broker_that_only_a_configuration_names_is_not_live(kind):
+    if kind == "capacity":
+        numbers = {"DISK": "9", "CPU": "100", "NW_IN": "9", "NW_OUT": "9"}
+        entries = [{"brokerId": id_, "capacity": numbers} for id_ in ("-1", "99")]
+        source = capacity({"brokerCapacities": entries})
+    else:
+        sets = [{"brokerSetId": "blue", "brokerIds": [1, 2, 99]}]
+        source = read_broker_sets(encoded({"brokerSets": sets}), file="sets.json")
+
+    merged = merge([assignment([1, 2], [2, 1]), source])
+
+    states = {
+        one["id"]: one.get("state") for one in merged.snapshot.to_document()["brokers"]
+    }
+    assert states == {1: None, 2: None, 99: "dead"}
+    assert any("counted as dead" in note and "99" in note for note in merged.notes)

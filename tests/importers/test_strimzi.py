@@ -50,6 +50,17 @@ def test_pools_are_brokers(text):
     assert document["configs"] == {"min.insync.replicas": "2"}
 
 
+def test_every_broker_of_a_pool_has_what_the_pool_says():
+    without = POOLS.replace(b"cruiseControl", b"cruiseControlOff")
+
+    brokers = imported(TOPIC, read_strimzi(without, file="pools"))["brokers"].values()
+
+    assert len(brokers) == 3
+    assert {one.get("cpu_cores") for one in brokers} == {1.5}
+    assert {one["tags"]["node_pool"] for one in brokers} == {"brokers"}
+    assert {len(one["log_dirs"]) for one in brokers} == {2}
+
+
 def test_other_resources_are_passed_over_and_said():
     notes = merge([TOPIC, read_strimzi(POOLS, file="pools")]).notes
 

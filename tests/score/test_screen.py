@@ -191,3 +191,17 @@ def test_hot_partitions_of_quiet_topics_and_of_kafkas_own_are_left_out():
     lines = screen(make_state(topics, racks="ab", in_rate=rates, size_bytes=5))
 
     assert not [line for line in lines if line.startswith("Skew")]
+
+
+def test_a_full_log_dir_of_a_broker_with_room_is_wrong():
+    state = make_state(
+        [[0], [1]],
+        size_bytes=[90, 10],
+        disk_bytes=1000,
+        log_dirs={0: [Dir("/d1", 100), Dir("/d2", 900)]},
+        dirs=[["/d1"], [None]],
+    )
+
+    text = "\n".join(screen(state))
+
+    assert "Wrong      1 log dir over the disk threshold; " in text

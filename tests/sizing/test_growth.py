@@ -1,5 +1,6 @@
 """When a threshold is passed, against looking at every day."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from placement.demand.topic_growth import (
     steady_growth,
 )
 from placement.model.load import RESOURCES, Resource, broker_loads, weigh
+from placement.scenarios.scenario_figures import figures_of
 from placement.sizing.capacity_horizon import on_day
-from support.clusters import make_state
+from support.clusters import Dir, make_state
+from support.scenarios import usual_assumptions
 
 THRESHOLDS = {Resource.DISK: 0.8, Resource.OUT: 0.8}
 EVERYBODY = np.ones(3, dtype=np.bool_)
@@ -109,3 +112,59 @@ def test_no_day_before_is_over_and_the_day_itself_is(data: Any):
             assert not is_over(part * max(day - 1, 0), resource) or day == 0.0
         if resource in told and day < HORIZON_DAYS - 2:
             assert is_over(day + 1, resource) or is_over(day * 1.01 + 1, resource)
+
+
+def with_log_dirs(first: str | None, **more: Any) -> Any:
+    """Return the cluster with two log dirs on broker 1, whose disk is half of each."""
+    return cluster(
+        disk_bytes=1000,
+        log_dirs={1: [Dir("/d1", 500, **more), Dir("/d2", 500, **more)]},
+        dirs=[[None, first], [first, None]],
+    )
+
+
+def test_a_log_dir_that_fills_before_its_broker_is_first():
+    growth = steady_growth(2, linear_per_day=0.1)
+
+    found = crossings(with_log_dirs("/d1"), growth, THRESHOLDS, EVERYBODY)
+
+    # Log dir 1:/d1 has 200 of 500, so it passes 400 when both have doubled.
+    assert (found[0].broker_id, found[0].log_dir) == (1, "/d1")
+    assert found[0].days == pytest.approx(10.0)
+    assert [one.resource for one in found].count(Resource.DISK) == 1
+
+
+def test_bytes_besides_replicas_fill_a_log_dir_and_do_not_grow():
+    growth = steady_growth(2, linear_per_day=0.1)
+
+    # 100 bytes are neither free nor of replicas, so 200 may become 300.
+    found = crossings(
+        with_log_dirs("/d1", usable_bytes=200), growth, THRESHOLDS, EVERYBODY
+    )
+
+    assert (found[0].log_dir, found[0].days) == ("/d1", pytest.approx(5.0))
+
+
+def test_replicas_in_unknown_log_dirs_fill_the_broker_alone():
+    growth = steady_growth(2, linear_per_day=0.1)
+
+    found = crossings(with_log_dirs(None), growth, THRESHOLDS, EVERYBODY)
+
+    assert (found[0].broker_id, found[0].log_dir) == (1, None)
+    assert found[0].days == pytest.approx(30.0)
+
+
+def test_a_full_log_dir_counts_its_broker_as_over_a_threshold():
+    state = cluster(
+        disk_bytes=1000,
+        log_dirs={1: [Dir("/d1", 200), Dir("/d2", 800)]},
+        dirs=[[None, "/d1"], ["/d1", None]],
+    )
+    assumptions = replace(usual_assumptions(), growth=steady_growth(2))
+
+    found = figures_of(state, assumptions)
+
+    assert (found.num_over, found.full_dirs.tolist()) == (1, [0])
+    assert found.use[Resource.DISK].over == 0
+    assert found.crossings is not None
+    assert (found.crossings[0].log_dir, found.crossings[0].days) == ("/d1", 0.0)

@@ -26,7 +26,7 @@ from planner.sizing.size_cluster import SizeRequest, is_sound, size
 from planner.sizing.sizing_document import SizeRecord
 from planner.snapshot import Snapshot, read_snapshot
 from planner.text.format import SCREEN_WIDTH
-from support.clusters import make_state
+from support.clusters import Dir, make_state
 from support.commands import run
 from support.plans import planned_for, skewed_document
 from support.profile import sampled
@@ -439,3 +439,20 @@ def test_whole_replicas_count_after_a_loss_too(capsys, tmp_path, survive, answer
     # less than 11 cannot hold its 120 without one of them.
     assert sized.code == 0, sized.err
     assert f"Answer     {answer} " in sized.out
+
+
+def test_log_dirs_that_can_be_balanced_last_as_long_as_their_broker():
+    state = make_state(
+        [[0]] * 8,
+        size_bytes=50,
+        disk_bytes=1000,
+        log_dirs={0: [Dir("/d1", 500), Dir("/d2", 500)]},
+        dirs=[["/d1"]] * 2 + [["/d2"]] * 6,
+    )
+
+    found = lasting_of(a_task(state), steady_growth(1, linear_per_day=0.1))
+
+    # In /d2 lie 300 of the 400 bytes that it may hold; balanced, 200 in each.
+    assert found.crossings[0].log_dir == "/d2"
+    assert found.as_is_days == pytest.approx(10 / 3)
+    assert found.shown_days == pytest.approx(10.0, rel=0.02)

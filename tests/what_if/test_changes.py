@@ -458,3 +458,61 @@ def test_replicas_that_need_not_move_stay(data: Any):
             assert set(new) <= set(old)
             leader = int(state.partitions.leader_idx[p])
             assert leader == ABSENT or int(state.brokers.ids[leader]) in new
+
+
+LOCAL = {
+    "remote.storage.enable": "true",
+    "retention.ms": str(10 * DAY_MS),
+    "local.retention.ms": str(DAY_MS),
+}
+
+
+@pytest.mark.parametrize(
+    ("configs", "change", "size", "remote"),
+    [
+        pytest.param({}, {"factor": 2}, 100, 1800, id="longer"),
+        pytest.param({}, {"keep": "20d"}, 100, 1800, id="kept-longer"),
+        pytest.param({}, {"keep": "5d"}, 100, 450, id="shorter"),
+        pytest.param({}, {"keep": "12h"}, 50, 45, id="shorter-than-on-disk"),
+        pytest.param({}, {"most_bytes": "80B"}, 80, 80, id="fewer-bytes-than-on-disk"),
+        pytest.param(
+            {"local.retention.ms": "-2"}, {"factor": 2}, 200, 1800, id="as-the-topic"
+        ),
+        pytest.param(
+            {"local.retention.bytes": "100"}, {"factor": 2}, 100, 1800, id="by-bytes"
+        ),
+    ],
+)
+def test_retention_of_tiered_topics_is_that_of_all_data(
+    configs: dict[str, str], change: dict[str, Any], size: int, remote: int
+):
+    state = make_state(
+        [[0]], size_bytes=100, remote_bytes=900, configs=[LOCAL | configs]
+    )
+
+    after = changed(state, {"change": "retention", **change}).state
+
+    assert after.partitions.size_bytes.tolist() == [size]
+    assert after.partitions.remote_bytes.tolist() == [remote]
+
+
+@pytest.mark.parametrize(
+    ("configs", "local", "size"),
+    [
+        pytest.param({}, "2d", 200, id="more"),
+        pytest.param({}, "6h", 25, id="less"),
+        pytest.param({}, "20d", 1000, id="not-past-retention"),
+        pytest.param({"local.retention.bytes": "150"}, "2d", 150, id="to-its-most"),
+    ],
+)
+def test_topics_that_are_tiered_already_keep_more_or_less_on_disk(
+    configs: dict[str, str], local: str, size: int
+):
+    state = make_state(
+        [[0]], size_bytes=100, remote_bytes=900, configs=[LOCAL | configs]
+    )
+
+    after = changed(state, {"change": "tier", "local": local}).state
+
+    assert after.partitions.size_bytes.tolist() == [size]
+    assert after.partitions.remote_bytes.tolist() == [900]

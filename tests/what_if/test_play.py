@@ -317,3 +317,86 @@ def test_points_that_are_not_planned_have_no_plan(traffic: float):
     if swept["shortfalls"] and swept["is_checked"] is None:
         assert planned["status"] in {"partial", "infeasible"}
     assert (traffic == 90.0) == (swept["is_checked"] is None)
+
+
+def test_a_scenario_that_fills_a_log_dir_does_not_hold():
+    document = skewed_document()
+    broker = document["brokers"][0]
+    [first, second] = broker["log_dirs"]
+    broker["log_dirs"] = [first | {"size_bytes": 10}, second | {"size_bytes": 10**9}]
+    for one in document["brokers"]:
+        one.pop("in_bytes_per_s")
+        one.pop("out_bytes_per_s")
+    snapshot = Snapshot.from_document(document)
+
+    found = played_on(
+        snapshot,
+        scenario("a", {"change": "traffic", "factor": 1.0}, then="nothing"),
+        growth=[{"per_month": 0.1}],
+    )
+
+    [row] = found.scenarios
+    assert "1:/d1" in row["log_dirs_over_threshold"]
+    assert not row["holds"]
+    assert (row["full"]["broker"], row["full"]["days"]) == (1, 0.0)
+
+
+def test_what_a_failed_log_dir_held_is_what_must_move():
+    lose = {"change": "lose", "log_dirs": ["1:/d1"]}
+    snapshot = skewed()
+    held = [
+        each
+        for each in snapshot.partitions.to_pylist()
+        if any(
+            place == (1, "/d1")
+            for place in zip(each["replicas"], each["log_dirs"], strict=True)
+        )
+    ]
+
+    [row] = played(scenario("a", lose, then="needed")).scenarios
+
+    assert row["copies"]["replicas"] == len(held) > 0
+    assert row["copies"]["bytes"] == sum(each["size_bytes"] for each in held)
+    assert row["violations"]["under_replicated"] == 0
+    assert row["is_checked"]
+
+
+def test_what_is_lost_with_a_log_dir_takes_no_room_in_the_others():
+    document = skewed_document()
+    lost = {"change": "lose", "log_dirs": ["1:/d1"]}
+    on_d2 = sum(
+        each["size_bytes"]
+        for topic in document["topics"]
+        for each in topic["partitions"]
+        for place in zip(each["replicas"], each["log_dirs"], strict=True)
+        if place == (1, "/d2")
+    )
+    size = on_d2 / 0.75
+    for one in document["brokers"]:
+        one["log_dirs"] = [
+            each | {"size_bytes": int(size) if one["id"] == 1 else 10**6}
+            for each in one["log_dirs"]
+        ]
+
+    found = played_on(
+        Snapshot.from_document(document), scenario("a", lost, then="nothing")
+    )
+
+    disk = found.scenarios[0]["resources"]["disk"]
+    assert (disk["broker"], disk["over_threshold"]) == (1, 0)
+    assert disk["max_use"] == pytest.approx(on_d2 / int(size), rel=1e-6)
+
+
+def test_replicas_that_a_plan_leaves_in_a_failed_log_dir_are_told():
+    lose = {"change": "lose", "log_dirs": ["2:/d1"]}
+
+    both, first, second = played(
+        scenario("both", lose, FEWER, then="needed"),
+        scenario("first", lose, then="needed"),
+        scenario("second", FEWER, then="needed") | {"after": "first"},
+    ).scenarios
+
+    assert both["violations"]["under_replicated"] > 0
+    assert "not rebuilt, as the plan empties brokers" in both["notes"][0]
+    assert first["notes"] == second["notes"] == []
+    assert second["violations"]["under_replicated"] == 0

@@ -49,6 +49,7 @@ def run_plan(
     from planner.plan.documents.cluster_fingerprint import fingerprint_ahead
     from planner.plan.folder.plan_folder import write_plan
     from planner.plan.run.make_plan import make
+    from planner.status.controller_quorum import voters_of
     from planner.status.status_lines import head_of
 
     output = options.output
@@ -65,6 +66,7 @@ def run_plan(
             cluster_configs=read.configs,
             taken_at=read.taken_at,
             resources=read.topic_resources(),
+            voters=voters_of(read, state),
         )
     points = None
     if options.shows_trade_off and live is None:

@@ -1,6 +1,6 @@
 """plan.json: contents of a plan, its cost and its certificate."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from placement.core.bounds.overfull_sets import BIN
 from placement.core.model.solution import Bounded, Shortfall, Status
 from placement.draft.draft import Note
+from placement.failures.controller_majority import Voter
 from placement.log_dirs.dir_problem import LOG_DIR
 from placement.log_dirs.kept_replicas import FAILED_LOG_DIR
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState, sum_rows
@@ -75,6 +76,8 @@ class Plan:
         Cluster without the partitions that the plan creates, if any.
     resources
         KafkaTopic resources by topic, where the snapshot has them.
+    voters
+        Voters of the controllers' quorum, where the snapshot names them.
     """
 
     goal: str
@@ -89,6 +92,7 @@ class Plan:
     creation: Creation | None = None
     existing: ClusterState | None = None
     resources: Mapping[str, TopicResource] = field(default_factory=dict)
+    voters: Sequence[Voter] = ()
 
     @property
     def state(self) -> ClusterState:

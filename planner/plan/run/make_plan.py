@@ -1,6 +1,6 @@
 """Plan of one operation on one cluster, checked by separate code."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from placement.core.model.gap_report import listening
 from placement.core.model.search_budget import EFFORTS
 from placement.core.search.compilation import needs_compiling
 from placement.draft.draft import Settings
+from placement.failures.controller_majority import Voter
 from placement.model.cluster import ClusterState
 from placement.operations.descriptor import describe
 from placement.operations.operation import Operation
@@ -83,6 +84,7 @@ def make(
     cluster_configs: Mapping[str, str] = MappingProxyType({}),
     taken_at: str | None = None,
     resources: Mapping[str, TopicResource] = NO_RESOURCES,
+    voters: Sequence[Voter] = (),
 ) -> Planned:
     """
     Plan an operation.
@@ -99,6 +101,8 @@ def make(
         Time of the snapshot, as the snapshot gives it.
     resources
         KafkaTopic resources by topic, where the snapshot has them.
+    voters
+        Voters of the controllers' quorum, where the snapshot names them.
 
     Raises
     ------
@@ -135,7 +139,7 @@ def make(
         identity=identity,
         infeasible_set=infeasible_set,
     )
-    plan = with_outcome_notes(replace(plan, resources=resources))
+    plan = with_outcome_notes(replace(plan, resources=resources, voters=voters))
     stage("checking the plan")
     checked = _checking(plan, resolved)
     if resolved.waves is not None:

@@ -33,10 +33,29 @@ def with_outcome_notes(plan: Plan) -> Plan:
         *factor_notes(placed.reassignment.after()),
         *_leaders_notes(plan),
         *factor_patch_notes(factor_patches(placed.reassignment, plan.resources)),
+        *_voter_notes(plan),
     )
     if not more:
         return plan
     return replace(plan, placed=replace(placed, notes=(*placed.notes, *more)))
+
+
+def _voter_notes(plan: Plan) -> Iterator[Note]:
+    """Yield a note for each emptied broker whose process votes in the quorum."""
+    brokers = plan.state.brokers
+    emptied = brokers.ids[plan.placed.draft.to_empty].tolist()
+    live = set(brokers.ids[brokers.is_live].tolist())
+    voting = [voter.broker_id for voter in plan.voters]
+    majority = len(voting) // 2 + 1
+    for broker in sorted(set(emptied) & set(voting)):
+        when = "before it is stopped" if broker in live else "if it does not return"
+        yield Note(
+            what="controller",
+            message=f"broker {broker} is also one of {plural(len(voting), 'voter')} of "
+            f"the controllers' quorum (majority {majority}): the plan moves replicas "
+            f"alone; let another controller vote in its place {when}",
+            where={"broker": broker},
+        )
 
 
 def _leaders_notes(plan: Plan) -> Iterator[Note]:

@@ -28,7 +28,6 @@ from planner.plan.documents.plan_figures import (
     copy_time,
     counted_out,
     fullest_disk,
-    survive,
 )
 from planner.plan.documents.topic_patches import (
     partition_patch_notes,
@@ -46,6 +45,7 @@ from planner.plan.screen.plan_claims import (
     left_text,
     waves_text,
 )
+from planner.plan.screen.survival import survival_text
 from planner.plan.screen.wrong_now import wrong_after, wrong_text
 from planner.plan.waves.wave_document import (
     kind_of,
@@ -93,7 +93,7 @@ def plan_screen(planned: Planned) -> Iterator[str]:
     yield from after
     yield from _left_lines(plan)
     if plan.state.num_partitions:
-        yield from labelled("Survives", _survival(plan))
+        yield from labelled("Survives", survival_text(plan))
     yield from labelled("Checked", _verdict(planned))
 
 
@@ -304,32 +304,6 @@ def _left_lines(plan: Plan) -> Iterator[str]:
     if left:
         furthest = plan.placed.solution.certificate.deviation
         yield from labelled(" left", left_text(left, furthest))
-
-
-def _survival(plan: Plan) -> str:
-    after = plan.placed.reassignment.after()
-    brokers = after.brokers
-    alone = survive(after, np.arange(len(brokers), dtype=np.int32))
-    text = f"any broker: {_yes(alone.most_offline)}{_below_text(alone.most_below)}."
-    if alone.offline_before:
-        count = plural(alone.offline_before, "partition")
-        text = f"{count} offline already, with no loss. Of the others {text}"
-    if not any(rack is not None for rack in brokers.racks):
-        return f"{text} Racks unknown."
-    racks = survive(after, brokers.rack_idx)
-    which = "Any rack" if None not in brokers.racks else "Any rack that is known"
-    return (
-        f"{text} {which}: {_yes(racks.most_offline)} "
-        f"({racks.at_min_isr} at min ISR, {racks.most_below} below)."
-    )
-
-
-def _yes(offline: int) -> str:
-    return "yes" if not offline else f"no, {offline} offline"
-
-
-def _below_text(below: int) -> str:
-    return f" ({below} below min ISR)" if below else ""
 
 
 def _verdict(planned: Planned) -> str:

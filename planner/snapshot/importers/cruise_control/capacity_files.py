@@ -106,6 +106,7 @@ def read_capacity(data: bytes, *, file: str) -> Source:
         log_dirs=tuple(d for one in listed for d in one.log_dirs()),
         default_broker=None if default is None else default.record(),
         default_log_dirs=() if default is None else tuple(default.log_dirs()),
+        is_configuration=True,
         notes=refusal.notes(),
     )
 
@@ -242,4 +243,10 @@ def read_broker_sets(data: bytes, *, file: str) -> Source:
     )
     refuse_duplicates(((one.key, one.place) for one in records), refusal)
     refusal.raise_problems()
-    return Source(file=file, kind=SETS_KIND, brokers=records, notes=refusal.notes())
+    return Source(
+        file=file,
+        kind=SETS_KIND,
+        brokers=records,
+        is_configuration=True,
+        notes=refusal.notes(),
+    )

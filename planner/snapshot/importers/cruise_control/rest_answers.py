@@ -44,6 +44,7 @@ _PartitionState = TypedDict(
         "replicas": Annotated[list[Id], Field(min_length=1)],
         "in-sync": list[Id],
         "min-isr": NotRequired[int],
+        "remote-storage-enabled": NotRequired[bool],
     },
 )
 
@@ -216,14 +217,15 @@ def _dir_records(
 
 
 def _topic_records(rows: list[Row]) -> Iterator[Record]:
-    places: dict[tuple[str, int | None], str] = {}
+    places: dict[tuple[str, int | None, bool], str] = {}
     for name, at, one in rows:
         place = f"KafkaPartitionState.{name}[{at}]"
-        places.setdefault((one["topic"], one.get("min-isr")), place)
-    for (topic, least), place in places.items():
-        values = (
-            {} if least is None else {"configs": {"min.insync.replicas": str(least)}}
-        )
+        is_tiered = one.get("remote-storage-enabled", False)
+        places.setdefault((one["topic"], one.get("min-isr"), is_tiered), place)
+    for (topic, least, is_tiered), place in places.items():
+        values: dict[str, Any] = {"storage": "tiered"} if is_tiered else {}
+        if least is not None:
+            values["configs"] = {"min.insync.replicas": str(least)}
         yield Record(key=topic, values=values, place=place)
 
 

@@ -118,11 +118,10 @@ class StrimziCluster:
             self.brokers[broker] = values
             for volume in volumes:
                 path = f"/var/lib/kafka/{volume.folder}/kafka-log{broker}"
-                values = {}
-                if volume.size_bytes is not None:
-                    values["size_bytes"] = volume.size_bytes
+                size = volume.size_bytes
+                disk = {} if size is None else {"size_bytes": size}
                 self.log_dirs.append(
-                    Record(key=(broker, path), values=values, place=volume.place)
+                    Record(key=(broker, path), values=disk, place=volume.place)
                 )
 
     def _add_name(self, metadata: dict[str, Any], label: str) -> None:

@@ -146,6 +146,10 @@ class Source:
         Whether the file names every live broker, and no other one as alive.
     lists_members
         Whether the file names every broker of the cluster, alive or not.
+    is_configuration
+        Whether the file was written for brokers that need not exist any more, or yet.
+    lists_voters
+        Whether the file names every voter of the controllers' quorum.
     lists_topics
         Whether the file names every topic, though no partitions.
     lists_complete_topics
@@ -169,6 +173,8 @@ class Source:
     series: tuple[Series, ...] = ()
     lists_live_brokers: bool = False
     lists_members: bool = False
+    is_configuration: bool = False
+    lists_voters: bool = False
     lists_topics: bool = False
     lists_complete_topics: bool = False
     notes: tuple[str, ...] = ()

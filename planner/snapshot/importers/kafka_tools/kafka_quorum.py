@@ -104,6 +104,7 @@ def read_quorum(data: bytes, *, file: str) -> Source:
         kind=f"kafka-metadata-quorum describe {which}",
         header=header,
         controllers=tuple(nodes),
+        lists_voters=True,
         notes=refusal.notes(),
     )
 

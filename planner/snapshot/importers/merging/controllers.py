@@ -1,9 +1,11 @@
 """Controllers among the nodes: voters, and observers that are no brokers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from planner.errors import InputProblem
+from planner.snapshot.importers.inputs.import_source import Source
 from planner.snapshot.importers.merging.ledger import RecordLedger
 from planner.snapshot.importers.merging.visibility import named
 
@@ -83,6 +85,26 @@ def quorum_of(
         elif not is_broker:
             found.unplaced.append(node)
     return found
+
+
+def voter_problems(sources: Sequence[Source]) -> Iterator[InputProblem]:
+    """Yield a problem for each file that names other voters than the first one."""
+    listing = [one for one in sources if one.lists_voters]
+    for other in listing[1:]:
+        first, mine = _voters(listing[0]), _voters(other)
+        if mine != first:
+            yield InputProblem(
+                file=other.file,
+                place="voters",
+                value=named(sorted(mine)),
+                rule=f"must be those of {listing[0].file}, {named(sorted(first))}: "
+                "each output lists every voter",
+                remedy="take both files at the same time, or leave one out",
+            )
+
+
+def _voters(source: Source) -> set[int]:
+    return {one.key for one in source.controllers if one.values["voter"]}
 
 
 def _fetch_age(values: Mapping[str, Any]) -> dict[str, int]:

@@ -2,10 +2,11 @@
 Brokers of the cluster, and which of them are live.
 
 Replica lists still name brokers that are gone. A broker in no other place is dead if
-some file lists the live ones. A broker that leads, or is in sync below a leader, is
-live, and contradicts a list of live brokers without it. One that holds replicas, leads
-nothing and is in no ISR, may be down: no copy may go there, so it counts as fenced
-unless some file shows that it is live.
+some file lists the live ones; so is one that only capacities or broker sets name. A
+broker that leads, or is in sync below a leader, is live, and contradicts a list of live
+brokers without it. One that holds replicas, leads nothing and is in no ISR, may be
+down: no copy may go there, so it counts as fenced unless some file shows that it is
+live.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -91,6 +92,7 @@ class _Evidence:
         self.live_lists = [s for s in sources if s.lists_live_brokers]
         self.member_lists = [s for s in sources if s.lists_members]
         self.dir_lists = [s for s in sources if s.replicas is not None]
+        self.observed = [s for s in sources if not s.is_configuration]
         self.ids_of = {
             id(source): {record.key for record in source.brokers} for source in sources
         }
@@ -131,7 +133,8 @@ class _Evidence:
         lacks_log_dirs = bool(self.dir_lists) and not self._is_in(
             self.dir_lists, broker
         )
-        return lacks_log_dirs and self.has_isr
+        is_seen = broker in self.named or self._is_in(self.observed, broker)
+        return (lacks_log_dirs and self.has_isr) or not is_seen
 
     def _is_uncertain(self, broker: int, state: str | None) -> bool:
         is_idle = broker in self.named and broker not in self.active

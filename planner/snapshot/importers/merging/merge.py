@@ -16,7 +16,11 @@ from planner.snapshot.importers.merging.assemble import (
     problems_of,
     tables_of,
 )
-from planner.snapshot.importers.merging.controllers import Quorum, quorum_of
+from planner.snapshot.importers.merging.controllers import (
+    Quorum,
+    quorum_of,
+    voter_problems,
+)
 from planner.snapshot.importers.merging.desired_topics import DesiredTopics
 from planner.snapshot.importers.merging.impossible_values import ExceededCapacities
 from planner.snapshot.importers.merging.joined_replicas import ReplicaDirs
@@ -162,6 +166,7 @@ class _Joined:
             self.problems += ledger.problems
         self.problems += self.partitions.problems
         self.problems += self._missing_dirs()
+        self.problems += voter_problems(self.sources)
 
     def _missing_dirs(self) -> Iterator[InputProblem]:
         """Yield log dirs of a broker that one file lists, and another does not."""

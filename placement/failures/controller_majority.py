@@ -1,11 +1,7 @@
 """Majority of the controllers after a loss of brokers or racks."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from placement.model.cluster import ClusterState
-from planner.snapshot.snapshot_document import Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,37 +15,21 @@ class Voter:
         Id of the broker in the same process; `None` for a controller of its own.
     rack
         Rack of the controller; `None` where unknown.
+    is_silent
+        Whether it does not vote at present: it fetches nothing from the leader, or its
+        broker is not live.
     """
 
     broker_id: int | None
     rack: str | None
-
-
-def voters_of(snapshot: Snapshot, state: ClusterState) -> list[Voter]:
-    """Return the voters; a voter in the process of a broker has the broker's rack."""
-    racks = {
-        int(broker): state.brokers.racks[rack]
-        for broker, rack in zip(state.brokers.ids, state.brokers.rack_idx, strict=True)
-    }
-    return [
-        _voter(controller, racks)
-        for controller in snapshot.controllers
-        if controller.get("voter") is not False
-    ]
-
-
-def _voter(controller: Mapping[str, Any], racks: Mapping[int, str | None]) -> Voter:
-    node = int(controller["id"])
-    is_broker = node in racks and controller.get("combined") is not False
-    rack = controller.get("rack") or (racks[node] if is_broker else None)
-    return Voter(broker_id=node if is_broker else None, rack=rack)
+    is_silent: bool = False
 
 
 def keeps_majority(
     voters: Sequence[Voter], *, brokers: Collection[int], racks: Collection[str]
 ) -> bool | None:
     """
-    Return whether a majority of the voters survives a loss.
+    Return whether a majority of the voters survives a loss; silent ones do not count.
 
     Parameters
     ----------
@@ -66,7 +46,7 @@ def keeps_majority(
         return None
     known, unknown = 0, 0
     for voter in voters:
-        if voter.broker_id in brokers or voter.rack in racks:
+        if voter.is_silent or voter.broker_id in brokers or voter.rack in racks:
             known += 1
         elif racks and voter.rack is None:
             unknown += 1
