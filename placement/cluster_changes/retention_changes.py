@@ -85,7 +85,7 @@ def retention_of(state: ClusterState, defaults: Mapping[str, str]) -> Retention:
 
 def _is_deleting(configs: Mapping[str, str], defaults: Mapping[str, str]) -> bool:
     policy = configs.get("cleanup.policy", defaults.get("log.cleanup.policy", "delete"))
-    return "delete" in policy.split(",")
+    return "delete" in [each.strip() for each in policy.split(",")]
 
 
 def _limits(
