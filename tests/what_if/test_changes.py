@@ -312,6 +312,9 @@ def test_growth_over_months_compounds():
         pytest.param(
             {"cleanup.policy": "compact,delete"}, {"factor": 2}, 200, id="both"
         ),
+        pytest.param(
+            {"cleanup.policy": "compact , delete"}, {"factor": 2}, 200, id="spaces"
+        ),
     ],
 )
 def test_sizes_follow_retention(
