@@ -118,8 +118,8 @@ def _left_offline_notes(outcome: Outcome) -> Iterator[str]:
     if outcome.placed is not None and outcome.variant.leaving and count:
         yield (
             f"not rebuilt, as the plan empties brokers: {plural(count, 'replica')} in "
-            "failed log dirs; lose these in a scenario of its own, and go on from it "
-            "with after"
+            "failed log dirs; remove the brokers in a scenario of its own, after one "
+            "that rebuilds these"
         )
 
 

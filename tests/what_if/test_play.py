@@ -387,7 +387,7 @@ def test_what_is_lost_with_a_log_dir_takes_no_room_in_the_others():
     assert disk["max_use"] == pytest.approx(on_d2 / int(size), rel=1e-6)
 
 
-def test_replicas_that_a_plan_leaves_in_a_failed_log_dir_are_told():
+def test_replicas_that_a_plan_leaves_in_a_failed_log_dir_are_named():
     lose = {"change": "lose", "log_dirs": ["2:/d1"]}
 
     both, first, second = played(
