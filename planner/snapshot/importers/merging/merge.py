@@ -339,8 +339,9 @@ def _liveness_notes(liveness: Liveness) -> Iterator[str]:
     if liveness.dead:
         yield (
             "counted as dead, as no file that should lists them: brokers "
-            f"{named(liveness.dead)}; if one is still to be started, set the column "
-            "state of --brokers to new"
+            f"{named(liveness.dead)}; if one runs, add --list-endpoints, or list all "
+            "brokers in --brokers with the column state: alive, or new for one that is "
+            "still to be started"
         )
     if liveness.fenced:
         yield (
