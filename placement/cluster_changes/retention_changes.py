@@ -272,8 +272,8 @@ def tier_down_to(
     """
     Tier topics; data younger than `local_ms` milliseconds stays on disk.
 
-    Of topics that are tiered already, the disks may get more data than they have, up to
-    what retention.* and local.retention.bytes let them hold.
+    A topic with remote storage may then keep more data on disk than at present, up to
+    retention.ms, retention.bytes and local.retention.bytes.
     """
     finite = np.where(np.isfinite(limits.ms), limits.ms, DEFAULT_MS)
     most_ms = np.where(limits.is_tiered, np.maximum(limits.total_ms, finite), finite)

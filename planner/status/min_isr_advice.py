@@ -20,14 +20,10 @@ def out_of_reach(status: Status) -> dict[int, int]:
     The smallest such factor of each topic, by its row; the worst topics first.
     """
     state, found = status.state, status.troubles.under_min_isr
-    factors = state.replication_factor
-    least: dict[int, int] = {}
-    for topic, needed in zip(found.topic_idx.tolist(), found.needed, strict=True):
-        own = factors[np.equal(state.partitions.topic_idx, topic)]
-        smallest = int(own.min(initial=int(needed)))
-        if smallest < needed:
-            least[topic] = smallest
-    return least
+    least = np.full(len(state.topics), np.iinfo(np.int64).max)
+    np.minimum.at(least, state.partitions.topic_idx, state.replication_factor)
+    is_above = np.greater(found.needed, least[found.topic_idx])
+    return {topic: int(least[topic]) for topic in found.topic_idx[is_above].tolist()}
 
 
 def min_isr_texts(status: Status) -> list[str]:

@@ -45,7 +45,6 @@ from planner.spark.scoring.sums.sum_arrays import Ints
 Flaw = dict[str, str]
 """Problem of a file, in the columns of `planner.spark.common.problem_rows.FOUND`."""
 _SAYING = "saying"
-_NO_COUNT = [pa.table({"count": pa.array([], pa.int64())})]
 GROUNDS_KEPT, SMALL_KEPT, SMALL_BROKERS = 32, 2_000, 100
 """
 Number of large and of small snapshots whose brokers a process caches, and the most
@@ -338,9 +337,9 @@ def _of_tables(
         return read, 0
     # One query, not four.
     together = union_of([*rest.values()]).toArrow()
-    read |= {name: [_part_with_key(together, name)] for name in rest}
-    (count,) = read.pop(_SAYING, _NO_COUNT)
-    return read, int(sum(count.column("count").to_pylist()))
+    parts = {name: _part_with_key(together, name) for name in rest}
+    count = parts.pop(_SAYING).column("count")[0].as_py() if counts_saying else 0
+    return read | {name: [part] for name, part in parts.items()}, count
 
 
 def _number_saying(topics: DataFrame) -> DataFrame:

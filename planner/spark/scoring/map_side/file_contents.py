@@ -31,13 +31,11 @@ from planner.spark.io.snapshot_keys import Key
 from planner.spark.scans.decoded_files import decoded, local_path, with_key_columns
 from planner.spark.scans.driver_files import are_local, file_sizes
 from planner.spark.scans.parquet_scans import ParquetScan, plain_scan
-from planner.spark.scoring.map_side.file_tasks import Piece, dealt_files
+from planner.spark.scoring.map_side.file_tasks import CODED, Piece, dealt_files
 from planner.spark.scoring.map_side.partition_batches import each_snapshot
 from planner.spark.scoring.map_side.row_sums import CHUNK_ROWS
 from planner.spark.scoring.shuffle.shuffle_rows import Batches
 
-CODED = ("topic", "log_dirs", "future_log_dirs", KEY[0])
-"""Columns of partitions that are read dictionary-encoded."""
 MOST_BYTES = 1 << 26
 """Largest file whose content Spark hands over: a task has all of it in memory."""
 _TABLE = "partitions"
@@ -86,7 +84,7 @@ def file_contents(table: DataFrame) -> FileContents | None:
 
 
 def _opened_by_tasks(spark: SparkSession, scan: ParquetScan) -> FileContents | None:
-    """Return local files by task; `None`: executors may see files that are not here."""
+    """Return the files by task if they are files of this machine; else `None`."""
     paths = [*map(local_path, scan.paths)]
     if not are_local(scan.paths) or not all(map(os.path.isfile, paths)):
         return None
@@ -159,7 +157,8 @@ def _decoded(
     UnreadableFileError
         If the file is not Parquet, or its key is no text and time.
     """
-    tables = decoded(path, opened, scan, coded=CODED, groups=groups, rows=CHUNK_ROWS)
+    coded = (*CODED, KEY[0])
+    tables = decoded(path, opened, scan, coded=coded, groups=groups, rows=CHUNK_ROWS)
     for rows in tables:
         if scan.constants:
             name, micros = (scan.constants[name] for name in KEY)

@@ -52,7 +52,8 @@ task; above, all cores have equally many. A task costs Spark as much as 100,000 
 """
 SNAPSHOT_ROWS = 20_000
 """Fixed cost of a snapshot, in rows."""
-_CODED = ("topic", "log_dirs", "future_log_dirs")
+CODED = ("topic", "log_dirs", "future_log_dirs")
+"""Columns of partitions that are read dictionary-encoded."""
 _WANTED = {
     "partitions": dict.fromkeys(READ),
     "topics": dict.fromkeys(TOPICS.schema.names),
@@ -281,7 +282,7 @@ def _of_piece(
     table: str, file: TableFile, group: int | None, adding: Adding, topics: Listing
 ) -> Parcels:
     file = file.alone
-    coded = _CODED if table == "partitions" else ()
+    coded = CODED if table == "partitions" else ()
     # A small file has all topic settings of its snapshot.
     whole = file.key if group is None else None
     for rows in read_batches(file, group, _WANTED[table], coded, CHUNK_ROWS):
