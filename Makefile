@@ -9,7 +9,8 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick lint docs dist bench bench-smoke bench-live fuzz fuzz-solved golden \
 	soak clean \
-	env-base env-dev needs-python needs-tests needs-browser wheel linted checks tests
+	env-base env-dev needs-python needs-tests needs-browser wheel linted checks \
+	checked tests
 .NOTPARALLEL:
 
 PYTHON ?=
@@ -55,7 +56,7 @@ demo: env-base ## Plan, check and verify on a bundled cluster; needs only Python
 test: needs-tests needs-browser wheel checks tests ## Lint, then every test on the built wheel, a real Kafka included
 	@$(BIN)/coverage report --skip-covered --fail-under=$(COVERAGE_GATE)
 
-quick: lint ## Lint and the short tests that need no JVM and no browser
+quick: env-dev checked ## Lint and the short tests that need no JVM and no browser
 	@HYPOTHESIS_PROFILE=quick $(BIN)/pytest -q -n $(WORKERS) $(GROUPED) -m "not kafka and not spark and not browser and not slow and not not_quick"
 
 lint: env-dev linted ## ruff, mypy --strict and the direction of imports
@@ -143,9 +144,11 @@ wheel: env-dev
 	@rm -f .venv/.is-editable
 	@$(BIN)/python -m pip install --quiet --force-reinstall --no-deps dist/*.whl
 
+checks: wheel checked
+
 # The kernels are compiled once, not by each worker, and while there is a core at rest:
 # those that were installed, not the ones that lie here.
-checks: wheel
+checked:
 	@$(BIN)/python -P -c '$(COMPILE)' & compiling=$$!; \
 		$(MAKE) --no-print-directory linted || { kill $$compiling; exit 1; }; \
 		wait $$compiling

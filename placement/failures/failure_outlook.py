@@ -149,8 +149,9 @@ class Parts:
         ``(N,)`` number of damaged partitions per kind of damage.
     leaders_moved
         ``(N,)`` number of partitions led by another broker after each loss.
-    lost, rebuilt
-        ``(N, 2)`` disk and in load lost with each domain, and load that can be rebuilt.
+    lost, copyable
+        ``(N, 2)`` disk and in load lost with each domain, and the part of it that has a
+        source to copy from, whether or not a broker is left to hold it.
     """
 
     domains: Domains
@@ -161,7 +162,7 @@ class Parts:
     damage: Mapping[str, CountArray]
     leaders_moved: CountArray
     lost: WeightArray
-    rebuilt: WeightArray
+    copyable: WeightArray
 
 
 def parts_of(given: Outlook, kind: DomainKind) -> Parts:
@@ -183,7 +184,7 @@ def parts_of(given: Outlook, kind: DomainKind) -> Parts:
             successors.domain[has_next], minlength=len(domains)
         ).astype(np.int64),
         lost=_lost(given, domains, table),
-        rebuilt=_rebuilt(given, table),
+        copyable=_copyable(given, table),
     )
 
 
@@ -199,11 +200,13 @@ def _lost(given: Outlook, domains: Domains, table: Incidence) -> WeightArray:
     return lost
 
 
-def _rebuilt(given: Outlook, table: Incidence) -> WeightArray:
+def _copyable(given: Outlook, table: Incidence) -> WeightArray:
     """Return ``(N, 2)`` disk and in load of lost replicas with a source to copy."""
     rows = np.nonzero(table.electable < table.num_electable[table.partition_idx])[0]
-    rebuilt = np.zeros((table.num_domains, len(HELD_COLUMNS)), dtype=np.int64)
+    copyable = np.zeros((table.num_domains, len(HELD_COLUMNS)), dtype=np.int64)
     serving, p = table.serving[rows], table.partition_idx[rows]
     for y, r in enumerate(HELD_COLUMNS):
-        add_to(rebuilt[:, y], table.domain[rows], serving * given.weights.replica[p, r])
-    return rebuilt
+        add_to(
+            copyable[:, y], table.domain[rows], serving * given.weights.replica[p, r]
+        )
+    return copyable

@@ -39,13 +39,16 @@ class Failures:
         loss, and out once all followers fetch again.
     levels
         ``(X, 2)`` lower bound on the disk and in load of the fullest survivor once all
-        replicas with a source are rebuilt. Fractions where `scale.is_use`, NaN without
-        survivors.
+        replicas with a source and a broker left are rebuilt. Fractions where
+        `scale.is_use`, NaN without survivors.
     even_levels
         ``(X, 2)`` the same bound from the rebuilt total alone, without regard to
         survivors that are fuller before.
     rebuilt_bytes
         ``(X,)`` bytes of the rebuilt replicas.
+    unplaced
+        ``(X,)`` number of lost replicas with a source that no broker is left to hold:
+        their partitions have more replicas than brokers survive.
     rebuild_s
         ``(X,)`` lower bound on the seconds to rebuild, from the busiest sender and all
         receivers together; for pairs from the receivers alone. NaN without survivors.
@@ -64,6 +67,7 @@ class Failures:
     levels: RateArray
     even_levels: RateArray
     rebuilt_bytes: CountArray
+    unplaced: CountArray
     rebuild_s: RateArray
     scale: Scale
     num_possible: int

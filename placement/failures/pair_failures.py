@@ -13,7 +13,7 @@ from placement.failures.failure_outlook import Outlook, Parts, parts_of
 from placement.failures.failure_table import Failures
 from placement.failures.load_gains import Gains, joint_gains
 from placement.failures.partition_damage import KINDS, joint_damage
-from placement.failures.rebuilt_use import fullest_levels
+from placement.failures.rebuilt_use import brokers_left, fullest_levels, unplaced
 from placement.failures.single_failures import single_failures
 from placement.failures.survivor_loads import HELD_COLUMNS, Peaks
 from placement.model.cluster import ABSENT
@@ -64,7 +64,8 @@ def pair_failures(
         first, second = _drawn(count, sample, np.random.default_rng(seed))
     keys, added = joint_damage(parts.table)
     at = _found(keys, first.astype(np.int64) * count + second)
-    rebuilt = _rebuilt(given, parts, first, second)
+    waiting, waiting_load = unplaced(given, parts, (first, second))
+    rebuilt = _copyable(given, parts, first, second) - waiting_load
     levels, even = fullest_levels(given, parts, (first, second), rebuilt)
     table = parts.table
     joint = joint_gains(parts.domains, table, parts.leading, table.neighbours)
@@ -83,7 +84,8 @@ def pair_failures(
         levels=levels,
         even_levels=even,
         rebuilt_bytes=rebuilt[:, 0],
-        rebuild_s=_received_seconds(given, parts.domains, first, second, rebuilt[:, 0]),
+        unplaced=waiting,
+        rebuild_s=_received_seconds(given, parts, (first, second), rebuilt[:, 0]),
         scale=given.scale,
         num_possible=possible,
     )
@@ -92,16 +94,12 @@ def pair_failures(
 
 def _received_seconds(
     given: Outlook,
-    domains: Domains,
-    first: IndexArray,
-    second: IndexArray,
+    parts: Parts,
+    pairs: tuple[IndexArray, IndexArray],
     rebuilt: CountArray,
 ) -> RateArray:
     """Return ``(X,)`` seconds in which all survivors together receive the rebuilt."""
-    is_live = given.state.brokers.is_live
-    whole = domains.of_broker[is_live & (domains.of_broker != ABSENT)]
-    taken = np.bincount(whole, minlength=len(domains))
-    left = int(is_live.sum()) - taken[first] - taken[second]
+    left = brokers_left(given, parts, pairs)
     seconds = rebuilt / np.maximum(left, 1) / given.bandwidth_bytes_per_s
     return np.where(left > 0, seconds, np.nan)
 
@@ -138,6 +136,7 @@ def _with_whole_brokers(given: Outlook, found: Failures) -> Failures:
         levels=put(found.levels, alone.levels),
         even_levels=put(found.even_levels, alone.even_levels),
         rebuilt_bytes=put(found.rebuilt_bytes, alone.rebuilt_bytes),
+        unplaced=put(found.unplaced, alone.unplaced),
         rebuild_s=put(found.rebuild_s, alone.rebuild_s),
     )
 
@@ -163,10 +162,10 @@ def _found(keys: CountArray, wanted: CountArray) -> CountArray:
     return np.where(np.equal(keys[spot], wanted), spot, -1)
 
 
-def _rebuilt(
+def _copyable(
     given: Outlook, parts: Parts, first: IndexArray, second: IndexArray
 ) -> CountArray:
-    """Return ``(X, 2)`` disk and in load that can be rebuilt after both losses."""
+    """Return ``(X, 2)`` disk and in load that has a source after both losses."""
     table, count = parts.table, len(parts.domains)
     low, high = table.neighbours
     p = table.partition_idx[low]
@@ -185,8 +184,9 @@ def _rebuilt(
     for y, r in enumerate(HELD_COLUMNS):
         add_to(total[:, y], at, less * given.weights.replica[p, r])
     spot = _found(keys, first.astype(np.int64) * count + second)
-    rebuilt: CountArray = parts.rebuilt[first] + parts.rebuilt[second] - total[spot]
-    return rebuilt
+    both = parts.copyable[first] + parts.copyable[second]
+    copyable: CountArray = both - total[spot]
+    return copyable
 
 
 def _leaders_moved(parts: Parts, first: IndexArray, second: IndexArray) -> CountArray:

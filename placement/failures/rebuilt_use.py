@@ -1,14 +1,90 @@
-"""Lower bound on the fullest survivor once lost replicas are rebuilt."""
+"""
+Replicas that are rebuilt after a failure, and how full the fullest survivor is then.
+
+A lost replica is rebuilt if another one is left to copy from and a broker without one
+is left to hold it: three replicas on three brokers stay two once a broker is lost.
+"""
 
 import numpy as np
 import numpy.typing as npt
 
-from placement.array_types import IndexArray, RateArray
+from placement.array_types import BoolArray, CountArray, IndexArray, RateArray
 from placement.failures.controller_decision import is_usable
 from placement.failures.failure_domains import Domains
 from placement.failures.failure_outlook import Outlook, Parts
 from placement.failures.survivor_loads import HELD_COLUMNS, even_levels
-from placement.model.cluster import ABSENT, ClusterState, LogDirState
+from placement.model.cluster import ABSENT, ClusterState, LogDirState, sum_rows
+
+
+def brokers_left(
+    given: Outlook, parts: Parts, pairs: tuple[IndexArray, IndexArray]
+) -> CountArray:
+    """Return ``(X,)`` number of brokers that survive each failure."""
+    is_live, of_broker = given.state.brokers.is_live, parts.domains.of_broker
+    whole = of_broker[is_live & (of_broker != ABSENT)]
+    taken = np.append(np.bincount(whole, minlength=len(parts.domains)), 0)
+    first, second = pairs
+    left: CountArray = int(is_live.sum()) - taken[first] - taken[second]
+    return left
+
+
+def unplaced(
+    given: Outlook, parts: Parts, pairs: tuple[IndexArray, IndexArray]
+) -> tuple[CountArray, CountArray]:
+    """
+    Return the lost replicas that have a source, but no broker left to hold them.
+
+    Parameters
+    ----------
+    given, parts
+        Inputs of all failures of the cluster, and of those of one kind.
+    pairs
+        ``(X,)`` first and second lost domain; `ABSENT` for none.
+
+    Returns
+    -------
+    ``(X,)`` number of such replicas, and ``(X, 2)`` their disk and in load.
+    """
+    table, left = parts.table, brokers_left(given, parts, pairs)
+    counts = np.zeros(len(left), dtype=np.int64)
+    loads = np.zeros((len(left), len(HELD_COLUMNS)), dtype=np.int64)
+    short = np.nonzero(left < table.num_serving.max(initial=0))[0]
+    if not len(short):
+        return counts, loads
+    chosen = np.nonzero(table.num_serving > left[short].min())[0]
+    rows = np.nonzero(np.isin(table.partition_idx, chosen))[0]
+    at = np.searchsorted(chosen, table.partition_idx[rows])
+    weight = given.weights.replica[chosen][:, HELD_COLUMNS]
+    for x in short.tolist():
+        is_lost = np.isin(table.domain[rows], [pairs[0][x], pairs[1][x]])
+        gone = np.zeros(len(chosen), dtype=np.int64)
+        np.add.at(gone, at[is_lost], table.electable[rows[is_lost]])
+        # Survivors hold no two replicas of a partition: with the lost ones there are
+        # as many too many as brokers are missing.
+        more = np.maximum(table.num_serving[chosen] - left[x], 0)
+        more *= gone < table.num_electable[chosen]
+        counts[x], loads[x] = more.sum(), (more[:, None] * weight).sum(axis=0)
+    return counts, loads
+
+
+def is_rebuilt(before: ClusterState, after: ClusterState) -> BoolArray:
+    """
+    Return ``(R,)`` true for replicas lost in between that can be rebuilt.
+
+    Parameters
+    ----------
+    before, after
+        Cluster before and after a loss.
+    """
+    is_gone = is_usable(before) & ~is_usable(after)
+    of, start = before.replicas.partition_idx, before.replicas.start
+    room = int(after.brokers.is_live.sum()) - sum_rows(is_usable(after), start)
+    number = np.cumsum(is_gone)
+    earlier = np.append(0, number)[start[:-1]]
+    found: BoolArray = (
+        is_gone & after.has_source[of] & (number - earlier[of] <= room[of])
+    )
+    return found
 
 
 def fullest_levels(
@@ -132,7 +208,7 @@ def _held_after(given: Outlook, after: ClusterState) -> npt.NDArray[np.int64]:
     before, columns = given.state, list(HELD_COLUMNS)
     of, on = before.replicas.partition_idx, before.replicas.broker_idx
     live, is_gone = after.brokers.is_live, is_usable(before) & ~is_usable(after)
-    is_copied = is_gone & after.has_source[of]
+    is_copied = is_rebuilt(before, after)
     weight = given.weights.replica[:, columns]
     held = given.load[live][:, columns].sum(axis=0)
     less = weight[of[is_gone & live[on]]].sum(axis=0)

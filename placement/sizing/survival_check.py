@@ -5,6 +5,7 @@ import numpy as np
 from placement.demand.broker_demand import Wanted
 from placement.failures.failure_domains import DomainKind
 from placement.failures.failure_outlook import outlook
+from placement.failures.failure_table import Failures
 from placement.failures.single_failures import single_failures
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES
@@ -29,9 +30,18 @@ def unfit(state: ClusterState, wanted: Wanted) -> str:
         # Limits also hold once all lost replicas are rebuilt and fetch again.
         pushed = failures.peaks.num_over_on_return
         bad = failures.is_overfull | (failures.peaks.num_over > 0) | (pushed > 0)
+        bad |= failures.unplaced > 0
         if bad.any():
             row = int(np.nonzero(bad)[0][0])
             name = failures.domains.name(state, int(failures.first[row]))
-            later = f"brokers over a threshold once rebuilt: {int(pushed[row])}"
-            return f"without {kind} {name}: {reason_of(failures, row) or later}"
+            reason = reason_of(failures, row) or _later(failures, row)
+            return f"without {kind} {name}: {reason}"
     return ""
+
+
+def _later(failures: Failures, row: int) -> str:
+    """Return what a loss that is survived leaves undone, or over a threshold."""
+    if failures.unplaced[row]:
+        return f"replicas with no broker to be rebuilt on: {failures.unplaced[row]}"
+    over = int(failures.peaks.num_over_on_return[row])
+    return f"brokers over a threshold once rebuilt: {over}"

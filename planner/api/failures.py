@@ -80,8 +80,9 @@ class FailuresResult(Screen):
         (``out_broker``), and `pushed_over_threshold`; the same of out while all
         followers fetch again (``out_on_return_most``, …, `over_threshold_on_return`);
         lower bounds on the fullest broker after all is rebuilt, ``disk_rebuilt`` and
-        ``in_rebuilt``; `rebuilt_bytes`, `rebuild_s`; and whether the cluster
-        `survives`. Unknown values are null.
+        ``in_rebuilt``; `rebuilt_bytes`, `rebuild_s`, and the `unplaced_replicas` that
+        no broker is left to hold; and whether the cluster `survives`. Unknown values
+        are null.
         """
         return self._table(self.every.singles)
 
@@ -128,6 +129,7 @@ def _columns(given: Outlook, kind: DomainKind, found: Failures) -> dict[str, Any
         "over_threshold_on_return": found.peaks.num_over_on_return[order],
         "rebuilt_bytes": _counts(found.rebuilt_bytes[order], is_known=sized == 1),
         "rebuild_s": _numbers(found.rebuild_s[order] * sized),
+        "unplaced_replicas": found.unplaced[order],
         "survives": (found.is_survived & ~found.is_overfull)[order],
     }
     for y, r in enumerate(CARRIED_COLUMNS):

@@ -221,6 +221,7 @@ def _failure(every: AllFailures, failures: Failures, row: int) -> FailureRecord:
         ),
         rebuilt_bytes=int(failures.rebuilt_bytes[row]) if has_sizes else None,
         rebuild_s=_number(failures.rebuild_s[row]) if has_sizes else None,
+        unplaced_replicas=int(failures.unplaced[row]),
         survives=bool(failures.is_survived[row] and not failures.is_overfull[row]),
     )
 

@@ -82,12 +82,12 @@ def binding(given: Outlook, lost: ClusterState) -> SurvivorRecord | None:
     """
     Return the surviving broker with the largest ratio of use to threshold.
 
-    Only resources that leaders use count. The result is `None` where no capacity of
-    them is known, or no broker survives.
+    Only resources that leaders use count. The result is `None` where of none of them
+    capacity and load are known, or no broker survives.
     """
     load = carried(given, lost)
     live = np.nonzero(lost.brokers.is_live)[0]
-    is_capped = np.isfinite(given.scale.most)
+    is_capped = np.isfinite(given.scale.most) & given.is_known
     capped = [y for y, r in enumerate(LED_COLUMNS) if is_capped[r]]
     if not len(live) or not capped:
         return None

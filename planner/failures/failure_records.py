@@ -91,6 +91,7 @@ class FailureRecord(Record):
     fullest_when_rebuilt: FullestRecord
     rebuilt_bytes: int | None
     rebuild_s: float | None
+    unplaced_replicas: int
     survives: bool
 
 
@@ -206,9 +207,14 @@ class StagesRecord(Record):
 
 
 class RebuildRecord(Record):
-    """Copies that rebuild all lost replicas; null where no size is known."""
+    """
+    Copies that rebuild lost replicas; null where no size is known.
+
+    `unplaced_replicas` have a source, but no broker is left to hold them.
+    """
 
     replicas: int
+    unplaced_replicas: int
     bytes: int | None
     seconds: float | None
     busiest_sender: Int32 | None

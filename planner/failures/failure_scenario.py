@@ -20,7 +20,7 @@ from placement.failures.partition_health import (
     health_of,
     unclean_losses,
 )
-from placement.failures.rebuilt_use import levels_after
+from placement.failures.rebuilt_use import is_rebuilt, levels_after
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, UNKNOWN, ClusterState
 from placement.model.load import Resource
@@ -183,16 +183,16 @@ def moved_leaders(before: ClusterState, after: ClusterState) -> int:
 
 
 def rebuild(scenario: Scenario) -> RebuildRecord:
-    """Return the copies that rebuild all lost replicas, and their least duration."""
+    """Return the copies that rebuild lost replicas, and their least duration."""
     has_sizes = knows(scenario.given, Resource.DISK)
     state, lost = scenario.now, scenario.lost
     of = state.replicas.partition_idx
-    gone = is_usable(state) & ~is_usable(lost)
-    gone &= lost.has_source[of]
-    size = scenario.given.weights.copy_bytes[of[gone]]
+    copied = is_rebuilt(state, lost)
+    unplaced = is_usable(state) & ~is_usable(lost) & lost.has_source[of] & ~copied
+    size = scenario.given.weights.copy_bytes[of[copied]]
     sent = np.zeros(state.num_brokers, dtype=np.int64)
     # Every copy is read from the leader.
-    source = lost.partitions.leader_idx[of[gone]]
+    source = lost.partitions.leader_idx[of[copied]]
     np.add.at(sent, source[source != ABSENT], size[source != ABSENT])
     left = int(lost.brokers.is_live.sum())
     received = float(size.sum()) / max(left, 1)
@@ -200,7 +200,8 @@ def rebuild(scenario: Scenario) -> RebuildRecord:
     seconds = max(float(sent.max(initial=0)), received)
     seconds = rounded(seconds / scenario.options.bandwidth_bytes_per_s)
     return RebuildRecord(
-        replicas=int(gone.sum()),
+        replicas=int(copied.sum()),
+        unplaced_replicas=int(unplaced.sum()),
         bytes=int(size.sum()) if has_sizes else None,
         seconds=seconds if has_sizes else None,
         busiest_sender=_id(state, busiest),

@@ -148,8 +148,17 @@ def _load_text(every: AllFailures, failures: Failures, row: int) -> str:
     parts = [f"{at_min} at min ISR", f"out {_out_text(every, failures, row)}"]
     level = _disk_text(every, failures, row)
     if level != "?":
-        parts.append(f"disk {level} when rebuilt")
+        when = " when rebuilt" if failures.rebuilt_bytes[row] else ""
+        parts.append(f"disk {level}{when}")
+    if failures.unplaced[row]:
+        parts.append(unplaced_text(int(failures.unplaced[row])))
     return ", ".join(parts)
+
+
+def unplaced_text(count: int) -> str:
+    """Return the number of lost replicas that cannot be rebuilt, as text."""
+    have = "has" if count == 1 else "have"
+    return f"{plural(count, 'replica')} {have} no broker left to be rebuilt on"
 
 
 def _on_return_texts(every: AllFailures) -> Iterator[str]:
@@ -228,6 +237,8 @@ def _cells(every: AllFailures, failures: Failures, row: int) -> list[str]:
     seconds = float(failures.rebuild_s[row])
     took = duration_text(seconds) if np.isfinite(seconds) else ""
     took = took if knows(every.given, Resource.DISK) else "?"
+    if failures.unplaced[row] and not failures.rebuilt_bytes[row]:
+        took = "none"
     return [
         "" if failures.is_survived[row] and not failures.is_overfull[row] else "!",
         ", ".join(names_of(every.state, failures, row)),

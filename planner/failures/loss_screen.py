@@ -14,6 +14,7 @@ from planner.failures.carried_loads import binding, busiest, on_return
 from planner.failures.failure_records import (
     BusiestRecord,
     FullestRecord,
+    RebuildRecord,
     UncleanRecord,
 )
 from planner.failures.failure_scenario import (
@@ -28,6 +29,7 @@ from planner.failures.failures_screen import (
     assumed_text,
     counts_text,
     headline,
+    unplaced_text,
 )
 from planner.failures.lost_sources import no_source_lines
 from planner.status.status_lines import head_of
@@ -198,6 +200,13 @@ def _amount_text(name: str, found: BusiestRecord) -> str:
 
 def _rebuild_text(scenario: Scenario) -> str:
     found = rebuild(scenario)
+    text = _copies_text(scenario, found)
+    if not found.unplaced_replicas:
+        return text
+    return f"{text}; {unplaced_text(found.unplaced_replicas)}"
+
+
+def _copies_text(scenario: Scenario, found: RebuildRecord) -> str:
     if not found.replicas:
         return "nothing to copy"
     if found.bytes is None or found.seconds is None:

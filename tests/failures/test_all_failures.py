@@ -18,7 +18,7 @@ from placement.failures.failure_table import Failures
 from placement.failures.pair_failures import pair_failures
 from placement.failures.partition_damage import KINDS
 from placement.failures.partition_health import health_of
-from placement.failures.rebuilt_use import levels_after
+from placement.failures.rebuilt_use import is_rebuilt, levels_after
 from placement.failures.single_failures import single_failures
 from placement.model.cluster import ABSENT, BrokerState, ClusterState
 from placement.model.load import Resource
@@ -139,11 +139,20 @@ def check_rebuilt(
     states: tuple[ClusterState, ClusterState],
 ) -> None:
     before, after = states
-    of = before.replicas.partition_idx
-    lost = is_usable(before) & ~is_usable(after)
-    can = np.array([has_source(after, p) for p in range(after.num_partitions)])[of]
-    size = given.weights.copy_bytes[of]
-    assert found.rebuilt_bytes[row] == size[lost & can].sum()
+    live = set(np.nonzero(after.brokers.is_live)[0].tolist())
+    size, rebuilt, unplaced = given.weights.copy_bytes, 0, 0
+    for p in range(after.num_partitions):
+        rows = range(*before.replicas.start[p : p + 2].tolist())
+        kept = [r for r in rows if is_usable(after)[r]]
+        lost = [r for r in rows if is_usable(before)[r] and r not in kept]
+        free = live - {int(before.replicas.broker_idx[r]) for r in kept}
+        if has_source(after, p):
+            rebuilt += size[p] * min(len(lost), len(free))
+            unplaced += max(len(lost) - len(free), 0)
+    assert found.rebuilt_bytes[row] == rebuilt
+    assert found.unplaced[row] == unplaced
+    size = size[before.replicas.partition_idx[is_rebuilt(before, after)]]
+    assert size.sum() == rebuilt
 
 
 def has_source(state: ClusterState, p: int) -> bool:
@@ -294,9 +303,25 @@ def test_pairs_are_rebuilt_at_least_as_long_as_all_the_others_receive():
 
     found = pair_failures(outlook(state, bandwidth_bytes_per_s=10), DomainKind.BROKER)
 
-    # Two of four are left to get what both pairs' halves held: 300 + 100, and so on.
-    assert found.rebuilt_bytes.tolist() == [400, 600, 500, 400, 300, 500]
-    assert found.rebuild_s.tolist() == [20.0, 30.0, 25.0, 20.0, 15.0, 25.0]
+    # Two of four are left: one replica is rebuilt of a partition that kept only one.
+    assert found.rebuilt_bytes.tolist() == [100, 300, 200, 100, 0, 200]
+    assert found.unplaced.tolist() == [2, 2, 2, 2, 2, 2]
+    assert found.rebuild_s.tolist() == [5.0, 15.0, 10.0, 5.0, 0.0, 10.0]
+
+
+@pytest.mark.parametrize("kind", [DomainKind.BROKER, DomainKind.RACK])
+def test_three_replicas_on_three_brokers_are_not_rebuilt_on_two(kind: DomainKind):
+    state = make_state(
+        [[0, 1, 2]] * 2, racks="abc", size_bytes=[100, 200], disk_bytes=[500] * 3
+    )
+
+    found = single_failures(outlook(state, thresholds=THRESHOLDS), kind)
+
+    assert found.unplaced.tolist() == [2, 2, 2]
+    assert found.rebuilt_bytes.tolist() == [0, 0, 0]
+    assert found.rebuild_s.tolist() == [0.0, 0.0, 0.0]
+    assert found.levels[:, 0].tolist() == [0.6, 0.6, 0.6]
+    assert not found.is_overfull.any()
 
 
 def test_an_unreadable_bandwidth_is_refused():

@@ -204,14 +204,44 @@ def test_losing_a_broker_says_who_leads_and_what_stays(capsys, tmp_path: Path):
         "changes": 2,
         "passes": 1,
     }
+    # Nobody else is left to copy to: broker 2 stays as it is.
     assert found["rebuild"] == {
-        "replicas": 3,
-        "bytes": 300,
-        "seconds": pytest.approx(300 / 50e6),
-        "busiest_sender": 2,
-        # Nobody else is left to copy to: broker 2 stays as it is.
-        "fullest": {"disk": pytest.approx(600 / 20_000), "in": None},
+        "replicas": 0,
+        "unplaced_replicas": 3,
+        "bytes": 0,
+        "seconds": 0.0,
+        "busiest_sender": None,
+        "fullest": {"disk": pytest.approx(300 / 20_000), "in": None},
     }
+    screen = " ".join(run(capsys, "failures", path, "--broker", "1").out.split())
+    assert "Rebuild nothing to copy; 3 replicas have no broker left to be" in screen
+
+
+def test_what_is_not_known_binds_nothing(capsys, tmp_path: Path):
+    lists = [partition(p, [1, 2, 3]) for p in range(3)]
+    given = document(lists)
+    for broker in given["brokers"]:
+        broker["out_bytes_per_s"] = 1e6
+    path = write_document(given, tmp_path / "s.json")
+
+    found = run(capsys, "failures", path, "--broker", "1", "--format", "json").document
+
+    assert found["stages"]["lost"]["busiest"]["out"] is None
+    assert found["binding"] is None
+
+
+def test_on_three_brokers_the_disks_of_two_do_not_fill_up(capsys, tmp_path: Path):
+    given = document([partition(p, [1, 2, 3]) for p in range(3)])
+    given["brokers"] = given["brokers"][:3]
+    path = write_document(given, tmp_path / "s.json")
+
+    found = run(capsys, "failures", path, "--format", "json").document
+    screen = " ".join(run(capsys, "failures", path).out.split())
+
+    for row in found["single"]["broker"]:
+        assert row["survives"]
+        assert (row["unplaced_replicas"], row["rebuilt_bytes"]) == (3, 0)
+    assert "3 replicas have no broker left to be rebuilt on" in screen
 
 
 def test_how_full_survivors_are_once_all_is_rebuilt_is_that_of_all_failures(capsys):

@@ -140,7 +140,7 @@ def test_rates_that_are_not_known_leave_nothing_to_take_off():
 
 
 def test_partitions_without_a_source_are_named_and_not_rebuilt(capsys, tmp_path: Path):
-    brokers = [{"id": b, "rack": "abc"[b - 1]} for b in (1, 2, 3)]
+    brokers = [{"id": b, "rack": "abcd"[b - 1]} for b in (1, 2, 3, 4)]
     brokers[2]["state"] = "fenced"
     # Broker 3 holds all that was written last; broker 2 has an old copy.
     stuck = {"partition": 0, "replicas": [3, 2], "isr": [3], "leader": None}
