@@ -160,6 +160,25 @@ def test_what_stays_wrong_is_named():
     assert part(lines, " as before") == "brokers 0-1 over the 80 % disk threshold"
 
 
+def test_another_plan_is_named_for_what_stays_wrong():
+    dirs = [Dir("/a", 100, 10), Dir("/b", 100, 100)]
+    state = make_state(
+        [[0, 1], [1, 0]],
+        racks="ab",
+        size_bytes=45,
+        log_dirs={0: dirs, 1: dirs},
+        dirs=[["/a", "/a"], ["/a", "/a"]],
+    )
+    full = "log dirs 0:/a, 1:/a over the 80 % disk threshold"
+
+    lines = screen(state)
+
+    assert part(lines, " as before") == full
+    assert part(lines, " repair") == "plan log-dirs"
+    # It is no remedy of its own.
+    assert not [one for one in screen(state, "log-dirs") if one.startswith(" repair")]
+
+
 def test_shortfalls_are_named():
     state = make_state([[0, 1]], racks="ab")
 

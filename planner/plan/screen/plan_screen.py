@@ -29,6 +29,7 @@ from planner.plan.documents.plan_figures import (
     counted_out,
     fullest_disk,
 )
+from planner.plan.documents.prior_violations import remedy_of
 from planner.plan.documents.topic_patches import (
     partition_patch_notes,
     partition_patches,
@@ -68,6 +69,7 @@ from planner.text.format import (
 MOST_NOTES = 2
 """Largest number of notes of one kind that are shown; others are counted."""
 MOST_SHORTFALLS = 3
+MOST_REMEDIES = 2
 MOST_CREATED = 8
 """Number of new partitions that are shown."""
 PART_NAME = re.compile(r"-\d{3,}\.json$")
@@ -95,6 +97,7 @@ def plan_screen(planned: Planned) -> Iterator[str]:
     if plan.state.num_partitions:
         yield from labelled("Survives", survival_text(plan))
     yield from labelled("Checked", _verdict(planned))
+    yield from _remedy_lines(planned)
 
 
 def headline(plan: Plan) -> str:
@@ -319,6 +322,18 @@ def _verdict(planned: Planned) -> str:
         )
     count = plural(len(caused), "finding")
     return f"by separate code: not ok, {count}; first: {caused[0].message}"
+
+
+def _remedy_lines(planned: Planned) -> Iterator[str]:
+    """Yield other commands that repair what was broken before and still is."""
+    plan = planned.plan
+    found = (remedy_of(one, plan.state) for one in planned.findings)
+    remedies = list(dict.fromkeys(filter(None, found)))
+    others = [one for one in remedies if one != f"plan {plan.goal}"]
+    for remedy in others[:MOST_REMEDIES]:
+        yield from labelled(" repair", remedy)
+    if len(others) > MOST_REMEDIES:
+        yield from labelled("", "and more: see check")
 
 
 def next_lines(plan: Plan, output: Path) -> list[str]:
