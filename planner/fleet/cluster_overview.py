@@ -40,11 +40,14 @@ _COUNTS = ("brokers", "topics", "partitions", "replicas")
 _FIX = (
     "offline_partitions",
     "under_min_isr",
+    "offline_replicas",
+    "under_replicated",
     "rack",
     "over_capacity",
     "num_hot_spots",
     "brokers_out_of_band",
     "brokers_over_threshold",
+    "log_dirs_over_threshold",
     "min_bytes_to_balance",
 )
 _POLICY = (
@@ -158,6 +161,7 @@ def _figures(score: ClusterScore, settings: Settings) -> dict[str, Any]:
         "num_hot_spots": score.num_hot_spots,
         "brokers_out_of_band": int(placed.is_out.any(axis=1).sum()),
         "brokers_over_threshold": int(score.measured.is_over.any(axis=1).sum()),
+        "log_dirs_over_threshold": int(score.full_log_dirs.sum()),
         "min_bytes_to_balance": score.min_bytes_to_balance,
         **_worst(score),
         "max_disk_use": _if_known(score, Resource.DISK, "max_use"),

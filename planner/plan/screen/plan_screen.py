@@ -330,10 +330,9 @@ def _remedy_lines(planned: Planned) -> Iterator[str]:
     found = (remedy_of(one, plan.state) for one in planned.findings)
     remedies = list(dict.fromkeys(filter(None, found)))
     others = [one for one in remedies if one != f"plan {plan.goal}"]
-    for remedy in others[:MOST_REMEDIES]:
-        yield from labelled(" repair", remedy)
-    if len(others) > MOST_REMEDIES:
-        yield from labelled("", "and more: see check")
+    if others:
+        more = ["more: see check"] if len(others) > MOST_REMEDIES else []
+        yield from labelled(" repair", ", then ".join(others[:MOST_REMEDIES] + more))
 
 
 def next_lines(plan: Plan, output: Path) -> list[str]:
