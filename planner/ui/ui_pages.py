@@ -169,9 +169,10 @@ def _answer_facts(view: View, answer: Answer) -> dict[str, Any]:
 
 
 def _verdict(rows: Sequence[Mapping[str, Any]]) -> str:
-    words = [_held(row) for row in rows]
-    parts = [f"Today it {words[0]}", f"after the changes, as it is, it {words[1]}"]
-    parts += [f"with the plan it {word}" for word in words[2:]]
+    today, changed, *planned = map(_held, rows)
+    changed = "the same" if changed == today else changed
+    parts = [f"Today: {today}", f"after the changes, as it is: {changed}"]
+    parts += [f"with the plan: {words}" for words in planned]
     return "; ".join(parts) + "."
 
 
