@@ -110,6 +110,8 @@ def verdict_text(every: AllFailures, kind: DomainKind) -> str:
     failures, answer = every.singles[kind], every.survives(kind)
     if answer is None:
         return f"unknown: the snapshot has no {KINDS[kind]}"
+    if not len(failures):
+        return "no: no broker is live"
     worst = int(failures.ranked()[0])
     name = f"{KINDS[kind]} {names_of(every.state, failures, worst)[0]}"
     if answer:
@@ -272,9 +274,8 @@ def _pairs_lines(failures: Failures) -> Iterator[str]:
 
 
 def _next_words(every: AllFailures, path: Path) -> list[str]:
-    words = ["kafka-planner", "failures", str(path)]
     brokers = every.singles[DomainKind.BROKER]
     if not len(brokers):
-        return words
+        return ["kafka-planner", "status", str(path)]
     worst = names_of(every.state, brokers, int(brokers.ranked()[0]))[0]
-    return [*words, "--broker", worst]
+    return ["kafka-planner", "failures", str(path), "--broker", worst]

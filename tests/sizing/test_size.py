@@ -456,3 +456,14 @@ def test_log_dirs_that_can_be_balanced_last_as_long_as_their_broker():
     assert found.crossings[0].log_dir == "/d2"
     assert found.as_is_days == pytest.approx(10 / 3)
     assert found.shown_days == pytest.approx(10.0, rel=0.02)
+
+
+def test_a_cluster_without_brokers_is_refused(capsys, tmp_path: Path):
+    path = tmp_path / "none.json"
+    document = {"format": "kafka-planner/snapshot", "version": 1, "brokers": []}
+    path.write_text(json.dumps(document | {"topics": []}))
+
+    outcome = run(capsys, "size", path)
+
+    assert outcome.code == 2
+    assert "brokers: must name a broker to size by" in outcome.err
