@@ -357,7 +357,21 @@ def test_a_loss_that_stops_producers_is_said():
     text = part(screen(state), "Survives")
 
     assert text == (
-        "any broker: yes (2 below min ISR). Any rack: yes (1 at min ISR, 2 below)."
+        "any broker: no, acks=all refused (2 below min ISR). Any rack: no, acks=all "
+        "refused (1 at min ISR, 2 below)."
+    )
+
+
+def test_partitions_that_refuse_producers_already_are_said_before_any_loss():
+    state = make_state(
+        {"a": [[0, 1, 2]], "b": [[0, 1], [1, 2]]}, racks="abc", min_isr=[2, 3]
+    )
+
+    text = part(screen(state), "Survives")
+
+    assert text == (
+        "2 partitions below min ISR already, with no loss. Of the others any broker: "
+        "yes. Any rack: yes (1 at min ISR, 0 below)."
     )
 
 
