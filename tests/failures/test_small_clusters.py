@@ -53,3 +53,42 @@ def test_without_a_live_broker_nothing_is_survived(capsys, tmp_path: Path, broke
     assert "N-1 broker no: no broker is live" in outcome.out
     found = run(capsys, "failures", path, "--format", "json").document
     assert found["verdict"]["broker"]["survives"] is False
+
+
+@pytest.mark.parametrize(
+    ("count", "lists", "min_isr", "note"),
+    [
+        (1, [[1]], 1, "t needs 2 replicas, and 1 broker is live: add brokers"),
+        (
+            3,
+            [[1, 2, 3]],
+            3,
+            "t needs 4 replicas, and 3 brokers are live: add brokers, or lower "
+            "min.insync.replicas to 2",
+        ),
+    ],
+    ids=["one-broker", "min-isr-of-all"],
+)
+def test_no_more_replicas_are_advised_than_brokers_live(
+    capsys, tmp_path: Path, count: int, lists: list[list[int]], min_isr: int, note: str
+):
+    path = small(tmp_path, lists, brokers=alike(count), min_isr=min_isr)
+
+    outcome = run(capsys, "failures", path, "--broker", 1)
+
+    assert note in " ".join(outcome.out.split())
+    assert "set-replication-factor" not in outcome.out
+    assert f"kafka-planner size {path} --survive broker" in unwrapped(outcome.out)
+
+
+def test_more_replicas_are_advised_where_brokers_are_left(capsys, tmp_path: Path):
+    path = small(tmp_path, [[1, 2]], brokers=alike(3), min_isr=2)
+
+    outcome = run(capsys, "failures", path, "--broker", 1)
+
+    assert "--replication-factor 3 --topics t" in unwrapped(outcome.out)
+
+
+def unwrapped(text: str) -> str:
+    """Return the text with the lines of its commands joined."""
+    return " ".join(text.replace("\\\n", " ").split())
