@@ -70,7 +70,7 @@ def scenario_screen(
         Time, with a zone, that gives the age of the data.
     """
     caused = scenario.caused
-    what = ", ".join(scenario.options.names)
+    what = ", ".join(map(_plural_name, scenario.options.names))
     yield from wrapped(headline(scenario.snapshot, scenario.now, now))
     yield from head_of(scenario.snapshot, scenario.now, path)
     yield from wrapped(f"{what.capitalize()} lost: {scenario_verdict(scenario)}")
@@ -97,6 +97,13 @@ def scenario_screen(
     for note in scenario_notes(scenario):
         yield from labelled("Note", note)
     yield from command_lines("Next", next_words(scenario, path))
+
+
+def _plural_name(name: str) -> str:
+    """Return the name of lost brokers, in the plural where it has several ids."""
+    kind, _, ids = name.partition(" ")
+    is_list = kind == "broker" and not ids.isdecimal()
+    return f"brokers {ids}" if is_list else name
 
 
 def _binding_text(scenario: Scenario) -> str:
@@ -211,7 +218,7 @@ def _on_return_text(scenario: Scenario) -> str:
     steady, copying = found.busiest_out, found.busiest_out_while_copying
     if steady is None:
         has_live = scenario.lost.brokers.is_live.any()
-        return "loads unknown" if has_live else "no broker is left"
+        return "loads unknown" if has_live else "only what was lost serves then"
     text = f"all followers fetch again: out {_broker_out_text(scenario, steady)}"
     if found.over_threshold:
         over = plural(found.over_threshold, "survivor")

@@ -92,3 +92,36 @@ def test_more_replicas_are_advised_where_brokers_are_left(capsys, tmp_path: Path
 def unwrapped(text: str) -> str:
     """Return the text with the lines of its commands joined."""
     return " ".join(text.replace("\\\n", " ").split())
+
+
+def test_what_has_no_source_takes_no_time_to_rebuild_but_is_not_rebuilt(
+    capsys, tmp_path: Path
+):
+    path = small(tmp_path, [[1], [2], [3]], brokers=alike(3))
+
+    outcome = run(capsys, "failures", path, "--no-pairs")
+
+    row = next(line for line in outcome.out.splitlines() if line.startswith("!1 "))
+    assert row.split()[-1] == "none"
+
+
+def test_all_brokers_that_are_lost_are_left_to_return(capsys, tmp_path: Path):
+    path = small(tmp_path, [[1, 2]], brokers=alike(2), in_bytes_per_s=1.0)
+
+    outcome = run(capsys, "failures", path, "--broker", "1-2")
+
+    assert "Brokers 1-2 lost: not survived" in outcome.out
+    assert "On return  only what was lost serves then" in outcome.out
+
+
+def test_a_verdict_does_not_hide_what_is_refused_before_any_loss(
+    capsys, tmp_path: Path
+):
+    path = small(tmp_path, [[1, 2]], brokers=alike(3), min_isr=3)
+
+    outcome = run(capsys, "failures", path, "--no-pairs")
+
+    assert (
+        "N-1 broker 1 partition under min ISR already, with no loss; of the others "
+        "yes, if the controllers keep their majority;"
+    ) in unwrapped(outcome.out)
