@@ -351,6 +351,20 @@ def test_what_a_plan_survives(racks, text):
     assert part(screen(make_state([[0, 1]], racks=racks)), "Survives").startswith(text)
 
 
+@pytest.mark.parametrize(
+    ("lists", "text"),
+    [
+        pytest.param([], "nothing", id="no-partitions"),
+        pytest.param([[0]], "nothing", id="fewer-replicas-than-brokers"),
+        pytest.param([[0], [0]], "2 brokers empty", id="two-on-one"),
+    ],
+)
+def test_brokers_are_empty_where_others_hold_more_than_one_replica(lists, text):
+    state = make_state(lists, ids=[0, 1, 2], racks="abc")
+
+    assert part(screen(state), "Wrong").startswith(text)
+
+
 def test_a_loss_that_stops_producers_is_said():
     state = make_state([[0, 1], [1, 2], [2, 0]], racks="abc", min_isr=2)
 

@@ -106,7 +106,9 @@ def _idle_brokers(plan: Plan) -> Iterator[str]:
     brokers, draft = plan.state.brokers, plan.placed.draft
     replicas = plan.before.load[:, RESOURCES.index(Resource.REPLICAS)]
     empty = int((brokers.is_live & ~draft.leaves & (replicas == 0)).sum())
-    if empty:
+    # Where no broker has two replicas, and racks are kept, none is left for others.
+    is_wrong = replicas.max(initial=0) > 1 or plan.before.violations["rack"]
+    if empty and is_wrong:
         yield f"{plural(empty, 'broker')} empty"
     dead = np.equal(brokers.state, BrokerState.DEAD)
     if dead.any():
