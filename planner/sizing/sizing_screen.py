@@ -276,9 +276,11 @@ def lasting_texts(lasting: Lasting) -> Iterator[str]:
     else:
         yield "as it is over ten years"
     limit = f", then {need_text(lasting.limit)}" if lasting.limit is not None else ""
+    most = f"; proven: at most {days_text(lasting.most_days)}{limit}"
+    is_bounded = np.isfinite(lasting.most_days)
     yield (
-        f"rebalanced {days_text(lasting.shown_days)}, shown by a plan; proven: at most "
-        f"{days_text(lasting.most_days)}{limit}"
+        f"rebalanced {days_text(lasting.shown_days)}, shown by a plan"
+        f"{most if is_bounded else ''}"
     )
     stands = days_text(lasting.stands_days)
     yield (

@@ -549,3 +549,11 @@ def test_few_brokers_are_said_to_lack_what_they_lack(
 
     for part in parts:
         assert part in text
+
+
+def test_what_never_fills_is_not_bounded(capsys, tmp_path: Path):
+    path = few(tmp_path, 3, 3, 2, "abc")
+
+    lines = run(capsys, "size", path, "--growth", "0%/month").out.splitlines()
+
+    assert "Lasts      rebalanced over ten years, shown by a plan" in lines
