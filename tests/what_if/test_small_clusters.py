@@ -69,3 +69,18 @@ def test_every_scenario_that_does_not_hold_says_why(capsys, tmp_path: Path):
 
     assert any(line.startswith("gone: does not hold; ") for line in lines)
     assert "and 3 more that hold: --scenario NAME shows them" in lines
+
+
+def test_a_demoted_broker_that_leads_may_bind(capsys, tmp_path: Path):
+    document = three()
+    document["brokers"][0]["state"] = "demoted"
+    snapshot = write_document(document, tmp_path / "demoted.json")
+    file = tmp_path / "scenarios.toml"
+    same = 'then = "nothing"\nchanges = [{change = "traffic", factor = 1}]'
+    file.write_text(f'[[scenarios]]\nname = "as is"\n{same}')
+
+    found = run(capsys, "what-if", snapshot, file, "--format", "json").document
+
+    binding = found["today"]["binding"]
+    assert (binding["broker"], binding["resource"]) == (1, "out")
+    assert binding["threshold"] == pytest.approx(0.8)
