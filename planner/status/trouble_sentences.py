@@ -95,6 +95,8 @@ def broker_advice(status: Status, address: Address) -> list[Advice]:
     lost = f" --lost {ids_text(gone)}" if gone else ""
     start = f"start {brokers_text(ids)}"
     advice: list[Advice] = [(f"{start}, if the cluster is to have it", None)]
+    if found.replicas_on[found.broker_idx].any() and not _have_copies(status):
+        return [(f"{start}: no live broker has a full copy of what is there", None)]
     if found.replicas_on[found.broker_idx].any():
         first, added = _brokers_missing(status)
         advice = [
@@ -118,6 +120,13 @@ def broker_advice(status: Status, address: Address) -> list[Advice]:
         for broker in gone[:1]
     ]
     return advice
+
+
+def _have_copies(status: Status) -> bool:
+    """Return whether something on the brokers that are down has a copy elsewhere."""
+    state = status.state
+    is_down = np.isin(state.replicas.broker_idx, status.troubles.broker_idx)
+    return bool(state.has_source[state.replicas.partition_idx[is_down]].any())
 
 
 def _brokers_missing(status: Status) -> tuple[str, str]:

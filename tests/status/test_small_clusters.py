@@ -1,5 +1,6 @@
 """Remedies for a broker that is down where no other one is left for its replicas."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -61,3 +62,17 @@ def test_a_plan_sends_to_the_removal_where_a_broker_is_left(capsys, tmp_path: Pa
     made = run(capsys, "plan", "rebalance", path)
 
     assert " repair    plan remove-brokers --broker-list 1" in made.out.splitlines()
+
+
+def test_the_only_copy_cannot_be_copied_from_replicas_left(capsys, tmp_path: Path):
+    path = one_down(tmp_path, 3)
+    document = json.loads(path.read_text())
+    alone = {"partition": 0, "replicas": [1], "leader": None, "isr": [1]}
+    document["topics"][0]["partitions"] = [alone]
+    write_document(document, path)
+
+    text = " ".join(run(capsys, "status", path).out.split())
+
+    assert "start broker 1: no live broker has a full copy of what is there" in text
+    assert "replicas left" not in text
+    assert "remove-brokers" not in text
