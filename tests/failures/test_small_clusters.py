@@ -125,3 +125,16 @@ def test_a_verdict_does_not_hide_what_is_refused_before_any_loss(
         "N-1 broker 1 partition under min ISR already, with no loss; of the others "
         "yes, if the controllers keep their majority;"
     ) in unwrapped(outcome.out)
+
+
+def test_disks_that_are_full_are_not_filled_by_a_loss_that_rebuilds_nothing(
+    capsys, tmp_path: Path
+):
+    path = small(tmp_path, [[1, 2]] * 90, brokers=alike(2))
+
+    outcome = run(capsys, "failures", path, "--no-pairs")
+
+    assert outcome.code == 0
+    assert "when rebuilt" not in outcome.out
+    assert "N-1 broker yes, if the controllers" in outcome.out
+    assert "disk 90 %, 90 replicas have no broker left" in unwrapped(outcome.out)
