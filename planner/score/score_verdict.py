@@ -67,7 +67,7 @@ def balance_text(score: ClusterScore) -> str:
         if least:
             return (
                 "no plan brings every broker into its bands by moving under "
-                f"{bytes_text(least, 4)}; 'plan rebalance' finds one near it"
+                f"{bytes_text(least, 4)}; see 'plan rebalance'"
             )
         return "it is not proven that bytes must move: see 'plan rebalance'"
     return "every broker is in its bands"
@@ -75,20 +75,37 @@ def balance_text(score: ClusterScore) -> str:
 
 def next_words(score: ClusterScore, path: Path) -> list[str]:
     """Return the words of the command that helps most."""
-    words = ["kafka-planner", "plan"]
-    wrong = score.placed.violations
     if _waits_for_brokers(score):
         return ["kafka-planner", "status", str(path)]
-    if _can_be_fixed(score):
-        return [*words, "fix", str(path), "-o", "plan"]
-    if score.hot_spots and score.hot_spots[0].would_leaders_do:
-        return [*words, "leaders", str(path), "-o", "plan"]
-    if score.full_log_dirs.any() and not wrong["over_capacity"]:
-        return [*words, "log-dirs", str(path), "-o", "plan"]
-    is_uneven = any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES)
-    if is_uneven or wrong["over_capacity"]:
-        return [*words, "rebalance", str(path), "-o", "plan"]
+    if goal := _next_goal(score):
+        return ["kafka-planner", "plan", goal, str(path), "-o", "plan"]
+    if _is_too_full(score):
+        return ["kafka-planner", "size", str(path)]
     return ["kafka-planner", "failures", str(path)]
+
+
+def _next_goal(score: ClusterScore) -> str | None:
+    """Return the goal of the plan that helps most; `None` if none helps."""
+    wrong = score.placed.violations
+    if _can_be_fixed(score):
+        return "fix"
+    if score.hot_spots and score.hot_spots[0].would_leaders_do:
+        return "leaders"
+    if score.full_log_dirs.any() and not wrong["over_capacity"]:
+        return "log-dirs"
+    is_uneven = any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES)
+    if (is_uneven or wrong["over_capacity"]) and not _is_too_full(score):
+        return "rebalance"
+    return None
+
+
+def _is_too_full(score: ClusterScore) -> bool:
+    """Return whether a load is more than all brokers together may carry."""
+    measured = score.measured
+    holds = measured.shares.members.holds
+    limit = measured.limit[holds].sum(axis=0)
+    is_given = np.isfinite(limit) & (limit > 0)
+    return bool((is_given & (as_units(measured.load)[holds].sum(axis=0) > limit)).any())
 
 
 def _waits_for_brokers(score: ClusterScore) -> bool:
