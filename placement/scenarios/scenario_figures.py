@@ -25,7 +25,6 @@ from placement.model.load import (
     RESOURCES,
     Resource,
     Weights,
-    as_units,
     known_fractions,
     weigh,
 )
@@ -178,8 +177,7 @@ class Figures:
     @property
     def num_over(self) -> int:
         """Brokers over a threshold, with a log dir over one, or over `max_replicas`."""
-        is_crowded = _crowded(self.measured)
-        is_over = self.measured.is_over.any(axis=1) | is_crowded
+        is_over = self.measured.is_over.any(axis=1) | self.measured.is_crowded
         is_over[self.state.log_dirs.broker_idx[self.full_dirs]] = True
         return int(is_over.sum())
 
@@ -298,7 +296,7 @@ def _uses(measured: Measured, score: Score, holds: BoolArray) -> dict[Resource, 
         )
     counted = found[Resource.REPLICAS]
     if counted.is_known:
-        over = int(_crowded(measured).sum())
+        over = int(measured.is_crowded.sum())
         found[Resource.REPLICAS] = replace(counted, over=over)
     return found
 
@@ -315,15 +313,6 @@ def _given_capacities(state: ClusterState) -> dict[Resource, RateArray]:
             brokers.max_replicas > 0, brokers.max_replicas, np.nan
         ),
     }
-
-
-def _crowded(measured: Measured) -> BoolArray:
-    """Return ``(B,)`` true for brokers above their replica limit."""
-    most = measured.state.brokers.max_replicas
-    count = as_units(measured.load)[:, RESOURCES.index(Resource.REPLICAS)]
-    holds = measured.shares.members.holds
-    crowded: BoolArray = holds & (most >= 0) & (count > most)
-    return crowded
 
 
 def verdict_of(given: Outlook, kind: DomainKind) -> Verdict:

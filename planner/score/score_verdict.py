@@ -31,9 +31,25 @@ def binding_text(scored: Scored) -> str:
     threshold = most[RESOURCES[int(r)]]
     use = float(part[row, r]) * threshold
     broker = int(measured.state.brokers.ids[row])
-    if text := _full_dir_text(scored, float(part[row, r])):
+    nearest = float(part[row, r])
+    if text := _crowded_text(scored, nearest) or _full_dir_text(scored, nearest):
         return text
     return f"{RESOURCES[int(r)]} of broker {broker}: {use_text(use, threshold)}"
+
+
+def _crowded_text(scored: Scored, part: float) -> str:
+    """Return the broker furthest over `max_replicas`, if fuller than a part of it."""
+    measured = scored.score.measured
+    rows = np.nonzero(measured.is_crowded)[0]
+    if not len(rows):
+        return ""
+    replicas = as_units(measured.load)[rows, RESOURCES.index(Resource.REPLICAS)]
+    use = replicas / np.maximum(measured.state.brokers.max_replicas[rows], 1)
+    first = int(use.argmax())
+    if use[first] <= part:
+        return ""
+    broker = int(measured.state.brokers.ids[rows[first]])
+    return f"replicas of broker {broker}: {use_text(float(use[first]), 1.0)}"
 
 
 def _full_dir_text(scored: Scored, part: float) -> str:
@@ -93,8 +109,9 @@ def _next_goal(score: ClusterScore) -> str | None:
         return "leaders"
     if score.full_log_dirs.any() and not wrong["over_capacity"]:
         return "log-dirs"
-    is_uneven = any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES)
-    if (is_uneven or wrong["over_capacity"]) and not _is_too_full(score):
+    is_wrong = wrong["over_capacity"] or score.measured.is_crowded.any()
+    is_wrong |= any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES)
+    if is_wrong and not _is_too_full(score):
         return "rebalance"
     return None
 
@@ -103,7 +120,12 @@ def _is_too_full(score: ClusterScore) -> bool:
     """Return whether a load is more than all brokers together may carry."""
     measured = score.measured
     holds = measured.shares.members.holds
-    limit = measured.limit[holds].sum(axis=0)
+    most = measured.limit.copy()
+    counted = measured.state.brokers.max_replicas
+    most[:, RESOURCES.index(Resource.REPLICAS)] = np.where(
+        counted >= 0, counted, np.inf
+    )
+    limit = most[holds].sum(axis=0)
     is_given = np.isfinite(limit) & (limit > 0)
     return bool((is_given & (as_units(measured.load)[holds].sum(axis=0) > limit)).any())
 

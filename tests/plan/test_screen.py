@@ -133,6 +133,11 @@ def test_resources_known_in_part_stand_in_the_same_line():
             id="racks",
         ),
         pytest.param(
+            {"max_replicas": [0, 1]},
+            "broker 0 over max_replicas. Racks ok, 0 offline.",
+            id="max-replicas",
+        ),
+        pytest.param(
             {
                 "size_bytes": 81,
                 "log_dirs": {

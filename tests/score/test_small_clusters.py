@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from placement.score import score_cluster
+from planner.score.score_screen import wrong_text
 from planner.score.score_verdict import balance_text, next_words
 from support.clusters import make_state
 
@@ -38,3 +39,19 @@ def test_no_plan_is_promised_to_come_near_to_bands():
         "no plan brings every broker into its bands by moving under 13 B; see 'plan "
         "rebalance'"
     )
+
+
+def test_brokers_above_their_replica_limit_are_wrong():
+    lists = [[0, 1], [0, 2], [0]]
+    state = make_state(lists, racks="abc", max_replicas=[2, 2, 2])
+
+    assert wrong_text(score_cluster(state)).startswith("1 broker over max_replicas")
+
+
+def test_replica_limits_bind_and_are_to_be_kept():
+    lists = [[1, 0], [2, 0], [0]]
+    one_over = make_state(lists, racks="abc", max_replicas=[2, 2, 2])
+    all_over = make_state(lists, racks="abc", max_replicas=[1, 1, 1])
+
+    assert next_words(score_cluster(one_over), Path("s"))[1:3] == ["plan", "rebalance"]
+    assert next_words(score_cluster(all_over), Path("s"))[1] == "size"
