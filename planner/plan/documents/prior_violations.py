@@ -41,10 +41,22 @@ Place = tuple[str | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class _Unsettled:
-    """Partitions that no plan changes now: remedies of the sources, and moving ones."""
+    """
+    Partitions that no plan changes now.
+
+    Parameters
+    ----------
+    sources
+        Remedy of each partition without a source.
+    moving
+        Partitions that are being reassigned.
+    crowded
+        Partitions with more replicas than brokers are live.
+    """
 
     sources: Mapping[Place, str]
     moving: frozenset[Place]
+    crowded: frozenset[Place]
 
 
 _unsettled: WeakKeyDictionary[ClusterState, _Unsettled] = WeakKeyDictionary()
@@ -75,7 +87,11 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
 
 
 def _usual_remedy(finding: Finding, state: ClusterState) -> str | None:
+    most = int(state.brokers.is_live.sum())
     if finding.rule == "dead-broker":
+        place = (finding.where.topic, finding.where.partition)
+        if place in _unsettled_of(state).crowded:
+            return f"start broker {finding.where.broker}, or add a broker"
         row = int(state.brokers.rows_of([finding.where.broker or 0])[0])
         is_dead = state.brokers.state[row] == BrokerState.DEAD
         removal = f"plan remove-brokers --broker-list {finding.where.broker}"
@@ -83,6 +99,8 @@ def _usual_remedy(finding: Finding, state: ClusterState) -> str | None:
     if finding.rule == "min-isr":
         topic = state.topics.names.index(finding.where.topic or "")
         least = int(state.topics.min_insync_replicas[topic])
+        if least > most:
+            return f"a lower min.insync.replicas of {finding.where.topic}"
         return (
             "plan set-replication-factor --replication-factor "
             f"{least} --topic {finding.where.topic}"
@@ -94,9 +112,12 @@ def _unsettled_of(state: ClusterState) -> _Unsettled:
     if state not in _unsettled:
         rows = np.nonzero(~state.has_source)[0].tolist()
         moving = np.nonzero(state.is_reassigning)[0].tolist()
+        live = int(state.brokers.is_live.sum())
+        crowded = np.nonzero(state.replication_factor > live)[0].tolist()
         _unsettled[state] = _Unsettled(
             sources={_place(state, p): source_remedy(state, p) for p in rows},
             moving=frozenset(_place(state, p) for p in moving),
+            crowded=frozenset(_place(state, p) for p in crowded),
         )
     return _unsettled[state]
 

@@ -42,10 +42,24 @@ def _wrong(plan: Plan, score: Score, full: Sequence[int]) -> Iterator[str]:
             yield f"{named_brokers(plan, over)} over the {limit} {resource} threshold"
     if text := _full_dirs_text(plan, score, full):
         yield text
+    crowded = _crowded(plan, score)
+    if crowded.any():
+        yield f"{named_brokers(plan, crowded)} over max_replicas"
     for rule, words in VIOLATIONS.items():
         count = score.violations[rule]
         if count:
             yield f"{plural(count, 'partition')} {words[count > 1]}"
+
+
+def _crowded(plan: Plan, score: Score) -> BoolArray:
+    """Return ``(B,)`` true for brokers that stay and hold too many replicas."""
+    brokers, draft = plan.state.brokers, plan.placed.draft
+    replicas = score.load[:, RESOURCES.index(Resource.REPLICAS)]
+    stays = brokers.is_live & ~draft.leaves
+    crowded: BoolArray = (
+        stays & (brokers.max_replicas >= 0) & (replicas > brokers.max_replicas)
+    )
+    return crowded
 
 
 def wrong_after(plan: Plan) -> tuple[str, str]:
@@ -106,7 +120,9 @@ def _idle_brokers(plan: Plan) -> Iterator[str]:
     brokers, draft = plan.state.brokers, plan.placed.draft
     replicas = plan.before.load[:, RESOURCES.index(Resource.REPLICAS)]
     empty = int((brokers.is_live & ~draft.leaves & (replicas == 0)).sum())
-    if empty:
+    # Where no broker has two replicas, and racks are kept, none is left for others.
+    is_wrong = replicas.max(initial=0) > 1 or plan.before.violations["rack"]
+    if empty and is_wrong:
         yield f"{plural(empty, 'broker')} empty"
     dead = np.equal(brokers.state, BrokerState.DEAD)
     if dead.any():
