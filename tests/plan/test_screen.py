@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.model.cluster import BrokerState
+from placement.model.cluster import BrokerState, LogDirState
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make
 from planner.plan.screen.broker_table import broker_groups
@@ -177,6 +177,41 @@ def test_another_plan_is_named_for_what_stays_wrong():
     assert part(lines, " repair") == "plan log-dirs"
     # It is no remedy of its own.
     assert not [one for one in screen(state, "log-dirs") if one.startswith(" repair")]
+
+
+def with_failed_dir(racks, room=1000):
+    """Return two partitions, of which broker 1 held one in a log dir that failed."""
+    failed = [Dir("/a", 1000), Dir("/b", 1000, state=LogDirState.OFFLINE)]
+    return make_state(
+        [[0, 1], [1, 0]],
+        racks=racks,
+        size_bytes=45,
+        disk_bytes=[1000, 1000, room],
+        log_dirs={0: [Dir("/a", 1000)], 1: failed, 2: [Dir("/a", room)]},
+        dirs=[["/a", "/b"], ["/a", "/a"]],
+        isr=[[0], [1, 0]],
+    )
+
+
+@pytest.mark.parametrize("goal", ["fix", "rebalance"])
+@pytest.mark.parametrize(
+    "state",
+    [
+        pytest.param(with_failed_dir("aba"), id="no other rack"),
+        pytest.param(with_failed_dir("abb", room=9), id="no room"),
+    ],
+)
+def test_a_repair_that_was_tried_is_no_remedy(goal, state):
+    lines = screen(state, goal)
+
+    assert part(lines, " lacks")
+    assert not [one for one in lines if one.startswith(" repair")]
+
+
+def test_another_part_of_a_repair_is_a_remedy():
+    lines = screen(with_failed_dir("aba"), "fix", only=["racks"])
+
+    assert part(lines, " repair") == "plan fix --only log-dirs"
 
 
 def test_shortfalls_are_named():

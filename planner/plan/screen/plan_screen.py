@@ -13,6 +13,7 @@ from placement.draft.draft import Note
 from placement.model.cluster import ClusterState
 from placement.model.load import RESOURCES, Resource
 from placement.operations.descriptor import describe
+from placement.operations.fix import Defect
 from planner.kafka_files.creation import Creation
 from planner.options.declared.plan_options import OPTIONS
 from planner.plan.documents.infeasibility import reason_text
@@ -70,6 +71,8 @@ MOST_NOTES = 2
 """Largest number of notes of one kind that are shown; others are counted."""
 MOST_SHORTFALLS = 3
 MOST_REMEDIES = 2
+REPAIRING = {"fix", "rebalance"}
+"""Operations that repair offline replicas, failed log dirs and racks themselves."""
 MOST_CREATED = 8
 """Number of new partitions that are shown."""
 PART_NAME = re.compile(r"-\d{3,}\.json$")
@@ -329,11 +332,21 @@ def _remedy_lines(planned: Planned) -> Iterator[str]:
     plan = planned.plan
     found = (remedy_of(one, plan.state) for one in planned.findings)
     remedies = list(dict.fromkeys(filter(None, found)))
-    others = [one for one in remedies if one != f"plan {plan.goal}"]
+    tried = _tried_remedies(plan)
+    others = [one for one in remedies if one not in tried]
     for remedy in others[:MOST_REMEDIES]:
         yield from labelled(" repair", remedy)
     if len(others) > MOST_REMEDIES:
         yield from labelled("", "and more: see check")
+
+
+def _tried_remedies(plan: Plan) -> frozenset[str]:
+    """Return commands that repair no more than the plan tried to."""
+    itself = f"plan {plan.goal}"
+    if plan.placed.has_met_rules or plan.goal not in REPAIRING:
+        return frozenset({itself})
+    parts = plan.settings.get("only") or list(Defect)
+    return frozenset({itself, *(f"plan fix --only {part}" for part in parts)})
 
 
 def next_lines(plan: Plan, output: Path) -> list[str]:
