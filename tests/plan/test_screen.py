@@ -160,6 +160,46 @@ def test_what_stays_wrong_is_named():
     assert part(lines, " as before") == "brokers 0-1 over the 80 % disk threshold"
 
 
+def test_what_a_plan_leaves_in_part_is_no_fault_of_it():
+    state = make_state(
+        [[0, 3], [1, 3], [2, 4]],
+        racks="abcde",
+        states={3: BrokerState.DEAD, 4: BrokerState.FENCED},
+        min_isr=2,
+    )
+
+    lines = screen(state, "fix")
+
+    assert "3 partitions are under min ISR" in part(lines, "Wrong")
+    assert part(lines, " as before") == "1 partition is under min ISR"
+    assert not [one for one in lines if one.startswith(" wrong")]
+
+
+def test_a_crowded_rack_that_keeps_a_dead_replica_no_more_is_no_fault_of_a_plan():
+    state = make_state(
+        [[0, 1], [2, 3]],
+        racks="aaabb",
+        states={1: BrokerState.DEAD},
+        ids=[0, 1, 2, 3, 4],
+    )
+
+    lines = screen(state, "replace-broker", broker="1", with_broker="2")
+
+    assert part(lines, "Checked").endswith("broken before and now: rack 1")
+    assert part(lines, " as before") == "1 partition breaks the rack rule"
+    assert not [one for one in lines if one.startswith(" wrong")]
+
+
+def test_a_rack_that_a_plan_crowds_is_told_from_those_of_before():
+    state = make_state([[0, 1], [0, 2]], racks="aabb")
+    options = {"broker_list": "2", "destination_broker_list": "1", "soft": ["rack"]}
+
+    lines = screen(state, "remove-brokers", **options)
+
+    assert part(lines, " wrong") == "1 partition breaks the rack rule"
+    assert part(lines, " as before") == "1 partition breaks the rack rule"
+
+
 def test_another_plan_is_named_for_what_stays_wrong():
     dirs = [Dir("/a", 100, 10), Dir("/b", 100, 100)]
     state = make_state(
