@@ -190,7 +190,7 @@ def test_a_crowded_rack_that_keeps_a_dead_replica_no_more_is_no_fault_of_a_plan(
     assert not [one for one in lines if one.startswith(" wrong")]
 
 
-def test_a_rack_that_a_plan_crowds_is_told_from_those_of_before():
+def test_a_rack_that_a_plan_crowds_is_counted_apart_from_those_of_before():
     state = make_state([[0, 1], [0, 2]], racks="aabb")
     options = {"broker_list": "2", "destination_broker_list": "1", "soft": ["rack"]}
 
@@ -246,6 +246,18 @@ def test_a_repair_that_was_tried_is_no_remedy(goal, state):
 
     assert part(lines, " lacks")
     assert not [one for one in lines if one.startswith(" repair")]
+
+
+def test_brokers_that_a_repair_took_as_lost_are_no_remedy_of_it():
+    state = make_state([[0, 1]], racks="ab", states={1: BrokerState.FENCED})
+
+    waits, lost = screen(state, "fix"), screen(state, "fix", lost="1")
+
+    assert part(waits, " repair") == (
+        "start broker 1; or, if gone for good, plan fix --lost 1"
+    )
+    assert part(lost, " lacks")
+    assert not [one for one in lost if one.startswith(" repair")]
 
 
 def test_another_part_of_a_repair_is_a_remedy():

@@ -31,6 +31,7 @@ from planner.plan.documents.plan_figures import (
     fullest_disk,
 )
 from planner.plan.documents.prior_violations import remedy_of
+from planner.plan.documents.remedy_text import away_remedy
 from planner.plan.documents.topic_patches import (
     partition_patch_notes,
     partition_patches,
@@ -346,7 +347,10 @@ def _tried_remedies(plan: Plan) -> frozenset[str]:
     if plan.placed.has_met_rules or plan.goal not in REPAIRING:
         return frozenset({itself})
     parts = plan.settings.get("only") or list(Defect)
-    return frozenset({itself, *(f"plan fix --only {part}" for part in parts)})
+    tried = {itself, *(f"plan fix --only {part}" for part in parts)}
+    if plan.settings.get("lost"):
+        tried.add(away_remedy(plan.state))
+    return frozenset(tried)
 
 
 def next_lines(plan: Plan, output: Path) -> list[str]:
