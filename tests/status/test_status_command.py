@@ -211,8 +211,8 @@ def test_a_min_isr_above_the_factor_is_named_with_its_remedies(capsys, tmp_path)
 
     assert "t: 2 partitions, the worst with 1 in sync of 3" in text
     assert (
-        "t: min.insync.replicas is 3, and a partition has 2 replicas: Kafka refuses "
-        "acks=all even if all are in sync"
+        "t: min.insync.replicas is 3, and a partition has 2 replicas: before 3.7 Kafka "
+        "refuses acks=all even if all are in sync; later it is content with the fewer"
     ) in text
     assert "--entity-name t --add-config min.insync.replicas=1" in text
     commands = [choice["command"] for choice in found["min_isr_choices"]]
