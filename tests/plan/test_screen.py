@@ -280,6 +280,18 @@ def test_shortfalls_are_named():
     )
 
 
+def test_a_shortfall_of_each_kind_is_shown():
+    state = make_state(
+        [[0, 1], [1, 2], [2, 0], [0, 1]], racks="abc", size_bytes=30, disk_bytes=100
+    )
+
+    lines = screen(state, "set-replication-factor", replication_factor=4)
+
+    assert "t-0 needs 4 places on brokers, 3 can be had" in " ".join(
+        line[11:] for line in lines if line.startswith(" lacks")
+    )
+
+
 REASONS = [
     pytest.param(
         make_state([[0], [0], [1], [1]], racks="ab", size_bytes=45_000,
