@@ -280,6 +280,29 @@ def test_shortfalls_are_named():
     )
 
 
+def test_a_reason_is_given_beside_a_partition_without_a_source():
+    failed = [Dir("/a", 1000), Dir("/b", 1000, state=LogDirState.OFFLINE)]
+    state = make_state(
+        [[0, 1], [1]],
+        racks="aba",
+        log_dirs={0: [Dir("/a", 1000)], 1: failed, 2: [Dir("/a", 1000)]},
+        dirs=[["/a", "/b"], ["/b"]],
+        isr=[[0], [1]],
+        leaders=[0, None],
+    )
+
+    lines, softly = screen(state, "fix"), screen(state, "fix", soft=["rack"])
+
+    assert part(lines, " lacks").startswith("t-0 needs 2 places in racks, 1 can be had")
+    assert "relax the rack rule with --soft rack" in part(lines, " lacks")
+    assert part(lines, " reason") == (
+        "cannot be kept: replicas spread over racks as evenly as they allow; for the "
+        "rest no option helps: what lacks must be added, or waited for"
+    )
+    assert part(softly, " lacks").startswith("t-1 has no live replica in sync")
+    assert part(softly, " copies").startswith("1 replica")
+
+
 def test_a_shortfall_of_each_kind_is_shown():
     state = make_state(
         [[0, 1], [1, 2], [2, 0], [0, 1]], racks="abc", size_bytes=30, disk_bytes=100

@@ -126,10 +126,13 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def with_suggestions(
-    placed: PlannedPlacement, infeasible_set: InfeasibleSet | None, message: str
+    placed: PlannedPlacement,
+    infeasible_set: InfeasibleSet | None,
+    message: str,
+    row: int = 0,
 ) -> PlannedPlacement:
     """
-    Return a plan whose first proven shortfall includes the remedies.
+    Return a plan one of whose shortfalls includes the remedies.
 
     Parameters
     ----------
@@ -137,6 +140,8 @@ def with_suggestions(
         The plan, and the infeasible subsystem of its hard rules.
     message
         Message of that shortfall.
+    row
+        Row of that shortfall.
     """
     shortfalls = placed.solution.shortfalls
     if infeasible_set is None or not infeasible_set.remedies or not shortfalls:
@@ -146,8 +151,9 @@ def with_suggestions(
     helps = [text for text in texts if text.lower() not in message.lower()]
     if not helps:
         return placed
-    first = replace(shortfalls[0], message=f"{message}. {joined(helps)}")
-    solution = replace(placed.solution, shortfalls=(first, *shortfalls[1:]))
+    helped = replace(shortfalls[row], message=f"{message}. {joined(helps)}")
+    rows = (*shortfalls[:row], helped, *shortfalls[row + 1 :])
+    solution = replace(placed.solution, shortfalls=rows)
     return replace(placed, solution=solution)
 
 
