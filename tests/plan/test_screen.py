@@ -254,9 +254,10 @@ def test_a_repair_that_was_tried_is_no_remedy(goal, state):
 
 
 def test_brokers_that_a_repair_took_as_lost_are_no_remedy_of_it():
-    state = make_state([[0, 1]], racks="ab", states={1: BrokerState.FENCED})
+    state = make_state([[0, 1], [0, 2]], racks="abb", states={1: BrokerState.FENCED})
+    full = {"exclude_brokers_for_replicas": "2"}
 
-    waits, lost = screen(state, "fix"), screen(state, "fix", lost="1")
+    waits, lost = screen(state, "fix"), screen(state, "fix", lost="1", **full)
 
     assert part(waits, " repair") == (
         "start broker 1; or, if gone for good, plan fix --lost 1"
