@@ -35,7 +35,13 @@ from planner.errors import (
     InputProblem,
     PlannerError,
 )
-from planner.process import leave, set_up_process
+from planner.process import (
+    discard,
+    is_unwritable,
+    leave,
+    open_closed_streams,
+    set_up_process,
+)
 from planner.progress import listening
 
 # Typer contains a copy of Click, or uses the installed one, depending on its version;
@@ -229,8 +235,20 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
         return ExitCode.RUN_AGAIN
 
 
+def _output_lost(error: OSError, arguments: list[str]) -> ExitCode:
+    """Report that the result cannot be written; return the exit code."""
+    discard(sys.stdout)
+    print_words(
+        f"error: the output cannot be written: {error.strerror}; free space, or send "
+        "it elsewhere"
+    )
+    # With consent a cluster may have been changed before the answer was lost.
+    return ExitCode.ANSWER_UNKNOWN if "--yes" in arguments else ExitCode.BAD_INPUT
+
+
 def run() -> NoReturn:
     """Run the command line; errors of input become a message and an exit code."""
+    open_closed_streams()
     set_up_process()
     arguments = sys.argv[1:]
     as_json = is_json_wanted(arguments, dict(os.environ))
@@ -241,8 +259,10 @@ def run() -> NoReturn:
         code = ExitCode.INTERRUPTED
     except BrokenPipeError:
         # The reader closed the pipe (`| head`): Python must not flush into it at exit.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(nowhere, stream.fileno())
+        discard(sys.stdout, sys.stderr)
         code = ExitCode.OK
+    except OSError as error:
+        if not is_unwritable(error):
+            raise
+        code = _output_lost(error, arguments)
     leave(code)
