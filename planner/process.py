@@ -54,7 +54,8 @@ def open_closed_streams() -> None:
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - kept
+            setattr(sys, name, stream)
 
 
 def discard(*streams: TextIO) -> None:
@@ -67,7 +68,7 @@ def discard(*streams: TextIO) -> None:
 
 
 def is_unwritable(error: OSError) -> bool:
-    """Return whether an error is of an output that cannot be written, as a full disk."""
+    """Return whether an output cannot be written, as on a full disk."""
     return error.errno in _UNWRITABLE and error.filename is None
 
 

@@ -140,6 +140,56 @@ def _name_environment_variables(command: Any) -> None:  # noqa: ANN401 - a Click
         _name_environment_variables(child)
 
 
+def _given(option: Any, arguments: list[str]) -> list[str]:  # noqa: ANN401 - Click
+    """Return the values that the arguments give an option."""
+    values = []
+    for at, argument in enumerate(arguments):
+        name, equals, value = argument.partition("=")
+        if name in option.opts:
+            values.append(value if equals else "".join(arguments[at + 1 : at + 2]))
+    return values
+
+
+def _refuse_repeated(arguments: list[str], order: list[Any]) -> None:
+    """Refuse an option that has one value and is given several."""
+    for option in dict.fromkeys(order):
+        is_single = isinstance(option, TyperOption) and not option.multiple
+        if not is_single or option.is_flag or option.count:
+            continue
+        values = [*dict.fromkeys(_given(option, arguments))]
+        if order.count(option) > 1 and len(values) > 1:
+            name = max(option.opts, key=len)
+            msg = f"{name} takes one value, and {' and '.join(values)} are given"
+            raise UsageError(msg)
+
+
+def _parse_strictly(command: Any) -> None:  # noqa: ANN401 - a Click command
+    """Make each command refuse a value that a later one would hide."""
+    make_parser = command.make_parser
+
+    def make_strict_parser(context: Any) -> Any:  # noqa: ANN401 - of Click
+        parser = make_parser(context)
+        parse = parser.parse_args
+
+        def parse_strictly(args: list[str]) -> Any:  # noqa: ANN401 - of Click
+            given = list(args)
+            try:
+                values, rest, order = parse(args=args)
+                _refuse_repeated(given, order)
+            except UsageError as error:
+                # Click's parser does not say which command it belongs to.
+                error.ctx = context  # type: ignore[attr-defined]
+                raise
+            return values, rest, order
+
+        parser.parse_args = parse_strictly
+        return parser
+
+    command.make_parser = make_strict_parser
+    for child in getattr(command, "commands", {}).values():
+        _parse_strictly(child)
+
+
 @cache
 def build_command() -> Any:  # noqa: ANN401 - a Click command
     """Return the whole command tree; made once, since Typer registers for good."""
@@ -149,6 +199,7 @@ def build_command() -> Any:  # noqa: ANN401 - a Click command
     command = typer.main.get_command(app)
     _add_common_options(command)
     _name_environment_variables(command)
+    _parse_strictly(command)
     use_help_screen(command)
     return command
 
