@@ -185,9 +185,18 @@ def _past_end_text(one: "PastEndRecord") -> str:
     )
 
 
+def _members_text(summary: "GroupShowRecord") -> str:
+    if summary.num_members is None:
+        return "members unknown"
+    return plural(summary.num_members, "member")
+
+
 def _partitions_text(summary: "GroupShowRecord") -> str:
-    members = plural(summary.num_members, "member")
-    text = f"{summary.num_partitions}, {members}"
+    if summary.unowned is None:
+        partitions = summary.num_partitions or "unknown"
+        members = _members_text(summary)
+        return f"{partitions}, {members}; who owns which partitions is unknown"
+    text = f"{summary.num_partitions}, {_members_text(summary)}"
     extras = {
         "without owner": summary.unowned,
         # Members of a share group share partitions by design.
