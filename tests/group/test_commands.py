@@ -8,6 +8,8 @@ from pydantic import TypeAdapter
 
 from assignment.check import check_named
 from planner.demo import SNAPSHOT_FILE
+from planner.errors import BadInputError
+from planner.group.assignor_registry import find_assignor
 from planner.group.group_answers import GroupAssignmentRecord
 from planner.schema import json_schema
 from support.commands import run
@@ -558,3 +560,25 @@ def test_a_cluster_out_of_reach_is_said(capsys):
 
         assert done.code == 5
         assert "127.0.0.1:1" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        pytest.param("rang", "range", id="a-slip"),
+        pytest.param("uniform", "server-uniform", id="the-brokers-name"),
+        pytest.param(
+            "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
+            "cooperative-sticky",
+            id="a-clients-class",
+        ),
+        pytest.param(
+            "org.apache.kafka.coordinator.group.assignor.RangeAssignor",
+            "server-range",
+            id="a-brokers-class",
+        ),
+    ],
+)
+def test_the_name_of_an_assignor_is_suggested(name, expected):
+    with pytest.raises(BadInputError, match=f"did you mean {expected}[?]"):
+        find_assignor(name, seed=0, tolerance=0.05)
