@@ -176,11 +176,12 @@ def _ask(
     group: "Group", assignor: "Assignor"
 ) -> "tuple[Assignment, Certificate | None]":
     from assignment.balanced.balanced_assignor import Balanced
+    from planner.group.assignor_comparison import assign_as_kafka
 
     if isinstance(assignor, Balanced):
         solved = assignor.solve(group)
         return solved.assignment, solved.certificate
-    return assignor.assign(group), None
+    return assign_as_kafka(group, assignor), None
 
 
 def _ask_user(
