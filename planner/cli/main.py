@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, NoReturn
 
@@ -25,6 +26,7 @@ from planner.cli.common.output import (
     is_flag_given,
     is_json_wanted,
     print_failure,
+    print_note,
     print_words,
 )
 from planner.cli.common.progress_line import progress_line
@@ -100,6 +102,7 @@ def _root(
     """  # noqa: D301 - the first is Click's mark to leave these lines as they are
 
 
+_PREFIX = "PLANNER_"
 # Options of consent and of the program itself.
 _NOT_IN_ENVIRONMENT = frozenset(
     ("--yes", "--help", "--version", "--install-completion", "--show-completion")
@@ -133,7 +136,7 @@ def _name_environment_variables(command: Any) -> None:  # noqa: ANN401 - a Click
             continue
         names = [name for name in parameter.opts if name.startswith("--")]
         if names and names[0] not in _NOT_IN_ENVIRONMENT:
-            parameter.envvar = "PLANNER_" + names[0][2:].replace("-", "_").upper()
+            parameter.envvar = _PREFIX + names[0][2:].replace("-", "_").upper()
             # The help names the rule once instead of the variable of each option.
             parameter.show_envvar = False
     for child in getattr(command, "commands", {}).values():
@@ -219,6 +222,25 @@ def _usage_problem(error: Any) -> InputProblem:  # noqa: ANN401 - a Click except
     return InputProblem.of_option(path, "", rule, remedy)
 
 
+def _variables(command: Any) -> Iterator[str]:  # noqa: ANN401 - a Click command
+    """Yield the environment variables of a command and of those below it."""
+    for parameter in command.params:
+        if isinstance(parameter.envvar, str):
+            yield parameter.envvar
+    for child in getattr(command, "commands", {}).values():
+        yield from _variables(child)
+
+
+def _note_unknown_variables() -> None:
+    """Print a note on each variable that looks like an option and is none."""
+    given = [name for name in os.environ if name.startswith(_PREFIX)]
+    known = {*_variables(build_command())} if given else set()
+    for name in given:
+        close = get_close_matches(name, sorted(known), n=1, cutoff=0.9)
+        if name not in known and close:
+            print_note(f"{name} is no option: did you mean {close[0]}?")
+
+
 @contextmanager
 def _shown(arguments: list[str], *, as_json: bool) -> Iterator[None]:
     """Show progress: a line on a terminal, and every stage with ``--verbose``."""
@@ -250,6 +272,8 @@ def _machine_failure(error: Exception) -> str | None:
 
 
 def _run_once(arguments: list[str], *, as_json: bool) -> int:
+    if not (as_json or is_flag_given("quiet", arguments, os.environ)):
+        _note_unknown_variables()
     try:
         with _shown(arguments, as_json=as_json):
             outcome = build_command().main(

@@ -60,3 +60,17 @@ def test_an_option_without_its_value_is_named_with_its_command(capsys):
     outcome = run(capsys, "plan", "rebalance", SNAPSHOT_FILE, "--band")
 
     assert "kafka-planner plan rebalance: Option '--band' requires" in outcome.err
+
+
+def test_a_variable_that_is_no_option_is_noted(capsys, monkeypatch):
+    for name in ("PLANNER_BNAD", "PLANNER_MAX_BYTE", "PLANNER_SEED", "PLANNER_ZZZ"):
+        monkeypatch.setenv(name, "7")
+
+    noted = run(capsys, "config", "show").err
+    quiet = run(capsys, "config", "show", "--quiet").err
+
+    assert noted.splitlines() == [
+        "note: PLANNER_BNAD is no option: did you mean PLANNER_BAND?",
+        "note: PLANNER_MAX_BYTE is no option: did you mean PLANNER_MAX_BYTES?",
+    ]
+    assert not quiet
