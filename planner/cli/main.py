@@ -103,6 +103,8 @@ def _root(
 
 
 _PREFIX = "PLANNER_"
+_LISTS = frozenset(("IDS", "REGEX"))
+"""Placeholders of the values of options that are lists, or choose several topics."""
 # Options of consent and of the program itself.
 _NOT_IN_ENVIRONMENT = frozenset(
     ("--yes", "--help", "--version", "--install-completion", "--show-completion")
@@ -153,21 +155,31 @@ def _given(option: Any, arguments: list[str]) -> list[str]:  # noqa: ANN401 - Cl
     return values
 
 
-def _refuse_repeated(arguments: list[str], order: list[Any]) -> None:
-    """Refuse an option that has one value and is given several."""
+def _look_for_hidden(arguments: list[str], order: list[Any]) -> None:
+    """
+    Look for options with one value that are given several, of which the last holds.
+
+    Several lists of brokers or of topics read as one longer list, and are refused; a
+    note names any other value that is not taken.
+    """
     for option in dict.fromkeys(order):
         is_single = isinstance(option, TyperOption) and not option.multiple
         if not is_single or option.is_flag or option.count:
             continue
         values = [*dict.fromkeys(_given(option, arguments))]
-        if order.count(option) > 1 and len(values) > 1:
-            name = max(option.opts, key=len)
+        if order.count(option) < 2 or len(values) < 2:
+            continue
+        name = max(option.opts, key=len)
+        if option.metavar in _LISTS:
             msg = f"{name} takes one value, and {' and '.join(values)} are given"
             raise UsageError(msg)
+        if not is_flag_given("quiet", arguments, os.environ):
+            *hidden, last = _given(option, arguments)
+            print_note(f"{name} is {last}: {', '.join(hidden)} before it is not taken")
 
 
 def _parse_strictly(command: Any) -> None:  # noqa: ANN401 - a Click command
-    """Make each command refuse a value that a later one would hide."""
+    """Make each command look for a value that a later one would hide."""
     make_parser = command.make_parser
 
     def make_strict_parser(context: Any) -> Any:  # noqa: ANN401 - of Click
@@ -178,7 +190,7 @@ def _parse_strictly(command: Any) -> None:  # noqa: ANN401 - a Click command
             given = list(args)
             try:
                 values, rest, order = parse(args=args)
-                _refuse_repeated(given, order)
+                _look_for_hidden(given, order)
             except UsageError as error:
                 # Click's parser does not say which command it belongs to.
                 error.ctx = context  # type: ignore[attr-defined]
