@@ -406,6 +406,7 @@ def test_weights_from_lag_or_a_table(tmp_path, capsys, table, weights):
         pytest.param("t,0,1\nt,0,1", "a partition once", id="twice"),
         pytest.param("t,0,-1", "not negative", id="negative"),
         pytest.param("t,0,much", "not negative", id="no-number"),
+        pytest.param("", "at least one line", id="empty"),
     ],
 )
 def test_bad_tables_of_weights_are_refused(tmp_path, capsys, line, rule):
@@ -452,6 +453,8 @@ def test_a_snapshot_knows_partitions_racks_and_rates(tmp_path, capsys):
     assert min(topics[name]["weights"]) > 0
     assert all(len(set(racks)) == 3 for racks in topics[name]["racks"])
     assert "the snapshot has no topic elsewhere" in done.err
+    assert topics["elsewhere"]["weights"] == [0.0]
+    assert "elsewhere: its partitions weigh nothing" in done.err
 
 
 def test_a_snapshot_that_is_older_than_the_group_is_refused(tmp_path, capsys):
@@ -596,3 +599,25 @@ def test_a_cluster_out_of_reach_is_said(capsys):
 def test_the_name_of_an_assignor_is_suggested(name, expected):
     with pytest.raises(BadInputError, match=f"did you mean {expected}[?]"):
         find_assignor(name, seed=0, tolerance=0.05)
+
+
+def test_a_table_of_weights_may_have_spaces_and_notes_what_it_leaves_out(
+    tmp_path, capsys
+):
+    table = tmp_path / "w.csv"
+    table.write_text("t0 , 0 , 7\n")
+    where = ("assign", group_file(tmp_path), "--weights", table, "--format", "json")
+
+    found = run(capsys, "group", *where).document
+
+    assert max(found["load"].values()) == 7
+    assert f"5 partitions without a line in {table} weigh nothing" in found["notes"]
+
+
+def test_topics_of_another_cluster_have_no_bytes_to_weigh_by(tmp_path, capsys):
+    where = ("--weights", "in", "--snapshot", SNAPSHOT_FILE)
+
+    done = run(capsys, "group", "assign", group_file(tmp_path), *where)
+
+    assert done.code == 2
+    assert "the snapshot has none of these topics" in done.err
