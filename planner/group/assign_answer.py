@@ -19,6 +19,7 @@ from planner.group.group_answers import (
     GroupSecondsRecord,
 )
 from planner.group.group_document import GroupDocument
+from planner.group.group_problems import refuse
 from planner.io.problems import problem, refusal
 
 if TYPE_CHECKING:
@@ -113,8 +114,9 @@ def refuse_other_kinds(document: GroupDocument, file: str) -> None:
     Raises
     ------
     BadInputError
-        If the group is a share or a streams group, or is in a rebalance and the
-        subscriptions of its members are unknown.
+        If the group is a share or a streams group, is in a rebalance and the
+        subscriptions of its members are unknown, or its source does not name the
+        members or the partitions that they own.
     """
     _refuse_unknown_subscriptions(document, file)
     kind = document.record.type
@@ -123,6 +125,10 @@ def refuse_other_kinds(document: GroupDocument, file: str) -> None:
         found = problem(file, "type", kind, rule, "'group show' shows it")
         msg = f"{document.record.group_id or file} is a {kind} group"
         raise BadInputError(msg, [found])
+    if not document.has_owners:
+        rule = "the source of the group does not say who owns which partitions"
+        remedy = "give --describe, or --describe --members --verbose, of the group"
+        raise refuse(file, [problem(file, "members", None, rule, remedy)])
 
 
 def _refuse_unknown_subscriptions(document: GroupDocument, file: str) -> None:

@@ -254,10 +254,16 @@ def test_nothing_is_assigned_where_ownership_is_unknown(
         run(capsys, "group", "import", file, "-o", tmp_path / "g.json")
         file = tmp_path / "g.json"
 
-    outcome = run(capsys, "group", "assign", file)
+    (tmp_path / "e.toml").write_text(
+        'reads_per_s = 1\n[[events]]\nat_s = 5\nevent = "join"\nmember = "new"\n'
+    )
 
-    assert outcome.code == 2
-    assert "does not say who owns which partitions" in outcome.err
+    assigned = run(capsys, "group", "assign", file)
+    played = run(capsys, "group", "what-if", file, tmp_path / "e.toml")
+
+    for outcome in (assigned, played):
+        assert outcome.code == 2
+        assert "does not say who owns which partitions" in outcome.err
 
 
 def cut(name, width):

@@ -196,10 +196,6 @@ def _columns(document: "GroupDocument", file: str, *, java_order: bool) -> Any: 
     from planner.io.problems import problem
 
     group = document.to_group()
-    if not document.has_owners:
-        rule = "the source of the group does not say who owns which partitions"
-        remedy = "give --describe, or --describe --members --verbose, of the group"
-        raise refuse(file, [problem(file, "members", None, rule, remedy)])
     if not group.num_members:
         rule = "a group without members cannot be assigned"
         found = problem(
