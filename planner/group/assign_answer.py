@@ -21,6 +21,7 @@ from planner.group.group_answers import (
 from planner.group.group_document import GroupDocument
 from planner.group.group_problems import refuse
 from planner.io.problems import problem, refusal
+from planner.text.format import plural
 
 if TYPE_CHECKING:
     from assignment.assignors import Assignor
@@ -220,8 +221,9 @@ def _notes(group: "Group", assignment: "Assignment") -> list[str]:
     notes = []
     if num_read < group.num_members:
         notes.append(
-            f"{group.num_members} members for {num_read} partitions: at least "
-            f"{group.num_members - num_read} have nothing to read"
+            f"{plural(group.num_members, 'member')} for "
+            f"{plural(num_read, 'partition')}: "
+            f"{_idle_text(group.num_members - num_read)}"
         )
     unread = np.nonzero(~group.is_read & (group.topics.num_partitions > 0))[0].tolist()
     if unread:
@@ -233,6 +235,11 @@ def _notes(group: "Group", assignment: "Assignment") -> list[str]:
         names = ", ".join(group.topics.names[topic] for topic in missing[:5])
         notes.append(f"subscribed to, but not there: {names}")
     return notes
+
+
+def _idle_text(num_idle: int) -> str:
+    verb = "has" if num_idle == 1 else "have"
+    return f"at least {num_idle} {verb} nothing to read"
 
 
 def _uneven(group: "Group", assignment: "Assignment") -> Iterator[str]:

@@ -31,6 +31,7 @@ from planner.group.show_records import (
     SkewRecord,
     WorthHavingRecord,
 )
+from planner.text.format import plural
 
 SKEWED = 1.2
 """Ratio of the largest load to the mean above which a skew is reported."""
@@ -275,7 +276,9 @@ def _idle_texts(
         yield f"{idle} of {members} members idle now; {could} could read, by {names}"
     if must:
         verb = "must idle" if options and could > 0 else "idle"
-        yield f"{must} of {members} members {verb}: there are {partitions} partitions"
+        be = "is" if partitions == 1 else "are"
+        there = f"there {be} {plural(partitions, 'partition')}"
+        yield f"{must} of {plural(members, 'member')} {verb}: {there}"
 
 
 def _held_back_texts(found: AdviceRecord, options: Sequence[Option]) -> Iterator[str]:

@@ -126,7 +126,7 @@ def test_too_many_members_is_said(tmp_path, capsys):
     done = run(capsys, "group", "assign", path)
 
     assert "Idle         2: " in done.out
-    assert "3 members for 1 partitions: at least 2 have nothing to read" in (
+    assert "3 members for 1 partition: at least 2 have nothing to read" in (
         " ".join(done.out.split())
     )
 

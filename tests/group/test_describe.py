@@ -367,3 +367,15 @@ def test_a_failure_of_the_tool_has_a_remedy_that_helps(line, remedy):
         import_texts({"x": f"{line}\n"})
 
     assert remedy in raised.value.problems[0].remedy
+
+
+def test_two_states_of_a_group_are_refused():
+    name = "consumer-groups-state"
+    text = sample(name)[name]
+
+    with pytest.raises(BadInputError) as raised:
+        import_texts({"s": text + text.replace("Stable", "Empty ")})
+
+    assert raised.value.problems[0].rule == (
+        "must be Stable as in a line above: two outputs are mixed"
+    )

@@ -201,9 +201,11 @@ def _partitions_text(summary: "GroupShowRecord") -> str:
         "without owner": summary.unowned,
         # Members of a share group share partitions by design.
         "claimed twice": summary.claimed_twice * (summary.type != "share"),
-        "members idle": len(summary.idle_members),
     }
-    return ", ".join([text, *(f"{n} {what}" for what, n in extras.items() if n)])
+    found = [f"{n} {what}" for what, n in extras.items() if n]
+    if idle := len(summary.idle_members):
+        found.append(f"{plural(idle, 'member')} idle")
+    return ", ".join([text, *found])
 
 
 def _member_text(member: "ShownMemberRecord") -> str:

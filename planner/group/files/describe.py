@@ -282,16 +282,22 @@ def _gather_assignment(
     member.owned.update(owned)
 
 
-def _gather_state(row: Row, gathered: _Gathered) -> None:
-    facts = gathered.facts
+def _gather_num_members(row: Row, gathered: _Gathered) -> None:
     if (members := gathered.number(row, "#MEMBERS")) is not None:
         gathered.num_members = members
     elif row.get("STATE") in _WITHOUT_MEMBERS:
         gathered.num_members = 0
+
+
+def _gather_state(row: Row, gathered: _Gathered) -> None:
+    facts = gathered.facts
+    _gather_num_members(row, gathered)
     if (kind := row.get("TYPE")) is not None:
         facts["type"] = kind.lower()
-    if (state := row.get("STATE")) is not None:
-        facts["state"] = state
+    state = row.get("STATE")
+    if state is not None and facts.setdefault("state", state) != state:
+        rule = f"must be {facts['state']} as in a line above: two outputs are mixed"
+        gathered.problems.append(row.problem("STATE", rule))
     if (assignor := row.get("ASSIGNMENT-STRATEGY")) is not None:
         facts["assignor"] = assignor
     if found := re.search(r"\((\d+)\)\s*$", row.cells.get("COORDINATOR (ID)", "")):
