@@ -184,10 +184,15 @@ def today_text(answer: SizeAnswer) -> str:
         lost = f" and the loss of a {need.lost}" if need.lost else ""
         alone = "by loads alone " if lacks_places else ""
         parts.append(
-            f"{alone}these brokers carry at most {factor:.2f} times this load{lost}: "
+            f"{alone}these brokers carry at most {_times_text(factor)} this load{lost}: "
             f"{need.resource}{_unknown_text(answer)}"
         )
     return "; ".join(parts) or "no capacity is known"
+
+
+def _times_text(factor: float) -> str:
+    """Return a factor, without decimals where they say nothing."""
+    return f"{factor:.2f} times" if factor < 100 else f"{factor:,.0f} times"
 
 
 def _lacks_places(answer: SizeAnswer) -> bool:
