@@ -184,8 +184,8 @@ def today_text(answer: SizeAnswer) -> str:
         lost = f" and the loss of a {need.lost}" if need.lost else ""
         alone = "by loads alone " if lacks_places else ""
         parts.append(
-            f"{alone}these brokers carry at most {_times_text(factor)} this load{lost}: "
-            f"{need.resource}{_unknown_text(answer)}"
+            f"{alone}these brokers carry at most {_times_text(factor)} this load"
+            f"{lost}: {need.resource}{_unknown_text(answer)}"
         )
     return "; ".join(parts) or "no capacity is known"
 
