@@ -81,8 +81,8 @@ def trouble_texts(status: Status) -> Iterator[str]:
         yield f"{plural(len(left), 'throttle')} left behind"
     if status.quorum is not None and status.quorum.silent:
         lost = "controllers' majority lost, " if status.quorum.is_lost else ""
-        names = _names(list(map(str, status.quorum.silent)))
-        yield f"{lost}controllers silent: {names}"
+        silent = _names(list(map(str, status.quorum.silent)))
+        yield f"{lost}controllers silent: {silent}"
 
 
 def moving_text(status: Status) -> str:
