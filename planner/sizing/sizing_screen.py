@@ -28,6 +28,9 @@ from planner.text.format import (
 )
 from planner.what_if.what_if_screen import crossing_text
 
+NO_BROKER = "no broker is left"
+"""Reason against a loss that takes every broker."""
+
 
 def size_screen(
     answer: SizeAnswer, given: Sequence[str], output: Path | None, *, now: datetime
@@ -72,7 +75,7 @@ def answer_text(answer: SizeAnswer) -> str:
     if sizing.shown is None:
         return f"none found: {_why_none(answer)}"
     fleet = ", ".join(
-        f"{int(row.sum())} {_kind_text(kind.name)}{_racks_text(answer, row.tolist())}"
+        f"{_kind_text(int(row.sum()), kind.name)}{_racks_text(answer, row.tolist())}"
         for kind, row in zip(sizing.kinds, sizing.counts, strict=True)
         if row.sum()
     )
@@ -99,8 +102,12 @@ def known_text(answer: SizeAnswer) -> str:
     return f" for {alone} alone ({', '.join(unknown)} unknown)"
 
 
-def _kind_text(name: str) -> str:
-    return f"brokers {name}" if name.startswith("like ") else name
+def _kind_text(count: int, name: str) -> str:
+    return (
+        f"{plural(count, 'broker')} {name}"
+        if name.startswith("like ")
+        else f"{count} {name}"
+    )
 
 
 def _racks_text(answer: SizeAnswer, counts: list[int]) -> str:
@@ -251,10 +258,12 @@ def survival_texts(answer: SizeAnswer) -> Iterator[str]:
         yield f"any {' and '.join(fine)} may be lost"
     for kind, verdict in verdicts.items():
         if verdict.answer is False:
-            yield (
-                f"without {kind} {verdict.hardest}, {verdict.reason}: no number of "
-                f"brokers helps, {_helping_text(kind, verdict.reason)} may"
+            helps = (
+                f"no number of brokers helps, {_helping_text(kind, verdict.reason)} may"
             )
+            if verdict.reason == NO_BROKER:
+                helps = "more brokers help"
+            yield f"without {kind} {verdict.hardest}, {verdict.reason}: {helps}"
 
 
 def _helping_text(kind: DomainKind, reason: str) -> str:
