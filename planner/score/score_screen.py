@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from placement.array_types import BoolArray, RateArray
+from placement.failures.partition_health import health_of
 from placement.model.load import RESOURCES, Resource
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore
@@ -358,6 +359,9 @@ def wrong_text(score: ClusterScore) -> str:
         for rule, (noun, words) in WRONG.items()
         if counts[rule]
     ]
+    now = health_of(score.state).counts()
+    if any(counts[rule] != now[rule] for rule in ("under_min_isr", "under_replicated")):
+        texts.append("replicas that are offline count as in sync where an ISR has them")
     return "; ".join(texts) or "nothing"
 
 

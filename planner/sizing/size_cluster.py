@@ -22,6 +22,7 @@ from placement.sizing.cluster_size import (
     SizingTask,
     fewest_like,
 )
+from placement.sizing.repaired_cluster import repaired
 from planner.errors import raise_problems
 from planner.failures.failure_request import election_rules
 from planner.io.problems import problem
@@ -277,6 +278,7 @@ def _of_scenario(
 def _task(
     variant: Variant, request: SizeRequest, options: WhatIfOptions, context: Context
 ) -> SizingTask:
+    variant = repaired(variant)
     state = variant.state
     live = state.brokers.is_live
     stays = live & ~np.isin(state.brokers.ids, sorted(variant.leaving))

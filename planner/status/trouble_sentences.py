@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.model.cluster import Brokers, BrokerState, ClusterState
+from placement.model.cluster import ABSENT, Brokers, BrokerState, ClusterState
 from placement.status import Leaderless, Rescue
 from planner.kafka_commands import ANY_SERVER
 from planner.status.find_status import Status
@@ -228,7 +228,7 @@ def rescue_text(status: Status, one: Leaderless) -> str:
     several = f"one of {some}" if len(one.brokers) > 1 else some
     return {
         Rescue.ELECTION: f"{several} has every committed record: the controller elects "
-        "it by itself; a clean election loses nothing",
+        f"it by itself; a clean election loses nothing{_doubt(status, one)}",
         Rescue.START: f"start {some} (or bring back the log dir): {_trust_text(one)}",
         Rescue.LAST_LEADER: f"start {several}: the last known leader; no other replica "
         "is known to have as many records",
@@ -236,6 +236,20 @@ def rescue_text(status: Status, one: Leaderless) -> str:
         "unclean election brings it back",
         Rescue.ANY: f"start {several}: which of them had every record is unknown",
     }[rescue]
+
+
+def _doubt(status: Status, one: Leaderless) -> str:
+    """Return what else may be the cause, where no log dir has the replica."""
+    state = status.state
+    rows = np.arange(*state.replicas.start[one.partition_idx :][:2])
+    ids = state.brokers.ids[state.replicas.broker_idx[rows]]
+    is_unseen = np.equal(state.replicas.log_dir_idx[rows], ABSENT)
+    if not (np.isin(ids, one.brokers) & is_unseen).any():
+        return ""
+    return (
+        ". If it stays so, the log dir of the replica has failed "
+        "(kafka-log-dirs.sh --describe): repair it"
+    )
 
 
 def _trust_text(one: Leaderless) -> str:

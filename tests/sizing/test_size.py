@@ -70,6 +70,44 @@ def test_the_demo_needs(demo: Snapshot, survives: str, brokers: int, lost: str):
     assert unfit(sizing.shown.state, answer.task.wanted) == ""
 
 
+ROWS = [[0, 1, 2], [3, 4, 5], [1, 2, 0], [4, 5, 3], [2], [5], [0], [3]]
+
+
+@pytest.mark.parametrize("code", ["fenced", "shutting-down", "dead", "log dir"])
+def test_what_is_out_today_is_sized_as_if_it_were_back(code: str):
+    document = Snapshot.from_state(
+        make_state(
+            ROWS,
+            racks="abcabc",
+            disk_bytes=100,
+            size_bytes=20,
+            log_dirs={b: [Dir("/a", 50), Dir("/b", 50)] for b in range(6)},
+            dirs=[["/a"] * len(row) for row in ROWS],
+        )
+    ).to_document()
+    whole = size(Snapshot.from_document(document), SizeRequest(survives="nothing"))
+    broker = document["brokers"][5]
+    if code == "log dir":
+        broker["log_dirs"][0]["state"] = "offline"
+    else:
+        broker["state"] = code
+    broker.pop("disk_bytes", None)
+    for one in document["topics"][0]["partitions"]:
+        if 5 in one["replicas"]:
+            one["isr"] = [b for b in one["replicas"] if b != 5] or [5]
+            one["leader"] = one["isr"][0] if one["isr"] != [5] else None
+
+    answer = size(Snapshot.from_document(document), SizeRequest(survives="nothing"))
+
+    assert answer.sizing.shown is not None
+    assert answer.sizing.brokers == whole.sizing.brokers
+    assert answer.is_checked is True
+    held = answer.sizing.shown.state.brokers.ids[
+        answer.sizing.shown.state.replicas.broker_idx
+    ]
+    assert code == "log dir" or 5 not in held
+
+
 @pytest.mark.slow
 def test_so_many_months_ahead_is_the_cluster_that_has_grown(capsys, files: Path):
     Path("grown.toml").write_text(

@@ -56,12 +56,13 @@ def test_a_plan_sends_to_the_broker_that_is_down_where_none_is_left(
     assert repair == [" repair    start broker 1, or add a broker"]
 
 
-def test_a_plan_sends_to_the_removal_where_a_broker_is_left(capsys, tmp_path: Path):
+def test_a_plan_sends_to_the_repair_where_a_broker_is_left(capsys, tmp_path: Path):
     path = one_down(tmp_path, 4)
 
     made = run(capsys, "plan", "rebalance", path)
 
-    assert " repair    plan remove-brokers --broker-list 1" in made.out.splitlines()
+    remedy = "start broker 1; or, if gone for good, plan fix --lost 1"
+    assert f" repair    {remedy}" in made.out.splitlines()
 
 
 def test_the_only_copy_cannot_be_copied_from_replicas_left(capsys, tmp_path: Path):
