@@ -200,9 +200,13 @@ class Draft:
 
     def balanced_resources(self) -> tuple[Resource, ...]:
         """Return the resources to balance, and add notes on those left out."""
-        if self.settings.resources is not None:
-            return tuple(r for r in self.settings.resources if r in self.may_balance)
         known = self.weights.is_known
+        if self.settings.resources is not None:
+            wanted = tuple(r for r in self.settings.resources if r in self.may_balance)
+            for resource in wanted:
+                if len(known) and not known[:, RESOURCES.index(resource)].any():
+                    self.note(_not_balanced(resource, 0.0))
+            return wanted
         chosen = []
         for r, resource in enumerate(RESOURCES):
             if resource not in self.may_balance:
@@ -213,17 +217,7 @@ class Draft:
             if fraction >= LEAST_KNOWN:
                 chosen.append(resource)
             else:
-                self.note(
-                    Note(
-                        what="not-balanced",
-                        message=f"{resource} is known for {fraction:.0%} of the "
-                        f"partitions and is not balanced; name it in --resources "
-                        "to balance what is known",
-                        where={"resource": str(resource)},
-                        have=round(fraction, 6),
-                        need=LEAST_KNOWN,
-                    )
-                )
+                self.note(_not_balanced(resource, fraction))
         return tuple(chosen)
 
     def _is_little_used(self, r: int) -> bool:
@@ -330,4 +324,18 @@ def start_draft(state: ClusterState, settings: Settings) -> Draft:
         lacks_source=np.zeros(state.num_partitions, dtype=np.bool_),
         repairs_racks=settings.frees_the_rest,
         repairs_capacity=settings.frees_the_rest,
+    )
+
+
+def _not_balanced(resource: Resource, fraction: float) -> Note:
+    """Return the note on a resource known for too small a fraction of partitions."""
+    remedy = "; name it in --resources to balance what is known" if fraction else ""
+    known = f"{fraction:.0%}" if fraction else "none"
+    return Note(
+        what="not-balanced",
+        message=f"{resource} is known for {known} of the partitions and is not "
+        f"balanced{remedy}",
+        where={"resource": str(resource)},
+        have=round(fraction, 6),
+        need=LEAST_KNOWN,
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from placement.array_types import BoolArray
+from placement.draft.draft import LEAST_KNOWN
 from placement.failures.controller_majority import any_broker, any_rack
 from placement.failures.failover import CARRIED_COLUMNS, LED, ON_RETURN
 from placement.failures.failure_domains import DomainKind
@@ -44,9 +45,11 @@ from planner.snapshot.snapshot_document import Snapshot
 from planner.status.controller_quorum import voters_of
 from planner.text.data_age import dated_fields
 from planner.text.document_numbers import rounded
+from planner.text.format import percent_text
 
 PAIRED = (DomainKind.BROKER, DomainKind.RACK, DomainKind.LOG_DIR)
 CONFIDENCE_Z = 1.96
+MEASURED = (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
 HELD = tuple(RESOURCES[r] for r in HELD_COLUMNS)
 
 
@@ -237,6 +240,13 @@ def knows(given: Outlook, resource: Resource) -> bool:
     return bool(given.is_known[RESOURCES.index(resource)])
 
 
+def known_in_part(given: Outlook) -> dict[Resource, float]:
+    """Return the known fraction of resources that few partitions tell."""
+    known = known_fractions(given.state, given.weights)
+    parts = {r: float(known[RESOURCES.index(r)]) for r in MEASURED}
+    return {r: part for r, part in parts.items() if 0 < part < LEAST_KNOWN}
+
+
 def names_of(state: ClusterState, failures: Failures, row: int) -> list[str]:
     """Return the names of the domains that a failure takes."""
     lost = (failures.first[row], failures.second[row])
@@ -314,10 +324,13 @@ def notes_of(
             "some ISRs are not in the snapshot: live replicas taken as in sync"
         )
     known = known_fractions(state, given.weights)
+    if few := known_in_part(given):
+        first, *rest = few.items()
+        parts = [f"{first[0]} (known for {percent_text(first[1])} of the partitions)"]
+        parts += [f"{resource} ({percent_text(part)})" for resource, part in rest]
+        notes.append(f"figures of {', '.join(parts)} are too low")
     unknown = [
-        str(resource)
-        for resource in (Resource.DISK, Resource.IN, Resource.OUT, Resource.CPU)
-        if known[RESOURCES.index(resource)] < 1
+        str(resource) for resource in MEASURED if known[RESOURCES.index(resource)] < 1
     ]
     if unknown:
         notes.append(f"loads not known for every partition: {', '.join(unknown)}")

@@ -348,6 +348,11 @@ def scenario_notes(scenario: Scenario) -> list[str]:
         notes.append("Kafka's version is not in the snapshot: taken as 4.0 or later")
     if scenario.now.is_reassigning.any():
         notes.append("partitions are being reassigned: what is added is not in sync")
+    if scenario.keeps_majority is False:
+        notes.append(
+            "without their majority controllers elect nothing: what lost its leader "
+            "after that stays without one, whatever is counted here"
+        )
     notes += factor_notes(scenario.now, scenario.lost)
     stopped = _stopped(scenario)
     if stopped:

@@ -16,6 +16,7 @@ from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from planner.failures.all_failures import (
     AllFailures,
     fraction_of,
+    known_in_part,
     knows,
     names_of,
     notes_of,
@@ -119,6 +120,8 @@ def verdict_text(every: AllFailures, kind: DomainKind) -> str:
         yes = "yes" if is_known else "yes, if the controllers keep their majority"
         if kind is DomainKind.RACK and None in every.state.brokers.racks:
             yes += ", for the racks that are known"
+        if known_in_part(every.given):
+            yes += ", as far as loads are known"
         if before := list(_before_texts(every.state)):
             yes = f"{' and '.join(before)} already, with no loss; of the others {yes}"
         return f"{yes}; the hardest is {name}: {_load_text(every, failures, worst)}"

@@ -28,6 +28,9 @@ from planner.text.format import (
 )
 from planner.what_if.what_if_screen import crossing_text
 
+NO_BROKER = "no broker is left"
+"""Reason against a loss that takes every broker."""
+
 
 def size_screen(
     answer: SizeAnswer, given: Sequence[str], output: Path | None, *, now: datetime
@@ -72,7 +75,7 @@ def answer_text(answer: SizeAnswer) -> str:
     if sizing.shown is None:
         return f"none found: {_why_none(answer)}"
     fleet = ", ".join(
-        f"{int(row.sum())} {_kind_text(kind.name)}{_racks_text(answer, row.tolist())}"
+        f"{_kind_text(int(row.sum()), kind.name)}{_racks_text(answer, row.tolist())}"
         for kind, row in zip(sizing.kinds, sizing.counts, strict=True)
         if row.sum()
     )
@@ -99,8 +102,12 @@ def known_text(answer: SizeAnswer) -> str:
     return f" for {alone} alone ({', '.join(unknown)} unknown)"
 
 
-def _kind_text(name: str) -> str:
-    return f"brokers {name}" if name.startswith("like ") else name
+def _kind_text(count: int, name: str) -> str:
+    return (
+        f"{plural(count, 'broker')} {name}"
+        if name.startswith("like ")
+        else f"{count} {name}"
+    )
 
 
 def _racks_text(answer: SizeAnswer, counts: list[int]) -> str:
@@ -184,10 +191,15 @@ def today_text(answer: SizeAnswer) -> str:
         lost = f" and the loss of a {need.lost}" if need.lost else ""
         alone = "by loads alone " if lacks_places else ""
         parts.append(
-            f"{alone}these brokers carry at most {factor:.2f} times this load{lost}: "
-            f"{need.resource}{_unknown_text(answer)}"
+            f"{alone}these brokers carry at most {_times_text(factor)} this load"
+            f"{lost}: {need.resource}{_unknown_text(answer)}"
         )
     return "; ".join(parts) or "no capacity is known"
+
+
+def _times_text(factor: float) -> str:
+    """Return a factor, without decimals where they say nothing."""
+    return f"{factor:.2f} times" if factor < 100 else f"{factor:,.0f} times"
 
 
 def _lacks_places(answer: SizeAnswer) -> bool:
@@ -246,10 +258,12 @@ def survival_texts(answer: SizeAnswer) -> Iterator[str]:
         yield f"any {' and '.join(fine)} may be lost"
     for kind, verdict in verdicts.items():
         if verdict.answer is False:
-            yield (
-                f"without {kind} {verdict.hardest}, {verdict.reason}: no number of "
-                f"brokers helps, {_helping_text(kind, verdict.reason)} may"
+            helps = (
+                f"no number of brokers helps, {_helping_text(kind, verdict.reason)} may"
             )
+            if verdict.reason == NO_BROKER:
+                helps = "more brokers help"
+            yield f"without {kind} {verdict.hardest}, {verdict.reason}: {helps}"
 
 
 def _helping_text(kind: DomainKind, reason: str) -> str:

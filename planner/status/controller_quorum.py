@@ -42,6 +42,11 @@ class QuorumStatus:
         return len(self.voters) // 2 + 1
 
     @property
+    def is_lost(self) -> bool:
+        """Whether too few voters are heard of for a majority."""
+        return len(self.voters) - len(self.silent) < self.majority
+
+    @property
     def may_fail(self) -> int | None:
         """Number of further voters that may fail; `None` without times of fetches."""
         if not self.has_fetch_ages:

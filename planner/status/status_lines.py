@@ -80,7 +80,9 @@ def trouble_texts(status: Status) -> Iterator[str]:
     if left := status.throttles_left:
         yield f"{plural(len(left), 'throttle')} left behind"
     if status.quorum is not None and status.quorum.silent:
-        yield f"controllers silent: {_names(list(map(str, status.quorum.silent)))}"
+        lost = "controllers' majority lost, " if status.quorum.is_lost else ""
+        silent = _names(list(map(str, status.quorum.silent)))
+        yield f"{lost}controllers silent: {silent}"
 
 
 def moving_text(status: Status) -> str:

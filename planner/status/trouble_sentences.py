@@ -314,7 +314,9 @@ def quorum_text(status: Status) -> str:
     leader = "leader unknown" if quorum.leader is None else f"leader {quorum.leader}"
     voters = f"{plural(len(quorum.voters), 'voter')} ({ids_text(list(quorum.voters))})"
     more = "how many more may fail is unknown"
-    if quorum.may_fail is not None:
+    if quorum.is_lost:
+        more = "the majority is lost: nothing is elected, created or changed"
+    elif quorum.may_fail is not None:
         more = f"{quorum.may_fail} more may fail"
     text = f"{leader}; {voters}, majority {quorum.majority}; {more}"
     if quorum.silent:

@@ -54,11 +54,17 @@ def duration_text(seconds: float) -> str:
     return f"{days} d {hours} h"
 
 
+LEAST_PERCENT = 0.0001
+"""Smallest percentage that is shown as a number, without an exponent."""
+
+
 def percent_text(fraction: float) -> str:
     """Return a fraction as a percentage, with decimals only below 10 %."""
     percent = 100 * fraction
     if percent == 0 or abs(percent) >= 10:
         return f"{percent:.0f} %"
+    if 0 < percent < LEAST_PERCENT * (1 - 1e-9):
+        return f"<{LEAST_PERCENT} %"
     return f"{percent:.2g} %"
 
 

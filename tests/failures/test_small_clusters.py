@@ -1,5 +1,6 @@
 """Failures of the smallest clusters: no broker, one, two or three."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +139,36 @@ def test_disks_that_are_full_are_not_filled_by_a_loss_that_rebuilds_nothing(
     assert "when rebuilt" not in outcome.out
     assert "N-1 broker yes, if the controllers" in outcome.out
     assert "disk 90 %, 90 replicas have no broker left" in unwrapped(outcome.out)
+
+
+def test_without_a_majority_no_leader_is_elected(capsys, tmp_path: Path):
+    path = small(tmp_path, [[1, 2, 3]] * 2, brokers=alike(3))
+    document = json.loads(path.read_text())
+    document["controllers"] = [
+        {"id": b, "voter": True, "combined": True} for b in (1, 2, 3)
+    ]
+    write_document(document, path)
+
+    lost = run(capsys, "failures", path, "--broker", "1-2")
+    kept = run(capsys, "failures", path, "--broker", 1)
+
+    note = "without their majority controllers elect nothing"
+    assert note in unwrapped(lost.out)
+    assert note not in unwrapped(kept.out)
+
+
+@pytest.mark.parametrize("known", [0, 1, 2])
+def test_figures_of_half_the_loads_are_said_to_be_too_low(
+    capsys, tmp_path: Path, known: int
+):
+    path = small(tmp_path, [[1, 2], [2, 1]], brokers=alike(2))
+    document = json.loads(path.read_text())
+    for partition in document["topics"][0]["partitions"][:known]:
+        partition["in_bytes_per_s"] = partition["out_bytes_per_s"] = 1.0
+    write_document(document, path)
+
+    text = unwrapped(run(capsys, "failures", path, "--no-pairs").out)
+
+    note = "figures of in (known for 50 % of the partitions), out (50 %) are too low"
+    assert (note in text) == (known == 1)
+    assert ("as far as loads are known" in text) == (known == 1)

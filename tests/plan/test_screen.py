@@ -566,6 +566,8 @@ def test_many_cut_files_are_counted(tmp_path):
         (duration_text(48 * 3600), "2 d 0 h"),
         (percent_text(0), "0 %"),
         (percent_text(0.00015), "0.015 %"),
+        (percent_text(1e-6), "0.0001 %"),
+        (percent_text(3e-8), "<0.0001 %"),
         (percent_text(0.0999), "10 %"),
         (percent_text(0.814), "81 %"),
         (percent_text(12.5), "1250 %"),

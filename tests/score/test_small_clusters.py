@@ -2,6 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from placement.draft.draft import Settings
+from placement.model.load import Resource
+from placement.operations.rebalance import Rebalance
+from placement.planning.plan import plan
 from placement.score import score_cluster
 from planner.score.score_screen import wrong_text
 from planner.score.score_verdict import balance_text, next_words
@@ -55,3 +62,37 @@ def test_replica_limits_bind_and_are_to_be_kept():
 
     assert next_words(score_cluster(one_over), Path("s"))[1:3] == ["plan", "rebalance"]
     assert next_words(score_cluster(all_over), Path("s"))[1] == "size"
+
+
+@pytest.mark.parametrize(
+    ("in_rate", "resources", "message"),
+    [
+        pytest.param(
+            [np.nan] * 2,
+            None,
+            "in is known for none of the partitions and is not balanced",
+            id="unknown",
+        ),
+        pytest.param(
+            [np.nan] * 2,
+            (Resource.IN,),
+            "in is known for none of the partitions and is not balanced",
+            id="unknown-and-named",
+        ),
+        pytest.param(
+            [1.0, np.nan],
+            None,
+            "in is known for 50% of the partitions and is not balanced; name it in "
+            "--resources to balance what is known",
+            id="known-in-part",
+        ),
+    ],
+)
+def test_what_is_unknown_is_not_to_be_named_to_be_balanced(
+    in_rate, resources, message: str
+):
+    state = make_state([[0], [1]], racks="ab", in_rate=in_rate)
+
+    plan_notes = plan(state, Rebalance(), Settings(resources=resources)).notes
+
+    assert message in [note.message for note in plan_notes]

@@ -595,3 +595,11 @@ def test_what_never_fills_is_not_bounded(capsys, tmp_path: Path):
     lines = run(capsys, "size", path, "--growth", "0%/month").out.splitlines()
 
     assert "Lasts      rebalanced over ten years, shown by a plan" in lines
+
+
+def test_a_single_broker_is_one(capsys, tmp_path: Path):
+    path = few(tmp_path, 1, 1, 1, "a")
+
+    text = run(capsys, "size", path, "--survive", "nothing").out
+
+    assert "Answer     1 broker like broker 1 (1 in rack a)" in text

@@ -77,3 +77,20 @@ def test_the_only_copy_cannot_be_copied_from_replicas_left(capsys, tmp_path: Pat
     assert "start broker 1: no live broker has a full copy of what is there" in text
     assert "replicas left" not in text
     assert "remove-brokers" not in text
+
+
+def test_a_majority_that_is_lost_is_said(capsys, tmp_path: Path):
+    path = one_down(tmp_path, 4)
+    document = json.loads(path.read_text())
+    ages = {100: 0, 101: 60_000, 102: 60_000}
+    document["controllers"] = [
+        {"id": c, "voter": True, "leader": c == 100, "fetch_age_ms": age}
+        for c, age in ages.items()
+    ]
+    write_document(document, path)
+
+    text = " ".join(run(capsys, "status", path).out.split())
+
+    assert "3 voters (100-102), majority 2; the majority is lost: nothing" in text
+    assert "controllers' majority lost" in text
+    assert "more may fail" not in text

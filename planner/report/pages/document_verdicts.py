@@ -12,6 +12,8 @@ _DAMAGE = {
     "under_min_isr": "partition {} under min ISR",
     "pushed_over_threshold": "survivor {} pushed over a threshold",
 }
+_NO_MAJORITY = "the controllers lose their majority"
+_IF_MAJORITY = "if the controllers keep their majority"
 
 
 def verdict_of(name: str, document: Document) -> str:
@@ -29,22 +31,28 @@ def verdict_of(name: str, document: Document) -> str:
 
 
 def _failures(document: Document) -> str:
-    return " ".join(
-        _loss_sentence(kind.replace("_", " "), answer["survives"], document, kind)
+    before = " and ".join(_damage(document["now"]))
+    already = f"{before} already, with no loss. Of the others: " if before else ""
+    return already + " ".join(
+        _loss_sentence(kind, answer, document)
         for kind, answer in document["verdict"].items()
     )
 
 
-def _loss_sentence(
-    noun: str, survives: bool | None, document: Document, kind: str
-) -> str:
+def _loss_sentence(kind: str, answer: Document, document: Document) -> str:
+    noun, survives = kind.replace("_", " "), answer["survives"]
     if survives is None:
         return f"Any one {noun}: unknown."
     if survives:
-        return f"Any one {noun} may fail."
+        # A log dir takes no controller along.
+        is_known = answer["controllers_keep_majority"] is not None
+        condition = "" if is_known or kind == "log_dir" else f", {_IF_MAJORITY}"
+        return f"Any one {noun} may fail{condition}."
     worst = next(iter(document["single"][kind]), None)
-    if worst is None or worst["survives"]:
-        return f"Not every {noun} may fail: the controllers lose their majority."
+    if worst is None:
+        return f"Not every {noun} may fail: no {noun} is live."
+    if worst["survives"]:
+        return f"Not every {noun} may fail: {_NO_MAJORITY}."
     lost = ", ".join(map(str, worst["lost"]))
     damage = "; ".join(_damage(worst)) or "not survived"
     return f"Not every {noun} may fail: without {lost}, {damage}."
@@ -52,7 +60,7 @@ def _loss_sentence(
 
 def _damage(loss: Document) -> Iterator[str]:
     for key, words in _DAMAGE.items():
-        if count := loss[key]:
+        if count := loss.get(key):
             noun, _, rest = words.partition(" {} ")
             yield f"{plural(count, noun)} {rest}"
 
@@ -61,8 +69,11 @@ def _loss(document: Document) -> str:
     lost = ", ".join(document["lost"])
     caused = document["caused"]
     merged = {**caused, "pushed_over_threshold": document["pushed_over_threshold"]}
-    if hurt := "; ".join(_damage(merged)):
-        return f"Without {lost}: {hurt}."
+    hurt = [*_damage(merged)]
+    if document["controllers_keep_majority"] is False:
+        hurt.append(_NO_MAJORITY)
+    if hurt:
+        return f"Without {lost}: {'; '.join(hurt)}."
     at_min = plural(caused["at_min_isr"], "partition")
     return f"All partitions stay available without {lost}; {at_min} then at min ISR."
 
