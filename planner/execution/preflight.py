@@ -150,7 +150,7 @@ class Preflight:
 
     def _is_short(self) -> BoolArray:
         """
-        Return ``(P,)`` true with a leader and under min ISR, unless the plan repairs it.
+        Return ``(P,)`` true under min ISR, with a leader, if no change repairs that.
 
         Kafka takes the replication factor where `min.insync.replicas` is above it (3.7
         and later), and no earlier repair brings more in sync.
