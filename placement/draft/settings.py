@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from placement.array_types import BoolArray
 from placement.draft.rule import Rule
@@ -140,7 +141,7 @@ class Settings:
     is_rack_strict: bool = False
     max_replicas: int | None = None
     low_utilization: Mapping[Resource, float] = field(default_factory=dict)
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Rule[Any], ...] = ()
 
     def gives_way(self, rule: str) -> bool:
         """Return whether a rule is soft and relaxed in this plan."""

@@ -219,7 +219,7 @@ def make_draft(state: ClusterState, operation: Operation, settings: Settings) ->
     """Return the draft of an operation, filled by the operation and by all rules."""
     draft = start_draft(state, settings)
     operation.fill(draft)
-    rules: tuple[Rule, ...] = (*RULES, *settings.rules, RacksAsBefore())
+    rules: tuple[Rule[Draft], ...] = (*RULES, *settings.rules, RacksAsBefore())
     for rule in rules:
         rule.fill(draft)
     return draft

@@ -157,7 +157,7 @@ def _are_kept(request: RuleRequest) -> bool:
     return bool((own != own[:1]).any())
 
 
-def _requested(request: RuleRequest) -> Iterator[Rule]:
+def _requested(request: RuleRequest) -> Iterator[Rule[Draft]]:
     """Yield the rule, with the set of the first matching pattern for each topic."""
     if not _are_kept(request):
         return

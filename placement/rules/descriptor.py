@@ -149,7 +149,7 @@ class RuleDescriptor:
     is_of_brokers: bool = False
     left_out: str = ""
     option: RuleOption | None = None
-    make: Callable[[RuleRequest], Iterable[Rule]] | None = None
+    make: Callable[[RuleRequest], Iterable[Rule[Draft]]] | None = None
     is_always_made: bool = False
     fill_rank: int = RANK
 

@@ -159,7 +159,14 @@ def play(
     if operation is None:
         return weighed(variant, None, assumptions)
     wanted = settings_of(settings, variant, afterwards)
-    return weighed(variant, plan(variant.state, operation, wanted), assumptions)
+    found = weighed(variant, plan(variant.state, operation, wanted), assumptions)
+    full = len(found.figures.full_dirs)
+    if not full or afterwards is not Afterwards.REBALANCE:
+        return found
+    # Brokers with room may have full log dirs, which only moves inside them relieve.
+    naming = replace(wanted, names_log_dirs=True)
+    named = weighed(variant, plan(variant.state, operation, naming), assumptions)
+    return named if len(named.figures.full_dirs) < full else found
 
 
 def impossible(variant: Variant, assumptions: Assumptions) -> Need | None:

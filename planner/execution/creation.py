@@ -120,6 +120,13 @@ def creation_state(wanted: Creation, rows: ClusterRows, now: Snapshot) -> Creati
     return _compared(wanted, rows, found, now)
 
 
+def recreated_state(wanted: Creation) -> CreationState:
+    """Return the state where the topic is another one of the same name."""
+    return _differs(
+        f"topic {wanted.topic} was deleted and created again since the plan"
+    )
+
+
 def _compared(
     wanted: Creation, rows: ClusterRows, found: Mapping[int, int], now: Snapshot
 ) -> CreationState:

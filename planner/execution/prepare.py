@@ -14,6 +14,7 @@ from planner.execution.creation import (
     creation_changes,
     creation_state,
     read_creation,
+    recreated_state,
 )
 from planner.execution.head_room import ChosenRate, choose_rate
 from planner.execution.least_throttle import LeastRate, least_rate, too_low_blocker
@@ -173,10 +174,14 @@ class _Preparation:
 
     def _statuses(self) -> list[Status]:
         """Return the status of each entry; those of one request have the same."""
-        if self.creation is not None:
-            self.created = creation_state(self.creation, self.rows, self.now)
-            return [self.created.status] * len(self.entries)
         drifted = set(recreated(self.plan, self.now))
+        if self.creation is not None:
+            self.created = (
+                recreated_state(self.creation)
+                if drifted
+                else creation_state(self.creation, self.rows, self.now)
+            )
+            return [self.created.status] * len(self.entries)
         return [
             Status.DIFFERS if entry.key in drifted else status
             for entry, status in zip(self.entries, self._verified(), strict=True)

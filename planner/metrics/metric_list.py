@@ -90,6 +90,8 @@ _COUNTED_RULES = {
     "rack": "rack",
     "offline_partitions": "offline_partitions",
     "under_min_isr": "under_min_isr",
+    "offline_replicas": "offline_replicas",
+    "under_replicated": "under_replicated",
     "over_capacity": "over_capacity",
     "rf1": "rf1_partitions",
     "rf_equals_min_isr": "rf_equals_min_isr",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from placement.draft.draft import Draft
 from placement.draft.rule import Rule
 from placement.model.cluster import ClusterState
 from placement.rules.broker_sets import BrokerSets
@@ -42,7 +43,7 @@ class ChosenRules:
     """
 
     options: PlanOptions
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[Rule[Draft], ...] = ()
     hard: frozenset[str] = frozenset()
     set_of_topic: Mapping[str, str] | None = None
 
@@ -50,7 +51,7 @@ class ChosenRules:
 def chosen_rules(reader: OptionReader, options: PlanOptions) -> ChosenRules:
     """Return the rules for the reader's cluster; the reader keeps the problems."""
     state = reader.state
-    rules: list[Rule] = []
+    rules: list[Rule[Draft]] = []
     if options.rules == CRUISE_CONTROL:
         rules.append(CruiseControlLimits())
         options, notes = _seen_by_cruise_control(options, state)
@@ -76,7 +77,7 @@ def chosen_rules(reader: OptionReader, options: PlanOptions) -> ChosenRules:
 
 def _requested(
     reader: OptionReader, state: ClusterState, values: Mapping[str, Any]
-) -> Iterator[Rule]:
+) -> Iterator[Rule[Draft]]:
     """Yield the rules that options request; the reader keeps the problems."""
     for rule in REQUESTED:
         value = values[rule.option_name]
@@ -90,7 +91,7 @@ def _requested(
 
 def _seen_by_cruise_control(
     options: PlanOptions, state: ClusterState | None
-) -> tuple[PlanOptions, list[Rule]]:
+) -> tuple[PlanOptions, list[Rule[Draft]]]:
     """Return the preset for a cluster; of too many topics, uneven ones have goals."""
     if state is None or options.spread_topics is not None:
         return with_preset(options), []

@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 
 from placement.model.cluster import BrokerState
-from placement.model.load import RESOURCES, as_units
+from placement.model.load import RESOURCES, Resource, as_units
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore
 from planner.score.make_score import Scored
 from planner.text.format import bytes_text, percent_text, use_text
 
+DISK = RESOURCES.index(Resource.DISK)
 FIXED = ("offline_replicas", "rack")
 """Violations that `plan fix` repairs."""
 
@@ -30,7 +31,24 @@ def binding_text(scored: Scored) -> str:
     threshold = most[RESOURCES[int(r)]]
     use = float(part[row, r]) * threshold
     broker = int(measured.state.brokers.ids[row])
+    if text := _full_dir_text(scored, float(part[row, r])):
+        return text
     return f"{RESOURCES[int(r)]} of broker {broker}: {use_text(use, threshold)}"
+
+
+def _full_dir_text(scored: Scored, part: float) -> str:
+    """Return the fullest log dir over its threshold, if fuller than a part of it."""
+    score, dirs = scored.score, scored.score.state.log_dirs
+    full = np.nonzero(score.full_log_dirs)[0]
+    if not len(full):
+        return ""
+    threshold = scored.settings.capacity_thresholds[Resource.DISK]
+    row = int(full[score.log_dirs.use[full, DISK].argmax()])
+    use = float(score.log_dirs.use[row, DISK])
+    if use <= part * threshold:
+        return ""
+    place = f"{score.state.brokers.ids[dirs.broker_idx[row]]}:{dirs.paths[row]}"
+    return f"log dir {place}: {use_text(use, threshold)}"
 
 
 def assumed_text(scored: Scored) -> str:
@@ -65,6 +83,8 @@ def next_words(score: ClusterScore, path: Path) -> list[str]:
         return [*words, "fix", str(path), "-o", "plan"]
     if score.hot_spots and score.hot_spots[0].would_leaders_do:
         return [*words, "leaders", str(path), "-o", "plan"]
+    if score.full_log_dirs.any() and not wrong["over_capacity"]:
+        return [*words, "log-dirs", str(path), "-o", "plan"]
     is_uneven = any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES)
     if is_uneven or wrong["over_capacity"]:
         return [*words, "rebalance", str(path), "-o", "plan"]

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from placement.draft.draft import LEAST_KNOWN
 from placement.failures.controller_majority import Voter
 from placement.model.load import RESOURCES, Resource
@@ -12,7 +14,7 @@ from placement.scenarios.scenario_figures import CAPPED, Figures, Use, Verdict
 from placement.scenarios.scenario_outcome import Outcome
 from planner.plan.documents.plan_document import shortfall_document
 from planner.text.document_numbers import rounded
-from planner.text.format import percent_text, plural
+from planner.text.format import bytes_text, percent_text, plural
 from planner.what_if.changes.prices import Prices
 from planner.what_if.scenario_costs import costs_record
 from planner.what_if.scenario_quorum import quorum_after
@@ -82,9 +84,26 @@ def outcome_document(
             *variant.notes,
             *quorum.notes(),
             *_left_offline_notes(outcome),
+            *_moved_inside_notes(outcome),
             *_unknown_load_notes(scenario, figures),
         ],
     ).model_dump(by_alias=True)
+
+
+def _moved_inside_notes(outcome: Outcome) -> Iterator[str]:
+    """Yield a note on replicas that the plan moves between log dirs of a broker."""
+    placed = outcome.placed
+    if placed is None or not placed.reassignment.is_moved_inside.any():
+        return
+    lists, weights = placed.reassignment, placed.weights_before
+    rows = np.nonzero(lists.is_moved_inside)[0]
+    size = int(weights.copy_bytes[lists.partition_idx[rows]].sum())
+    amount = f", {bytes_text(size)}," if outcome.is_copying_known and size else ""
+    verb = "move" if len(rows) > 1 else "moves"
+    yield (
+        f"{plural(len(rows), 'replica')}{amount} {verb} between log dirs of a broker, "
+        "besides the copies"
+    )
 
 
 def _full_dirs(figures: Figures) -> list[str]:

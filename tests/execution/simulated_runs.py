@@ -19,9 +19,12 @@ RATE = 10 * MB
 SIZE = 100 * MB
 BROKERS = (1, 2, 3, 4, 5)
 FAST = 1000 * MB
+TOPIC_ID = "tsqI6n7kjqos8KYa3Mjy8w"
 
 
-def make_cluster(lists, *, size=SIZE, free=100_000 * MB, dirs=("/a",), **more):
+def make_cluster(
+    lists, *, size=SIZE, free=100_000 * MB, dirs=("/a",), topic_id=TOPIC_ID, **more
+):
     """Return a simulated cluster with one topic, and three brokers to fill."""
     log_dirs = [
         {"path": path, "size_bytes": 2 * free, "usable_bytes": free} for path in dirs
@@ -37,7 +40,7 @@ def make_cluster(lists, *, size=SIZE, free=100_000 * MB, dirs=("/a",), **more):
     ]
     topic = {
         "name": "t",
-        "topic_id": "tsqI6n7kjqos8KYa3Mjy8w",
+        "topic_id": topic_id,
         "configs": {"min.insync.replicas": "1"},
         "partitions": partitions,
     }
@@ -70,7 +73,7 @@ def write_plan(folder: Path, before, after, dirs=None) -> Path:
         "version": 1,
         "goal": "rebalance",
         "snapshot": {"cluster_id": "simulated"},
-        "topic_ids": {"t": "tsqI6n7kjqos8KYa3Mjy8w"},
+        "topic_ids": {"t": TOPIC_ID},
         "settings": {},
     }
     (path / "plan.json").write_text(json.dumps(document))

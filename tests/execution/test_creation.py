@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import planner
-from execution.simulated_runs import job, kinds, make_cluster
+from execution.simulated_runs import TOPIC_ID, job, kinds, make_cluster
 from planner.errors import AnswerUnknownError, BadInputError, ClusterUnavailableError
 from planner.execution.choices import Choices
 from planner.execution.prepare import Prepared, prepare
@@ -112,6 +112,32 @@ def test_a_topic_gets_its_configs_and_the_plan_id_depends_on_them(tmp_path):
     names, configs = topics["topic"].to_pylist(), topics["configs"].to_pylist()
     found = dict(zip(names, configs, strict=True))["fresh"]
     assert dict(found) == {"min.insync.replicas": "1"}
+
+
+def test_partitions_are_not_added_to_a_topic_that_was_created_again(tmp_path, capsys):
+    plan = more_partitions(tmp_path, make_cluster(LISTS))
+    again = make_cluster(LISTS, topic_id="ni7FZx_POS1UQWEA3Xml3w")
+
+    found = previewed(plan, again)
+
+    [blocker] = found.blockers
+    assert blocker.rule == "drifted"
+    assert "t was deleted and created again" in blocker.message
+    assert not found.stages
+    document = json.loads((plan / "plan.json").read_text())
+    assert document["topic_ids"] == {"t": TOPIC_ID}
+    write_snapshot(again.snapshot(), tmp_path / "again.json")
+    outcome = run_command(capsys, "check", plan, "--snapshot", tmp_path / "again.json")
+    assert "stale" in outcome.out
+    # Once they are there nothing tells them from those of the plan but the topic.
+    done = make_cluster([*LISTS, *lists_of(plan).values()], topic_id="ni7FZx_POS1U")
+    assert previewed(plan, done).blockers
+
+
+def test_a_plan_of_a_new_topic_names_no_id(tmp_path):
+    plan = new_topic(tmp_path, make_cluster(LISTS))
+
+    assert json.loads((plan / "plan.json").read_text())["topic_ids"] == {}
 
 
 @PLANS

@@ -181,6 +181,60 @@ def test_headroom_is_what_is_free_when_the_largest_is_lost():
     assert found.rack == pytest.approx(min(expected["rack"]))
 
 
+def three_brokers(**more):
+    """Return three brokers, each with a replica of every partition: 57 % of disks."""
+    brokers = [
+        {
+            "id": b,
+            "rack": "abc"[b],
+            "disk_bytes": 1000,
+            "in_bytes_per_s": 1000.0,
+            "out_bytes_per_s": 1000.0,
+        }
+        for b in range(3)
+    ]
+    rates = {"in_bytes_per_s": 90.0, "out_bytes_per_s": 30.0}
+    rows = [
+        {"partition": p, "replicas": [p, (p + 1) % 3, (p + 2) % 3], "size_bytes": 190}
+        | rates
+        for p in range(3)
+    ]
+    return {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "brokers": [one | more.get(str(one["id"]), {}) for one in brokers],
+        "topics": [{"name": "t", "partitions": rows}],
+    }
+
+
+def test_of_three_brokers_two_hold_no_more_without_the_third():
+    score = score_cluster(Snapshot.from_document(three_brokers()).to_state())
+
+    found = headroom_n1(score, Settings())
+
+    # Disks stay at 57 % of 80 %; each leader then sends to one follower and readers.
+    assert found.broker == found.rack == pytest.approx(1 - 0.57 / 0.8)
+    more = three_brokers()
+    for partition in more["topics"][0]["partitions"]:
+        partition["size_bytes"], partition["in_bytes_per_s"] = 1, 450.0
+    score = score_cluster(Snapshot.from_document(more).to_state())
+    out = 3 * (450 + 30) / (0.8 * 2000)
+    incoming = 3 * 2 * 450 / (0.8 * 2000)
+    assert headroom_n1(score, Settings()).broker == pytest.approx(
+        1 - max(out, incoming)
+    )
+
+
+def test_brokers_that_are_down_have_no_room():
+    dead = three_brokers(**{"2": {"state": "dead"}})
+    score = score_cluster(Snapshot.from_document(dead).to_state())
+
+    # One broker is left, with the replica that it has of each partition.
+    found = headroom_n1(score, Settings()).broker
+
+    assert found == pytest.approx(1 - 0.57 / 0.8)
+
+
 def test_headroom_of_unknown_loads():
     document = small_document()
     for broker in document["brokers"]:
@@ -266,6 +320,22 @@ def check_screen(refused, capsys):
             "c: 1 partition offline; 2 partitions under min ISR; see status",
             id="offline",
         ),
+        # A plan of what is uneven waits for brokers that are down.
+        pytest.param(
+            {"offline_replicas": 3, "under_replicated": 3, "brokers_out_of_band": 2},
+            f"c: 3 replicas offline; 2 out; see status {LEGEND}",
+            id="down",
+        ),
+        pytest.param(
+            {"under_replicated": 1},
+            "c: 1 partition under-replicated; see status",
+            id="lagging",
+        ),
+        pytest.param(
+            {"log_dirs_over_threshold": 2},
+            f"c: 2 log dirs over; plan log-dirs {LEGEND}",
+            id="log-dirs",
+        ),
         pytest.param({"rack": 2}, "c: 2 partitions against the rack rule; plan fix",
             id="rack"),
         pytest.param({"brokers_over_threshold": 1, "min_bytes_to_balance": None},
@@ -278,7 +348,9 @@ def check_screen(refused, capsys):
 def test_a_line_says_what_is_wrong_and_what_to_do(changes, said, capsys):
     fine = {
         "cluster_id": "c", "status": "ok", "offline_partitions": 0,
-        "under_min_isr": 0, "rack": 0, "max_disk_use": None, "fullest_broker": None,
+        "under_min_isr": 0, "offline_replicas": 0, "under_replicated": 0,
+        "log_dirs_over_threshold": 0,
+        "rack": 0, "max_disk_use": None, "fullest_broker": None,
         "brokers_over_threshold": 0, "brokers_out_of_band": 0, "brokers": 3,
         "min_bytes_to_balance": 0, "headroom_n1_broker": None,
         "data_age_s": None, "estimated_fraction": None,
@@ -296,6 +368,19 @@ def test_resources_that_are_over_are_named_unless_it_is_the_disk():
     assert said(disk=2) == ["2 over", "plan rebalance"]
     assert said(disk=2, out=3) == ["3 over (disk, out)", "plan rebalance"]
     assert said(disk=0) == []
+
+
+def test_what_does_not_serve_is_in_the_row():
+    document = skewed_document()
+    document["brokers"][0]["state"] = "dead"
+    score = score_cluster(Snapshot.from_document(document).to_state())
+
+    row = row_of(document)
+
+    counts = score.placed.violations
+    assert row["offline_replicas"] == counts["offline_replicas"] > 0
+    assert row["under_replicated"] == counts["under_replicated"] > 0
+    assert row["log_dirs_over_threshold"] == 0
 
 
 def test_the_fullest_broker_is_that_of_the_highest_use():
@@ -372,6 +457,7 @@ def test_ranking():
 
     fine = {
         "status": "ok", "offline_partitions": 0, "under_min_isr": 0,
+        "offline_replicas": 0, "log_dirs_over_threshold": 0,
         "brokers_over_threshold": 0, "brokers_out_of_band": 0,
         "min_bytes_to_balance": 0, "days_until_full": None,
     }  # fmt: skip
@@ -381,7 +467,9 @@ def test_ranking():
         "band": {"brokers_out_of_band": 1},
         "later": {"days_until_full": 30.0},
         "soon": {"days_until_full": 2.0},
+        "dir": {"log_dirs_over_threshold": 1},
         "over": {"brokers_over_threshold": 2},
+        "down": {"offline_replicas": 1},
         "min-isr": {"under_min_isr": 1},
         "offline": {"offline_partitions": 1},
         "unseen": {"status": "failed", "offline_partitions": None},

@@ -17,18 +17,12 @@ NAMES = ("placement", "assignment", "planner")
 OWN = "its own modules"
 """Node of the modules that stand in a package beside its sub-packages."""
 
-ALLOWED_BY_TYPES = (
-    # A rule fills the draft, whose settings list the rules.
-    {"placement.draft.draft", "placement.draft.rule", "placement.draft.settings"},
-)
-
 
 class Import(NamedTuple):
-    """Import of a module by another; for types alone if under `TYPE_CHECKING`."""
+    """Import of a module by another."""
 
     importer: str
     imported: str
-    is_for_types: bool
 
 
 @cache
@@ -54,17 +48,13 @@ def targets(node: ast.AST) -> Iterator[str]:
             yield full if full in modules() else str(node.module)
 
 
-def imports_in(
-    node: ast.AST, importer: str, *, is_for_types: bool = False
-) -> Iterator[Import]:
-    """Yield the imports below a node, those inside functions included."""
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-        is_for_types = True
+def imports_in(node: ast.AST, importer: str) -> Iterator[Import]:
+    """Yield the imports below a node, for types alone or inside functions included."""
     for name in targets(node):
         if name in modules() and name != importer:
-            yield Import(importer, name, is_for_types)
+            yield Import(importer, name)
     for child in ast.iter_child_nodes(node):
-        yield from imports_in(child, importer, is_for_types=is_for_types)
+        yield from imports_in(child, importer)
 
 
 @cache
@@ -95,17 +85,8 @@ def part_of(package: str, module: str) -> str | None:
 
 
 @pytest.mark.slow
-def test_no_modules_import_each_other():
-    edges = [(one.importer, one.imported) for one in imports() if not one.is_for_types]
-
-    assert cycles(edges) == []
-
-
-@pytest.mark.not_quick
-def test_no_modules_import_each_other_for_types():
-    edges = [(one.importer, one.imported) for one in imports()]
-
-    assert [found for found in cycles(edges) if found not in ALLOWED_BY_TYPES] == []
+def test_no_modules_import_each_other_not_even_for_types():
+    assert cycles(imports()) == []
 
 
 @pytest.mark.parametrize("package", packages())
@@ -135,7 +116,4 @@ def late():
 """
     found = list(imports_in(ast.parse(text), "placement.errors"))
 
-    assert found == [
-        Import("placement.errors", "placement.model.load", is_for_types=True),
-        Import("placement.errors", "placement.model.load", is_for_types=False),
-    ]
+    assert found == [Import("placement.errors", "placement.model.load")] * 2

@@ -215,3 +215,5 @@ def test_a_full_log_dir_of_a_broker_with_room_is_wrong():
     text = "\n".join(screen(state))
 
     assert "Wrong      1 log dir over the disk threshold; " in text
+    assert "Binds      log dir 0:/d1: 90 % of 80 %" in text
+    assert "Next       kafka-planner plan log-dirs" in text

@@ -341,6 +341,36 @@ def test_a_scenario_that_fills_a_log_dir_does_not_hold():
     assert (row["full"]["broker"], row["full"]["days"]) == (1, 0.0)
 
 
+def test_a_rebalance_relieves_full_log_dirs_of_brokers_with_room():
+    lists = [[1, 2, 3]] * 4
+    dirs = [{"path": path, "size_bytes": 100} for path in ("/a", "/b")]
+    rows = [
+        {"partition": p, "replicas": row, "log_dirs": ["/a"] * 3, "size_bytes": 22}
+        for p, row in enumerate(lists)
+    ]
+    document = {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "brokers": [{"id": b, "rack": str(b), "log_dirs": dirs} for b in (1, 2, 3)],
+        "topics": [{"name": "t", "partitions": rows}],
+    }
+    same = {"change": "traffic", "factor": 1.0}
+
+    left, evened = played_on(
+        Snapshot.from_document(document),
+        scenario("left", same, then="nothing"),
+        scenario("evened", same, then="rebalance"),
+    ).scenarios
+
+    assert left["log_dirs_over_threshold"] == ["1:/a", "2:/a", "3:/a"]
+    assert not left["holds"]
+    assert evened["log_dirs_over_threshold"] == []
+    assert evened["holds"]
+    assert evened["is_checked"]
+    assert evened["copies"]["replicas"] == 0
+    assert "6 replicas, 132 B, move between log dirs" in evened["notes"][0]
+
+
 def test_what_a_failed_log_dir_held_is_what_must_move():
     lose = {"change": "lose", "log_dirs": ["1:/d1"]}
     snapshot = skewed()

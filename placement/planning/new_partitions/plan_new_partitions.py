@@ -240,7 +240,7 @@ def _for_new(grown: Grown, settings: Settings) -> Settings:
     )
 
 
-def _placing(rules: Sequence[Rule]) -> Iterator[Rule]:
+def _placing(rules: Sequence[Rule[Draft]]) -> Iterator[Rule[Draft]]:
     """Yield the rules without those that pin replicas or leaders."""
     for rule in rules:
         if not isinstance(rule, KeepTopics | KeepLeaders):

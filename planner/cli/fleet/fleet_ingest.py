@@ -1,7 +1,7 @@
 """`fleet ingest`: raw dumps of many clusters into the tables of a fleet, on Spark."""
 
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,14 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.help_panels import STORE
 from planner.cli.common.output import print_json
 from planner.cli.common.spark_options import Conf, Master, session_of
+from planner.cli.fleet.fleet_lines import print_wrapped
 from planner.progress import stage
+
+if TYPE_CHECKING:
+    from planner.spark.ingest.dump_ingest import Ingested
+
+MOST_REASONS = 3
+"""Number of refused dumps whose reason is shown."""
 
 AllowPartial = Annotated[
     bool,
@@ -76,9 +83,28 @@ def ingest(
             f"{document['snapshots']:,} snapshots read, {done.refused:,} refused"
         )
         if done.rejects:
-            place = f"{output}{'.' if schema_of(output) else '/'}rejects"
-            typer.echo(f"{done.rejects:,} rows in {place} have the reasons")
+            _print_rejects(done, output, is_table=schema_of(output) is not None)
     raise typer.Exit(ExitCode.FINDINGS if done.rejects else ExitCode.OK)
+
+
+def _print_rejects(done: "Ingested", output: str, *, is_table: bool) -> None:
+    """Print the place of the rejects, and the first ones of a folder."""
+    place = f"{output}{'.' if is_table else '/'}rejects"
+    if is_table:
+        typer.echo(f"{done.rejects:,} rows in {place} have the reasons")
+        return
+    from planner.fleet.dumps.dump_intake import first_rejects
+    from planner.fleet.fleet_store import Store
+
+    first = first_rejects(Store(output), done.receipts, MOST_REASONS)
+    for row in first:
+        found = f" (found {row['value']})" if row["value"] else ""
+        remedy = f"; {row['remedy']}" if row["remedy"] else ""
+        place_in = ": ".join(filter(None, (row["file"], row["place"])))
+        print_wrapped(f"  - {place_in}: {row['reason']}{found}{remedy}")
+    rest = done.rejects - len(first)
+    more = f"and {rest:,} more; " if rest else ""
+    typer.echo(f"{more}all reasons: {place}")
 
 
 def add_to(fleet_app: typer.Typer) -> None:

@@ -23,14 +23,19 @@ class ClusterFacts:
     ----------
     cluster_id
         Id of the cluster.
-    offline, under_min_isr, rack
-        Number of partitions that are offline, under min ISR, and against the rack rule.
+    offline, under_min_isr, under_replicated, rack
+        Number of partitions that are offline, under min ISR, that have a replica out of
+        sync, and against the rack rule.
+    offline_replicas
+        Number of replicas on brokers, or in log dirs, that do not serve.
     disk, broker
         Use of the fullest disk, a fraction, and the id of its broker; `None`: unknown.
     full
         Days until a disk is full, and their interval; `None`: never, or unknown.
     over
         Number of brokers over a threshold by resource; ``""``: over any threshold.
+    full_dirs
+        Number of log dirs over the disk threshold on brokers that are not over it.
     out
         Number of brokers out of band.
     least_bytes
@@ -42,11 +47,14 @@ class ClusterFacts:
     cluster_id: str
     offline: int = 0
     under_min_isr: int = 0
+    offline_replicas: int = 0
+    under_replicated: int = 0
     rack: int = 0
     disk: float | None = None
     broker: int | None = None
     full: tuple[float | None, float | None, float | None] = (None, None, None)
     over: Mapping[str, int]
+    full_dirs: int = 0
     out: int = 0
     least_bytes: int | None = None
     more: Sequence[str] = ()
@@ -56,30 +64,47 @@ class ClusterFacts:
         return (
             -self.offline,
             -self.under_min_isr,
-            -sum(self.over.values()),
+            -self.offline_replicas,
+            -sum(self.over.values()) - self.full_dirs,
             -(self.disk or 0.0),
             -self.out,
         )
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether partitions or replicas do not serve, or lag."""
+        broken = (self.offline, self.under_min_isr, self.offline_replicas)
+        return any(broken) or self.under_replicated > 0
+
     def parts(self) -> Iterator[str]:
         """Yield the problems, then the commands that help."""
-        from planner.text.format import plural
-
-        if self.offline:
-            yield f"{plural(self.offline, 'partition')} offline"
-        if self.under_min_isr:
-            yield f"{plural(self.under_min_isr, 'partition')} under min ISR"
+        yield from self._broken()
         yield from self._disk()
         # A broker over its threshold comes before one out of its band.
-        over = [*self._over()]
+        over = [*self.over_texts()]
         yield from over
         if self.out and not over:
             yield f"{self.out} out"
-        if self.rack:
-            yield f"{plural(self.rack, 'partition')} against the rack rule"
+        yield from self._counted(self.rack, "partition", "against the rack rule")
         if not over:
             yield from self.more
         yield from self._remedies()
+
+    def _broken(self) -> Iterator[str]:
+        """Yield what does not serve, or lags."""
+        yield from self._counted(self.offline, "partition", "offline")
+        yield from self._counted(self.under_min_isr, "partition", "under min ISR")
+        yield from self._counted(self.offline_replicas, "replica", "offline")
+        if not self.offline_replicas:
+            lagging = self.under_replicated
+            yield from self._counted(lagging, "partition", "under-replicated")
+
+    @staticmethod
+    def _counted(count: int, noun: str, words: str) -> Iterator[str]:
+        from planner.text.format import plural
+
+        if count:
+            yield f"{plural(count, noun)} {words}"
 
     def _disk(self) -> Iterator[str]:
         if self.disk is not None:
@@ -91,21 +116,27 @@ class ClusterFacts:
         elif days is not None:
             yield f"full in {days_text(*self.full)}"
 
-    def _over(self) -> Iterator[str]:
+    def over_texts(self) -> Iterator[str]:
+        """Yield how many brokers, and log dirs, are over a threshold."""
         counts = {resource: count for resource, count in self.over.items() if count}
         if counts:
             named = ", ".join(name for name in counts if name)
             where = "" if named in {"", "disk"} else f" ({named})"
             yield f"{max(counts.values())} over{where}"
+        yield from self._counted(self.full_dirs, "log dir", "over")
 
     def _remedies(self) -> Iterator[str]:
         from planner.text.format import bytes_text
 
-        if self.offline or self.under_min_isr:
+        is_over = any(self.over.values())
+        if self.is_broken:
             yield "see status"
         if self.rack:
             yield "plan fix"
-        if self.out or any(self.over.values()):
+        if self.full_dirs and not is_over:
+            yield "plan log-dirs"
+        # Loads are uneven while brokers are down: that comes first.
+        if is_over or (self.out and not self.is_broken):
             least = self.least_bytes
             amount = "" if least is None else f" moves ≥ {bytes_text(least)}"
             yield f"plan rebalance{amount}"
@@ -137,7 +168,7 @@ def print_lines(facts: Sequence[ClusterFacts]) -> None:
         print_wrapped(f"{each.cluster_id}: {facts_text}")
     if len(facts) > MOST_LINES:
         typer.echo(f"… and {len(facts) - MOST_LINES} more; --format json has all")
-    if any(each.out or any(each.over.values()) for each in facts[:MOST_LINES]):
+    if any(each.out or [*each.over_texts()] for each in facts[:MOST_LINES]):
         typer.echo(LEGEND)
 
 
@@ -163,6 +194,9 @@ def facts_of_score(document: Mapping[str, Any]) -> ClusterFacts:
         cluster_id=name,
         offline=violations["offline_partitions"],
         under_min_isr=violations["under_min_isr"],
+        # Scores of older versions lack them.
+        offline_replicas=violations.get("offline_replicas") or 0,
+        under_replicated=violations["under_replicated"],
         rack=violations["rack"],
         disk=resources["disk"]["max_use"],
         broker=document["fullest_broker"],

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -152,6 +152,21 @@ def _read(dump: Dump, source: Store, *, allow_partial: bool) -> tuple[Reading, b
 def rejects_file(dump: str) -> str:
     """Return the name of the file with the rejects of a dump."""
     return f"{FOLDER}/{sha256(dump.encode()).hexdigest()[:32]}.parquet"
+
+
+def first_rejects(
+    target: Store, receipts: Iterable[Receipt], most: int
+) -> list[dict[str, Any]]:
+    """Return rows of the table of rejects, one per dump, of refused dumps first."""
+    from pyarrow import parquet
+
+    having = [receipt for receipt in receipts if receipt.rejects]
+    having.sort(key=lambda one: (one.content is not None, one.dump))
+    tables = (
+        parquet.read_table(pa.BufferReader(target.read(rejects_file(receipt.dump))))
+        for receipt in having[:most]
+    )
+    return [table.to_pylist()[0] for table in tables]
 
 
 def _write_rejects(

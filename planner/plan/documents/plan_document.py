@@ -257,11 +257,19 @@ def _created(plan: Plan, creation: Creation, before: ClusterState) -> dict[str, 
 
 def topic_ids(plan: Plan) -> dict[str, str]:
     """Return the ids of changed topics: recreating one of them makes a plan stale."""
-    topics = plan.state.topics
-    changed = plan.placed.reassignment.is_changed
-    rows = np.unique(plan.state.partitions.topic_idx[changed]).tolist()
-    known = {topics.names[t]: topics.topic_ids[t] for t in rows}
+    topics = (plan.existing or plan.state).topics
+    named = dict(zip(topics.names, topics.topic_ids, strict=True))
+    known = {name: named.get(name) for name in _changed_topics(plan)}
     return {name: topic_id for name, topic_id in known.items() if topic_id}
+
+
+def _changed_topics(plan: Plan) -> list[str]:
+    """Return the topics that change, or that get partitions."""
+    if plan.creation is not None:
+        return [plan.creation.topic]
+    state, changed = plan.state, plan.placed.reassignment.is_changed
+    rows = np.unique(state.partitions.topic_idx[changed]).tolist()
+    return [state.topics.names[row] for row in rows]
 
 
 def _certificate(placed: PlannedPlacement) -> dict[str, Any]:

@@ -53,10 +53,9 @@ def remedy_lines(planned: Planned) -> Iterator[str]:
     remedies = list(dict.fromkeys(filter(None, found)))
     tried = _tried_remedies(plan)
     others = [one for one in remedies if one not in tried]
-    for remedy in others[:MOST_REMEDIES]:
-        yield from labelled(" repair", remedy)
-    if len(others) > MOST_REMEDIES:
-        yield from labelled("", "and more: see check")
+    if others:
+        more = ["more: see check"] if len(others) > MOST_REMEDIES else []
+        yield from labelled(" repair", ", then ".join(others[:MOST_REMEDIES] + more))
 
 
 def _tried_remedies(plan: Plan) -> frozenset[str]:

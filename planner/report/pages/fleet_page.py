@@ -45,10 +45,13 @@ OVERVIEW = (
     "partitions",
     "offline_partitions",
     "under_min_isr",
+    "offline_replicas",
+    "under_replicated",
     "rack",
     "over_capacity",
     "brokers_out_of_band",
     "brokers_over_threshold",
+    "log_dirs_over_threshold",
     "worst_broker",
     "worst_resource",
     "worst_deviation",
@@ -62,6 +65,8 @@ OVERVIEW = (
     "saving_at_most",
 )
 """Columns of an overview that fit a page; the table has all."""
+WORST = ("offline_partitions", "under_min_isr", "offline_replicas")
+"""Columns of an overview by which the cluster to look at first is found."""
 LEFT_OUT = ("version", "date", "level", "request_hash")
 
 
@@ -120,7 +125,8 @@ def _overview(name: str, rows: Sequence[Row]) -> Iterator[Block]:
 
 def _rank(row: Row) -> tuple[Any, ...]:
     """Return the sort key by which the cluster to look at first is the first."""
-    counts = [-(row[column] or 0) for column in ("offline_partitions", "under_min_isr")]
+    # Overviews of older versions lack some columns.
+    counts = [-(row.get(column) or 0) for column in WORST]
     is_read = row["status"] == "ok"
     worst = -(row["brokers_over_threshold"] or 0), -(row["max_disk_use"] or 0.0)
     return (is_read, *counts, *worst, cluster_name(row))

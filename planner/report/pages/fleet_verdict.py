@@ -8,7 +8,13 @@ from planner.text.format import bytes_text, plural
 
 MOST_NAMES = 5
 SOON_DAYS = 30
-WRONG = ("offline_partitions", "under_min_isr", "rack")
+WRONG = (
+    "offline_partitions",
+    "under_min_isr",
+    "offline_replicas",
+    "under_replicated",
+    "rack",
+)
 """Columns of an overview, and fields of violations, that count what is wrong."""
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]
@@ -64,8 +70,11 @@ def _wrong_sentences(rows: Sequence[Row]) -> Iterator[str]:
     words = {
         "offline_partitions": "Partitions are offline",
         "under_min_isr": "Partitions are under min ISR",
+        "offline_replicas": "Replicas are offline",
+        "under_replicated": "Partitions are under-replicated",
         "rack": "Partitions are against the rack rule",
         "brokers_over_threshold": "Brokers are over a threshold",
+        "log_dirs_over_threshold": "Log dirs are over a threshold",
         "is_incomplete": "Partitions are missing in the snapshot",
     }
     unread = [row for row in rows if row.get("status") not in {None, "ok"}]

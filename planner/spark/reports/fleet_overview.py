@@ -186,9 +186,9 @@ def ranked(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     Return clusters sorted by urgency.
 
     First come clusters whose snapshot cannot be read, then those with offline
-    partitions, partitions under their min ISR, or brokers over a threshold; then
-    clusters by the days until a disk is full, by brokers out of band and by bytes to
-    move.
+    partitions, partitions under their min ISR, offline replicas, or brokers or log dirs
+    over a threshold; then clusters by the days until a disk is full, by brokers out of
+    band and by bytes to move.
     """
     return sorted(rows, key=_rank)
 
@@ -198,7 +198,9 @@ def _rank(row: dict[str, Any]) -> tuple[Any, ...]:
     worst_first = (
         "offline_partitions",
         "under_min_isr",
+        "offline_replicas",
         "brokers_over_threshold",
+        "log_dirs_over_threshold",
     )
     return (
         row["status"] == "ok",
