@@ -352,6 +352,8 @@ def wrong_text(score: ClusterScore) -> str:
     """Return the violations of a score, the worst first, as text."""
     counts, full = score.placed.violations, int(score.full_log_dirs.sum())
     texts = [f"{plural(full, 'log dir')} over the disk threshold"] * (full > 0)
+    if crowded := int(score.measured.is_crowded.sum()):
+        texts.append(f"{plural(crowded, 'broker')} over max_replicas")
     texts += [
         f"{plural(counts[rule], noun)} {words}"
         for rule, (noun, words) in WRONG.items()

@@ -39,7 +39,11 @@ from planner.what_if.play_scenarios import (
     WhatIfRequest,
     read_options,
 )
-from planner.what_if.scenarios_file import ScenariosFile, read_scenarios
+from planner.what_if.scenarios_file import (
+    ScenariosFile,
+    read_scenarios,
+    refuse_no_brokers,
+)
 from planner.what_if.topic_growth import Rates
 
 SURVIVES = ("broker", "rack")
@@ -177,6 +181,7 @@ def size(
         If any option is invalid; names every problem.
     """
     state = snapshot.to_state()
+    refuse_no_brokers(state)
     options = read_options(
         WhatIfRequest(
             capacity_threshold=request.capacity_threshold,

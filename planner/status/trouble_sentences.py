@@ -95,15 +95,19 @@ def broker_advice(status: Status, address: Address) -> list[Advice]:
     lost = f" --lost {ids_text(gone)}" if gone else ""
     start = f"start {brokers_text(ids)}"
     advice: list[Advice] = [(f"{start}, if the cluster is to have it", None)]
+    if found.replicas_on[found.broker_idx].any() and not _have_copies(status):
+        return [(f"{start}: no live broker has a full copy of what is there", None)]
     if found.replicas_on[found.broker_idx].any():
+        first, added = _brokers_missing(status)
         advice = [
             (f"{start}: replicas there catch up by themselves", None),
             (
-                "or treat it as gone, and copy what it held from the replicas left",
+                f"or {first}treat it as gone, and copy what it held from the replicas "
+                "left",
                 f"kafka-planner plan fix {snap}{lost} -o plan",
             ),
             (
-                "or take it out of the cluster for good",
+                f"or{added} take it out of the cluster for good",
                 f"kafka-planner plan remove-brokers {snap} --broker-list {listed} "
                 "-o plan",
             ),
@@ -116,6 +120,30 @@ def broker_advice(status: Status, address: Address) -> list[Advice]:
         for broker in gone[:1]
     ]
     return advice
+
+
+def _have_copies(status: Status) -> bool:
+    """Return whether something on the brokers that are down has a copy elsewhere."""
+    state = status.state
+    is_down = np.isin(state.replicas.broker_idx, status.troubles.broker_idx)
+    return bool(state.has_source[state.replicas.partition_idx[is_down]].any())
+
+
+def _brokers_missing(status: Status) -> tuple[str, str]:
+    """Return texts on the brokers that rebuilding lacks; empty where none lacks."""
+    state = status.state
+    is_down = np.isin(state.replicas.broker_idx, status.troubles.broker_idx)
+    rows = state.replicas.partition_idx[is_down]
+    need = int(state.replication_factor[rows].max(initial=0))
+    live = int(state.brokers.is_live.sum())
+    if need <= live:
+        return "", ""
+    lacking = plural(need - live, "broker")
+    first = (
+        f"add {lacking} first (partitions there need {need}, and {live} {_are(live)} "
+        "live); then "
+    )
+    return first, f", with {lacking} added,"
 
 
 def log_dir_text(status: Status, d: int) -> str:

@@ -133,6 +133,11 @@ def test_resources_known_in_part_stand_in_the_same_line():
             id="racks",
         ),
         pytest.param(
+            {"max_replicas": [0, 1]},
+            "broker 0 over max_replicas. Racks ok, 0 offline.",
+            id="max-replicas",
+        ),
+        pytest.param(
             {
                 "size_bytes": 81,
                 "log_dirs": {
@@ -249,9 +254,10 @@ def test_a_repair_that_was_tried_is_no_remedy(goal, state):
 
 
 def test_brokers_that_a_repair_took_as_lost_are_no_remedy_of_it():
-    state = make_state([[0, 1]], racks="ab", states={1: BrokerState.FENCED})
+    state = make_state([[0, 1], [0, 2]], racks="abb", states={1: BrokerState.FENCED})
+    full = {"exclude_brokers_for_replicas": "2"}
 
-    waits, lost = screen(state, "fix"), screen(state, "fix", lost="1")
+    waits, lost = screen(state, "fix"), screen(state, "fix", lost="1", **full)
 
     assert part(waits, " repair") == (
         "start broker 1; or, if gone for good, plan fix --lost 1"
@@ -473,13 +479,41 @@ def test_what_a_plan_survives(racks, text):
     assert part(screen(make_state([[0, 1]], racks=racks)), "Survives").startswith(text)
 
 
+@pytest.mark.parametrize(
+    ("lists", "text"),
+    [
+        pytest.param([], "nothing", id="no-partitions"),
+        pytest.param([[0]], "nothing", id="fewer-replicas-than-brokers"),
+        pytest.param([[0], [0]], "2 brokers empty", id="two-on-one"),
+    ],
+)
+def test_brokers_are_empty_where_others_hold_more_than_one_replica(lists, text):
+    state = make_state(lists, ids=[0, 1, 2], racks="abc")
+
+    assert part(screen(state), "Wrong").startswith(text)
+
+
 def test_a_loss_that_stops_producers_is_said():
     state = make_state([[0, 1], [1, 2], [2, 0]], racks="abc", min_isr=2)
 
     text = part(screen(state), "Survives")
 
     assert text == (
-        "any broker: yes (2 below min ISR). Any rack: yes (1 at min ISR, 2 below)."
+        "any broker: no, acks=all refused (2 below min ISR). Any rack: no, acks=all "
+        "refused (1 at min ISR, 2 below)."
+    )
+
+
+def test_partitions_that_refuse_producers_already_are_said_before_any_loss():
+    state = make_state(
+        {"a": [[0, 1, 2]], "b": [[0, 1], [1, 2]]}, racks="abc", min_isr=[2, 3]
+    )
+
+    text = part(screen(state), "Survives")
+
+    assert text == (
+        "2 partitions below min ISR already, with no loss. Of the others any broker: "
+        "yes. Any rack: yes (1 at min ISR, 0 below)."
     )
 
 

@@ -43,12 +43,28 @@ Place = tuple[str | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class _Unsettled:
-    """Partitions that a usual remedy leaves alone, as sets or with another remedy."""
+    """
+    Partitions that a usual remedy leaves alone.
+
+    Parameters
+    ----------
+    sources
+        Remedy of each partition without a source.
+    away
+        Remedy of each partition with replicas on brokers that may come back.
+    offline
+        Partitions with offline replicas.
+    moving
+        Partitions that are being reassigned.
+    crowded
+        Partitions with more replicas than brokers are live.
+    """
 
     sources: Mapping[Place, str]
     away: Mapping[Place, str]
     offline: frozenset[Place]
     moving: frozenset[Place]
+    crowded: frozenset[Place]
 
 
 _unsettled: WeakKeyDictionary[ClusterState, _Unsettled] = WeakKeyDictionary()
@@ -73,6 +89,8 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
         # Without a source no plan can repair it.
         return remedy
     remedy = unsettled.away.get(place) or _usual_remedy(finding, state)
+    if finding.rule == "dead-broker" and place in unsettled.crowded:
+        remedy = f"start broker {finding.where.broker}, or add a broker"
     if remedy == FIX_RACKS and place in unsettled.offline:
         # Racks alone leave partitions with offline replicas as they are.
         remedy = "plan fix"
@@ -85,6 +103,8 @@ def _usual_remedy(finding: Finding, state: ClusterState) -> str | None:
     if finding.rule == "min-isr":
         topic = state.topics.names.index(finding.where.topic or "")
         least = int(state.topics.min_insync_replicas[topic])
+        if least > int(state.brokers.is_live.sum()):
+            return f"a lower min.insync.replicas of {finding.where.topic}"
         return (
             "plan set-replication-factor --replication-factor "
             f"{least} --topic {finding.where.topic}"
@@ -96,7 +116,7 @@ def _unsettled_of(state: ClusterState) -> _Unsettled:
     if state not in _unsettled:
         start = state.replicas.start
         is_away = away_brokers(state)[state.replicas.broker_idx]
-        remedy = away_remedy(state)
+        remedy, live = away_remedy(state), int(state.brokers.is_live.sum())
         _unsettled[state] = _Unsettled(
             sources={
                 _place(state, p): source_remedy(state, p)
@@ -105,6 +125,7 @@ def _unsettled_of(state: ClusterState) -> _Unsettled:
             away=dict.fromkeys(_places(state, sum_rows(is_away, start)), remedy),
             offline=frozenset(_places(state, sum_rows(state.is_offline, start))),
             moving=frozenset(_places(state, state.is_reassigning)),
+            crowded=frozenset(_places(state, state.replication_factor > live)),
         )
     return _unsettled[state]
 

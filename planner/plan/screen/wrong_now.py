@@ -39,8 +39,24 @@ def _wrong(plan: Plan, score: Score, full: Sequence[int]) -> Iterator[str]:
     for r, over in _overloads(plan, score).items():
         yield _over_text(plan, r, over)
     yield _full_dirs_text(plan, score, full)
+    yield _crowded_text(plan, _crowded(plan, score))
     for rule in VIOLATIONS:
         yield _count_text(rule, score.violations[rule])
+
+
+def _crowded(plan: Plan, score: Score) -> BoolArray:
+    """Return ``(B,)`` true for brokers that stay and hold too many replicas."""
+    brokers, draft = plan.state.brokers, plan.placed.draft
+    replicas = score.load[:, RESOURCES.index(Resource.REPLICAS)]
+    stays = brokers.is_live & ~draft.leaves
+    crowded: BoolArray = (
+        stays & (brokers.max_replicas >= 0) & (replicas > brokers.max_replicas)
+    )
+    return crowded
+
+
+def _crowded_text(plan: Plan, crowded: BoolArray) -> str:
+    return f"{named_brokers(plan, crowded)} over max_replicas" if crowded.any() else ""
 
 
 def wrong_after(plan: Plan) -> tuple[str, str]:
@@ -59,6 +75,8 @@ def _after(plan: Plan) -> Iterator[tuple[str, str]]:
     full = _full_dirs(plan, plan.placed.reassignment.after())
     text = _full_dirs_text(plan, plan.after, full)
     yield ("", text) if {*full} <= {*was_full} else (text, "")
+    was, now = _crowded(plan, plan.before), _crowded(plan, plan.after)
+    yield _crowded_text(plan, now & ~was), _crowded_text(plan, now & was)
     for rule in VIOLATIONS:
         count = plan.after.violations[rule]
         num_new = _num_new(plan, rule)
@@ -138,7 +156,9 @@ def _idle_brokers(plan: Plan) -> Iterator[str]:
     brokers, draft = plan.state.brokers, plan.placed.draft
     replicas = plan.before.load[:, RESOURCES.index(Resource.REPLICAS)]
     empty = int((brokers.is_live & ~draft.leaves & (replicas == 0)).sum())
-    if empty:
+    # Where no broker has two replicas, and racks are kept, none is left for others.
+    is_wrong = replicas.max(initial=0) > 1 or plan.before.violations["rack"]
+    if empty and is_wrong:
         yield f"{plural(empty, 'broker')} empty"
     dead = np.equal(brokers.state, BrokerState.DEAD)
     if dead.any():
