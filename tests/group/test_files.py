@@ -275,3 +275,12 @@ def test_what_the_tool_prints_may_come_from_a_pipe(tmp_path, command):
 
     assert done.returncode == 0, done.stderr
     assert b"app-classic" in done.stdout or (tmp_path / "g.json").exists()
+
+
+@pytest.mark.parametrize("number", ["many", -1, 1.5])
+def test_a_wrong_number_of_members_is_one_problem(number):
+    with pytest.raises(BadInputError) as raised:
+        GroupDocument.from_document({**EXAMPLE, "num_members": number})
+
+    (problem,) = raised.value.problems
+    assert problem.place == "num_members"
