@@ -9,7 +9,7 @@ import numpy as np
 
 from placement.check import CustomRule, Finding, is_ok
 from placement.operations.descriptor import describe
-from planner.api.errors import named_as_arguments, required
+from planner.api.errors import named_as_arguments, plan_path, required
 from planner.api.result import PlanResult
 from planner.execution.choices import read_choices
 from planner.execution.preflight import Ignorable
@@ -133,7 +133,7 @@ def preview_plan(
     """
     with named_as_arguments():
         choices = read_choices(throttle, ignore, allow_drift=allow_drift)
-    return prepare(read_plan(Path(plan)), required(snapshot), choices)
+    return prepare(read_plan(plan_path(plan)), required(snapshot), choices)
 
 
 def verify_plan(plan: AnyPlan, snapshot: Snapshot) -> Verification:
@@ -188,7 +188,7 @@ def apply_plan(plan: AnyPlan, snapshot: Snapshot) -> Snapshot:
 def _plan_input(plan: AnyPlan) -> PlanInput:
     """Return a plan in the form in which it is read from its folder."""
     if not isinstance(plan, PlanResult):
-        return read_plan(Path(plan))
+        return read_plan(plan_path(plan))
     made = plan.planned.plan
     changed = np.nonzero(made.placed.reassignment.is_changed)[0]
     document = to_document(made)

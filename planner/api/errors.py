@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 
 from planner.errors import BadInputError, InputProblem
 from planner.snapshot import Snapshot
@@ -45,4 +47,23 @@ def required(snapshot: object) -> Snapshot:
         return snapshot
     kind = type(snapshot).__name__
     msg = f"must be a snapshot, as planner.read_snapshot(path) returns, and is a {kind}"
+    raise TypeError(msg)
+
+
+def plan_path(plan: object) -> Path:
+    """
+    Return the path of a plan.
+
+    Raises
+    ------
+    TypeError
+        If it is no path, such as a plan that is not written yet.
+    """
+    if isinstance(plan, str | PathLike):
+        return Path(plan)
+    kind = type(plan).__name__
+    msg = (
+        f"must be a plan folder or a reassignment file, and is a {kind}; a plan made "
+        "just now is written by plan.write(folder)"
+    )
     raise TypeError(msg)

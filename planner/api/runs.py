@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from planner.api.errors import named_as_arguments
+from planner.api.errors import named_as_arguments, plan_path
 from planner.execution.choices import read_choices
 from planner.execution.preflight import Ignorable
 from planner.plan.input.plan_input import read_plan
@@ -103,9 +103,9 @@ def apply(
             broker_grace=broker_grace,
             patience=patience,
         )
-    path = Path(journal) if journal is not None else journal_path(Path(plan))
+    path = Path(journal) if journal is not None else journal_path(plan_path(plan))
     job = Job(
-        plan=read_plan(Path(plan)),
+        plan=read_plan(plan_path(plan)),
         journal=path,
         choices=choices,
         run_choices=run_choices,
@@ -144,9 +144,9 @@ def cancel(
     from planner.execution.run.journal import journal_path
     from planner.execution.undo.cancel import cancel as cancel_plan
 
-    path = Path(journal) if journal is not None else journal_path(Path(plan))
+    path = Path(journal) if journal is not None else journal_path(plan_path(plan))
     with _opened(cluster, command_config) as opened:
-        yield from cancel_plan(read_plan(Path(plan)), path, opened)
+        yield from cancel_plan(read_plan(plan_path(plan)), path, opened)
 
 
 def rollback(
@@ -183,8 +183,8 @@ def rollback(
     with named_as_arguments():
         choices = read_choices(throttle, (), allow_drift=False)
     job = Job(
-        plan=read_plan(Path(plan)),
-        journal=Path(journal) if journal is not None else journal_path(Path(plan)),
+        plan=read_plan(plan_path(plan)),
+        journal=Path(journal) if journal is not None else journal_path(plan_path(plan)),
         choices=choices,
         run_choices=RunChoices(),
     )

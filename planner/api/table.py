@@ -75,6 +75,8 @@ class Table:
         return rows
 
     def __repr__(self) -> str:
+        if not self.columns:
+            return "no rows"
         shown = self.arrow.slice(0, MAX_ROWS_SHOWN)
         values = [shown.column(name).to_pylist() for name in self.columns]
         columns = [_column(*each) for each in zip(self.columns, values, strict=True)]

@@ -105,6 +105,7 @@ def _root(
 _PREFIX = "PLANNER_"
 _LISTS = frozenset(("IDS", "REGEX"))
 """Placeholders of the values of options that are lists, or choose several topics."""
+_NOT_READ = frozenset(("PLANNER_YES",))
 # Options of consent and of the program itself.
 _NOT_IN_ENVIRONMENT = frozenset(
     ("--yes", "--help", "--version", "--install-completion", "--show-completion")
@@ -223,7 +224,19 @@ def build_command() -> Any:  # noqa: ANN401 - a Click command
 _NO_COMMAND = "NoArgsIsHelpError"
 
 
-def _usage_problem(error: Any) -> InputProblem:  # noqa: ANN401 - a Click exception
+def _variable_of(error: Any, arguments: list[str]) -> str | None:  # noqa: ANN401 - of Click
+    """Return the environment variable that has the wrong value; `None`: none has."""
+    option = getattr(error, "param", None)
+    variable = getattr(option, "envvar", None)
+    if option is None or not isinstance(variable, str) or _given(option, arguments):
+        return None
+    return variable if os.environ.get(variable) else None
+
+
+def _usage_problem(
+    error: Any,  # noqa: ANN401 - a Click exception
+    arguments: list[str],
+) -> InputProblem:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "kafka-planner"
     is_bare = type(error).__name__ == _NO_COMMAND
@@ -231,6 +244,15 @@ def _usage_problem(error: Any) -> InputProblem:  # noqa: ANN401 - a Click except
     remedy = f"see '{path} --help'"
     if f"'{MetricsFormat.OPENMETRICS}' is not one of" in rule:
         remedy = f"'score' and 'fleet overview' have metrics; {remedy}"
+    variable = _variable_of(error, arguments)
+    if variable is not None:
+        return InputProblem(
+            file="environment",
+            place=variable,
+            value=os.environ[variable],
+            rule=rule,
+            remedy=remedy,
+        )
     return InputProblem.of_option(path, "", rule, remedy)
 
 
@@ -249,7 +271,10 @@ def _note_unknown_variables() -> None:
     known = {*_variables(build_command())} if given else set()
     for name in given:
         close = get_close_matches(name, sorted(known), n=1, cutoff=0.9)
-        if name not in known and close:
+        if name in _NOT_READ:
+            option = name.removeprefix(_PREFIX).lower().replace("_", "-")
+            print_note(f"{name} is not read: give --{option} on the command line")
+        elif name not in known and close:
             print_note(f"{name} is no option: did you mean {close[0]}?")
 
 
@@ -295,7 +320,7 @@ def _run_once(arguments: list[str], *, as_json: bool) -> int:
         if type(error).__name__ == _NO_COMMAND and not as_json:
             print_words(str(error))
             return ExitCode.BAD_INPUT
-        print_failure("usage", [_usage_problem(error)], as_json=as_json)
+        print_failure("usage", [_usage_problem(error, arguments)], as_json=as_json)
         return ExitCode.BAD_INPUT
     except (BadInputError, ClusterUnavailableError, AnswerUnknownError) as error:
         print_failure(error.message, error.problems, as_json=as_json)

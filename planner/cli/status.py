@@ -17,6 +17,7 @@ from planner.cli.common.exit_codes import ExitCode
 from planner.cli.common.output import print_json, print_words
 from planner.errors import BadInputError, InputProblem
 from planner.io.gatherer import Gatherer
+from planner.io.replaced_file import replace_file
 
 if TYPE_CHECKING:
     from planner.status.find_status import Status
@@ -110,7 +111,7 @@ def _write_cancel(found: "Status", path: Path, *, quiet: bool) -> None:
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
+        replace_file(path.resolve(), text.encode())
     except OSError as error:
         problem = InputProblem.of_option(
             "--cancel-json",

@@ -177,7 +177,7 @@ class _Reader:
             elif names:
                 found |= dict(self._setting(RULES, options[kind], names))
         for name, value in table.items():
-            if value not in {"soft", "hard"}:
+            if value not in ("soft", "hard"):
                 place = f"{RULES}.{name}"
                 rule = 'must be "soft" or "hard"'
                 self._refuse(place, value, rule, f'write {name} = "soft"')

@@ -27,11 +27,16 @@ def refuse(file: str, problems: Sequence[InputProblem]) -> BadInputError:
 
 
 def shape_problems(error: ValidationError, file: str) -> list[InputProblem]:
-    """Convert the errors of Pydantic to problems of the file."""
-    return [_shape_problem(dict(each), file) for each in error.errors()]
+    """Convert the errors of Pydantic to problems of the file, each of them once."""
+    found = [_shape_problem(dict(each), file) for each in error.errors()]
+    return list(dict.fromkeys(found))
 
 
 def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
+    if error["loc"][:1] == ("num_members",):
+        # Pydantic names each alternative of a value that fits none.
+        rule = 'must be a number of 0 or more, or "unknown"'
+        return problem(file, "num_members", error["input"], rule, SEE_SCHEMA)
     words, remedy = _RULES.get(error["type"], (str(error["msg"]), SEE_SCHEMA))
     context: Mapping[str, Any] = error.get("ctx", {})
     rule = words.format_map(context) if error["type"] in _RULES else words

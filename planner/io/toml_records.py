@@ -38,12 +38,15 @@ def read_toml(
     """
     file = str(path)
     try:
-        return parse_toml(path.read_bytes().decode("utf-8-sig"), file, refusal, remedy)
-    except OSError as error:
-        rule = f"must be readable: {error.strerror or error}"
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        # A ValueError is of a name with a null byte.
+        rule = f"must be readable: {getattr(error, 'strerror', None) or error}"
         raise refusal(
             file, [problem(file, "", None, rule, "check the path")]
         ) from error
+    try:
+        return parse_toml(data.decode("utf-8-sig"), file, refusal, remedy)
     except UnicodeDecodeError as error:
         place, more = f"byte {error.start}", "save the file as UTF-8"
         raise refusal(

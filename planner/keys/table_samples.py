@@ -85,7 +85,13 @@ def _header(
         problems.add("line 1", line[:20].hex(), "must be UTF-8")
         problems.raise_all()
         raise
-    names = next(csv.reader([text]), [])
+    try:
+        names = next(csv.reader([text]), [])
+    except csv.Error as error:
+        remedy = "save it with line feeds at the ends of lines"
+        problems.add("line 1", text[:60], f"must be CSV: {error}", remedy)
+        problems.raise_all()
+        raise
     for name in dict.fromkeys(name for name in names if names.count(name) > 1):
         problems.add("line 1", name, "two columns have this name", "rename one")
     problems.raise_all()

@@ -136,3 +136,17 @@ def test_what_is_no_snapshot_is_named_with_what_reads_one(call, wrong):
 def test_a_growth_needs_its_period(snapshot, growth):
     with pytest.raises(BadInputError, match="growth"):
         planner.size_cluster(snapshot, growth=growth, months=12)
+
+
+@pytest.mark.parametrize("call", [planner.preview_plan, planner.check_plan])
+@pytest.mark.parametrize("plan", [None, 7])
+def test_what_is_no_plan_is_named_with_what_writes_one(snapshot, call, plan):
+    with pytest.raises(TypeError, match=r"must be a plan folder.*plan\.write"):
+        call(plan, snapshot)
+
+
+def test_a_plan_is_written_before_it_is_previewed(snapshot):
+    plan = planner.rebalance(snapshot, effort="quick")
+
+    with pytest.raises(TypeError, match=r"is a PlanResult; .* plan\.write"):
+        planner.preview_plan(plan, snapshot)

@@ -92,3 +92,30 @@ def test_a_variable_that_is_no_option_is_noted(capsys, monkeypatch):
         "note: PLANNER_MAX_BYTE is no option: did you mean PLANNER_MAX_BYTES?",
     ]
     assert not quiet
+
+
+def test_consent_is_not_read_from_the_environment(capsys, monkeypatch):
+    monkeypatch.setenv("PLANNER_YES", "1")
+
+    noted = run(capsys, "config", "show").err
+
+    assert noted == "note: PLANNER_YES is not read: give --yes on the command line\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        pytest.param([], "environment: PLANNER_TOP: Invalid", id="variable"),
+        pytest.param(["--top", "y"], "command line: kafka-planner keys", id="option"),
+        pytest.param(["--top=y"], "command line: kafka-planner keys", id="joined"),
+    ],
+)
+def test_a_wrong_value_is_named_where_it_was_given(
+    capsys, monkeypatch, arguments, place
+):
+    monkeypatch.setenv("PLANNER_TOP", "x")
+
+    outcome = run(capsys, "keys", "skew", "k.txt", "--partitions", 3, *arguments)
+
+    assert outcome.code == 2
+    assert place in outcome.err

@@ -1,5 +1,8 @@
 import gzip
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,6 +11,7 @@ from hypothesis import strategies as st
 from assignment.group import NOT_SENT
 from planner.errors import BadInputError
 from planner.group import GroupDocument, read_group, write_group
+from support.samples import SAMPLES
 
 EXAMPLE = {
     "format": "kafka-planner/group",
@@ -257,3 +261,26 @@ def test_a_group_file_is_replaced(tmp_path):
 def test_a_folder_that_is_not_there_is_said(tmp_path):
     with pytest.raises(BadInputError, match="cannot write"):
         write_group(GroupDocument.from_document(EXAMPLE), tmp_path / "no" / "g.json")
+
+
+@pytest.mark.parametrize("command", [["show", "-"], ["import", "-", "-o", "g.json"]])
+def test_what_the_tool_prints_may_come_from_a_pipe(tmp_path, command):
+    done = subprocess.run(
+        [Path(sys.executable).with_name("kafka-planner"), "group", *command],
+        input=(SAMPLES / "consumer-groups-describe.txt").read_bytes(),
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert b"app-classic" in done.stdout or (tmp_path / "g.json").exists()
+
+
+@pytest.mark.parametrize("number", ["many", -1, 1.5])
+def test_a_wrong_number_of_members_is_one_problem(number):
+    with pytest.raises(BadInputError) as raised:
+        GroupDocument.from_document({**EXAMPLE, "num_members": number})
+
+    (problem,) = raised.value.problems
+    assert problem.place == "num_members"

@@ -453,3 +453,18 @@ def test_what_members_own_and_is_not_there_any_more_is_not_played(
     done = run(capsys, "group", "what-if", tmp_path / "g.json", tmp_path / "e.toml")
 
     assert done.code == 0
+
+
+@pytest.mark.parametrize("rate", ["-1", '"fast"', "true"])
+def test_a_rate_that_is_none_is_one_problem(tmp_path, capsys, rate):
+    (tmp_path / "e.toml").write_text(
+        f"reads_per_s = 1\n[rates]\norders = {rate}\n[[events]]\nat_s = 5\n"
+        'event = "join"\nmember = "new"\n'
+    )
+    group = SAMPLES / "consumer-groups-describe.txt"
+    where = (group, tmp_path / "e.toml", "--format", "json")
+
+    (problem,) = run(capsys, "group", "what-if", *where).document["problems"]
+
+    assert problem["place"] == "rates.orders"
+    assert problem["rule"].startswith("must be a number of 0 or more")

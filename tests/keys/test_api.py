@@ -90,3 +90,16 @@ def test_one_record_is_one():
 
     assert ": 2 records, 1 key\n" in shown
     assert " 1 record without a key\n" in shown
+
+
+def test_a_table_without_rows_is_shown():
+    table = planner.keys_skew(["a"], partitions=3).table("sweep")
+
+    assert repr(table) == "no rows"
+    assert "<table>" in table._repr_html_()
+    assert len(table.to_polars()) == 0
+
+
+def test_a_table_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(KeyError, match="only partitions, hot_keys, sweep"):
+        planner.keys_skew(["a"], partitions=3).table("hot")

@@ -33,6 +33,7 @@ CASES = [
     ),
     pytest.param("k.txt", b"a\n\xff\xfe\n", (), "line 2", "not UTF-8", id="text-bytes"),
     pytest.param("k.csv", b"key\n\xff\n", (), "line 2", "not UTF-8", id="csv-bytes"),
+    pytest.param("k.csv", b"key,x\ra,1\r", (), "line 1", "must be CSV", id="csv-ends"),
     pytest.param(
         "k.jsonl", b'"a"\n"\xff"\n', (), "line 2", "is not UTF-8", id="json-bytes"
     ),

@@ -129,6 +129,7 @@ def test_python_plans_the_same():
 BAD_FILES = [
     pytest.param("f.toml", "3 = [", [""], id="not-toml"),
     pytest.param("f.json", "[1]", [""], id="no-object"),
+    pytest.param("f.toml", "", [""], id="empty"),
     pytest.param(
         "f.toml", '0 = "a"\nx = "b"\n2 = 7\n1 = "("', ["0", "x", "2", "1"], id="all"
     ),

@@ -53,7 +53,18 @@ class KeysResult(Screen):
     document: Mapping[str, Any]
 
     def table(self, name: str) -> Table:
-        """Return a list of the document, such as ``partitions``, as a table."""
+        """
+        Return a list of the document, such as ``partitions``, as a table.
+
+        Raises
+        ------
+        KeyError
+            If the document has no list of this name.
+        """
+        lists = [key for key, value in self.document.items() if isinstance(value, list)]
+        if name not in lists:
+            msg = f"there is no {name!r}, only {', '.join(lists)}"
+            raise KeyError(msg)
         return Table(pa.Table.from_pylist(list(self.document[name])))
 
     def plot(self) -> Any:  # noqa: ANN401 - of Altair

@@ -1,5 +1,6 @@
 """
 Group files, and groups from the tables that Kafka's group tools print.
 
-Imports the document and problems of a group, `planner.io` and `planner.pasted_text`.
+Imports the document and problems of a group, `planner.io`, `planner.pasted_text` and
+`planner.text`.
 """

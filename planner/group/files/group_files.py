@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -33,7 +34,7 @@ def read_group(path: Path, *, group_id: str | None = None) -> GroupDocument:
     Parameters
     ----------
     path
-        JSON, gzipped or not, or the output of the tool.
+        JSON, gzipped or not, or the output of the tool; ``-`` is standard input.
     group_id
         Id of the group to take from the output; not needed where it has only one.
 
@@ -89,7 +90,8 @@ def read_text(path: Path) -> str:
 def _read_text(path: Path) -> str:
     file = str(path)
     try:
-        return decode_bytes(path.read_bytes())
+        is_piped = file == "-"
+        return decode_bytes(sys.stdin.buffer.read() if is_piped else path.read_bytes())
     except OSError as error:
         reason = getattr(error, "strerror", None) or str(error)
         _refuse(file, "", f"must be readable: {reason}", "check the path")

@@ -104,7 +104,8 @@ def read_events(path: Path, document: GroupDocument) -> EventsFile:
     try:
         record = EventsRecord.model_validate(given)
     except ValidationError as error:
-        problems = [_shape_problem(dict(each), file) for each in error.errors()]
+        found = [_shape_problem(dict(each), file) for each in error.errors()]
+        problems = list(dict.fromkeys(found))
         raise _refusal(file, problems) from error
     events, problems = timed_events(record.events, document, file)
     problems += _setting_problems(record, file)
@@ -146,6 +147,11 @@ _EVENTS: dict[str, type[Any]] = {
 
 def _shape_problem(error: Mapping[str, Any], file: str) -> InputProblem:
     at = list(error["loc"])
+    if at[0] == "rates" and len(at) > 2:
+        # Pydantic names each alternative of a value that fits none.
+        del at[2]
+        rule = "must be a number of 0 or more, or a list of them"
+        return problem(file, place_text(at), error["input"], rule, SEE_SCHEMA)
     model: Any = EventsRecord
     if at[0] == "runs":
         model = RunRecord

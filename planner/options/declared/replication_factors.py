@@ -45,6 +45,8 @@ def read_factors(path: Path) -> Rules:
             problems.append(_problem(path, str(key), rule, str(value)[:80]))
         problems += _bad_patterns(path, str(key), patterns or ())
         rules += [(factor or 0, pattern) for pattern in patterns or ()]
+    if not rules and not problems:
+        problems.append(_problem(path, "", "must have at least one factor"))
     if problems:
         raise _refusal(problems)
     return tuple(rules)

@@ -44,7 +44,8 @@ def _lines_of(text: str, problems: Problems) -> list[str]:
         return [text]
     try:
         lines = Path(text).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
+        # A ValueError is of text that is not UTF-8, or of a name with a null byte.
         rule = f"the file cannot be read: {error}"
         problems.refuse(text, rule, "write FROM=TO, or name a file")
         return []
@@ -104,7 +105,10 @@ def _are_sides(text: str, problems: Problems) -> bool:
 
 def read_spread_band(value: str | float, problems: Problems) -> float:
     """Return the allowed difference from the mean, as a fraction of the mean."""
-    number = parse_fraction(value) if isinstance(value, str) else float(value)
+    try:
+        number = parse_fraction(value) if isinstance(value, str) else float(value)
+    except ValueError:
+        number = math.nan
     if not 0 < number <= MOST_BAND:
         rule = f"must be a fraction of the mean above 0, {MOST_BAND:g} at most"
         problems.refuse(value, rule, "write 0.5 for ± 50 %")
