@@ -158,6 +158,8 @@ def _words(proposal: "Proposal") -> Iterator[str]:
     for finding in proposal.findings[:MAX_FINDINGS_SHOWN]:
         where = finding.where
         named = "" if where.topic is None else f"{where.topic}-{where.partition}: "
+        if finding.message.startswith(named):
+            named = ""
         yield f"finding: {finding.rule}: {named}{finding.message}"
     if (rest := len(proposal.findings) - MAX_FINDINGS_SHOWN) > 0:
         yield f"  … and {rest} more; --format json lists all"
