@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.array_types import BoolArray
+from placement.array_types import BoolArray, RateArray
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft, Note, Settings, start_draft
 from placement.draft.evacuated_load import evacuated_load
-from placement.model.cluster import ClusterState
+from placement.model.cluster import ClusterState, LogDirState
 from placement.model.disk_bytes import full_log_dirs
 from placement.model.load import (
     RESOURCES,
@@ -90,12 +90,27 @@ class ClusterScore:
     @property
     def full_log_dirs(self) -> BoolArray:
         """``(D,)`` true over the disk threshold, on brokers that are not over it."""
-        disk = RESOURCES.index(Resource.DISK)
-        brokers, of = self.state.brokers, self.state.log_dirs.broker_idx
-        is_over = self.measured.is_over[:, disk]
-        whole = np.where(brokers.disk_bytes > 0, brokers.disk_bytes, np.nan)
-        threshold = self.measured.limit[:, disk] / whole
-        return full_log_dirs(self.state, threshold[of]) & ~is_over[of]
+        of = self.state.log_dirs.broker_idx
+        is_over = self.measured.is_over[:, RESOURCES.index(Resource.DISK)]
+        return full_log_dirs(self.state, self._dir_thresholds) & ~is_over[of]
+
+    @property
+    def log_dirs_over_threshold(self) -> BoolArray:
+        """``(D,)`` true for serving log dirs with a use over the disk threshold."""
+        dirs, disk = self.state.log_dirs, RESOURCES.index(Resource.DISK)
+        serves = (dirs.size_bytes > 0) & np.not_equal(dirs.state, LogDirState.OFFLINE)
+        over: BoolArray = serves & (
+            self.log_dirs.use[:, disk] > self._dir_thresholds * (1 + 1e-9)
+        )
+        return over
+
+    @property
+    def _dir_thresholds(self) -> RateArray:
+        """``(D,)`` disk threshold of the broker of each log dir; NaN: no size known."""
+        size = self.state.brokers.disk_bytes
+        limit = self.measured.limit[:, RESOURCES.index(Resource.DISK)]
+        thresholds: RateArray = limit / np.where(size > 0, size, np.nan)
+        return thresholds[self.state.log_dirs.broker_idx]
 
 
 def score_cluster(

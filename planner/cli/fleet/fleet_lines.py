@@ -204,6 +204,7 @@ def facts_of_score(document: Mapping[str, Any]) -> ClusterFacts:
             resource: figures["brokers_over_threshold"] or 0
             for resource, figures in resources.items()
         },
+        full_dirs=document.get("log_dirs_over_threshold") or 0,
         # A broker may be out of several bands.
         out=max(f["brokers_out_of_band"] or 0 for f in resources.values()),
     )
