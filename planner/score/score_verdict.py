@@ -75,20 +75,27 @@ def balance_text(score: ClusterScore) -> str:
 
 def next_words(score: ClusterScore, path: Path) -> list[str]:
     """Return the words of the command that helps most."""
-    words = ["kafka-planner", "plan"]
-    wrong = score.placed.violations
     if _waits_for_brokers(score):
         return ["kafka-planner", "status", str(path)]
-    if _can_be_fixed(score):
-        return [*words, "fix", str(path), "-o", "plan"]
-    if score.hot_spots and score.hot_spots[0].would_leaders_do:
-        return [*words, "leaders", str(path), "-o", "plan"]
-    if score.full_log_dirs.any() and not wrong["over_capacity"]:
-        return [*words, "log-dirs", str(path), "-o", "plan"]
+    if operation := _helpful_plan(score):
+        return ["kafka-planner", "plan", operation, str(path), "-o", "plan"]
+    is_over = score.placed.violations["over_capacity"] > 0
+    return ["kafka-planner", "size" if is_over else "failures", str(path)]
+
+
+def _helpful_plan(score: ClusterScore) -> str | None:
+    """Return the operation of the plan that helps most; `None` if none does."""
+    is_over = score.placed.violations["over_capacity"] > 0
     is_uneven = any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES)
-    if is_uneven or wrong["over_capacity"]:
-        return [*words, "rebalance", str(path), "-o", "plan"]
-    return ["kafka-planner", "failures", str(path)]
+    if _can_be_fixed(score):
+        return "fix"
+    if score.hot_spots and score.hot_spots[0].would_leaders_do:
+        return "leaders"
+    if score.full_log_dirs.any() and not is_over:
+        return "log-dirs"
+    if is_uneven or (is_over and not _is_too_small(score)):
+        return "rebalance"
+    return None
 
 
 def _waits_for_brokers(score: ClusterScore) -> bool:
@@ -96,6 +103,18 @@ def _waits_for_brokers(score: ClusterScore) -> bool:
     brokers, replicas = score.state.brokers, score.state.replicas
     may_return = ~brokers.is_live & np.not_equal(brokers.state, BrokerState.DEAD)
     return bool(may_return[replicas.broker_idx].any())
+
+
+def _is_too_small(score: ClusterScore) -> bool:
+    """Return whether the load of a resource exceeds the thresholds of all brokers."""
+    measured = score.measured
+    load, limit = as_units(measured.load), measured.limit
+    for r in range(len(RESOURCES)):
+        held = measured.shares.members.of(r) & measured.state.brokers.is_live
+        # Limits that are not known are infinite.
+        if measured.is_over[:, r].any() and load[held, r].sum() > limit[held, r].sum():
+            return True
+    return False
 
 
 def _can_be_fixed(score: ClusterScore) -> bool:

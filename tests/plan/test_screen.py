@@ -179,6 +179,31 @@ def test_another_plan_is_named_for_what_stays_wrong():
     assert not [one for one in screen(state, "log-dirs") if one.startswith(" repair")]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "remedy"),
+    [
+        pytest.param(
+            [90, 90],
+            "more capacity (kafka-planner size says how many brokers)",
+            id="no-room-anywhere",
+        ),
+        pytest.param([90, 10], "plan rebalance", id="room-elsewhere"),
+    ],
+)
+def test_a_full_broker_of_one_log_dir_is_not_repaired_inside(sizes, remedy):
+    dirs = [Dir("/a", 100)]
+    state = make_state(
+        [[0], [1]],
+        racks="ab",
+        size_bytes=sizes,
+        disk_bytes=100,
+        log_dirs={0: dirs, 1: dirs},
+        dirs=[["/a"], ["/a"]],
+    )
+
+    assert part(screen(state, "leaders"), " repair") == remedy
+
+
 def test_shortfalls_are_named():
     state = make_state([[0, 1]], racks="ab")
 

@@ -207,3 +207,19 @@ def test_a_full_log_dir_of_a_broker_with_room_is_wrong():
     assert "Wrong      1 log dir over the disk threshold; " in text
     assert "Binds      log dir 0:/d1: 90 % of 80 %" in text
     assert "Next       kafka-planner plan log-dirs" in text
+
+
+@pytest.mark.parametrize(
+    ("sizes", "command"),
+    [
+        pytest.param([85, 85], "size s.json", id="no-room-anywhere"),
+        pytest.param([82, 75], "plan rebalance", id="room-elsewhere"),
+    ],
+)
+def test_brokers_that_are_all_too_full_need_others(sizes, command):
+    state = make_state([[0], [1]], racks="ab", size_bytes=sizes, disk_bytes=100)
+
+    text = "\n".join(screen(state))
+
+    assert "Balance    every broker is in its bands" in text
+    assert f"Next       kafka-planner {command}" in text

@@ -69,7 +69,7 @@ def _wrong_of(scores: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _full_log_dirs(scores: Sequence[Row]) -> Counter[str]:
     """Count by cluster the log dirs over the threshold on brokers that are not."""
-    places = [(row["level"], (cluster_name(row), row["broker"])) for row in scores]
+    places = [(row["level"], (cluster_name(row), row.get("broker"))) for row in scores]
     full = {place for level, place in places if level == "broker"}
     return Counter(
         place[0] for level, place in places if level == "log_dir" and place not in full
