@@ -67,6 +67,8 @@ class Settings:
         Ids of brokers that receive no further replicas, or no further leaders.
     excluded_topics
         ``(T,)`` topics whose replicas and leaders stay; `None` for none.
+    unmatched_topics
+        Options with a regular expression that matches no topic, as written.
     frees_the_rest
         Whether an operation may also move replicas that need not move.
     price_per_move_bytes
@@ -122,6 +124,7 @@ class Settings:
     excluded_for_replicas: frozenset[int] = frozenset()
     excluded_for_leaders: frozenset[int] = frozenset()
     excluded_topics: BoolArray | None = None
+    unmatched_topics: tuple[str, ...] = ()
     frees_the_rest: bool = False
     price_per_move_bytes: int = 0
     prefers_moves: bool = False

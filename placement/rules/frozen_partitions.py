@@ -76,7 +76,8 @@ class ExcludeTopics:
     name: str = "exclude-topics"
 
     def fill(self, draft: Draft) -> None:
-        """Freeze the partitions of excluded topics."""
+        """Freeze the partitions of excluded topics; note expressions of no topic."""
+        draft.notes += map(_unmatched_note, draft.settings.unmatched_topics)
         excluded = draft.settings.excluded_topics
         if excluded is not None and len(excluded):
             of = draft.state.partitions.topic_idx
@@ -178,6 +179,14 @@ class Say:
     def fill(self, draft: Draft) -> None:
         """Add the note."""
         draft.note(Note(what=self.what, message=self.message))
+
+
+def _unmatched_note(option: str) -> Note:
+    return Note(
+        what="no-such-topic",
+        message=f"{option} matches no topic; a regular expression must match the whole "
+        "name: correct it, or leave it out",
+    )
 
 
 def _freeze(draft: Draft, chosen: BoolArray, why: str) -> None:

@@ -1,6 +1,7 @@
 """Options of a plan for one cluster, and the settings of `placement` they make."""
 
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -164,6 +165,7 @@ def _settings(state: ClusterState, rules: ChosenRules) -> Settings:
         excluded_for_replicas=frozenset(options.exclude_brokers_for_replicas or ()),
         excluded_for_leaders=frozenset(options.exclude_brokers_for_leaders or ()),
         excluded_topics=_excluded_topics(state, options),
+        unmatched_topics=_unmatched_topics(state, options),
         prefers_moves=options.prefer == "moves",
         price_per_move_bytes=options.move_cost_bytes or 0,
         rules=rules.rules,
@@ -205,4 +207,15 @@ def _excluded_topics(state: ClusterState, options: PlanOptions) -> BoolArray | N
             for name in state.topics.names
         ],
         dtype=np.bool_,
+    )
+
+
+def _unmatched_topics(state: ClusterState, options: PlanOptions) -> tuple[str, ...]:
+    """Return the options whose regular expression matches no topic, as written."""
+    given = {"--topics": options.topics, "--exclude-topics": options.exclude_topics}
+    return tuple(
+        f"{flag} {shlex.quote(pattern)}"
+        for flag, pattern in given.items()
+        if pattern is not None
+        and not any(map(re.compile(pattern).fullmatch, state.topics.names))
     )
