@@ -28,7 +28,7 @@ from placement.rules.frozen_partitions import (
 )
 from placement.score.hot_spots import HotSpot, find_hot_spots
 from placement.score.incomplete_tables import incomplete_notes, is_complete
-from placement.score.least_bytes import least_bytes
+from placement.score.least_bytes import drifting_bands, least_bytes
 from placement.score.level_loads import (
     Level,
     RackLevel,
@@ -160,7 +160,7 @@ def score_cluster(
         hot_spots=spots,
         num_hot_spots=num_spots,
         min_bytes_to_balance=least_bytes(
-            draft, _plan_targets(draft, measured), balanced
+            draft, drifting_bands(draft, _plan_targets(draft, measured)), balanced
         ),
         notes=(
             *notes,
