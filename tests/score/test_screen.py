@@ -223,3 +223,21 @@ def test_brokers_that_are_all_too_full_need_others(sizes, command):
 
     assert "Balance    every broker is in its bands" in text
     assert f"Next       kafka-planner {command}" in text
+
+
+def test_long_ids_of_brokers_are_not_cut():
+    ids = [7, 123_456, 2**31 - 2, 2**31 - 1]
+    state = make_state(
+        [ids[:2], ids[2:]], racks=["rack-number-1", "rack-2", "c", "d"], ids=ids
+    )
+
+    lines = screen(state)
+
+    rows = [line[:10].split() for line in lines if line[:10].split()[:1] != []]
+    labels = [row for row in rows if row[0].isdigit()]
+    assert labels[:4] == [
+        ["7", "rack-n…"],
+        ["123456", "r…"],
+        [str(ids[2])],
+        [str(ids[3])],
+    ]
