@@ -241,3 +241,12 @@ def test_long_ids_of_brokers_are_not_cut():
         [str(ids[2])],
         [str(ids[3])],
     ]
+
+
+def test_even_loads_have_no_negative_gini():
+    rows = [[p % 6, (p + 1) % 6, (p + 2) % 6] for p in range(48)]
+
+    lines = screen(make_state(rows, racks="abcabc", in_rate=1e6, broker_in=1e8))
+
+    assert [line for line in lines if line.startswith("in ")]
+    assert "-0.00" not in "\n".join(lines)
