@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from placement.model.cluster import BrokerState
+from placement.model.cluster import BrokerState, LogDirState
 from planner.options.plan_request import PlanRequest
 from planner.plan.run.make_plan import make
 from planner.plan.screen.broker_table import broker_groups
@@ -214,6 +214,24 @@ def test_an_expression_that_matches_no_topic_is_noted(flag):
     option = f"--{flag.replace('_', '-')} 'pay.*'"
     assert f"Note {option} matches no topic; a regular expression must" in text
     assert not [line for line in screen(state, **{flag: "t.*"}) if "no topic" in line]
+
+
+@pytest.mark.parametrize(
+    ("only", "remedy"),
+    [
+        pytest.param((), None, id="all-of-it"),
+        pytest.param(("log-dirs",), None, id="that"),
+        pytest.param(("racks",), "plan fix --only log-dirs", id="something-else"),
+    ],
+)
+def test_a_plan_that_could_not_repair_is_no_remedy(only, remedy):
+    dirs = [Dir("/a", 100, state=LogDirState.OFFLINE), Dir("/b", 100)]
+    state = make_state([[0, 1]], racks="ab", log_dirs={1: dirs}, dirs=[[None, "/a"]])
+
+    lines = screen(state, "fix", only=only)
+
+    shown = [line for line in lines if line.startswith(" repair")]
+    assert shown == [f" repair    {remedy}"] * (remedy is not None)
 
 
 def test_shortfalls_are_named():

@@ -329,10 +329,19 @@ def _remedy_lines(planned: Planned) -> Iterator[str]:
     plan = planned.plan
     found = (remedy_of(one, plan.state) for one in planned.findings)
     remedies = list(dict.fromkeys(filter(None, found)))
-    others = [one for one in remedies if one != f"plan {plan.goal}"]
+    others = [one for one in remedies if not _is_same_plan(one, plan)]
     if others:
         more = ["more: see check"] if len(others) > MOST_REMEDIES else []
         yield from labelled(" repair", ", then ".join(others[:MOST_REMEDIES] + more))
+
+
+def _is_same_plan(remedy: str, plan: Plan) -> bool:
+    """Return whether a remedy is the operation of this plan, or a part of it."""
+    command, _, part = remedy.partition(" --only ")
+    if command != f"plan {plan.goal}":
+        return False
+    repaired = plan.settings.get("only")
+    return not part or not repaired or part in repaired
 
 
 def next_lines(plan: Plan, output: Path) -> list[str]:
