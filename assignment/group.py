@@ -236,6 +236,22 @@ class Group:
         number = partition_idx - int(self.topics.start[topic])
         return f"{self.topics.names[topic]}-{number}"
 
+    def without_missing_topics(self) -> Self:
+        """
+        Return the group without subscriptions to topics that do not exist.
+
+        A coordinator of the new protocol removes these before it calls its assignor.
+        """
+        is_there = self.topics.num_partitions[self.subscribed.idx] > 0
+        if is_there.all():
+            return self
+        counts = np.bincount(
+            self.subscribed.owner[is_there], minlength=len(self.members)
+        )
+        start = np.zeros(len(counts) + 1, dtype=np.int64)
+        np.cumsum(counts, out=start[1:])
+        return replace(self, subscribed=Rows(start, self.subscribed.idx[is_there]))
+
     def with_members(self, order: npt.NDArray[np.integer[Any]]) -> Self:
         """Return the group with the listed members, in the listed order."""
         at = [int(m) for m in order]

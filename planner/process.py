@@ -1,5 +1,6 @@
 """Memory and garbage collection of this process, and its end."""
 
+import errno
 import gc
 import os
 import resource
@@ -7,7 +8,11 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
+
+_UNWRITABLE = frozenset(
+    (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+)
 
 
 def peak_memory_bytes() -> int:
@@ -35,6 +40,36 @@ def set_up_process() -> None:
     gc.set_threshold(100_000, 50, 100)
     # Arrow's own pool keeps freed memory, which numpy then requests from the system.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+
+
+def open_closed_streams() -> None:
+    """Connect the standard streams that the caller closed to the null device."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # The lowest free number is taken: this one, as those below are open.
+            os.open(os.devnull, os.O_RDWR)
+    # Python sets a stream to None where its descriptor was closed at the start.
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            stream = Path(os.devnull).open(mode, encoding="utf-8")  # noqa: SIM115 - kept
+            setattr(sys, name, stream)
+
+
+def discard(*streams: TextIO) -> None:
+    """Send what is written to the streams to the null device from now on."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        with suppress(OSError, ValueError):
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+def is_unwritable(error: OSError) -> bool:
+    """Return whether an output cannot be written, as on a full disk."""
+    return error.errno in _UNWRITABLE and error.filename is None
 
 
 @contextmanager

@@ -208,7 +208,11 @@ class _Play:
             client = world.add_client(spec.member_id, spec, speed, at / size)
             self.coordinator.seat(client)
             for topic, numbers in spec.owned.items():
-                given[[world.first_row[topic] + number for number in numbers]] = at
+                if not world.exists(topic):
+                    continue
+                size_now = world.topics[topic].num_partitions
+                rows = [world.first_row[topic] + n for n in numbers if n < size_now]
+                given[rows] = at
         self.start, rest = self._rest(given)
         self.num_elsewhere = int(((given != ABSENT) & (given != rest)).sum())
         given = rest

@@ -197,10 +197,11 @@ def keep(
     if not idle.any():
         return changed
     first = state.topics.names[int(np.nonzero(idle)[0][0])]
-    return changed.noting(
-        f"{int(idle.sum())} topics are only compacted, such as {first}: retention "
-        "does not change their size"
+    count = int(idle.sum())
+    named = (
+        f"topic {first} is" if count == 1 else f"{count} topics, such as {first}, are"
     )
+    return changed.noting(f"{named} only compacted: retention does not change the size")
 
 
 def _changed_limits(

@@ -43,7 +43,7 @@ class Failures:
         `scale.is_use`, NaN without survivors.
     even_levels
         ``(X, 2)`` the same bound from the rebuilt total alone, without regard to
-        survivors that are fuller before.
+        survivors that are fuller before. NaN also where nothing is rebuilt.
     rebuilt_bytes
         ``(X,)`` bytes of the rebuilt replicas.
     unplaced

@@ -108,7 +108,8 @@ def fullest_levels(
     Returns
     -------
     ``(X, 2)`` disk and in load, on the scale: bounds from all survivors, and bounds
-    from the rebuilt total alone. NaN without survivors.
+    from the rebuilt total alone. NaN without survivors; the latter also where nothing
+    is rebuilt.
     """
     first, second = pairs
     live, pools = given.state.brokers.is_live, given.pools
@@ -125,7 +126,8 @@ def fullest_levels(
         even[:, y] = even_levels(pools, left, capacity_in, total, y)
         fullest = _fullest_left(base, parts.domains, first, second)
         levels[:, y] = np.maximum(even[:, y], fullest)
-    return levels, even
+    # What is full before a loss is not filled by it.
+    return levels, np.where(rebuilt > 0, even, np.nan)
 
 
 def _over(

@@ -284,6 +284,8 @@ def _per_rack(brokers_in: CountArray, factor: int) -> CountArray:
 
 def _poured(capacity: RateArray, most: RateArray, total: RateArray) -> RateArray:
     """Return the level of each row, by racks in the order in which they fill up."""
+    if not capacity.shape[1]:
+        return np.full(len(capacity), np.nan)
     width = np.where(capacity > 0, capacity, 1.0)
     full_at = np.where(capacity > 0, most / width, np.inf)
     order = np.argsort(full_at, axis=1, kind="stable")

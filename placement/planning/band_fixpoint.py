@@ -40,6 +40,7 @@ from placement.planning.decode import (
     as_bundled,
     as_listed,
     by_bands,
+    by_lists,
     has_choice,
     to_reassignment,
     without_choice,
@@ -118,8 +119,23 @@ def settle(
     if not is_proven:
         best, more = _proven_by_cases(best, effort)
         spent["bound"] += more
+    best = _by_its_lists(best)
     notes = plan_notes(best, is_cut=deadline.has_cut)
     return replace(best, notes=notes, seconds=spent)
+
+
+def _by_its_lists(found: PlannedPlacement) -> PlannedPlacement:
+    """
+    Return an answer with the distance of its lists from the bands.
+
+    Lists that still name a dead broker are unchanged, whatever the solution does with
+    the other replicas of such a partition.
+    """
+    if found.has_met_rules:
+        return found
+    problem = build_problem(found.draft, found.targets, found.balanced)
+    solution = by_lists(found.draft, problem, found.solution, found.reassignment)
+    return replace(found, solution=solution)
 
 
 def loads_before(draft: Draft) -> tuple[WeightArray, WeightArray, WeightArray]:

@@ -80,6 +80,27 @@ def by_bands(problem: Problem, solution: Solution) -> Solution:
     )
 
 
+def by_lists(
+    draft: Draft, problem: Problem, solution: Solution, reassignment: Reassignment
+) -> Solution:
+    """
+    Return a solution with the distance of its lists, if that is larger.
+
+    Partitions whose list names a dead broker keep their replicas and their leader.
+    """
+    at, home = solution.best, home_arrangement(problem)
+    is_kept = _names_dead(reassignment)
+    of = draft.state.replicas.partition_idx
+    listed = Arrangement(
+        np.where(is_kept[of], home.bin_of, at.bin_of),
+        np.where(is_kept, home.role_of, at.role_of),
+    )
+    proven = solution.certificate
+    value = max(evaluate(problem, listed).deviation, proven.deviation.value)
+    deviation = replace(proven.deviation, value=value)
+    return replace(solution, certificate=replace(proven, deviation=deviation))
+
+
 def to_reassignment(draft: Draft, at: Arrangement) -> Reassignment:
     """
     Return the lists; a partition that would still name a dead broker is unchanged.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from placement.array_types import BoolArray, RowArray
+from placement.array_types import BoolArray, RateArray, RowArray
 from placement.demand.topic_growth import Crossing, Growth, crossings
 from placement.draft.draft import LEAST_KNOWN
 from placement.failures.failure_domains import DomainKind
@@ -25,7 +25,6 @@ from placement.model.load import (
     RESOURCES,
     Resource,
     Weights,
-    as_units,
     known_fractions,
     weigh,
 )
@@ -170,15 +169,15 @@ class Figures:
             return 1.0
         r = RESOURCES.index(resource)
         row = int(self.state.brokers.rows_of([broker_id])[0])
-        capacity = float(self.score.capacity[row, r])
+        # That of the score is 0 on a broker that may not lead.
+        capacity = float(_given_capacities(self.state)[resource][row])
         # The limit includes a tolerance for rounding.
         return float(self.measured.limit[row, r]) / (1 + 1e-9) / capacity
 
     @property
     def num_over(self) -> int:
         """Brokers over a threshold, with a log dir over one, or over `max_replicas`."""
-        is_crowded = _crowded(self.measured)
-        is_over = self.measured.is_over.any(axis=1) | is_crowded
+        is_over = self.measured.is_over.any(axis=1) | self.measured.is_crowded
         is_over[self.state.log_dirs.broker_idx[self.full_dirs]] = True
         return int(is_over.sum())
 
@@ -277,15 +276,7 @@ def _measured(
 
 def _uses(measured: Measured, score: Score, holds: BoolArray) -> dict[Resource, Use]:
     brokers = measured.state.brokers
-    given = {
-        Resource.DISK: np.where(brokers.disk_bytes > 0, brokers.disk_bytes, np.nan),
-        Resource.IN: brokers.in_bytes_per_s,
-        Resource.OUT: brokers.out_bytes_per_s,
-        Resource.CPU: brokers.cpu_cores,
-        Resource.REPLICAS: np.where(
-            brokers.max_replicas > 0, brokers.max_replicas, np.nan
-        ),
-    }
+    given = _given_capacities(measured.state)
     known = known_fractions(measured.state, measured.weights)
     found = {}
     for resource in CAPPED:
@@ -305,18 +296,23 @@ def _uses(measured: Measured, score: Score, holds: BoolArray) -> dict[Resource, 
         )
     counted = found[Resource.REPLICAS]
     if counted.is_known:
-        over = int(_crowded(measured).sum())
+        over = int(measured.is_crowded.sum())
         found[Resource.REPLICAS] = replace(counted, over=over)
     return found
 
 
-def _crowded(measured: Measured) -> BoolArray:
-    """Return ``(B,)`` true for brokers above their replica limit."""
-    most = measured.state.brokers.max_replicas
-    count = as_units(measured.load)[:, RESOURCES.index(Resource.REPLICAS)]
-    holds = measured.shares.members.holds
-    crowded: BoolArray = holds & (most >= 0) & (count > most)
-    return crowded
+def _given_capacities(state: ClusterState) -> dict[Resource, RateArray]:
+    """Return ``(B,)`` capacities of `CAPPED`, in display units; NaN where unknown."""
+    brokers = state.brokers
+    return {
+        Resource.DISK: np.where(brokers.disk_bytes > 0, brokers.disk_bytes, np.nan),
+        Resource.IN: brokers.in_bytes_per_s,
+        Resource.OUT: brokers.out_bytes_per_s,
+        Resource.CPU: brokers.cpu_cores,
+        Resource.REPLICAS: np.where(
+            brokers.max_replicas > 0, brokers.max_replicas, np.nan
+        ),
+    }
 
 
 def verdict_of(given: Outlook, kind: DomainKind) -> Verdict:

@@ -186,6 +186,8 @@ def weighed(
     state = variant.state if placed is None else placed.reassignment.after()
     empty = frozenset(b for b in variant.leaving if not held_by(state, frozenset({b})))
     left = without_brokers(state, empty)
+    # What a plan does not rebuild fetches nothing, as without a plan.
+    stays_lost = placed is None or bool(left.is_offline.any())
     return Outcome(
         variant=variant,
         placed=placed,
@@ -193,7 +195,7 @@ def weighed(
             left,
             assumptions,
             leaving=variant.leaving - empty,
-            is_gone=variant.has_lost and placed is None,
+            is_gone=variant.has_lost and stays_lost,
         ),
         copying=copying_of(variant, placed, assumptions.bandwidth_bytes_per_s),
     )

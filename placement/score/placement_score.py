@@ -83,6 +83,14 @@ class Measured:
     is_over: BoolArray
     broken: Mapping[str, CountArray]
 
+    @property
+    def is_crowded(self) -> BoolArray:
+        """``(B,)`` true for brokers that count and hold more than `max_replicas`."""
+        most = self.state.brokers.max_replicas
+        count = as_units(self.load)[:, RESOURCES.index(Resource.REPLICAS)]
+        crowded: BoolArray = self.shares.members.holds & (most >= 0) & (count > most)
+        return crowded
+
 
 def measure(
     state: ClusterState,

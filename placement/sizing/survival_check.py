@@ -30,7 +30,9 @@ def unfit(state: ClusterState, wanted: Wanted) -> str:
         # Limits also hold once all lost replicas are rebuilt and fetch again.
         pushed = failures.peaks.num_over_on_return
         bad = failures.is_overfull | (failures.peaks.num_over > 0) | (pushed > 0)
-        bad |= failures.unplaced > 0
+        if kind is DomainKind.BROKER:
+            # What is on a rack may wait for it: few clusters could rebuild it all.
+            bad |= failures.unplaced > 0
         if bad.any():
             row = int(np.nonzero(bad)[0][0])
             name = failures.domains.name(state, int(failures.first[row]))

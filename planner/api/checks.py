@@ -9,7 +9,7 @@ import numpy as np
 
 from placement.check import CustomRule, Finding, is_ok
 from placement.operations.descriptor import describe
-from planner.api.errors import named_as_arguments
+from planner.api.errors import named_as_arguments, required
 from planner.api.result import PlanResult
 from planner.execution.choices import read_choices
 from planner.execution.preflight import Ignorable
@@ -92,7 +92,7 @@ def check_plan(
     findings = check_given(
         _plan_input(plan),
         None,
-        snapshot.to_state(),
+        required(snapshot).to_state(),
         capacity_thresholds=capacity_threshold or {},
         allow_replication_factor_change=allow_replication_factor_change,
         custom=rules,
@@ -133,7 +133,7 @@ def preview_plan(
     """
     with named_as_arguments():
         choices = read_choices(throttle, ignore, allow_drift=allow_drift)
-    return prepare(read_plan(Path(plan)), snapshot, choices)
+    return prepare(read_plan(Path(plan)), required(snapshot), choices)
 
 
 def verify_plan(plan: AnyPlan, snapshot: Snapshot) -> Verification:
@@ -154,10 +154,10 @@ def verify_plan(plan: AnyPlan, snapshot: Snapshot) -> Verification:
     """
     given = _plan_input(plan)
     if not isinstance(plan, PlanResult):
-        return verify_read(given, snapshot)
+        return verify_read(given, required(snapshot))
     waves = plan.planned.plan.waves
     return verify(
-        snapshot.to_state(),
+        required(snapshot).to_state(),
         given.reassignment,
         rollback=given.before,
         throttles=throttles_in(snapshot),
@@ -182,7 +182,7 @@ def apply_plan(plan: AnyPlan, snapshot: Snapshot) -> Snapshot:
     BadInputError
         If the plan cannot be read, or does not fit the snapshot.
     """
-    return apply(snapshot, _plan_input(plan).reassignment)
+    return apply(required(snapshot), _plan_input(plan).reassignment)
 
 
 def _plan_input(plan: AnyPlan) -> PlanInput:

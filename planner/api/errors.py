@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from planner.errors import BadInputError, InputProblem
+from planner.snapshot import Snapshot
 
 
 @contextmanager
@@ -29,3 +30,19 @@ def _named(problem: InputProblem, names: Mapping[str, str]) -> InputProblem:
         return problem
     name = problem.place.removeprefix("--").replace("-", "_")
     return replace(problem, file="arguments", place=names.get(name, name))
+
+
+def required(snapshot: object) -> Snapshot:
+    """
+    Return a snapshot.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else, such as the path of one.
+    """
+    if isinstance(snapshot, Snapshot):
+        return snapshot
+    kind = type(snapshot).__name__
+    msg = f"must be a snapshot, as planner.read_snapshot(path) returns, and is a {kind}"
+    raise TypeError(msg)

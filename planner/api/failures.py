@@ -17,7 +17,7 @@ from placement.failures.partition_damage import KINDS
 from placement.failures.survivor_loads import HELD_COLUMNS
 from placement.model.cluster import ABSENT, ClusterState
 from placement.model.load import RESOURCES, UNIT_ROW, Resource
-from planner.api.errors import named_as_arguments
+from planner.api.errors import named_as_arguments, required
 from planner.api.result import without_command
 from planner.api.table import Screen, Table
 from planner.failures.all_failures import (
@@ -314,7 +314,7 @@ def try_failures(
     >>> found.survives["broker"], found.table.to_rows()[0]["lost"]
     (False, '2')
     """
-    state = snapshot.to_state()
+    state = required(snapshot).to_state()
     request = FailuresRequest(
         bandwidth=str(bandwidth), capacity_threshold=capacity_threshold or ()
     )
@@ -368,10 +368,10 @@ def lose(
     >>> lost.is_ok, lost.document["binding"]["broker"]
     (True, 2)
     """
-    state = snapshot.to_state()
+    state = required(snapshot).to_state()
     elr = {None: None, True: "on", False: "off"}[eligible_leader_replicas]
     request = FailuresRequest(
-        broker=tuple(map(str, brokers)),
+        broker=_id_texts(brokers),
         rack=_names(racks),
         log_dir=_names(log_dirs),
         bandwidth=str(bandwidth),
@@ -386,6 +386,11 @@ def lose(
     return LossResult(
         play(snapshot, state, resolved, resolved.loss, is_crash=not clean_shutdown)
     )
+
+
+def _id_texts(given: Iterable[int] | int) -> tuple[str, ...]:
+    """Return broker ids as texts; a number is one id."""
+    return (str(given),) if isinstance(given, int) else tuple(map(str, given))
 
 
 def _names(given: Iterable[str]) -> tuple[str, ...]:

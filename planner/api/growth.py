@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 
+from planner.api.errors import required
 from planner.errors import BadInputError
 from planner.io.problems import problem
 from planner.snapshot import Snapshot
@@ -25,13 +26,20 @@ def growth_rates(
         return None if growth is None else _parsed_growth(growth)
     if isinstance(growth, PathLike):
         return read_trends(Path(growth), snapshot.cluster_id)
-    return trend_rates(growth, snapshot.to_state())
+    if not isinstance(growth, Mapping):
+        rule = "must be a text, bytes of growth per day by topic, or a path"
+        raise _refusal(growth, rule)
+    return trend_rates(growth, required(snapshot).to_state())
 
 
 def _parsed_growth(text: str) -> Rates:
     try:
         return parse_growth(text)
     except ValueError as error:
-        msg = "bad arguments"
-        found = problem("arguments", "growth", text, str(error), "write 5%/month")
-        raise BadInputError(msg, [found]) from error
+        raise _refusal(text, str(error)) from error
+
+
+def _refusal(growth: object, rule: str) -> BadInputError:
+    found = problem("arguments", "growth", str(growth), rule, "write 5%/month")
+    msg = "bad arguments"
+    return BadInputError(msg, [found])

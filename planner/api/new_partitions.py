@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Unpack
 
-from planner.api.errors import named_as_arguments
+from planner.api.errors import named_as_arguments, required
 from planner.api.plans import PlanOptions, request_of
 from planner.api.result import PlanResult
 from planner.kafka_files.creation import Creation
@@ -160,7 +160,7 @@ def _make(
     request = request_of(goal, {**options, **own, "topic": [topic]})
     with named_as_arguments():
         planned = make(
-            snapshot.to_state(),
+            required(snapshot).to_state(),
             request,
             cluster_configs=snapshot.configs,
             taken_at=snapshot.taken_at,

@@ -70,7 +70,7 @@ def add_brokers(
         "add-brokers",
         **options,
         broker_list=broker_ids,
-        new_broker=tuple(new_brokers),
+        new_broker=new_brokers,
     )
 
 
@@ -136,7 +136,7 @@ def replace_broker(
         **options,
         broker=tuple(replacements),
         with_broker=tuple(replacements.values()),
-        new_broker=tuple(new_brokers),
+        new_broker=new_brokers,
     )
 
 
@@ -196,7 +196,7 @@ def demote(
         If options are wrong for this cluster; has every problem.
     """
     return plan_operation(
-        snapshot, "demote", **options, broker_list=broker_ids, log_dirs=tuple(log_dirs)
+        snapshot, "demote", **options, broker_list=broker_ids, log_dirs=log_dirs
     )
 
 
@@ -220,7 +220,7 @@ def log_dirs(
     BadInputError
         If options are wrong for this cluster; has every problem.
     """
-    return plan_operation(snapshot, "log-dirs", **options, empty=tuple(empty))
+    return plan_operation(snapshot, "log-dirs", **options, empty=empty)
 
 
 def set_replication_factor(
@@ -291,6 +291,6 @@ def fix(
         snapshot,
         "fix",
         **options,
-        only=tuple(only),
+        only=only,
         lost=lost,
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from placement.operations.descriptor import OPERATIONS
-from planner.api.errors import named_as_arguments
+from planner.api.errors import named_as_arguments, required
 from planner.api.result import PlanResult
 from planner.api.rules import RuleOptions
 from planner.options.declared.common_options import CommonKeywords
@@ -100,7 +100,7 @@ def plan_operation(
         raise ValueError(msg + ", ".join(known))
     request = request_of(operation, options)
     with named_as_arguments():
-        state = snapshot.to_state()
+        state = required(snapshot).to_state()
         planned = make(
             state,
             request,

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from planner.api.errors import named_as_arguments
+from planner.api.errors import named_as_arguments, required
 from planner.api.result import Level, pictures_at, without_command
 from planner.api.table import Screen
 from planner.report.charts.pictures import LoadPicture
@@ -73,7 +73,7 @@ def cluster_status(snapshot: Snapshot) -> StatusResult:
     >>> planner.cluster_status(planner.read_snapshot(SNAPSHOT_FILE)).ok
     True
     """
-    return StatusResult(status_of(snapshot))
+    return StatusResult(status_of(required(snapshot)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,4 +167,6 @@ def score_cluster(
         resources=None if resources is None else ",".join(resources),
     )
     with named_as_arguments():
-        return ScoreResult(score_snapshot(snapshot, request, now=datetime.now(UTC)))
+        return ScoreResult(
+            score_snapshot(required(snapshot), request, now=datetime.now(UTC))
+        )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from planner.api.errors import named_as_arguments
+from planner.api.errors import named_as_arguments, required
 from planner.generate import GenerateRequest, Proposal, generate
 from planner.snapshot import Snapshot
 
@@ -46,4 +46,4 @@ def propose_assignment(
         file="topics",
     )
     with named_as_arguments():
-        return generate(snapshot.to_state(), request)
+        return generate(required(snapshot).to_state(), request)

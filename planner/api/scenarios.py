@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from placement.cluster_changes.variant import Variant
-from planner.api.errors import named_as_arguments
+from planner.api.errors import named_as_arguments, required
 from planner.api.growth import AnyGrowth, growth_rates
 from planner.api.result import PlanResult
 from planner.api.table import Screen, Table
@@ -151,7 +151,7 @@ class WhatIfResult(Screen):
 
     def _player(self) -> Player:
         snapshot, file = self.found.snapshot, self.found.file
-        return Player(snapshot, snapshot.to_state(), file, self.found.options)
+        return Player(snapshot, required(snapshot).to_state(), file, self.found.options)
 
     def plot(self) -> Any:  # noqa: ANN401 - of Altair
         """
@@ -256,7 +256,7 @@ def play_scenarios(
     >>> found["no b"]["violations"]["under_replicated"]
     312
     """
-    state = snapshot.to_state()
+    state = required(snapshot).to_state()
     rates = growth_rates(growth, snapshot)
     request = WhatIfRequest(
         band={} if band is None else band,

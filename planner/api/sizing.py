@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
-from planner.api.errors import named_as_arguments
+from planner.api.errors import named_as_arguments, required
 from planner.api.growth import AnyGrowth, growth_rates
 from planner.api.result import without_command
 from planner.api.table import Screen, Table
@@ -162,7 +162,10 @@ def size_cluster(
     )
     with named_as_arguments():
         answer = answer_to(
-            snapshot, request, kinds=kinds, growth=growth_rates(growth, snapshot)
+            required(snapshot),
+            request,
+            kinds=kinds,
+            growth=growth_rates(growth, snapshot),
         )
     return SizeResult(answer)
 
@@ -353,4 +356,4 @@ def partitions_audit(
         "recovery_per_partition": recovery_per_partition,
     }
     with named_as_arguments():
-        return PartitionsAuditResult(audit_partitions(snapshot, asked))
+        return PartitionsAuditResult(audit_partitions(required(snapshot), asked))

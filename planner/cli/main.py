@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, NoReturn
 
@@ -25,6 +26,7 @@ from planner.cli.common.output import (
     is_flag_given,
     is_json_wanted,
     print_failure,
+    print_note,
     print_words,
 )
 from planner.cli.common.progress_line import progress_line
@@ -35,7 +37,13 @@ from planner.errors import (
     InputProblem,
     PlannerError,
 )
-from planner.process import leave, set_up_process
+from planner.process import (
+    discard,
+    is_unwritable,
+    leave,
+    open_closed_streams,
+    set_up_process,
+)
 from planner.progress import listening
 
 # Typer contains a copy of Click, or uses the installed one, depending on its version;
@@ -94,6 +102,9 @@ def _root(
     """  # noqa: D301 - the first is Click's mark to leave these lines as they are
 
 
+_PREFIX = "PLANNER_"
+_LISTS = frozenset(("IDS", "REGEX"))
+"""Placeholders of the values of options that are lists, or choose several topics."""
 # Options of consent and of the program itself.
 _NOT_IN_ENVIRONMENT = frozenset(
     ("--yes", "--help", "--version", "--install-completion", "--show-completion")
@@ -127,11 +138,71 @@ def _name_environment_variables(command: Any) -> None:  # noqa: ANN401 - a Click
             continue
         names = [name for name in parameter.opts if name.startswith("--")]
         if names and names[0] not in _NOT_IN_ENVIRONMENT:
-            parameter.envvar = "PLANNER_" + names[0][2:].replace("-", "_").upper()
+            parameter.envvar = _PREFIX + names[0][2:].replace("-", "_").upper()
             # The help names the rule once instead of the variable of each option.
             parameter.show_envvar = False
     for child in getattr(command, "commands", {}).values():
         _name_environment_variables(child)
+
+
+def _given(option: Any, arguments: list[str]) -> list[str]:  # noqa: ANN401 - Click
+    """Return the values that the arguments give an option."""
+    values = []
+    for at, argument in enumerate(arguments):
+        name, equals, value = argument.partition("=")
+        if name in option.opts:
+            values.append(value if equals else "".join(arguments[at + 1 : at + 2]))
+    return values
+
+
+def _look_for_hidden(arguments: list[str], order: list[Any]) -> None:
+    """
+    Look for options with one value that are given several, of which the last holds.
+
+    Several lists of brokers or of topics read as one longer list, and are refused; a
+    note names any other value that is not taken.
+    """
+    for option in dict.fromkeys(order):
+        is_single = isinstance(option, TyperOption) and not option.multiple
+        if not is_single or option.is_flag or option.count:
+            continue
+        values = [*dict.fromkeys(_given(option, arguments))]
+        if order.count(option) < 2 or len(values) < 2:
+            continue
+        name = max(option.opts, key=len)
+        if option.metavar in _LISTS:
+            msg = f"{name} takes one value, and {' and '.join(values)} are given"
+            raise UsageError(msg)
+        if not is_flag_given("quiet", arguments, os.environ):
+            *hidden, last = _given(option, arguments)
+            print_note(f"{name} is {last}: {', '.join(hidden)} before it is not taken")
+
+
+def _parse_strictly(command: Any) -> None:  # noqa: ANN401 - a Click command
+    """Make each command look for a value that a later one would hide."""
+    make_parser = command.make_parser
+
+    def make_strict_parser(context: Any) -> Any:  # noqa: ANN401 - of Click
+        parser = make_parser(context)
+        parse = parser.parse_args
+
+        def parse_strictly(args: list[str]) -> Any:  # noqa: ANN401 - of Click
+            given = list(args)
+            try:
+                values, rest, order = parse(args=args)
+                _look_for_hidden(given, order)
+            except UsageError as error:
+                # Click's parser does not say which command it belongs to.
+                error.ctx = context  # type: ignore[attr-defined]
+                raise
+            return values, rest, order
+
+        parser.parse_args = parse_strictly
+        return parser
+
+    command.make_parser = make_strict_parser
+    for child in getattr(command, "commands", {}).values():
+        _parse_strictly(child)
 
 
 @cache
@@ -143,6 +214,7 @@ def build_command() -> Any:  # noqa: ANN401 - a Click command
     command = typer.main.get_command(app)
     _add_common_options(command)
     _name_environment_variables(command)
+    _parse_strictly(command)
     use_help_screen(command)
     return command
 
@@ -160,6 +232,25 @@ def _usage_problem(error: Any) -> InputProblem:  # noqa: ANN401 - a Click except
     if f"'{MetricsFormat.OPENMETRICS}' is not one of" in rule:
         remedy = f"'score' and 'fleet overview' have metrics; {remedy}"
     return InputProblem.of_option(path, "", rule, remedy)
+
+
+def _variables(command: Any) -> Iterator[str]:  # noqa: ANN401 - a Click command
+    """Yield the environment variables of a command and of those below it."""
+    for parameter in command.params:
+        if isinstance(parameter.envvar, str):
+            yield parameter.envvar
+    for child in getattr(command, "commands", {}).values():
+        yield from _variables(child)
+
+
+def _note_unknown_variables() -> None:
+    """Print a note on each variable that looks like an option and is none."""
+    given = [name for name in os.environ if name.startswith(_PREFIX)]
+    known = {*_variables(build_command())} if given else set()
+    for name in given:
+        close = get_close_matches(name, sorted(known), n=1, cutoff=0.9)
+        if name not in known and close:
+            print_note(f"{name} is no option: did you mean {close[0]}?")
 
 
 @contextmanager
@@ -193,6 +284,8 @@ def _machine_failure(error: Exception) -> str | None:
 
 
 def _run_once(arguments: list[str], *, as_json: bool) -> int:
+    if not (as_json or is_flag_given("quiet", arguments, os.environ)):
+        _note_unknown_variables()
     try:
         with _shown(arguments, as_json=as_json):
             outcome = build_command().main(
@@ -229,8 +322,20 @@ def _run(arguments: list[str], *, as_json: bool) -> int:
         return ExitCode.RUN_AGAIN
 
 
+def _output_lost(error: OSError, arguments: list[str]) -> ExitCode:
+    """Report that the result cannot be written; return the exit code."""
+    discard(sys.stdout)
+    print_words(
+        f"error: the output cannot be written: {error.strerror}; free space, or send "
+        "it elsewhere"
+    )
+    # With consent a cluster may have been changed before the answer was lost.
+    return ExitCode.ANSWER_UNKNOWN if "--yes" in arguments else ExitCode.BAD_INPUT
+
+
 def run() -> NoReturn:
     """Run the command line; errors of input become a message and an exit code."""
+    open_closed_streams()
     set_up_process()
     arguments = sys.argv[1:]
     as_json = is_json_wanted(arguments, dict(os.environ))
@@ -241,8 +346,10 @@ def run() -> NoReturn:
         code = ExitCode.INTERRUPTED
     except BrokenPipeError:
         # The reader closed the pipe (`| head`): Python must not flush into it at exit.
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
-            os.dup2(nowhere, stream.fileno())
+        discard(sys.stdout, sys.stderr)
         code = ExitCode.OK
+    except OSError as error:
+        if not is_unwritable(error):
+            raise
+        code = _output_lost(error, arguments)
     leave(code)

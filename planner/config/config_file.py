@@ -1,6 +1,6 @@
 """Reader of `planner.toml`, which collects every problem."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,7 +91,10 @@ def read_config(path: Path, operations: Mapping[str, Options]) -> Config:
     """
     reader = _Reader(path)
     tables = reader.tables()
-    known = set[str]().union(*operations.values())
+    known: dict[str, list[str]] = {}
+    for operation, options in operations.items():
+        for name in options:
+            known.setdefault(name, []).append(operation)
     common = {
         name: options[name]
         for options in operations.values()
@@ -109,6 +112,10 @@ def read_config(path: Path, operations: Mapping[str, Options]) -> Config:
         place = f"{OPERATION}.{name}"
         own[name] = dict(reader.settings(place, table, operations[name], known))
     return Config(path=path, plan=plan, operations=own, problems=tuple(reader.problems))
+
+
+Owners = Mapping[str, Sequence[str]]
+"""Operations that have an option, by its name."""
 
 
 class _Reader:
@@ -191,7 +198,7 @@ class _Reader:
                 self._refuse(place, None, "no such operation", near(name, known))
 
     def settings(
-        self, place: str, table: object, options: Options, known: set[str]
+        self, place: str, table: object, options: Options, known: Owners
     ) -> Iterator[tuple[str, Setting]]:
         """Yield the valid settings of one table, by the names of their options."""
         if not isinstance(table, dict):
@@ -221,8 +228,8 @@ class _Reader:
             self._refuse(where, shown, str(error), remedy)
 
 
-def _unknown(name: str, options: Options, known: set[str]) -> tuple[str, str]:
+def _unknown(name: str, options: Options, known: Owners) -> tuple[str, str]:
     if name in known:
         rule = "not every operation has this option"
-        return rule, "write it in [operation.NAME]"
+        return rule, f"write it in [operation.NAME] of {' or '.join(known[name])}"
     return "no such option", near(name, options)

@@ -6,8 +6,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from placement.failures.partition_health import health_of
-from placement.model.cluster import ClusterState, LogDirState
+from placement.array_types import BoolArray
+from placement.failures.controller_decision import is_usable
+from placement.model.cluster import ClusterState, LogDirState, sum_rows
 from planner.execution.admission import Admitted, Disk, disks_of
 from planner.execution.changes import Change
 from planner.text.format import bytes_text, ids_text, plural
@@ -136,9 +137,8 @@ class Preflight:
             )
 
     def _unhealthy(self) -> Iterator[Blocker]:
-        health = health_of(self.state)
         leaderless = int(np.count_nonzero(self.state.partitions.leader_idx < 0))
-        short = int(np.count_nonzero(health.is_under_min_isr))
+        short = int(np.count_nonzero(self._is_short()))
         remedy = "repair the cluster first: kafka-planner status"
         for rule, count, what in (
             ("leaderless", leaderless, "no leader"),
@@ -147,6 +147,34 @@ class Preflight:
             if count:
                 message = f"{plural(count, 'partition')} {_has_have(count)} {what}"
                 yield Blocker(rule=rule, count=count, message=message, remedy=remedy)
+
+    def _is_short(self) -> BoolArray:
+        """
+        Return ``(P,)`` true under min ISR, unless the plan itself repairs that.
+
+        Kafka takes the replication factor where `min.insync.replicas` is above it (3.7
+        and later), and no earlier repair brings more in sync.
+        """
+        state = self.state
+        in_sync = is_usable(state) & state.replicas.is_in_sync
+        topic = state.partitions.topic_idx
+        least = state.topics.min_insync_replicas[topic]
+        least = np.minimum(least, state.replication_factor)
+        found: BoolArray = np.less(sum_rows(in_sync, state.replicas.start), least)
+        for change in self.changes:
+            row = self.rows.row_of[change.key]
+            found[row] &= self._in_sync_after(change, row, in_sync) < least[row]
+        return found
+
+    def _in_sync_after(self, change: Change, row: int, in_sync: BoolArray) -> int:
+        """Return how many replicas are in sync once a partition is as planned."""
+        slots = slice(*self.state.replicas.start[row : row + 2])
+        replicas = np.array(self.rows.replicas(row), dtype=np.int64)
+        good = set(replicas[in_sync[slots]].tolist())
+        if change.has_source:
+            good |= {broker for step in change.steps for broker in step.copies}
+        wanted = change.steps[-1].replicas if change.steps else change.before
+        return len(good & set(wanted))
 
     def _throttled(self) -> Iterator[Blocker]:
         if self.throttles and not self.is_under_way:

@@ -107,8 +107,9 @@ def _parts(change: Change) -> tuple[Change | None, Change | None]:
     if cut and cut == len(change.steps):
         return change, None
     first, rest = change.steps[:cut], change.steps[cut:]
+    before = first[-1].replicas if first else change.before
     # The lists between two steps without copies serve nothing: only the last counts.
-    order = replace(change, steps=rest[-1:]) if rest else None
+    order = replace(change, before=before, steps=rest[-1:]) if rest else None
     return replace(change, steps=first) if first else None, order
 
 

@@ -77,10 +77,16 @@ class AllFailures:
     majority: Mapping[DomainKind, bool | None]
 
     def survives(self, kind: DomainKind) -> bool | None:
-        """Return whether any one domain of a kind may fail; `None` without domains."""
+        """
+        Return whether any one domain of a kind may fail.
+
+        `None` without domains, as where no rack is known. Without a live broker
+        nothing is left to survive.
+        """
         failures = self.singles[kind]
         if not len(failures):
-            return None
+            is_dead = kind is DomainKind.BROKER and not self.state.brokers.is_live.any()
+            return False if is_dead else None
         is_fine = bool((failures.is_survived & ~failures.is_overfull).all())
         return is_fine and self.majority.get(kind) is not False
 

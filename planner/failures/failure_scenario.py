@@ -41,6 +41,7 @@ from planner.failures.failure_records import (
 )
 from planner.failures.failure_request import FailuresOptions
 from planner.failures.lost_sources import no_source
+from planner.failures.replicas_needed import factor_notes
 from planner.snapshot.snapshot_document import Snapshot
 from planner.status.controller_quorum import voters_of
 from planner.text.data_age import dated_fields
@@ -347,6 +348,7 @@ def scenario_notes(scenario: Scenario) -> list[str]:
         notes.append("Kafka's version is not in the snapshot: taken as 4.0 or later")
     if scenario.now.is_reassigning.any():
         notes.append("partitions are being reassigned: what is added is not in sync")
+    notes += factor_notes(scenario.now, scenario.lost)
     stopped = _stopped(scenario)
     if stopped:
         notes.append(f"no log dir is left to broker {ids_text(stopped)}: it stops")

@@ -110,6 +110,8 @@ def verdict_text(every: AllFailures, kind: DomainKind) -> str:
     failures, answer = every.singles[kind], every.survives(kind)
     if answer is None:
         return f"unknown: the snapshot has no {KINDS[kind]}"
+    if not len(failures):
+        return "no: no broker is live"
     worst = int(failures.ranked()[0])
     name = f"{KINDS[kind]} {names_of(every.state, failures, worst)[0]}"
     if answer:
@@ -117,6 +119,8 @@ def verdict_text(every: AllFailures, kind: DomainKind) -> str:
         yes = "yes" if is_known else "yes, if the controllers keep their majority"
         if kind is DomainKind.RACK and None in every.state.brokers.racks:
             yes += ", for the racks that are known"
+        if before := list(_before_texts(every.state)):
+            yes = f"{' and '.join(before)} already, with no loss; of the others {yes}"
         return f"{yes}; the hardest is {name}: {_load_text(every, failures, worst)}"
     hurt = list(_damage_texts(every, failures, worst))
     if not hurt:
@@ -124,6 +128,14 @@ def verdict_text(every: AllFailures, kind: DomainKind) -> str:
     fails = failures.is_survived & ~failures.is_overfull
     count = int((~fails).sum())
     return f"no, for {count} of {len(failures)}; {name}: {'; '.join(hurt)}"
+
+
+def _before_texts(state: ClusterState) -> Iterator[str]:
+    """Yield the partitions that are offline or refuse producers before any loss."""
+    counts = health_of(state).counts()
+    for name in ("offline", "under_min_isr"):
+        if counts[name]:
+            yield f"{plural(counts[name], 'partition')} {WORDS[name]}"
 
 
 def _damage_texts(every: AllFailures, failures: Failures, row: int) -> Iterator[str]:
@@ -237,7 +249,8 @@ def _cells(every: AllFailures, failures: Failures, row: int) -> list[str]:
     seconds = float(failures.rebuild_s[row])
     took = duration_text(seconds) if np.isfinite(seconds) else ""
     took = took if knows(every.given, Resource.DISK) else "?"
-    if failures.unplaced[row] and not failures.rebuilt_bytes[row]:
+    has_left = bool(failures.unplaced[row] or damage["gone"][row])
+    if has_left and not failures.rebuilt_bytes[row] and np.isfinite(seconds):
         took = "none"
     return [
         "" if failures.is_survived[row] and not failures.is_overfull[row] else "!",
@@ -272,9 +285,8 @@ def _pairs_lines(failures: Failures) -> Iterator[str]:
 
 
 def _next_words(every: AllFailures, path: Path) -> list[str]:
-    words = ["kafka-planner", "failures", str(path)]
     brokers = every.singles[DomainKind.BROKER]
     if not len(brokers):
-        return words
+        return ["kafka-planner", "status", str(path)]
     worst = names_of(every.state, brokers, int(brokers.ranked()[0]))[0]
-    return [*words, "--broker", worst]
+    return ["kafka-planner", "failures", str(path), "--broker", worst]

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-import numpy as np
-
 from placement.failures.controller_events import Loss
 from placement.failures.partition_health import health_of
 from placement.model.cluster import ClusterState
@@ -32,6 +30,7 @@ from planner.failures.failures_screen import (
     unplaced_text,
 )
 from planner.failures.lost_sources import no_source_lines
+from planner.failures.replicas_needed import lacks_brokers, too_few_replicas
 from planner.status.status_lines import head_of
 from planner.text.format import (
     bytes_text,
@@ -71,7 +70,7 @@ def scenario_screen(
         Time, with a zone, that gives the age of the data.
     """
     caused = scenario.caused
-    what = ", ".join(scenario.options.names)
+    what = ", ".join(map(_plural_name, scenario.options.names))
     yield from wrapped(headline(scenario.snapshot, scenario.now, now))
     yield from head_of(scenario.snapshot, scenario.now, path)
     yield from wrapped(f"{what.capitalize()} lost: {scenario_verdict(scenario)}")
@@ -100,6 +99,13 @@ def scenario_screen(
     yield from command_lines("Next", next_words(scenario, path))
 
 
+def _plural_name(name: str) -> str:
+    """Return the name of lost brokers, in the plural where it has several ids."""
+    kind, _, ids = name.partition(" ")
+    is_list = kind == "broker" and not ids.isdecimal()
+    return f"brokers {ids}" if is_list else name
+
+
 def _binding_text(scenario: Scenario) -> str:
     found = binding(scenario.given, scenario.lost)
     if not scenario.lost.brokers.is_live.any():
@@ -113,7 +119,9 @@ def _binding_text(scenario: Scenario) -> str:
 def next_words(scenario: Scenario, path: Path) -> list[str]:
     """Return the words of the command that helps most against the loss."""
     name = str(path)
-    factor, topics = _too_few_replicas(scenario)
+    factor, topics = too_few_replicas(scenario.now, scenario.lost)
+    if lacks_brokers(scenario.now, factor):
+        return ["kafka-planner", "size", name, "--survive", "broker"]
     if topics:
         words = ["kafka-planner", "plan", "set-replication-factor", name]
         named = "|".join(topics[:MOST_TOPICS_NAMED])
@@ -138,22 +146,6 @@ def _named_words(state: ClusterState, loss: Loss) -> Iterator[str]:
     for row in rows:
         owner = int(state.brokers.ids[dirs.broker_idx[row]])
         yield from ("--log-dirs", f"{owner}:{dirs.paths[row]}")
-
-
-def _too_few_replicas(scenario: Scenario) -> tuple[int, list[str]]:
-    """Return the replication factor that the stopped topics need, and their names."""
-    before, after = health_of(scenario.now), health_of(scenario.lost)
-    hurt = (after.is_offline & ~before.is_offline) | (
-        after.is_under_min_isr & ~before.is_under_min_isr
-    )
-    state = scenario.now
-    of = state.partitions.topic_idx
-    least = state.topics.min_insync_replicas[of]
-    few = np.nonzero(hurt & (state.replication_factor <= least))[0]
-    if not len(few):
-        return 0, []
-    names = [state.topics.names[t] for t in np.unique(of[few]).tolist()]
-    return max(int(least[few].max()) + 1, 2), names
 
 
 def scenario_verdict(scenario: Scenario) -> str:
@@ -226,7 +218,7 @@ def _on_return_text(scenario: Scenario) -> str:
     steady, copying = found.busiest_out, found.busiest_out_while_copying
     if steady is None:
         has_live = scenario.lost.brokers.is_live.any()
-        return "loads unknown" if has_live else "no broker is left"
+        return "loads unknown" if has_live else "only what was lost serves then"
     text = f"all followers fetch again: out {_broker_out_text(scenario, steady)}"
     if found.over_threshold:
         over = plural(found.over_threshold, "survivor")

@@ -5,7 +5,7 @@ The module works without Spark. A cluster that cannot be scored becomes a row wi
 reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from placement.array_types import RateArray
+from placement.array_types import IndexArray, RateArray
 from placement.draft.draft import Settings
-from placement.model.cluster import ClusterState
-from placement.model.load import RESOURCES, Resource
+from placement.failures.controller_decision import is_usable
+from placement.model.cluster import ClusterState, sum_rows
+from placement.model.load import RESOURCES, Resource, as_units, weigh
 from placement.score import ClusterScore, score_cluster
 from placement.score.known_loads import has_capacities, known_figures, known_loads
 from planner.errors import BadInputError
@@ -211,24 +212,54 @@ def headroom_n1(score: ClusterScore, settings: Settings) -> Headroom:
 
     Any one broker, or any one rack, is lost. The load is spread evenly over the brokers
     left, up to the capacity thresholds: 1 − load / (threshold × capacity left), the
-    least over resources and losses. Below 0 the load does not fit. Resources without
-    any known capacity are ignored.
+    least over resources and losses. Below 0 the load does not fit. Replicas that no
+    broker is left to hold are no load: three on three brokers stay two. Resources
+    without any known capacity, and brokers that are not live, are ignored.
     """
     racks = score.state.brokers.rack_idx
-    by_broker: list[float] = []
-    by_rack: list[float] = []
+    each = np.arange(len(racks), dtype=racks.dtype)
+    by_broker, by_rack = (
+        _least([*_free_after(score, settings, domain)]) for domain in (each, racks)
+    )
+    return Headroom(by_broker, by_rack)
+
+
+def _free_after(
+    score: ClusterScore, settings: Settings, domain: IndexArray
+) -> Iterator[float]:
+    """
+    Yield the free fraction of each resource after the loss of its largest domain.
+
+    `domain`: row of the domain of each broker.
+    """
+    live = score.state.brokers.is_live
+    domain = domain[live]
     for r, resource in enumerate(RESOURCES):
-        capacity = score.placed.capacity[:, r]
+        capacity = score.placed.capacity[live, r]
         # An unknown capacity is stored as 1 per broker.
         if resource not in MEASURED or capacity.max(initial=0) <= 1:
             continue
-        most = settings.capacity_thresholds.get(resource, 1.0)
-        load = float(score.placed.load[:, r].sum())
-        in_rack = np.bincount(racks, weights=capacity)
-        for found, lost in ((by_broker, capacity), (by_rack, in_rack)):
-            left = most * (capacity.sum() - lost.max())
-            found.append(1 - load / left if left > 0 else -np.inf)
-    return Headroom(_least(by_broker), _least(by_rack))
+        lost = int(np.bincount(domain, weights=capacity).argmax())
+        left = domain != lost
+        load = float(score.placed.load[live, r].sum())
+        load -= _unplaced_load(score, resource, int(left.sum()))
+        most = settings.capacity_thresholds.get(resource, 1.0) * capacity[left].sum()
+        yield 1 - load / most if most > 0 else -np.inf
+
+
+def _unplaced_load(score: ClusterScore, resource: Resource, num_left: int) -> float:
+    """Return the load of replicas that are more than the brokers left can hold."""
+    state = score.state
+    serving = sum_rows(is_usable(state), state.replicas.start)
+    more = np.maximum(serving - num_left, 0)
+    if not more.any():
+        return 0.0
+    # A follower less is one less that fetches from its leader.
+    of = Resource.IN if resource is Resource.OUT else resource
+    weight = weigh(state).replica[:, RESOURCES.index(of)]
+    load = np.zeros(len(RESOURCES), dtype=np.int64)
+    load[RESOURCES.index(resource)] = int((more * weight).sum())
+    return float(as_units(load)[RESOURCES.index(resource)])
 
 
 def _least(found: list[float]) -> float | None:

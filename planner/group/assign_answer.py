@@ -19,7 +19,9 @@ from planner.group.group_answers import (
     GroupSecondsRecord,
 )
 from planner.group.group_document import GroupDocument
+from planner.group.group_problems import refuse
 from planner.io.problems import problem, refusal
+from planner.text.format import plural
 
 if TYPE_CHECKING:
     from assignment.assignors import Assignor
@@ -113,8 +115,9 @@ def refuse_other_kinds(document: GroupDocument, file: str) -> None:
     Raises
     ------
     BadInputError
-        If the group is a share or a streams group, or is in a rebalance and the
-        subscriptions of its members are unknown.
+        If the group is a share or a streams group, is in a rebalance and the
+        subscriptions of its members are unknown, or its source does not name the
+        members or the partitions that they own.
     """
     _refuse_unknown_subscriptions(document, file)
     kind = document.record.type
@@ -123,6 +126,10 @@ def refuse_other_kinds(document: GroupDocument, file: str) -> None:
         found = problem(file, "type", kind, rule, "'group show' shows it")
         msg = f"{document.record.group_id or file} is a {kind} group"
         raise BadInputError(msg, [found])
+    if not document.has_owners:
+        rule = "the source of the group does not say who owns which partitions"
+        remedy = "give --describe, or --describe --members --verbose, of the group"
+        raise refuse(file, [problem(file, "members", None, rule, remedy)])
 
 
 def _refuse_unknown_subscriptions(document: GroupDocument, file: str) -> None:
@@ -176,11 +183,12 @@ def _ask(
     group: "Group", assignor: "Assignor"
 ) -> "tuple[Assignment, Certificate | None]":
     from assignment.balanced.balanced_assignor import Balanced
+    from planner.group.assignor_comparison import assign_as_kafka
 
     if isinstance(assignor, Balanced):
         solved = assignor.solve(group)
         return solved.assignment, solved.certificate
-    return assignor.assign(group), None
+    return assign_as_kafka(group, assignor), None
 
 
 def _ask_user(
@@ -213,8 +221,9 @@ def _notes(group: "Group", assignment: "Assignment") -> list[str]:
     notes = []
     if num_read < group.num_members:
         notes.append(
-            f"{group.num_members} members for {num_read} partitions: at least "
-            f"{group.num_members - num_read} have nothing to read"
+            f"{plural(group.num_members, 'member')} for "
+            f"{plural(num_read, 'partition')}: "
+            f"{_idle_text(group.num_members - num_read)}"
         )
     unread = np.nonzero(~group.is_read & (group.topics.num_partitions > 0))[0].tolist()
     if unread:
@@ -226,6 +235,11 @@ def _notes(group: "Group", assignment: "Assignment") -> list[str]:
         names = ", ".join(group.topics.names[topic] for topic in missing[:5])
         notes.append(f"subscribed to, but not there: {names}")
     return notes
+
+
+def _idle_text(num_idle: int) -> str:
+    verb = "has" if num_idle == 1 else "have"
+    return f"at least {num_idle} {verb} nothing to read"
 
 
 def _uneven(group: "Group", assignment: "Assignment") -> Iterator[str]:

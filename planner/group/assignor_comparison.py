@@ -9,6 +9,7 @@ import numpy.typing as npt
 from assignment.assignors import ASSIGNORS, Assignor
 from assignment.balanced.balanced_assignor import Balanced
 from assignment.group import ABSENT, Group
+from assignment.outcome import Assignment
 from placement.array_types import CountArray, RateArray
 from planner.group.group_answers import UnevenTopicRecord
 
@@ -71,8 +72,19 @@ def options_of(group: Group, kind: str | None, weight: RateArray) -> list[Option
     return [_option(weighed, each) for each in (*tried, Balanced())]
 
 
+def assign_as_kafka(group: Group, assignor: Assignor) -> Assignment:
+    """
+    Return the assignment that a group gets from an assignor.
+
+    A coordinator calls its own assignors without the subscriptions to missing topics;
+    the assignors of clients get every subscription.
+    """
+    seen = group.without_missing_topics() if assignor.name in SERVER else group
+    return assignor.assign(seen)
+
+
 def _option(group: Group, assignor: Assignor) -> Option:
-    made = assignor.assign(group)
+    made = assign_as_kafka(group, assignor)
     counts = made.counts(group.num_members)
     return Option(
         name=assignor.name,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from planner.errors import BadInputError
 from planner.io.problems import problem
 from planner.io.user_objects import load_object, make_object
+from planner.text.suggest import near, of_java_class
 
 if TYPE_CHECKING:
     from assignment.assignors import Assignor
@@ -115,7 +116,8 @@ def find_assignor(
     known: dict[str, Assignor] = {each.name: each for each in ASSIGNORS}
     known |= {"random": Random(seed), "balanced": Balanced(tolerance)}
     if name not in known:
-        _refuse(name, f"must be one of {', '.join(NAMES)}, or package.module:Class")
+        rule = f"must be one of {', '.join(NAMES)}, or package.module:Class"
+        _refuse(name, rule, near(of_java_class(name), NAMES))
     return known[name]
 
 
@@ -129,7 +131,7 @@ def _load(name: str) -> UserAssignor:
     return UserAssignor(name, assignor.assign)
 
 
-def _refuse(name: str, rule: str) -> NoReturn:
-    found = problem("command line", "--assignor", name, rule, "see docs/groups.md")
+def _refuse(name: str, rule: str, remedy: str = "see docs/groups.md") -> NoReturn:
+    found = problem("command line", "--assignor", name, rule, remedy)
     msg = f"no assignor {name}"
     raise BadInputError(msg, [found])

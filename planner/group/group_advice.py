@@ -31,6 +31,7 @@ from planner.group.show_records import (
     SkewRecord,
     WorthHavingRecord,
 )
+from planner.text.format import plural
 
 SKEWED = 1.2
 """Ratio of the largest load to the mean above which a skew is reported."""
@@ -86,7 +87,7 @@ def advise(document: GroupDocument, aim: Aim | None = None) -> AdviceRecord:
     found = AdviceRecord(
         skew=SkewRecord(**{what: one and one.record for what, one in busiest.items()}),
         members=MembersAdviceRecord(
-            now=group.num_members,
+            now=document.num_members,
             worth_having=_worth_having(group, lag, is_read, is_known=is_lag_known),
             needed=None if aim is None else _needed(document, group, lag, is_read, aim),
         ),
@@ -97,6 +98,9 @@ def advise(document: GroupDocument, aim: Aim | None = None) -> AdviceRecord:
     if document.record.type == "share":
         # Members of a share group share partitions: any further member helps.
         return found
+    if not document.has_owners:
+        texts = _texts_without_owners(found, aim)
+        return found.model_copy(update={"sayings": list(texts)})
     measures = {"load": group.partitions.weight, "lag": lag}
     texts = _advice_texts(document, group, found, busiest, measures, aim)
     return found.model_copy(update={"sayings": list(texts)})
@@ -214,14 +218,25 @@ def _advice_texts(
         yield text
     yield from _fewer_texts(found.members)
     yield from _held_back_texts(found, options.get("lag", []))
+    yield from _unknown_lag_texts(found)
+    needed = found.members.needed
+    if aim is not None and needed is not None:
+        yield from _catch_up_texts(found.members.now, needed, aim)
+
+
+def _texts_without_owners(found: AdviceRecord, aim: Aim | None) -> Iterator[str]:
+    """Yield the advice on a group of which members or ownership are unknown."""
+    yield from _unknown_lag_texts(found)
+    if aim is not None and found.members.needed is not None:
+        yield from _catch_up_texts(found.members.now, found.members.needed, aim)
+
+
+def _unknown_lag_texts(found: AdviceRecord) -> Iterator[str]:
     if found.unknown_lags and found.skew.lag is None:
         yield (
             f"partitions of unknown lag: {found.unknown_lags}; how lag is "
             "spread is unknown"
         )
-    needed = found.members.needed
-    if aim is not None and needed is not None:
-        yield from _catch_up_texts(found.members.now, needed, aim)
 
 
 def _skew_text(
@@ -251,7 +266,7 @@ def _idle_texts(
     advice: MembersAdviceRecord, group: Group, options: Sequence[Option]
 ) -> Iterator[str]:
     """Yield sentences on the members that idle now and on those that always must."""
-    members, partitions = advice.now, advice.worth_having.by_count
+    members, partitions = group.num_members, advice.worth_having.by_count
     must = max(0, members - partitions)
     idle = members - len(np.unique(group.owned.owner))
     could = min(idle - min((one.num_idle for one in options), default=must), idle)
@@ -261,7 +276,9 @@ def _idle_texts(
         yield f"{idle} of {members} members idle now; {could} could read, by {names}"
     if must:
         verb = "must idle" if options and could > 0 else "idle"
-        yield f"{must} of {members} members {verb}: there are {partitions} partitions"
+        be = "is" if partitions == 1 else "are"
+        there = f"there {be} {plural(partitions, 'partition')}"
+        yield f"{must} of {plural(members, 'member')} {verb}: {there}"
 
 
 def _held_back_texts(found: AdviceRecord, options: Sequence[Option]) -> Iterator[str]:
@@ -269,7 +286,7 @@ def _held_back_texts(found: AdviceRecord, options: Sequence[Option]) -> Iterator
     held, members = found.holds_back, found.members
     if held is None:
         return
-    readers = max(1, min(members.now, members.worth_having.by_count))
+    readers = max(1, min(members.now or 0, members.worth_having.by_count))
     least = min((one.busiest for one in options), default=0.0)
     # Where any assignment leaves a member more lag than this partition has, the
     # partition does not decide the time to catch up.
@@ -284,14 +301,15 @@ def _held_back_texts(found: AdviceRecord, options: Sequence[Option]) -> Iterator
 
 def _fewer_texts(members: MembersAdviceRecord) -> Iterator[str]:
     worth = members.worth_having
-    if worth.by_lag is not None and worth.by_lag < min(members.now, worth.by_count):
+    now = members.now or 0
+    if worth.by_lag is not None and worth.by_lag < min(now, worth.by_count):
         yield (
-            f"{worth.by_lag} members would catch up as soon as {members.now}, if lag "
+            f"{worth.by_lag} members would catch up as soon as {now}, if lag "
             "were spread well: the partition furthest behind decides"
         )
 
 
-def _catch_up_texts(now: int, needed: NeededRecord, aim: Aim) -> Iterator[str]:
+def _catch_up_texts(now: int | None, needed: NeededRecord, aim: Aim) -> Iterator[str]:
     aimed = f"to catch up in {aim.catch_up_s:g} s"
     if needed.num_too_heavy:
         names = ", ".join(needed.too_heavy[:3])
@@ -301,5 +319,9 @@ def _catch_up_texts(now: int, needed: NeededRecord, aim: Aim) -> Iterator[str]:
     span = f"{enough}" if least == enough else f"{least} to {enough}"
     if not enough:
         return
+    text = f"{aimed}, {span} members are needed, well assigned"
+    if now is None:
+        yield text
+        return
     word = "enough" if now >= enough else "too few" if now < least else "maybe enough"
-    yield f"{aimed}, {span} members are needed, well assigned; {now} are {word}"
+    yield f"{text}; {now} are {word}"

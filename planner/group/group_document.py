@@ -59,6 +59,21 @@ class GroupDocument:
             raise refuse(file, problems)
         return cls(record, tuple(notes))
 
+    @property
+    def num_members(self) -> int | None:
+        """Number of members; `None` where it is unknown."""
+        listed = self.record.num_members
+        if listed is None:
+            return len(self.record.members)
+        return None if listed == "unknown" else listed
+
+    @property
+    def has_owners(self) -> bool:
+        """Whether it is known which member owns which partitions."""
+        members = self.record.members
+        is_named = self.num_members == len(members)
+        return is_named and all(not member.num_owned for member in members)
+
     def to_document(self) -> dict[str, Any]:
         """Return the JSON document, without keys that the file left out."""
         return self.record.model_dump(exclude_unset=True)

@@ -40,7 +40,8 @@ class MemberRecord(Record):
     One member of the group.
 
     `owned` are the partitions that the member read until now, by topic, in the order
-    of the member; `generation` is the generation of that assignment.
+    of the member; `generation` is the generation of that assignment. `num_owned` is
+    their number where the source of the group does not name them.
     `subscription_generation` is the generation in the subscription, by default the
     same; null means that none was sent. `user_data` is any JSON value that the assignor
     of the member sends along.
@@ -55,6 +56,7 @@ class MemberRecord(Record):
     topics: list[Name] = Field(default_factory=list)
     pattern: str | None = None
     owned: dict[Name, list[Number]] | None = None
+    num_owned: Number | None = None
     generation: Generation | None = None
     subscription_generation: Generation | None = None
     user_data: JsonValue = None
@@ -67,6 +69,8 @@ class GroupRecord(Record):
     Members are listed in the order in which Kafka's sticky assignors process them,
     topics in the order in which the assignors of the server do. `type` is Kafka's type
     of the group: only classic and consumer groups have assignments to plan.
+    `num_members` is the number of members where the source of the group does not name
+    them, and "unknown" where it does not count them either.
     """
 
     format: Literal["kafka-planner/group"]
@@ -76,5 +80,6 @@ class GroupRecord(Record):
     state: str | None = None
     assignor: str | None = None
     coordinator: int | None = None
+    num_members: Number | Literal["unknown"] | None = None
     topics: list[TopicRecord]
     members: list[MemberRecord]

@@ -38,9 +38,11 @@ def summarize(document: GroupDocument, aim: Aim | None = None) -> GroupShowRecor
         state=record.state,
         assignor=record.assignor,
         coordinator=record.coordinator,
-        num_members=len(members),
+        num_members=document.num_members,
         num_partitions=group.num_partitions,
-        unowned=int(np.count_nonzero(np.equal(claims, 0))),
+        unowned=int(np.count_nonzero(np.equal(claims, 0)))
+        if document.has_owners
+        else None,
         claimed_twice=int(np.count_nonzero(claims > 1)),
         idle_members=[one.member_id for one in members if not one.partitions],
         lag=_total(lags),
@@ -63,7 +65,7 @@ def _member(document: GroupDocument, group: Group, row: int) -> ShownMemberRecor
         host=member.host,
         rack=member.rack,
         topics=[group.topics.names[t] for t in group.subscribed.of(row)],
-        partitions=len(owned),
+        partitions=member.num_owned or len(owned),
         load=float(group.partitions.weight[owned].sum()),
         lag=_sum_lags(document, row),
     )

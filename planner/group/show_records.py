@@ -77,9 +77,9 @@ class NeededRecord(Record):
 
 
 class MembersAdviceRecord(Record):
-    """Number of members: now, useful at most, and needed."""
+    """Number of members: now (null if unknown), useful at most, and needed."""
 
-    now: int
+    now: int | None
     worth_having: WorthHavingRecord
     needed: NeededRecord | None
 
@@ -105,16 +105,21 @@ class AdviceRecord(Record):
 
 
 class GroupShowRecord(Record):
-    """The document of `group show --format json`."""
+    """
+    The document of `group show --format json`.
+
+    `num_members` and `unowned` are null where the source of the group does not name the
+    members, or the partitions that they own.
+    """
 
     group_id: str
     type: str | None
     state: str | None
     assignor: str | None
     coordinator: int | None
-    num_members: int
+    num_members: int | None
     num_partitions: int
-    unowned: int
+    unowned: int | None
     claimed_twice: int
     idle_members: list[str]
     lag: int | None

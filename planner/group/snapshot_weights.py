@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from planner.group.group_document import GroupDocument, lags_of
 from planner.group.group_problems import refuse
 from planner.group.group_records import TopicRecord
 from planner.io.problems import problem
+from planner.text.format import plural
 
 if TYPE_CHECKING:
     from placement.model.cluster import ClusterState
@@ -52,6 +53,8 @@ def with_cluster(
     row_of = {name: row for row, name in enumerate(state.topics.names)}
     document = group.to_document()
     _refuse_excess_partitions(document, state, row_of)
+    if weigh_by_rate:
+        _refuse_another_cluster(document, row_of)
     notes = [note for note in group.notes if "--snapshot" not in note]
     _add_topics(document, state)
     for topic in document["topics"]:
@@ -59,8 +62,12 @@ def with_cluster(
             _add_topic(topic, state, row_of[topic["name"]])
             if weigh_by_rate:
                 topic["weights"] = _rates(topic["name"], state, row_of[topic["name"]])
-        else:
-            notes.append(f"the snapshot has no topic {topic['name']}")
+            continue
+        rest = ""
+        if weigh_by_rate and topic["partitions"]:
+            topic["weights"] = [0.0] * topic["partitions"]
+            rest = ": its partitions weigh nothing"
+        notes.append(f"the snapshot has no topic {topic['name']}{rest}")
     return GroupDocument.from_document(document, notes=notes)
 
 
@@ -82,6 +89,17 @@ def _refuse_excess_partitions(
         and topic["partitions"] > there[row_of[topic["name"]]]
     ]
     raise_problems("the group and the snapshot contradict each other", found)
+
+
+def _refuse_another_cluster(
+    document: dict[str, Any], row_of: Mapping[str, int]
+) -> None:
+    """Refuse a group of which the cluster has no topic, and so no rates."""
+    names = [topic["name"] for topic in document["topics"] if topic["partitions"]]
+    if names and row_of.keys().isdisjoint(names):
+        rule = "the snapshot has none of these topics, and so no bytes in to weigh by"
+        remedy = "give a snapshot of the cluster of the group, or weigh by lag"
+        raise refuse(_FILE, [problem(_FILE, "topics", ", ".join(names), rule, remedy)])
 
 
 def _add_topics(document: dict[str, Any], state: "ClusterState") -> None:
@@ -177,13 +195,28 @@ def with_table_weights(group: GroupDocument, text: str, file: str) -> GroupDocum
             value = ",".join(cells)
             problems.append(problem(file, f"line {line}", value, rule, remedy))
             continue
-        seen.add((cells[0], int(cells[1])))
-        weights[cells[0]][int(cells[1])] = float(cells[2])
+        name, number = cells[0].strip(), int(cells[1])
+        seen.add((name, number))
+        weights[name][number] = float(cells[2])
+    if not seen and not problems:
+        rule, remedy = "must have at least one line", "write topic,partition,weight"
+        problems.append(problem(file, "", None, rule, remedy))
     raise_problems(f"{file} is not a table of weights", problems)
     document = group.to_document()
     for topic in document["topics"]:
         topic["weights"] = weights[topic["name"]]
-    return GroupDocument.from_document(document, notes=group.notes)
+    return GroupDocument.from_document(
+        document, notes=[*group.notes, *_unnamed(weights, len(seen), file)]
+    )
+
+
+def _unnamed(
+    weights: Mapping[str, Sequence[float]], num_named: int, file: str
+) -> Iterator[str]:
+    """Yield a note on the partitions that no line of a table names."""
+    if rest := sum(map(len, weights.values())) - num_named:
+        verb = "weighs" if rest == 1 else "weigh"
+        yield f"{plural(rest, 'partition')} without a line in {file} {verb} nothing"
 
 
 _HEADINGS = ["topic", "partition", "weight"]

@@ -144,6 +144,8 @@ def _compacted(growth: KeyGrowth, facts: TopicFacts) -> CompactedRecord:
     stale = 0 if facts.is_compacted is False else len(growth.moved_rows)
     if facts.is_compacted is False:
         message = "the topic is not compacted"
+    elif not growth.num_keys:
+        message = "no key decides a partition, so that none moves"
     else:
         scope = "" if facts.is_compacted else "if the topic is compacted: "
         message = (
@@ -155,6 +157,8 @@ def _compacted(growth: KeyGrowth, facts: TopicFacts) -> CompactedRecord:
 
 
 def _ways_around(growth: KeyGrowth) -> list[WayAroundRecord]:
+    if not growth.num_keys:
+        return []
     old, new = growth.options.old, growth.options.new
     multiple = growth.smallest_multiple
     ways = []

@@ -134,6 +134,12 @@ def serialize(column: pa.Array, key_type: str, encoding: str = UTF_8) -> pa.Arra
     return _by_text(texts, key_type, encoding)
 
 
+def is_key_type(kind: pa.DataType) -> bool:
+    """Return whether a column of this type may be keys: text, integers or bytes."""
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(is_text or pa.types.is_integer(kind) or is_binary(kind))
+
+
 def is_binary(kind: pa.DataType) -> bool:
     """Return whether a column of this type holds bytes."""
     return bool(

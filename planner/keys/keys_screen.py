@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from planner.text.format import bytes_text, labelled, percent_text, plural
+from planner.text.format import bytes_text, labelled, percent_text
 from planner.text.table import Column, table_lines
 
 MOST_ROWS = 60
@@ -27,11 +27,18 @@ def skew_screen(document: Mapping[str, Any]) -> list[str]:
 
 
 def _sample_lines(sample: Mapping[str, Any], partitioner: str) -> Iterator[str]:
-    counts = f"{sample['records']:,} records, {sample['keys']:,} keys"
+    records, keys = sample["records"], sample["keys"]
+    counts = f"{_counted(records, 'record')}, {_counted(keys, 'key')}"
     yield from labelled("Sample", f"{sample['source']}: {counts}")
     if sample["null_keys"]:
-        yield from labelled("", f"{sample['null_keys']:,} records without a key")
+        keyless = _counted(sample["null_keys"], "record")
+        yield from labelled("", f"{keyless} without a key")
     yield from labelled("Placed by", partitioner)
+
+
+def _counted(count: int, noun: str) -> str:
+    """Return a count, which may be large, with its noun."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _skew_text(document: Mapping[str, Any]) -> str:
@@ -142,7 +149,8 @@ def _compared_lines(
         yield from labelled("Compared", f"{partitioner} with {name}")
         yield from labelled(
             "Apart",
-            f"{plural(other['keys_apart'], 'key')}, {other['records_apart']:,} records "
+            f"{_counted(other['keys_apart'], 'key')}, "
+            f"{_counted(other['records_apart'], 'record')} "
             f"({percent_text(other['share_apart'])}): their order is lost if clients "
             "of both write to the topic",
         )
@@ -187,9 +195,9 @@ def _moved_text(document: Mapping[str, Any]) -> str:
     if share is None:
         return "no key decides a partition"
     return (
-        f"{plural(document['keys_moved'], 'key')} ({percent_text(share)}; by theory "
+        f"{_counted(document['keys_moved'], 'key')} ({percent_text(share)}; by theory "
         f"{percent_text(document['expected_moved_share'])}), with "
-        f"{document['records_moved']:,} records "
+        f"{_counted(document['records_moved'], 'record')} "
         f"({percent_text(document['records_moved_share'])})"
     )
 
@@ -220,6 +228,8 @@ def _moved_lines(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         (_key(e["key"]), f"{e['records']:,}", str(e["before"]), _partition(e["after"]))
         for e in examples
     ]
+    if not rows:
+        return
     columns = [Column("MOVED KEY", most=40, cut="middle", is_flexible=True)]
     headings = _numbers("RECORDS", "BEFORE", "AFTER")
     yield from table_lines([*columns, *headings], rows)

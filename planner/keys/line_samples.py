@@ -1,10 +1,13 @@
 """Samples of a line per record: text, JSON lines, and Kafka's console consumer."""
 
+import codecs
 import gzip
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 
@@ -22,6 +25,11 @@ from planner.keys.sample_rows import (
 )
 
 LINES_PER_BATCH = 1_000_000
+STANDARD_INPUT = Path("/dev/stdin")
+_GZIP = b"\x1f\x8b"
+_HEAD = 64
+_LOOKED_AT = 1000
+_COUNTED = re.compile(rb"Processed a total of \d+ messages?")
 # Fields that the console consumer prints before the key, if it is asked to.
 _BEFORE_KEY = re.compile(
     r"(?:CreateTime|LogAppendTime|NoTimestampType|Offset|Delivery|Epoch):-?\d*"
@@ -32,15 +40,66 @@ _CONSOLE_NULL = "null"
 _KINDS = {str: "text", int: "a number", bool: "true or false", float: "a fraction"}
 
 
-def open_lines(path: Path) -> BinaryIO | gzip.GzipFile:
-    """Open a file of lines, gzipped or not."""
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+@contextmanager
+def open_lines(
+    path: Path, *, is_text: bool = True
+) -> Iterator[BufferedReader | gzip.GzipFile]:
+    """
+    Open a file of lines, gzipped or not, behind its byte order mark.
+
+    Parameters
+    ----------
+    path
+        The file, or ``-`` for standard input.
+    is_text
+        Whether the lines are text; else all bytes are data.
+
+    Raises
+    ------
+    BadInputError
+        If the text is UTF-16.
+    """
+    with ExitStack() as stack:
+        named = STANDARD_INPUT if str(path) == "-" else path
+        opened = stack.enter_context(named.open("rb"))
+        file: BufferedReader | gzip.GzipFile = opened
+        if path.suffix == ".gz" or opened.peek(2).startswith(_GZIP):
+            file = stack.enter_context(gzip.GzipFile(fileobj=opened))
+        if is_text:
+            _skip_mark(file, str(path))
+        yield file
 
 
-def batches_of_lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
+def _skip_mark(file: BufferedReader | gzip.GzipFile, name: str) -> None:
+    """Skip the byte order mark of UTF-8; refuse UTF-16."""
+    head = file.peek(_HEAD)[:_HEAD]
+    if head.startswith(codecs.BOM_UTF8):
+        file.read(len(codecs.BOM_UTF8))
+    elif _is_utf16(head):
+        rule = "the sample is UTF-16, and must be UTF-8"
+        remedy = "save it as UTF-8; in PowerShell: … | Out-File -Encoding utf8 FILE"
+        msg = f"the sample {name} cannot be read"
+        raise BadInputError(msg, [problem(name, "", None, rule, remedy)])
+
+
+def _is_utf16(head: bytes) -> bool:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return True
+    # Without a mark: in ASCII text either byte of each character is 0.
+    pairs = head[: len(head) // 2 * 2]
+    halves = (pairs[::2], pairs[1::2])
+    return any(
+        len(zeros) > 1 and not zeros.strip(b"\0") and b"\0" not in others
+        for zeros, others in (halves, halves[::-1])
+    )
+
+
+def batches_of_lines(
+    path: Path, *, is_text: bool = True
+) -> Iterator[tuple[int, list[bytes]]]:
     """Yield the number of the first line, and lines without their ends."""
     first = 1
-    with open_lines(path) as file:
+    with open_lines(path, is_text=is_text) as file:
         while lines := file.readlines(LINES_PER_BATCH * 16):
             yield first, [line.rstrip(b"\n").removesuffix(b"\r") for line in lines]
             first += len(lines)
@@ -50,12 +109,37 @@ def read_text(
     path: Path, options: SampleOptions, problems: SampleProblems
 ) -> Iterator[SampleRows]:
     """Yield a key per line; an empty line is an empty key."""
-    for first, lines in batches_of_lines(path):
+    is_text = options.key_type != "bytes"
+    for first, lines in batches_of_lines(path, is_text=is_text):
         raw = pa.array(lines, pa.large_binary())
-        if options.key_type == "bytes":
+        if first == 1 and is_text and options.sample_format is None:
+            problems.notes += _other_formats(lines[:_LOOKED_AT], options.key_column)
+        if not is_text:
             yield SampleRows(keys=raw, first=first)
             continue
         yield SampleRows(keys=_texts(raw, first, problems), first=first)
+
+
+def _other_formats(lines: Sequence[bytes], column: str) -> Iterator[str]:
+    """Yield a note if lines look as if they were more than a key."""
+    filled = [line.strip() for line in lines if line.strip()]
+    if not filled:
+        return
+    names = filled[0].decode(errors="replace").split(",")
+    if all(b"\t" in line for line in filled):
+        what, form = "keys and values of kafka-console-consumer", "console"
+    elif all(
+        line[:1] == b"{" and line[-1:] == b"}" and b":" in line for line in filled
+    ):
+        what, form = "objects of JSON with a field of the key", "json"
+    elif len(names) > 1 and column in names:
+        what, form = "rows of CSV below the names of its columns", "csv"
+    else:
+        return
+    yield (
+        f"each line is taken as a key: if the lines are {what}, give "
+        f"--sample-format {form}, else --sample-format text"
+    )
 
 
 def _texts(raw: pa.Array, first: int, problems: SampleProblems) -> pa.Array:
@@ -94,6 +178,7 @@ def read_console(
         parsed = [
             _console_fields(line, first + row, problems)
             for row, line in enumerate(lines)
+            if not _COUNTED.fullmatch(line)
         ]
         found = [each for each in parsed if each is not None]
         problems.raise_all()
@@ -152,8 +237,13 @@ def _parsed(line: bytes, number: int, problems: SampleProblems) -> Any:  # noqa:
     if text is None:
         return None
     try:
-        return parse_json(text.removeprefix("\ufeff"))
+        return parse_json(text)
     except JsonTextError as error:
+        if text.strip() in {"{", "["}:
+            rule = "each line must be one JSON value"
+            remedy = "write each value on a line of its own: jq -c . FILE"
+            problems.add(f"line {number}", text.strip(), rule, remedy)
+            problems.raise_all()
         problems.add(f"line {number}", text[:60], error.rule)
         return None
 
@@ -164,8 +254,8 @@ def _json_rows(
     keys = []
     for number, value in values:
         if isinstance(value, dict) and options.key_column not in value:
-            place = f"{problems.file}: line {number}"
-            raise no_column(place, options.key_column, value)
+            place = f"line {number}"
+            raise no_column(problems.file, options.key_column, value, place=place)
         keys.append(value[options.key_column] if isinstance(value, dict) else value)
     column = _json_keys(keys, [number for number, _ in values], options, problems)
     objects = [value if isinstance(value, dict) else {} for _, value in values]
@@ -232,7 +322,7 @@ def _json_keys(
             f"line {number}",
             key,
             _kind_rule(first),
-            "give keys of one type, text or numbers",
+            _kind_remedy(key),
         )
     problems.raise_all()
     if first is int and options.key_type is None:
@@ -261,6 +351,14 @@ def _kind_rule(first: type) -> str:
     if first in {str, int}:
         return f"mixes types of keys: the first key is {_KINDS[first]}"
     return "a key must be text, a whole number or null"
+
+
+def _kind_remedy(key: object) -> str:
+    if isinstance(key, list):
+        return "write each value of a list on a line of its own: jq -c '.[]' FILE"
+    if isinstance(key, dict):
+        return "give the bytes that producers send, as base64 with --key-type base64"
+    return "give keys of one type, text or numbers"
 
 
 def untyped_numbers(file: str) -> BadInputError:

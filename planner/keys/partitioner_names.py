@@ -8,7 +8,7 @@ from assignment.partitioners.user_partitioner import UserPartitioner
 from planner.errors import BadInputError
 from planner.io.problems import problem
 from planner.io.user_objects import load_object, make_object
-from planner.text.suggest import near
+from planner.text.suggest import near, of_java_class
 
 
 def named_partitioner(name: str, *, batch_bytes: int = BATCH_BYTES) -> Partitioner:
@@ -34,7 +34,7 @@ def named_partitioner(name: str, *, batch_bytes: int = BATCH_BYTES) -> Partition
         return find_partitioner(name, batch_bytes=batch_bytes)
     except KeyError:
         rule = f"must be one of {', '.join(NAMES)}, or package.module:Class"
-        _refuse(name, rule, near(name, NAMES))
+        _refuse(name, rule, near(of_java_class(name), NAMES))
 
 
 def _load(name: str) -> UserPartitioner:

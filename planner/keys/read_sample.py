@@ -58,7 +58,7 @@ def sample_rows(
     BadInputError
         If the file cannot be read.
     """
-    if not path.exists():
+    if str(path) != "-" and not path.exists():
         found = problem(str(path), "", None, "there is no such file")
         msg = f"the sample {path} cannot be read"
         raise BadInputError(msg, [found])
@@ -159,7 +159,7 @@ class SampleBuilder:
             num_partitions=num_partitions,
             key_type=self.options.key_type or self._natural_type,
             prefix_bytes=len(prefix),
-            notes=tuple(notes),
+            notes=(*self.problems.notes, *notes),
         )
 
     def _record_sizes(self, keys: KeyColumn, key_idx: Any) -> Any:  # noqa: ANN401 - numpy

@@ -62,7 +62,7 @@ class SampleRows:
 @dataclass(slots=True)
 class SampleProblems:
     """
-    Problems of a sample, all of them up to a limit.
+    Problems of a sample, all of them up to a limit, and notes on its format.
 
     Parameters
     ----------
@@ -72,6 +72,7 @@ class SampleProblems:
 
     file: str
     found: list[InputProblem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def add(self, place: str, value: Any, rule: str, remedy: str = "") -> None:  # noqa: ANN401 - any value
         """
@@ -100,18 +101,32 @@ class SampleProblems:
             raise refuse_all(msg, self.found)
 
 
-def no_column(file: str, column: str, present: Iterable[str]) -> BadInputError:
+def no_column(
+    file: str, column: str, present: Iterable[str], *, place: str = ""
+) -> BadInputError:
     """Return the error for a sample without the column of keys."""
-    listed = ", ".join(present) or "none"
+    names = list(present)
     found = problem(
         file,
-        "",
+        place,
         column,
-        f"has no column {column}; its columns are: {listed}",
-        "name the column of the key with --key-column",
+        f"has no column {column}; its columns are: {', '.join(names) or 'none'}",
+        _column_remedy(column, names),
     )
     msg = f"the sample {file} has no keys"
     return BadInputError(msg, [found])
+
+
+def _column_remedy(column: str, names: Sequence[str]) -> str:
+    same = [name for name in names if name.casefold() == column.casefold()]
+    if same:
+        return f"did you mean {same[0]}? Then give --key-column {same[0]}"
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        return "separate the columns by commas"
+    return (
+        "name the column of the key with --key-column; a CSV file needs the names of "
+        "its columns in its first line"
+    )
 
 
 def check_topics(

@@ -1,7 +1,9 @@
 """Samples in tables: CSV and Parquet, read in batches."""
 
 import csv
-from collections.abc import Callable, Iterator
+import gzip
+from collections.abc import Callable, Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pyarrow as pa
 from placement.array_types import IntArray
 from planner.errors import BadInputError
 from planner.io.problems import first_line, problem
-from planner.keys.key_types import is_binary
+from planner.keys.key_types import is_key_type
 from planner.keys.line_samples import open_lines, untyped_numbers
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import (
@@ -35,56 +37,68 @@ def read_csv(
     """Yield the rows of a CSV file; an empty unquoted cell is a null key."""
     import pyarrow.csv as arrow_csv
 
-    columns = _header(path, problems)
-    if options.key_column not in columns:
-        raise no_column(problems.file, options.key_column, columns)
-    types = {options.key_column: pa.large_string(), **_TYPES}
-    convert = arrow_csv.ConvertOptions(
+    first = 2
+    try:
+        with open_lines(path) as file:
+            columns = _header(file, problems)
+            if options.key_column not in columns:
+                raise no_column(problems.file, options.key_column, columns)
+            if not file.peek(1):
+                return
+            with arrow_csv.open_csv(
+                file,
+                read_options=arrow_csv.ReadOptions(column_names=columns),
+                convert_options=_conversion(columns, options.key_column),
+            ) as reader:
+                for batch in reader:
+                    rows = _rows(pa.table(batch), options, first, "line")
+                    yield _checked(rows, batch, options, problems)
+                    first += batch.num_rows
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+        raise _unreadable(path, problems, error) from error
+
+
+def _conversion(columns: Sequence[str], key_column: str) -> Any:  # noqa: ANN401 - Arrow
+    """Return the conversion of cells: keys are text, whatever they look like."""
+    import pyarrow.csv as arrow_csv
+
+    types = {key_column: pa.large_string(), **_TYPES}
+    return arrow_csv.ConvertOptions(
         include_columns=[name for name in types if name in columns],
         column_types=types,
         strings_can_be_null=True,
         quoted_strings_can_be_null=False,
         null_values=[""],
     )
-    first = 2
-    try:
-        with (
-            open_lines(path) as file,
-            arrow_csv.open_csv(file, convert_options=convert) as reader,
-        ):
-            for batch in reader:
-                rows = _rows(pa.table(batch), options, first, "line")
-                yield _checked(rows, batch, options, problems)
-                first += batch.num_rows
-    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        raise _unreadable(path, problems, error) from error
 
 
-def _header(path: Path, problems: SampleProblems) -> list[str]:
-    with open_lines(path) as file:
-        line = file.readline()
+def _header(
+    file: BufferedReader | gzip.GzipFile, problems: SampleProblems
+) -> list[str]:
+    """Read the names of the columns; the file is behind them afterwards."""
+    line = file.readline()
+    while line.count(b'"') % 2 and (more := file.readline()):
+        line += more
     try:
-        text = line.decode("utf-8-sig").rstrip("\r\n")
+        text = line.decode().rstrip("\r\n")
     except UnicodeDecodeError:
         problems.add("line 1", line[:20].hex(), "must be UTF-8")
         problems.raise_all()
         raise
-    return next(csv.reader([text]), [])
+    names = next(csv.reader([text]), [])
+    for name in dict.fromkeys(name for name in names if names.count(name) > 1):
+        problems.add("line 1", name, "two columns have this name", "rename one")
+    problems.raise_all()
+    return names
 
 
 def _unreadable(
     path: Path, problems: SampleProblems, error: Exception
 ) -> BadInputError:
     """Return the error of a CSV file, with the lines that are not UTF-8 if any."""
-    with open_lines(path) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                line.decode()
-            except UnicodeDecodeError as wrong:
-                place = f"line {number}"
-                problems.add(
-                    place, line[:20].hex(), f"is not UTF-8 at byte {wrong.start}"
-                )
+    # A pipe cannot be read again.
+    if path.is_file():
+        _add_wrong_lines(path, problems)
     if not problems.found:
         problems.add("", None, f"must be CSV: {first_line(error)}")
     try:
@@ -92,6 +106,16 @@ def _unreadable(
     except BadInputError as found:
         return found
     raise AssertionError from error
+
+
+def _add_wrong_lines(path: Path, problems: SampleProblems) -> None:
+    with open_lines(path) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as wrong:
+                rule = f"is not UTF-8 at byte {wrong.start}"
+                problems.add(f"line {number}", line[:20].hex(), rule)
 
 
 def read_parquet(
@@ -125,8 +149,7 @@ def _check_type(kind: pa.DataType, options: SampleOptions, file: str) -> None:
         kind = kind.value_type
     if pa.types.is_integer(kind) and options.key_type is None:
         raise untyped_numbers(file)
-    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    if not (is_text or is_binary(kind) or pa.types.is_integer(kind)):
+    if not is_key_type(kind):
         rule = f"keys must be text, integers or bytes, and are {kind}"
         found = problem(file, f"column {options.key_column}", None, rule)
         msg = f"the keys of {file} cannot be serialized"

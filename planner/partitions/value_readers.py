@@ -6,7 +6,7 @@ from math import isfinite, nan
 from typing import Any
 
 from planner.options.declared.option import Problems, Reader
-from planner.text.units import parse_bytes, parse_duration_ms, parse_rate
+from planner.text.units import parse_bytes, parse_duration_ms, parse_rate, rate_remedy
 
 Amount = str | float | None
 """A quantity: a text with a unit, a number in its base unit, or nothing."""
@@ -60,7 +60,11 @@ def _seconds(text: str) -> float:
     return parse_duration_ms(text) / 1000
 
 
-read_rate = partial(_read_amount, parse=parse_rate, remedy="write 50MB/s")
+def read_rate(value: str | float, problems: Problems) -> float:
+    """Return a rate above 0 in bytes/s; NaN if invalid."""
+    return _read_amount(value, problems, parse=parse_rate, remedy=rate_remedy(value))
+
+
 read_size = partial(_read_amount, parse=parse_bytes, remedy="write 500GB or 2TiB")
 read_seconds = partial(_read_amount, parse=_seconds, remedy="write 5ms, 30min or 7d")
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from planner.pasted_text.other_tools import OTHER_TOOLS
 from planner.pasted_text.wrapping import without_beginnings
 
 _HEAD = 100_000
@@ -112,10 +113,11 @@ _MARKED = (
            "which the group commands take"),
     _known("snapshot", r'"format"\s*:\s*"kafka-planner/', "a document of kafka-planner "
            "itself"),
+    *(_known("", pattern, words) for pattern, words in OTHER_TOOLS),
     _known("list_endpoints", r"^[ \t]*(?:ID\s+HOST\s+PORT|Cluster ID: )",
            "kafka-cluster list-endpoints, for --list-endpoints"),
-    _known("assignment", r'"partitions"\s*:\s*\[\s*\{[^{}]*"replicas"\s*:\s*\[',
-           "reassignment JSON, which --assignment takes"),
+    _known("assignment", r'"partitions"\s*:\s*\[\s*\{[^{}]*"replicas"\s*:\s*\['
+           r'\s*[0-9\]-]', "reassignment JSON, which --assignment takes"),
     _known("", r'\A(?![\s\S]*"replicas")[\s\S]*"partitions"\s*:\s*\[\s*\{\s*'
            r'"(?:topic|partition)"',
            f"a list of partitions without replicas: {_DESCRIBE}"),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from planner.errors import BadInputError
 from planner.io.problems import refuse_output
+from planner.io.replaced_file import replace_file
 from planner.report.charts.vega_charts import png_of, svg_of
 from planner.report.html_page import html_of
 from planner.report.pages.blocks import Page
@@ -29,7 +30,7 @@ def check_page_output(path: Path) -> None:
 
 def write_page(page: Page, path: Path) -> int:
     """
-    Write a page.
+    Write a page, in one step: an old one stands until the new one is complete.
 
     Returns
     -------
@@ -43,7 +44,8 @@ def write_page(page: Page, path: Path) -> int:
     written = html_of(page).encode()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(written)
+        # A link stays one: its target is replaced.
+        replace_file(path.resolve(), written)
     except OSError as error:
         raise _unwritable(path, error) from error
     return len(written)
@@ -67,9 +69,8 @@ def write_charts(page: Page, folder: Path) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         for picture in page.pictures:
             names += [f"{picture.name}.svg", f"{picture.name}.png"]
-            svg = folder / names[-2]
-            svg.write_text(svg_of(picture), encoding="utf-8", newline="")
-            (folder / names[-1]).write_bytes(png_of(picture))
+            replace_file(folder / names[-2], svg_of(picture).encode())
+            replace_file(folder / names[-1], png_of(picture))
     except OSError as error:
         raise _unwritable(folder, error) from error
     return names

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from placement.array_types import BoolArray, RateArray
+from placement.failures.partition_health import health_of
 from placement.model.load import RESOURCES, Resource
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore
@@ -357,11 +358,16 @@ def wrong_text(score: ClusterScore) -> str:
     """Return the violations of a score, the worst first, as text."""
     counts, full = score.placed.violations, int(score.full_log_dirs.sum())
     texts = [f"{plural(full, 'log dir')} over the disk threshold"] * (full > 0)
+    if crowded := int(score.measured.is_crowded.sum()):
+        texts.append(f"{plural(crowded, 'broker')} over max_replicas")
     texts += [
         f"{plural(counts[rule], noun)} {words}"
         for rule, (noun, words) in WRONG.items()
         if counts[rule]
     ]
+    now = health_of(score.state).counts()
+    if any(counts[rule] != now[rule] for rule in ("under_min_isr", "under_replicated")):
+        texts.append("replicas that are offline count as in sync where an ISR has them")
     return "; ".join(texts) or "nothing"
 
 

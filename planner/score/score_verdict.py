@@ -31,9 +31,25 @@ def binding_text(scored: Scored) -> str:
     threshold = most[RESOURCES[int(r)]]
     use = float(part[row, r]) * threshold
     broker = int(measured.state.brokers.ids[row])
-    if text := _full_dir_text(scored, float(part[row, r])):
+    nearest = float(part[row, r])
+    if text := _crowded_text(scored, nearest) or _full_dir_text(scored, nearest):
         return text
     return f"{RESOURCES[int(r)]} of broker {broker}: {use_text(use, threshold)}"
+
+
+def _crowded_text(scored: Scored, part: float) -> str:
+    """Return the broker furthest over `max_replicas`, if fuller than a part of it."""
+    measured = scored.score.measured
+    rows = np.nonzero(measured.is_crowded)[0]
+    if not len(rows):
+        return ""
+    replicas = as_units(measured.load)[rows, RESOURCES.index(Resource.REPLICAS)]
+    use = replicas / np.maximum(measured.state.brokers.max_replicas[rows], 1)
+    first = int(use.argmax())
+    if use[first] <= part:
+        return ""
+    broker = int(measured.state.brokers.ids[rows[first]])
+    return f"replicas of broker {broker}: {use_text(float(use[first]), 1.0)}"
 
 
 def _full_dir_text(scored: Scored, part: float) -> str:
@@ -67,7 +83,7 @@ def balance_text(score: ClusterScore) -> str:
         if least:
             return (
                 "no plan brings every broker into its bands by moving under "
-                f"{bytes_text(least, 4)}; 'plan rebalance' finds one near it"
+                f"{bytes_text(least, 4)}; see 'plan rebalance'"
             )
         return "it is not proven that bytes must move: see 'plan rebalance'"
     return "every broker is in its bands"
@@ -77,25 +93,41 @@ def next_words(score: ClusterScore, path: Path) -> list[str]:
     """Return the words of the command that helps most."""
     if _waits_for_brokers(score):
         return ["kafka-planner", "status", str(path)]
-    if operation := _helpful_plan(score):
-        return ["kafka-planner", "plan", operation, str(path), "-o", "plan"]
-    is_over = score.placed.violations["over_capacity"] > 0
-    return ["kafka-planner", "size" if is_over else "failures", str(path)]
+    if goal := _next_goal(score):
+        return ["kafka-planner", "plan", goal, str(path), "-o", "plan"]
+    if _is_too_full(score):
+        return ["kafka-planner", "size", str(path)]
+    return ["kafka-planner", "failures", str(path)]
 
 
-def _helpful_plan(score: ClusterScore) -> str | None:
-    """Return the operation of the plan that helps most; `None` if none does."""
-    is_over = score.placed.violations["over_capacity"] > 0
-    is_uneven = any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES)
+def _next_goal(score: ClusterScore) -> str | None:
+    """Return the goal of the plan that helps most; `None` if none helps."""
+    wrong = score.placed.violations
     if _can_be_fixed(score):
         return "fix"
     if score.hot_spots and score.hot_spots[0].would_leaders_do:
         return "leaders"
-    if score.full_log_dirs.any() and not is_over:
+    if score.full_log_dirs.any() and not wrong["over_capacity"]:
         return "log-dirs"
-    if is_uneven or (is_over and not _is_too_small(score)):
+    is_wrong = wrong["over_capacity"] or score.measured.is_crowded.any()
+    is_wrong |= any(score.placed.resources[r].brokers_out_of_band for r in RESOURCES)
+    if is_wrong and not _is_too_full(score):
         return "rebalance"
     return None
+
+
+def _is_too_full(score: ClusterScore) -> bool:
+    """Return whether a load is more than all brokers together may carry."""
+    measured = score.measured
+    holds = measured.shares.members.holds
+    most = measured.limit.copy()
+    counted = measured.state.brokers.max_replicas
+    most[:, RESOURCES.index(Resource.REPLICAS)] = np.where(
+        counted >= 0, counted, np.inf
+    )
+    limit = most[holds].sum(axis=0)
+    is_given = np.isfinite(limit) & (limit > 0)
+    return bool((is_given & (as_units(measured.load)[holds].sum(axis=0) > limit)).any())
 
 
 def _waits_for_brokers(score: ClusterScore) -> bool:
@@ -103,18 +135,6 @@ def _waits_for_brokers(score: ClusterScore) -> bool:
     brokers, replicas = score.state.brokers, score.state.replicas
     may_return = ~brokers.is_live & np.not_equal(brokers.state, BrokerState.DEAD)
     return bool(may_return[replicas.broker_idx].any())
-
-
-def _is_too_small(score: ClusterScore) -> bool:
-    """Return whether the load of a resource exceeds the thresholds of all brokers."""
-    measured = score.measured
-    load, limit = as_units(measured.load), measured.limit
-    for r in range(len(RESOURCES)):
-        held = measured.shares.members.of(r) & measured.state.brokers.is_live
-        # Limits that are not known are infinite.
-        if measured.is_over[:, r].any() and load[held, r].sum() > limit[held, r].sum():
-            return True
-    return False
 
 
 def _can_be_fixed(score: ClusterScore) -> bool:

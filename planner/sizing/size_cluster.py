@@ -22,6 +22,7 @@ from placement.sizing.cluster_size import (
     SizingTask,
     fewest_like,
 )
+from placement.sizing.repaired_cluster import repaired
 from planner.errors import raise_problems
 from planner.failures.failure_request import election_rules
 from planner.io.problems import problem
@@ -38,7 +39,11 @@ from planner.what_if.play_scenarios import (
     WhatIfRequest,
     read_options,
 )
-from planner.what_if.scenarios_file import ScenariosFile, read_scenarios
+from planner.what_if.scenarios_file import (
+    ScenariosFile,
+    read_scenarios,
+    refuse_no_brokers,
+)
 from planner.what_if.topic_growth import Rates
 
 SURVIVES = ("broker", "rack")
@@ -176,6 +181,7 @@ def size(
         If any option is invalid; names every problem.
     """
     state = snapshot.to_state()
+    refuse_no_brokers(state)
     options = read_options(
         WhatIfRequest(
             capacity_threshold=request.capacity_threshold,
@@ -272,6 +278,7 @@ def _of_scenario(
 def _task(
     variant: Variant, request: SizeRequest, options: WhatIfOptions, context: Context
 ) -> SizingTask:
+    variant = repaired(variant)
     state = variant.state
     live = state.brokers.is_live
     stays = live & ~np.isin(state.brokers.ids, sorted(variant.leaving))

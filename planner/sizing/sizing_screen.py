@@ -107,7 +107,8 @@ def _racks_text(answer: SizeAnswer, counts: list[int]) -> str:
     racks = answer.task.racks
     if not racks:
         return ""
-    return f" ({'+'.join(map(str, counts))} in racks {', '.join(racks)})"
+    noun = "rack" if len(racks) == 1 else "racks"
+    return f" ({'+'.join(map(str, counts))} in {noun} {', '.join(racks)})"
 
 
 def _why_none(answer: SizeAnswer) -> str:
@@ -170,17 +171,33 @@ def today_text(answer: SizeAnswer) -> str:
     """Return the surplus or lack of brokers today, and the headroom, as text."""
     sizing = answer.sizing
     parts = []
+    lacks_places = _lacks_places(answer)
     if sizing.bound is not None and sizing.shown is not None:
-        parts.append(_too_many(answer.today, sizing.brokers))
+        rebuilt = ""
+        if lacks_places and sizing.bound.lost:
+            lost = sizing.bound.lost
+            rebuilt = f" to rebuild every replica elsewhere after the loss of a {lost}"
+        parts.append(_too_many(answer.today, sizing.brokers) + rebuilt)
     factor = headroom(sizing)
     if factor is not None:
         need = sizing.today[0]
         lost = f" and the loss of a {need.lost}" if need.lost else ""
+        alone = "by loads alone " if lacks_places else ""
         parts.append(
-            f"these brokers carry at most {factor:.2f} times this load{lost}: "
+            f"{alone}these brokers carry at most {factor:.2f} times this load{lost}: "
             f"{need.resource}{_unknown_text(answer)}"
         )
     return "; ".join(parts) or "no capacity is known"
+
+
+def _lacks_places(answer: SizeAnswer) -> bool:
+    """Return whether today's brokers are too few for replicas, whatever the load."""
+    bound = answer.sizing.bound
+    return (
+        bound is not None
+        and bound.kind == "replication-factor"
+        and answer.today < bound.brokers
+    )
 
 
 def _unknown_text(answer: SizeAnswer) -> str:
@@ -231,8 +248,19 @@ def survival_texts(answer: SizeAnswer) -> Iterator[str]:
         if verdict.answer is False:
             yield (
                 f"without {kind} {verdict.hardest}, {verdict.reason}: no number of "
-                "brokers helps, a higher replication factor may"
+                f"brokers helps, {_helping_text(kind, verdict.reason)} may"
             )
+
+
+def _helping_text(kind: DomainKind, reason: str) -> str:
+    """Return what helps where more brokers do not, as text."""
+    helps = ["a higher replication factor"]
+    if "min ISR" in reason:
+        helps.append("a lower min.insync.replicas")
+        # A single replica is lost with its rack, however many racks there are.
+        helps += ["more racks"] * (kind is DomainKind.RACK)
+    *others, last = helps
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def lasting_texts(lasting: Lasting) -> Iterator[str]:
@@ -248,9 +276,11 @@ def lasting_texts(lasting: Lasting) -> Iterator[str]:
     else:
         yield "as it is over ten years"
     limit = f", then {need_text(lasting.limit)}" if lasting.limit is not None else ""
+    most = f"; proven: at most {days_text(lasting.most_days)}{limit}"
+    is_bounded = np.isfinite(lasting.most_days)
     yield (
-        f"rebalanced {days_text(lasting.shown_days)}, shown by a plan; proven: at most "
-        f"{days_text(lasting.most_days)}{limit}"
+        f"rebalanced {days_text(lasting.shown_days)}, shown by a plan"
+        f"{most if is_bounded else ''}"
     )
     stands = days_text(lasting.stands_days)
     yield (

@@ -31,8 +31,8 @@ def min_isr_texts(status: Status) -> list[str]:
     topics = status.state.topics
     return [
         f"{topics.names[topic]}: {MIN_ISR} is {topics.min_insync_replicas[topic]}, and "
-        f"a partition has {plural(factor, 'replica')}: Kafka refuses acks=all even if "
-        "all are in sync"
+        f"a partition has {plural(factor, 'replica')}: before 3.7 Kafka refuses "
+        "acks=all even if all are in sync; later it is content with the fewer"
         for topic, factor in out_of_reach(status).items()
     ]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.model.cluster import Brokers, BrokerState, ClusterState
+from placement.model.cluster import ABSENT, Brokers, BrokerState, ClusterState
 from placement.status import Leaderless, Rescue
 from planner.kafka_commands import ANY_SERVER
 from planner.status.find_status import Status
@@ -95,15 +95,19 @@ def broker_advice(status: Status, address: Address) -> list[Advice]:
     lost = f" --lost {ids_text(gone)}" if gone else ""
     start = f"start {brokers_text(ids)}"
     advice: list[Advice] = [(f"{start}, if the cluster is to have it", None)]
+    if found.replicas_on[found.broker_idx].any() and not _have_copies(status):
+        return [(f"{start}: no live broker has a full copy of what is there", None)]
     if found.replicas_on[found.broker_idx].any():
+        first, added = _brokers_missing(status)
         advice = [
             (f"{start}: replicas there catch up by themselves", None),
             (
-                "or treat it as gone, and copy what it held from the replicas left",
+                f"or {first}treat it as gone, and copy what it held from the replicas "
+                "left",
                 f"kafka-planner plan fix {snap}{lost} -o plan",
             ),
             (
-                "or take it out of the cluster for good",
+                f"or{added} take it out of the cluster for good",
                 f"kafka-planner plan remove-brokers {snap} --broker-list {listed} "
                 "-o plan",
             ),
@@ -116,6 +120,30 @@ def broker_advice(status: Status, address: Address) -> list[Advice]:
         for broker in gone[:1]
     ]
     return advice
+
+
+def _have_copies(status: Status) -> bool:
+    """Return whether something on the brokers that are down has a copy elsewhere."""
+    state = status.state
+    is_down = np.isin(state.replicas.broker_idx, status.troubles.broker_idx)
+    return bool(state.has_source[state.replicas.partition_idx[is_down]].any())
+
+
+def _brokers_missing(status: Status) -> tuple[str, str]:
+    """Return texts on the brokers that rebuilding lacks; empty where none lacks."""
+    state = status.state
+    is_down = np.isin(state.replicas.broker_idx, status.troubles.broker_idx)
+    rows = state.replicas.partition_idx[is_down]
+    need = int(state.replication_factor[rows].max(initial=0))
+    live = int(state.brokers.is_live.sum())
+    if need <= live:
+        return "", ""
+    lacking = plural(need - live, "broker")
+    first = (
+        f"add {lacking} first (partitions there need {need}, and {live} {_are(live)} "
+        "live); then "
+    )
+    return first, f", with {lacking} added,"
 
 
 def log_dir_text(status: Status, d: int) -> str:
@@ -200,7 +228,7 @@ def rescue_text(status: Status, one: Leaderless) -> str:
     several = f"one of {some}" if len(one.brokers) > 1 else some
     return {
         Rescue.ELECTION: f"{several} has every committed record: the controller elects "
-        "it by itself; a clean election loses nothing",
+        f"it by itself; a clean election loses nothing{_doubt(status, one)}",
         Rescue.START: f"start {some} (or bring back the log dir): {_trust_text(one)}",
         Rescue.LAST_LEADER: f"start {several}: the last known leader; no other replica "
         "is known to have as many records",
@@ -208,6 +236,20 @@ def rescue_text(status: Status, one: Leaderless) -> str:
         "unclean election brings it back",
         Rescue.ANY: f"start {several}: which of them had every record is unknown",
     }[rescue]
+
+
+def _doubt(status: Status, one: Leaderless) -> str:
+    """Return what else may be the cause, where no log dir has the replica."""
+    state = status.state
+    rows = np.arange(*state.replicas.start[one.partition_idx :][:2])
+    ids = state.brokers.ids[state.replicas.broker_idx[rows]]
+    is_unseen = np.equal(state.replicas.log_dir_idx[rows], ABSENT)
+    if not (np.isin(ids, one.brokers) & is_unseen).any():
+        return ""
+    return (
+        ". If it stays so, the log dir of the replica has failed "
+        "(kafka-log-dirs.sh --describe): repair it"
+    )
 
 
 def _trust_text(one: Leaderless) -> str:

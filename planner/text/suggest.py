@@ -34,3 +34,19 @@ def near(name: object, known: Iterable[object], otherwise: str = "") -> str:
     shown = ", ".join(names[:MOST_NAMED])
     more = len(names) - MOST_NAMED
     return f"there are: {shown or 'none'}" + (f" and {more} more" if more > 0 else "")
+
+
+def of_java_class(name: str) -> str:
+    """
+    Return the role of a class of Kafka's clients, or of its broker, by its Java name.
+
+    Examples
+    --------
+    >>> of_java_class("org.apache.kafka.clients.consumer.CooperativeStickyAssignor")
+    'CooperativeSticky'
+    >>> of_java_class("org.apache.kafka.coordinator.group.assignor.RangeAssignor")
+    'server-Range'
+    """
+    package, _, last = name.rpartition(".")
+    role = last.removesuffix("Assignor").removesuffix("Partitioner") or last
+    return f"server-{role}" if ".coordinator." in package else role

@@ -4,6 +4,9 @@ import re
 from math import isfinite
 
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?(?:[eE]\+?\d+)?)\s*([kKMGTPE]?)(i?)([Bb]?)\s*")
+_BITS = re.compile(
+    r"\s*(\d+(?:\.\d+)?)\s*([kKMGTPE]?)(i?)(?:b|[Bb]its?)(?:ps|/s)?\s*", re.ASCII
+)
 _POWERS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
 MOST_BYTES = 2**62
 _UNIT_MS = {
@@ -66,6 +69,35 @@ def parse_rate(text: str) -> int:
     except ValueError as error:
         msg = "must be bytes per second, such as 50MB/s"
         raise ValueError(msg) from error
+
+
+def rate_remedy(text: object) -> str:
+    """
+    Return how to write a rate that `parse_rate` refuses; one in bits in bytes.
+
+    Examples
+    --------
+    >>> rate_remedy("720Mbit/s"), rate_remedy("1 Gbps"), rate_remedy("fast")
+    ('720Mbit/s is 90MB/s', '1 Gbps is 125MB/s', 'write 50MB/s')
+    """
+    match = _BITS.fullmatch(str(text))
+    if match is None or (match[3] and not match[2]):
+        return "write 50MB/s"
+    base = 1024.0 if match[3] else 1000.0
+    value = float(match[1]) * base ** _POWERS[match[2]] / 8
+    unit = next(
+        (name for name in ("TB", "GB", "MB", "kB") if _is_short(value, name)), "B"
+    )
+    return f"{str(text).strip()} is {value / _size_of(unit):.12g}{unit}/s"
+
+
+def _size_of(unit: str) -> float:
+    return 1000.0 ** _POWERS[unit[:-1]]
+
+
+def _is_short(value: float, unit: str) -> bool:
+    """Return whether a value is short in a unit: at least 1, with few digits."""
+    return value >= _size_of(unit) and (value / _size_of(unit) * 1000).is_integer()
 
 
 def parse_duration_ms(text: str) -> float:

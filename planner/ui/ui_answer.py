@@ -73,11 +73,14 @@ class PlanAnswer:
         Label and text of each line that the screen of a plan has, too.
     proofs
         Subject, value, lower bound, gap and ground of each bound of the certificate.
+    names_log_dirs
+        Whether the plan was asked to choose log dirs as well.
     """
 
     side: Side
     lines: Sequence[tuple[str, str]]
     proofs: Sequence[tuple[str, ...]]
+    names_log_dirs: bool
 
 
 class Answerer:
@@ -145,6 +148,7 @@ class Answerer:
             side=_side(played),
             lines=tuple(verdict_lines(facts)),
             proofs=tuple(certificate_rows(facts.document["certificate"])),
+            names_log_dirs=_names_log_dirs(played),
         )
 
     def _planned(self, play: Play) -> Played:
@@ -181,6 +185,7 @@ class Answerer:
             band=play.request.band,
             capacity_threshold=play.request.capacity_threshold,
             effort=play.request.effort,
+            with_log_dirs=_names_log_dirs(self._planned(play)) or None,
         )
         planned = make(
             self._state,
@@ -194,6 +199,12 @@ class Answerer:
 def written_plan(play: Play, folder: Path) -> Path:
     """Return the place of the plan folder inside the folder of `Answerer.write`."""
     return folder if play.is_of_today else folder / PLANNED / "plan"
+
+
+def _names_log_dirs(played: Played) -> bool:
+    """Return whether a plan was asked to choose log dirs as well."""
+    placed = played.outcome.placed
+    return placed is not None and bool(placed.draft.settings.names_log_dirs)
 
 
 def _side(played: Played) -> Side:

@@ -16,12 +16,14 @@ from planner.snapshot import Snapshot
 from planner.text.data_age import age_text
 from planner.text.format import percent_text
 from planner.ui.step_words import THEN, step_text
+from planner.ui.ui_answer import PlanAnswer
 from planner.ui.ui_cluster import SHOWN, Painter
 from planner.ui.ui_facts import comparison
 from planner.ui.ui_scenarios import plan_words, what_if_words
 from planner.ui.ui_session import Answer
 from planner.ui.ui_state import CAPS, EFFORTS, UiState
 from planner.ui.ui_worker import Refused
+from planner.what_if.what_if_screen import reasons_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -162,15 +164,24 @@ def _answer_facts(view: View, answer: Answer) -> dict[str, Any]:
         "notes": list(dict.fromkeys(n for row in rows if row for n in row["notes"])),
         "shortfalls": [] if plan is None else plan.side.row["shortfalls"],
         "usual": _usual(answer),
-        "commands": _commands(view, answer),
+        "commands": _commands(view, answer, plan),
     }
 
 
 def _verdict(rows: Sequence[Mapping[str, Any]]) -> str:
-    words = ["holds" if row["holds"] else "does not hold" for row in rows]
-    parts = [f"Today {words[0]}", f"after the changes it {words[1]} as it is"]
-    parts += [f"with the plan it {word}" for word in words[2:]]
+    today, changed, *planned = map(_held, rows)
+    changed = "the same" if changed == today else changed
+    parts = [f"Today: {today}", f"after the changes, as it is: {changed}"]
+    parts += [f"with the plan: {words}" for words in planned]
     return "; ".join(parts) + "."
+
+
+def _held(row: Mapping[str, Any]) -> str:
+    """Return whether a row holds, as text, with the first reason why it does not."""
+    if row["holds"]:
+        return "holds"
+    reason = next(iter(reasons_of(row)), "")
+    return f"does not hold ({reason})" if reason else "does not hold"
 
 
 def _usual(answer: Answer) -> dict[str, str]:
@@ -181,10 +192,12 @@ def _usual(answer: Answer) -> dict[str, str]:
     return {**caps, "band": band}
 
 
-def _commands(view: View, answer: Answer) -> list[str]:
+def _commands(view: View, answer: Answer, plan: PlanAnswer | None) -> list[str]:
     name = view.cluster.name
     words = [what_if_words(answer.play, name)]
-    words += [plan_words(answer.play, name)] if answer.play.is_of_today else []
+    if answer.play.is_of_today:
+        names_log_dirs = plan is not None and plan.names_log_dirs
+        words.append(plan_words(answer.play, name, names_log_dirs=names_log_dirs))
     return [shlex.join(each) for each in words]
 
 

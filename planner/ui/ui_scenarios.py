@@ -31,10 +31,11 @@ def what_if_words(play: Play, cluster: str) -> list[str]:
     return [*words, *_options(play.request)]
 
 
-def plan_words(play: Play, cluster: str) -> list[str]:
+def plan_words(play: Play, cluster: str, *, names_log_dirs: bool) -> list[str]:
     """Return the words of the `plan` command of today's cluster without changes."""
     # `plan` has no rate of copies without waves.
     options = [*_balance(play.request), "--effort", play.request.effort]
+    options += ["--with-log-dirs"] * names_log_dirs
     return ["kafka-planner", "plan", "rebalance", cluster, *options]
 
 

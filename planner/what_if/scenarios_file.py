@@ -136,6 +136,7 @@ def validate_scenarios(
     BadInputError
         If a scenario is impossible; names every problem.
     """
+    refuse_no_brokers(state)
     names = NameReader(file)
     record = _record_of(document, names)
     rates = read_growth(record.growth, state, names)
@@ -167,6 +168,22 @@ def validate_scenarios(
     return ScenariosFile(
         file=file, scenarios=tuple(scenarios), context=context, starts=starts
     )
+
+
+def refuse_no_brokers(state: ClusterState) -> None:
+    """
+    Refuse a cluster without brokers, to which no other broker can be likened.
+
+    Raises
+    ------
+    BadInputError
+        If the cluster has no brokers.
+    """
+    if not state.num_brokers:
+        rule = "must name a broker to size by, or to change"
+        remedy = "take it with snapshot live, or name brokers in snapshot import"
+        found = problem("snapshot", "brokers", [], rule, remedy)
+        raise_problems("no brokers", [found])
 
 
 def possible_starts(scenarios: Sequence[Scenario]) -> dict[str, Scenario]:

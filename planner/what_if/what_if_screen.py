@@ -79,8 +79,7 @@ def what_if_screen(
     if found.file.context.prices is not None:
         yield from price_lines([found.today, *found.scenarios], found.file.context)
     alone = [row for row in found.scenarios if row["sweep"] is None]
-    for row in alone[:MOST_SENTENCES]:
-        yield from _sentence(row, found.today)
+    yield from _sentences(alone, found.today)
     for name in dict.fromkeys(row["sweep"] for row in found.scenarios if row["sweep"]):
         yield from sweep_lines(
             name, [row for row in found.scenarios if row["sweep"] == name]
@@ -229,6 +228,19 @@ def _price_text(value: float | None) -> str:
     return (
         "-" if value is None else f"{value:,.2f}" if value < 1000 else f"{value:,.0f}"
     )
+
+
+def _sentences(rows: Sequence[Row], today: Row) -> Iterator[str]:
+    """Yield sentences on all scenarios that do not hold, and on the first that do."""
+    broken = sum(not row["holds"] for row in rows)
+    room = max(MOST_SENTENCES - broken, 0)
+    fine = [row["name"] for row in rows if row["holds"]]
+    for row in rows:
+        if not row["holds"] or row["name"] in fine[:room]:
+            yield from _sentence(row, today)
+    if more := len(fine[room:]):
+        verb, them = ("holds", "it") if more == 1 else ("hold", "them")
+        yield f"and {more} more that {verb}: --scenario NAME shows {them}"
 
 
 def _sentence(row: Row, today: Row) -> Iterator[str]:

@@ -143,13 +143,15 @@ def test_an_operation_goes_before_all_of_them(tmp_path):
         ),
         pytest.param(
             "[plan]\nbroker_list = [1]", "plan.broker_list",
-            "not every operation has this option", "write it in [operation.NAME]",
+            "not every operation has this option",
+            "write it in [operation.NAME] of add-brokers or remove-brokers or demote",
             id="option-of-one-operation",
         ),
         pytest.param(
             "[operation.rebalance]\nbroker_list = [1]",
             "operation.rebalance.broker_list", "not every operation has this option",
-            "write it in [operation.NAME]", id="option-of-another-operation",
+            "write it in [operation.NAME] of add-brokers or remove-brokers or demote",
+            id="option-of-another-operation",
         ),
         pytest.param(
             "[plan]\nmax_bytes = 1\nmax-bytes = 2", "plan.max-bytes",

@@ -3,11 +3,12 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from placement.core.bounds.cover_bounds import Bands
-from placement.core.exact.cp_sat.roles_model import roles_within
+from placement.core.exact.cp_sat.roles_model import fewer_role_changes, roles_within
 from placement.core.exact.milp.spread_check import crowds
 from placement.core.model.arrangement import Arrangement, home_arrangement, loads
 from placement.core.model.objective import evaluate
@@ -77,3 +78,27 @@ def test_roles_are_brought_within_soft_caps_where_there_is_a_way(problem, data):
 
     assert found is not None
     assert not crowds(problem, before, found)
+
+
+@pytest.mark.parametrize("weight", [7, 4_000_000_000, 4_000_000_007])
+@pytest.mark.parametrize("other", [0, 1], ids=["alike", "another"])
+def test_roles_return_where_loads_stay_on_the_ends_of_their_bands(
+    weight: int, other: int
+):
+    homes = [[0, 1], [1, 2], [2, 0], [0, 1]]
+    problem = make_problem(
+        homes,
+        num_bins=NUM_BINS,
+        weight=[1] * 4,
+        role_weight=[weight] * 3 + [weight + other],
+        role_home=[0, 2, 4, 6],
+        lower=weight,
+        upper=weight,
+        target=float(weight),
+    )
+    # Three roles go round: every bin has the load that it had at home.
+    at = Arrangement(home_arrangement(problem).bin_of, np.array([1, 3, 5, 6]))
+
+    found = fewer_role_changes(problem, at, 5.0)
+
+    assert found.role_of.tolist() == [0, 2, 4, 6]

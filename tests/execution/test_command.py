@@ -37,7 +37,7 @@ def cluster(folder: Path, *partitions: dict, free: int = 1000 * MB, **more) -> P
     topic = {
         "name": "t",
         "topic_id": more.get("topic_id", TOPIC_ID),
-        "configs": {"min.insync.replicas": "1"},
+        "configs": {"min.insync.replicas": more.get("min_isr", "1")},
         "partitions": list(partitions),
     }
     path = folder / "now.json"
@@ -202,6 +202,54 @@ def test_every_reason_not_to_start_is_named(capsys, tmp_path, rule):
     [blocker] = [b for b in found["blockers"] if b["rule"] == rule]
     assert blocker["count"] == 1 or rule == "cordoned"
     assert blocker["remedy"]
+
+
+FENCED = {"brokers": {2: {"state": "fenced"}}, "min_isr": "2"}
+
+
+@pytest.mark.parametrize(
+    ("partitions", "moves", "more", "blocked"),
+    [
+        pytest.param([partition(0, 1, 2, isr=[1])], [MOVE], FENCED, [], id="repaired"),
+        pytest.param(
+            [partition(0, 1, 2, isr=[1]), partition(1, 1, 2, isr=[1])],
+            [MOVE],
+            FENCED,
+            ["under-min-isr"],
+            id="another",
+        ),
+        pytest.param(
+            [partition(0, 1, 4, isr=[1])],
+            [([1, 4], [1, 3])],
+            {"min_isr": "3"},
+            [],
+            id="as many as a list of two can have",
+        ),
+        pytest.param(
+            [partition(0, 1, 2, 4, isr=[1])],
+            [([1, 2, 4], [1, 3, 4])],
+            FENCED | {"min_isr": "3"},
+            ["under-min-isr"],
+            id="repaired in part",
+        ),
+        pytest.param(
+            [partition(0, 1)], [([1], [1, 3])], {"min_isr": "2"}, [], id="grows"
+        ),
+        pytest.param(
+            [partition(0, 1), partition(1, 3)],
+            [([1], [2])],
+            {"min_isr": "2"},
+            [],
+            id="a factor below",
+        ),
+    ],
+)
+def test_a_plan_is_no_reason_against_its_own_repair(
+    capsys, tmp_path, partitions, moves, more, blocked
+):
+    folder, now = plan(tmp_path, *moves), cluster(tmp_path, *partitions, **more)
+
+    assert rules(preview(capsys, folder, "--snapshot", now)) == blocked
 
 
 @pytest.mark.parametrize(

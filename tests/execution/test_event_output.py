@@ -1,6 +1,7 @@
 """Events as lines: JSON for programs, words for people, and exit codes."""
 
 import json
+import os
 
 import pytest
 
@@ -176,3 +177,19 @@ def test_progress_is_a_line_once_in_a_while_without_a_terminal(capsys):
     assert capsys.readouterr().out.splitlines() == [
         "03:04:05 copies: 2 under way, 3 wait, 1 done; 5 MB left at 1 MB/s, about 5 s"
     ]
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_a_run_goes_on_and_keeps_its_exit_code_without_a_reader(monkeypatch, is_json):
+    reading, writing = os.pipe()
+    os.close(reading)
+    events = [
+        ElectionEvent(**AT, elected=1, refused=[]),
+        ElectionEvent(**AT, elected=2, refused=[]),
+        done("stopped"),
+    ]
+    with os.fdopen(writing, "w", buffering=1, encoding="utf-8") as stream:
+        monkeypatch.setattr("sys.stdout", stream)
+        code = EventOutput(is_json=is_json, quiet=False).print_all(events)
+
+    assert code == ExitCode.FINDINGS

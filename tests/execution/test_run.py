@@ -28,6 +28,7 @@ from planner.execution.prepare import prepare
 from planner.execution.run.journal import read_journal
 from planner.execution.run.run import run
 from planner.execution.run.run_choices import Hours
+from planner.execution.undo.rollback import roll_back
 from planner.plan.input.plan_input import read_plan
 from planner.snapshot import Snapshot
 
@@ -157,6 +158,76 @@ def test_what_another_tool_changes_is_set_aside(tmp_path):
     cluster.sleep(100)
     # The other tool's reassignment is left alone.
     assert lists(cluster, 3)[0] == (1, 4)
+
+
+OTHERS = {
+    "moves": lambda cluster, key: cluster.reassign({key: (1, 4)}),
+    "moved": lambda cluster, key: cluster.reassign({key: (1, 5)}),
+    "drops": lambda cluster, key: cluster.reassign({key: (1,)}),
+    "orders": lambda cluster, key: cluster.reassign({key: (2, 1)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_what_another_tool_changes_before_its_turn_is_set_aside(tmp_path, what):
+    before, after = [(1, 2)] * 6, [(1, 3)] * 6
+    cluster = make_cluster(before)
+    plan = write_plan(tmp_path, before, after)
+    last = "t", 5
+    # A copy to it never ends.
+    cluster.kill(4)
+    cluster.at(3.0, lambda: OTHERS[what](cluster, last))
+
+    events = list(run(job(plan), cluster))
+
+    assert events[-1].status == "stopped"
+    assert [text.split(":")[0] for text in events[-1].set_aside] == ["t-5"]
+    assert "another tool" in events[-1].set_aside[0]
+    assert lists(cluster, 5) == after[:5]
+    asked = [row for event in events if event.event == "admitted" for row in
+             event.partitions]  # fmt: skip
+    assert ("t", 5) not in [(row.topic, row.partition) for row in asked]
+    assert set(throttles(cluster)) == set()
+
+
+def test_a_topic_that_is_made_again_before_its_turn_is_left_alone(tmp_path):
+    before, after = [(1, 2)] * 6, [(1, 3)] * 6
+    cluster = make_cluster(before)
+    plan = write_plan(tmp_path, before, after)
+
+    def make_again():
+        cluster.delete_topic("t")
+        cluster.create_topic("t", before)
+
+    cluster.at(3.0, make_again)
+
+    events = list(run(job(plan), cluster))
+
+    assert events[-1].status == "stopped"
+    assert len(events[-1].set_aside) == 6
+    assert lists(cluster, 6) == before
+
+
+@pytest.mark.parametrize("what", ["killed", "moved"])
+def test_what_is_set_aside_stays_aside_in_later_stages(tmp_path, what):
+    before, after = [(2, 1), (4, 1)], [(1, 3)] * 2
+    cluster = make_cluster(before)
+    plan = write_plan(tmp_path, before, after)
+    list(run(job(plan), cluster))
+    began = cluster.now_s()
+    if what == "killed":
+        cluster.at(began + 3.0, lambda: cluster.kill(2))
+        cluster.at(began + 18.0, lambda: cluster.restart(2))
+    else:
+        cluster.at(began + 3.0, lambda: cluster.reassign({("t", 0): (1, 5)}))
+
+    events = list(roll_back(job(plan, broker_grace_s=10.0), cluster, [].append))
+
+    assert events[-1].status == "stopped"
+    assert [text.split(":")[0] for text in events[-1].set_aside] == ["t-0"]
+    cluster.sleep(100)
+    left = (1, 3) if what == "killed" else (1, 5)
+    assert lists(cluster, 2) == [left, (4, 1)]
 
 
 def test_no_copy_begins_while_another_tool_moves_other_partitions(tmp_path):

@@ -181,6 +181,60 @@ def test_headroom_is_what_is_free_when_the_largest_is_lost():
     assert found.rack == pytest.approx(min(expected["rack"]))
 
 
+def three_brokers(**more):
+    """Return three brokers, each with a replica of every partition: 57 % of disks."""
+    brokers = [
+        {
+            "id": b,
+            "rack": "abc"[b],
+            "disk_bytes": 1000,
+            "in_bytes_per_s": 1000.0,
+            "out_bytes_per_s": 1000.0,
+        }
+        for b in range(3)
+    ]
+    rates = {"in_bytes_per_s": 90.0, "out_bytes_per_s": 30.0}
+    rows = [
+        {"partition": p, "replicas": [p, (p + 1) % 3, (p + 2) % 3], "size_bytes": 190}
+        | rates
+        for p in range(3)
+    ]
+    return {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "brokers": [one | more.get(str(one["id"]), {}) for one in brokers],
+        "topics": [{"name": "t", "partitions": rows}],
+    }
+
+
+def test_of_three_brokers_two_hold_no_more_without_the_third():
+    score = score_cluster(Snapshot.from_document(three_brokers()).to_state())
+
+    found = headroom_n1(score, Settings())
+
+    # Disks stay at 57 % of 80 %; each leader then sends to one follower and readers.
+    assert found.broker == found.rack == pytest.approx(1 - 0.57 / 0.8)
+    more = three_brokers()
+    for partition in more["topics"][0]["partitions"]:
+        partition["size_bytes"], partition["in_bytes_per_s"] = 1, 450.0
+    score = score_cluster(Snapshot.from_document(more).to_state())
+    out = 3 * (450 + 30) / (0.8 * 2000)
+    incoming = 3 * 2 * 450 / (0.8 * 2000)
+    assert headroom_n1(score, Settings()).broker == pytest.approx(
+        1 - max(out, incoming)
+    )
+
+
+def test_brokers_that_are_down_have_no_room():
+    dead = three_brokers(**{"2": {"state": "dead"}})
+    score = score_cluster(Snapshot.from_document(dead).to_state())
+
+    # One broker is left, with the replica that it has of each partition.
+    found = headroom_n1(score, Settings()).broker
+
+    assert found == pytest.approx(1 - 0.57 / 0.8)
+
+
 def test_headroom_of_unknown_loads():
     document = small_document()
     for broker in document["brokers"]:

@@ -8,6 +8,8 @@ from pydantic import TypeAdapter
 
 from assignment.check import check_named
 from planner.demo import SNAPSHOT_FILE
+from planner.errors import BadInputError
+from planner.group.assignor_registry import find_assignor
 from planner.group.group_answers import GroupAssignmentRecord
 from planner.schema import json_schema
 from support.commands import run
@@ -124,7 +126,7 @@ def test_too_many_members_is_said(tmp_path, capsys):
     done = run(capsys, "group", "assign", path)
 
     assert "Idle         2: " in done.out
-    assert "3 members for 1 partitions: at least 2 have nothing to read" in (
+    assert "3 members for 1 partition: at least 2 have nothing to read" in (
         " ".join(done.out.split())
     )
 
@@ -293,14 +295,28 @@ def test_a_group_without_members_is_refused(tmp_path, capsys):
     assert "cannot be assigned" in done.err
 
 
-def test_kafkas_refusal_is_in_kafkas_words(tmp_path, capsys):
-    members = [{"member_id": "c0", "topics": ["gone"]}]
-    path = group_file(tmp_path, members=members)
+@pytest.mark.parametrize("assignor", ["server-range", "server-uniform"])
+def test_a_broker_assigns_without_the_topics_that_are_missing(
+    tmp_path, capsys, assignor
+):
+    def assigned(*more):
+        members = [
+            {"member_id": f"c{at}", "topics": ["t0", *more], "owned": {"gone": [7]}}
+            for at in range(2)
+        ]
+        path = group_file(tmp_path, members=members, type="consumer")
+        shown = run(capsys, "group", "show", path)
+        assert shown.code == 0
+        done = run(
+            capsys, "group", "assign", path, "--assignor", assignor, "--format", "json"
+        )
+        assert done.code == 0
+        return done.document
 
-    done = run(capsys, "group", "assign", path, "--assignor", "server-range")
+    found = assigned("gone")
 
-    assert done.code == 2
-    assert "Member is subscribed to a non-existent topic" in done.err
+    assert found["assignment"] == assigned()["assignment"]
+    assert "subscribed to, but not there: gone" in found["notes"]
 
 
 def test_topics_without_readers_and_missing_topics_are_noted(tmp_path, capsys):
@@ -390,6 +406,7 @@ def test_weights_from_lag_or_a_table(tmp_path, capsys, table, weights):
         pytest.param("t,0,1\nt,0,1", "a partition once", id="twice"),
         pytest.param("t,0,-1", "not negative", id="negative"),
         pytest.param("t,0,much", "not negative", id="no-number"),
+        pytest.param("", "at least one line", id="empty"),
     ],
 )
 def test_bad_tables_of_weights_are_refused(tmp_path, capsys, line, rule):
@@ -436,6 +453,8 @@ def test_a_snapshot_knows_partitions_racks_and_rates(tmp_path, capsys):
     assert min(topics[name]["weights"]) > 0
     assert all(len(set(racks)) == 3 for racks in topics[name]["racks"])
     assert "the snapshot has no topic elsewhere" in done.err
+    assert topics["elsewhere"]["weights"] == [0.0]
+    assert "elsewhere: its partitions weigh nothing" in done.err
 
 
 def test_a_snapshot_that_is_older_than_the_group_is_refused(tmp_path, capsys):
@@ -558,3 +577,47 @@ def test_a_cluster_out_of_reach_is_said(capsys):
 
         assert done.code == 5
         assert "127.0.0.1:1" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        pytest.param("rang", "range", id="a-slip"),
+        pytest.param("uniform", "server-uniform", id="the-brokers-name"),
+        pytest.param(
+            "org.apache.kafka.clients.consumer.CooperativeStickyAssignor",
+            "cooperative-sticky",
+            id="a-clients-class",
+        ),
+        pytest.param(
+            "org.apache.kafka.coordinator.group.assignor.RangeAssignor",
+            "server-range",
+            id="a-brokers-class",
+        ),
+    ],
+)
+def test_the_name_of_an_assignor_is_suggested(name, expected):
+    with pytest.raises(BadInputError, match=f"did you mean {expected}[?]"):
+        find_assignor(name, seed=0, tolerance=0.05)
+
+
+def test_a_table_of_weights_may_have_spaces_and_notes_what_it_leaves_out(
+    tmp_path, capsys
+):
+    table = tmp_path / "w.csv"
+    table.write_text("t0 , 0 , 7\n")
+    where = ("assign", group_file(tmp_path), "--weights", table, "--format", "json")
+
+    found = run(capsys, "group", *where).document
+
+    assert max(found["load"].values()) == 7
+    assert f"5 partitions without a line in {table} weigh nothing" in found["notes"]
+
+
+def test_topics_of_another_cluster_have_no_bytes_to_weigh_by(tmp_path, capsys):
+    where = ("--weights", "in", "--snapshot", SNAPSHOT_FILE)
+
+    done = run(capsys, "group", "assign", group_file(tmp_path), *where)
+
+    assert done.code == 2
+    assert "the snapshot has none of these topics" in done.err

@@ -4,6 +4,7 @@ import pytest
 
 from planner.errors import BadInputError
 from planner.group.files.describe import import_texts
+from support.commands import run
 from support.samples import SAMPLES
 
 
@@ -214,3 +215,167 @@ def test_lines_that_do_not_fit_are_named():
 
     places = [problem.place for problem in raised.value.problems]
     assert places == ["line 2, column PARTITION", "line 3"]
+
+
+def test_members_whose_partitions_are_only_counted_do_not_idle(capsys):
+    file = SAMPLES / "consumer-groups-members.txt"
+
+    shown = run(capsys, "group", "show", file, "--format", "json").document
+
+    assert [one["partitions"] for one in shown["members"]] == [2, 6, 1]
+    assert (shown["num_members"], shown["unowned"], shown["idle_members"]) == (
+        *(3, None),
+        [],
+    )
+    assert not shown["advice"]["sayings"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        pytest.param("consumer-groups-state", 3, id="stable"),
+        pytest.param("consumer-groups-empty-state", 1, id="rebalancing"),
+    ],
+)
+def test_a_state_has_the_number_of_members(name, expected):
+    document = imported(name)
+
+    assert document.num_members == expected
+    assert any("does not name the members" in note for note in document.notes)
+
+
+@pytest.mark.parametrize("name", ["consumer-groups-members", "consumer-groups-state"])
+@pytest.mark.parametrize("is_imported", [False, True])
+def test_nothing_is_assigned_where_ownership_is_unknown(
+    capsys, tmp_path, name, is_imported
+):
+    file = SAMPLES / f"{name}.txt"
+    if is_imported:
+        run(capsys, "group", "import", file, "-o", tmp_path / "g.json")
+        file = tmp_path / "g.json"
+
+    (tmp_path / "e.toml").write_text(
+        'reads_per_s = 1\n[[events]]\nat_s = 5\nevent = "join"\nmember = "new"\n'
+    )
+
+    assigned = run(capsys, "group", "assign", file)
+    played = run(capsys, "group", "what-if", file, tmp_path / "e.toml")
+
+    for outcome in (assigned, played):
+        assert outcome.code == 2
+        assert "does not say who owns which partitions" in outcome.err
+
+
+def cut(name, width):
+    (text,) = sample(name).values()
+    return {name: "".join(f"{line[:width]}\n" for line in text.splitlines())}
+
+
+@pytest.mark.parametrize(
+    ("width", "heading"),
+    [
+        pytest.param(100, "CONSUMER-", id="in-a-heading"),
+        pytest.param(120, "CONSUMER-ID", id="in-the-ids"),
+        pytest.param(140, "HOS", id="in-the-hosts"),
+    ],
+)
+def test_lines_that_a_terminal_cut_are_refused(width, heading):
+    with pytest.raises(BadInputError) as raised:
+        import_texts(cut("consumer-groups-describe", width))
+
+    assert raised.value.problems[0].rule == "the lines are cut behind this heading"
+    assert raised.value.problems[0].value == f'"{heading}"'
+
+
+def test_offsets_without_a_column_of_members_leave_them_unknown(capsys, tmp_path):
+    (tmp_path / "g.txt").write_text(cut("consumer-groups-describe", 90).popitem()[1])
+
+    shown = run(capsys, "group", "show", tmp_path / "g.txt")
+
+    assert "9, members unknown; who owns which partitions is unknown" in shown.out
+
+
+def test_an_assignment_that_is_cut_is_refused():
+    text = sample("consumer-groups-members-verbose")["consumer-groups-members-verbose"]
+
+    with pytest.raises(BadInputError) as raised:
+        import_texts(
+            {"m": text.replace("1:0,1,2;orders:1,2,4", "1:0,1,2             ")}
+        )
+
+    assert "as #PARTITIONS says" in raised.value.problems[0].rule
+
+
+def test_outputs_between_which_the_group_changed_are_noted():
+    texts = sample("consumer-groups-describe", "consumer-groups-members")
+    name = "consumer-groups-members"
+    lines = [line for line in texts[name].splitlines() if " c1 " not in line]
+    texts[name] = "\n".join(lines).replace(" 6  ", " 4  ")
+    texts |= sample("consumer-groups-state")
+    texts["consumer-groups-state"] = texts["consumer-groups-state"].replace(
+        "  3", "  2"
+    )
+
+    notes = import_texts(texts).notes
+
+    assert any("the state has 2 members, and the other outputs" in n for n in notes)
+    assert any("4 partitions by --members, and 6 by the offsets" in n for n in notes)
+
+
+@pytest.mark.parametrize("group_id", [None, "app-848"])
+def test_messages_without_a_table_are_not_a_choice_of_groups(group_id):
+    with pytest.raises(BadInputError) as raised:
+        imported("consumer-groups-empty.stderr", group_id=group_id)
+
+    assert raised.value.problems[0].rule == (
+        "the text has messages of the tool, and no table"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        pytest.param(
+            "Error: Executing consumer group command failed due to "
+            "org.apache.kafka.common.errors.GroupIdNotFoundException: Group g1 not "
+            "found.",
+            "--list",
+            id="no-such-group",
+        ),
+        pytest.param(
+            "Error: Consumer group 'g1' does not exist.", "--list", id="older-release"
+        ),
+        pytest.param(
+            "Error: org.apache.kafka.common.errors.GroupAuthorizationException: Not "
+            "authorized to access group: g1",
+            "Describe on the group",
+            id="no-rights",
+        ),
+        pytest.param(
+            "Error: org.apache.kafka.common.errors.TimeoutException: Timed out "
+            "waiting for a node assignment.",
+            "--bootstrap-server",
+            id="no-answer",
+        ),
+        pytest.param(
+            "Error: java.io.EOFException: end", "run it again", id="anything-else"
+        ),
+    ],
+)
+def test_a_failure_of_the_tool_has_a_remedy_that_helps(line, remedy):
+    with pytest.raises(BadInputError) as raised:
+        import_texts({"x": f"{line}\n"})
+
+    assert remedy in raised.value.problems[0].remedy
+
+
+def test_two_states_of_a_group_are_refused():
+    name = "consumer-groups-state"
+    text = sample(name)[name]
+
+    with pytest.raises(BadInputError) as raised:
+        import_texts({"s": text + text.replace("Stable", "Empty ")})
+
+    assert raised.value.problems[0].rule == (
+        "must be Stable as in a line above: two outputs are mixed"
+    )

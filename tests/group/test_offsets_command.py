@@ -15,6 +15,7 @@ from planner.group.offsets.offsets_request import (
 from planner.group.offsets.offsets_table import OffsetsTable
 from planner.group.show_records import GroupOffsetsRecord
 from support.commands import run
+from support.samples import SAMPLES
 
 
 @pytest.fixture
@@ -272,3 +273,11 @@ def test_large_offsets_are_whole_in_80_columns(tmp_path, monkeypatch, capsys, en
     assert lines[-1].split()[-2:] == [str(end)] * 2
     assert lines[-1].startswith("a-topic-of-")
     assert all(len(line) <= 80 for line in lines)
+
+
+def test_a_group_of_a_text_exists_whose_state_the_text_lacks(capsys):
+    text = SAMPLES / "consumer-groups-empty.txt"
+
+    done = run(capsys, "group", "offsets", text, "--all-topics", "--to-latest")
+
+    assert done.out.startswith("group app-848 (state unknown), --to-latest: preview")

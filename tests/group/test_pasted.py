@@ -141,7 +141,7 @@ def test_without_a_column_for_it_the_option_names_the_group(capsys, tmp_path):
     assert asked.err.count("\n") == 2
     assert "no column GROUP" in asked.err
     assert "--group NAME" in asked.err
-    assert "4, 3 members, 1 members idle" in shown.out
+    assert "4, 3 members, 1 member idle" in shown.out
     assert "Lag          12775" in shown.out
     record = read_group(output).record
     assert record.group_id == "billing"

@@ -422,3 +422,34 @@ def test_a_users_own_assignor_is_played_and_checked(tmp_path, capsys, monkeypatc
 @pytest.mark.parametrize("name", ["group-events", "group-what-if"])
 def test_both_documents_have_a_schema(name):
     assert json_schema(name)["properties"]
+
+
+@pytest.mark.parametrize(
+    "owned", [{"gone": [0]}, {"t0": [0, 99]}], ids=["topic", "partition"]
+)
+def test_what_members_own_and_is_not_there_any_more_is_not_played(
+    tmp_path, capsys, owned
+):
+    (tmp_path / "g.json").write_text(
+        json.dumps(
+            {
+                "format": "kafka-planner/group",
+                "version": 1,
+                "group_id": "g",
+                "topics": [
+                    {"name": "t0", "partitions": 1},
+                    {"name": "t1", "partitions": 200},
+                ],
+                "members": [
+                    {"member_id": "a", "topics": ["t0", "t1"], "owned": owned},
+                    {"member_id": "b", "topics": ["t0", "t1"]},
+                ],
+            }
+        )
+    )
+    events = 'reads_per_s = 10\n[[events]]\nat_s = 5\nevent = "leave"\nmember = "b"\n'
+    (tmp_path / "e.toml").write_text(events)
+
+    done = run(capsys, "group", "what-if", tmp_path / "g.json", tmp_path / "e.toml")
+
+    assert done.code == 0

@@ -121,3 +121,13 @@ def test_an_unreachable_cluster_is_exit_5(capsys):
     where = ("--bootstrap-server", "127.0.0.1:1", "--topic", "t", "--timeout", "2")
 
     assert run(capsys, "keys", "skew", *where).code == 5
+
+
+def test_the_name_of_a_javas_partitioner_is_suggested(capsys, tmp_path):
+    (tmp_path / "k.txt").write_text("a\n")
+    name = "org.apache.kafka.clients.producer.RoundRobinPartitioner"
+
+    arguments = ("skew", tmp_path / "k.txt", "--partitions", 3, "--partitioner", name)
+    outcome = run(capsys, "keys", *arguments)
+
+    assert "did you mean roundrobin?" in outcome.err

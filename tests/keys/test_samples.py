@@ -270,7 +270,7 @@ REFUSED = [
         "k.jsonl", '"a"\n{"key"\n', {}, "line 2", "must be JSON", id="not-json"
     ),
     pytest.param(
-        "k.jsonl", '{"k": 1}\n', {}, "", "no column key", id="json-without-key"
+        "k.jsonl", '{"k": 1}\n', {}, "line 1", "no column key", id="json-without-key"
     ),
     pytest.param("k.jsonl", '"a"\n7\n', {}, "line 2", "mixes types", id="mixed-types"),
     pytest.param(

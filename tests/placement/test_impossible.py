@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from placement.core.model.solution import Status
 from placement.draft.draft import Settings
-from placement.model.cluster import LogDirState, Storage
+from placement.model.cluster import BrokerState, LogDirState, Storage
 from placement.model.load import Resource
 from placement.operations.add_brokers import AddBrokers
 from placement.operations.demote import Demote
@@ -599,3 +599,17 @@ def test_reasons_of_any_cluster(state, operation, options):
         if helps:
             without = replace(LIFTED[rule].lifted(options), effort="normal")
             assert plan(state, operation, without).has_met_rules
+
+
+def test_the_distance_is_that_of_the_lists_where_replicas_have_no_broker():
+    lists = [[0, 1, 2], [1, 2, 0], [2, 0, 1]] * 2
+    leaders = [1, 1, 2] * 2
+    isr = [[1, 2]] * 6
+    states = {0: BrokerState.FENCED}
+    state = make_state(lists, racks="abc", states=states, leaders=leaders, isr=isr)
+
+    found = plan(state, RemoveBrokers((0,)), Settings())
+
+    assert not found.has_met_rules
+    # Nothing moves: broker 1 leads four partitions, and its share is three.
+    assert found.solution.certificate.deviation.value == pytest.approx(1 / 3)

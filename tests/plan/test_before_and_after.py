@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from placement.model.cluster import BrokerState
 from planner.options.plan_request import PlanRequest
 from planner.plan.documents.plan_document import to_document
+from planner.plan.documents.prior_violations import remedy_of
 from planner.plan.run.make_plan import make
 from planner.plan.screen.plan_screen import plan_screen
 from planner.snapshot import Snapshot, write_snapshot
@@ -87,6 +88,62 @@ def test_a_check_names_the_remedy_for_what_was_there_before(capsys, tmp_path):
         for one in as_json.document["findings"]
     ] == [("rack", True, "plan fix --only racks")]
     assert "repaired by: plan fix --only racks" in as_text.out
+
+
+@pytest.mark.parametrize(
+    ("replicas", "goal", "options"),
+    [
+        pytest.param([[0, 1, 2]], "fix", {}, id="fix"),
+        pytest.param([[0, 1, 2]], "remove-brokers", {"broker_list": "1"}, id="remove"),
+        pytest.param([[0, 1, 2], [1]], "fix", {}, id="beside a lost one"),
+    ],
+)
+def test_a_reason_names_the_option_for_brokers_that_may_come_back(
+    replicas, goal, options
+):
+    state = make_state(
+        replicas, racks="abcabc", states={1: BrokerState.DEAD, 2: BrokerState.FENCED}
+    )
+
+    made = planned(state, goal, options)
+
+    message = to_document(made.plan)["reason"]["message"]
+    assert message.startswith(
+        "partitions with replicas on broker 2 are left alone: start broker 2; or, if "
+        "gone for good, plan fix --lost 2"
+    )
+    assert ("no option helps" in message) == (len(replicas) > 1)
+    lost = planned(state, "fix", {"lost": "2"})
+    assert (lost.plan.status == "optimal") == (len(replicas) == 1)
+
+
+FENCED, DEAD = BrokerState.FENCED, BrokerState.DEAD
+
+
+@pytest.mark.parametrize(
+    ("states", "rows"),
+    [
+        pytest.param({2: FENCED}, ([0, 2], [0, 1]), id="fenced"),
+        pytest.param({2: BrokerState.SHUTTING_DOWN}, ([0, 2],), id="stopping"),
+        pytest.param({2: FENCED, 5: DEAD}, ([0, 2, 5], [0, 5]), id="one dead"),
+        pytest.param({2: FENCED, 5: FENCED}, ([0, 2, 5], [0, 2]), id="two"),
+        pytest.param({2: DEAD}, ([0, 2], [0, 1]), id="dead"),
+        pytest.param({2: DEAD}, ([0, 1, 2],), id="dead in a crowded rack"),
+        pytest.param({2: FENCED}, ([0, 1, 2],), id="fenced in a crowded rack"),
+    ],
+)
+def test_a_remedy_for_brokers_that_are_gone_repairs_what_it_is_for(states, rows):
+    state = make_state([*rows], racks="aabbcc", states=states)
+    held = planned(state, "leaders")
+
+    assert held.findings
+    for finding in held.findings:
+        remedy = remedy_of(finding, state)
+        options = {"only": ["offline"]} if "--only offline" in remedy else {}
+        if "--lost" in remedy:
+            options["lost"] = remedy.split()[-1]
+        left = planned(state, "fix", options).findings
+        assert finding.message not in {one.message for one in left}
 
 
 def test_a_partition_that_is_being_reassigned_is_repaired_after_that(capsys, tmp_path):

@@ -43,6 +43,8 @@ def test_survival_is_the_worst_single_loss(state, data):
     assert (found.most_offline, found.most_below, found.at_min_isr) == worst
     led = [bool(electable_ids(state, p)) for p in range(state.num_partitions)]
     assert found.offline_before == led.count(False)
+    low = [0 < len(electable_ids(state, p)) < least for p, least in enumerate(min_isr)]
+    assert found.below_before == low.count(True)
 
 
 def plan_of(state, **options):

@@ -133,6 +133,11 @@ def test_resources_known_in_part_stand_in_the_same_line():
             id="racks",
         ),
         pytest.param(
+            {"max_replicas": [0, 1]},
+            "broker 0 over max_replicas. Racks ok, 0 offline.",
+            id="max-replicas",
+        ),
+        pytest.param(
             {
                 "size_bytes": 81,
                 "log_dirs": {
@@ -158,6 +163,46 @@ def test_what_stays_wrong_is_named():
     lines = screen(state)
 
     assert part(lines, " as before") == "brokers 0-1 over the 80 % disk threshold"
+
+
+def test_what_a_plan_leaves_in_part_is_no_fault_of_it():
+    state = make_state(
+        [[0, 3], [1, 3], [2, 4]],
+        racks="abcde",
+        states={3: BrokerState.DEAD, 4: BrokerState.FENCED},
+        min_isr=2,
+    )
+
+    lines = screen(state, "fix")
+
+    assert "3 partitions are under min ISR" in part(lines, "Wrong")
+    assert part(lines, " as before") == "1 partition is under min ISR"
+    assert not [one for one in lines if one.startswith(" wrong")]
+
+
+def test_a_crowded_rack_that_keeps_a_dead_replica_no_more_is_no_fault_of_a_plan():
+    state = make_state(
+        [[0, 1], [2, 3]],
+        racks="aaabb",
+        states={1: BrokerState.DEAD},
+        ids=[0, 1, 2, 3, 4],
+    )
+
+    lines = screen(state, "replace-broker", broker="1", with_broker="2")
+
+    assert part(lines, "Checked").endswith("broken before and now: rack 1")
+    assert part(lines, " as before") == "1 partition breaks the rack rule"
+    assert not [one for one in lines if one.startswith(" wrong")]
+
+
+def test_a_rack_that_a_plan_crowds_is_counted_apart_from_those_of_before():
+    state = make_state([[0, 1], [0, 2]], racks="aabb")
+    options = {"broker_list": "2", "destination_broker_list": "1", "soft": ["rack"]}
+
+    lines = screen(state, "remove-brokers", **options)
+
+    assert part(lines, " wrong") == "1 partition breaks the rack rule"
+    assert part(lines, " as before") == "1 partition breaks the rack rule"
 
 
 def test_another_plan_is_named_for_what_stays_wrong():
@@ -234,6 +279,54 @@ def test_a_plan_that_could_not_repair_is_no_remedy(only, remedy):
     assert shown == [f" repair    {remedy}"] * (remedy is not None)
 
 
+def with_failed_dir(racks, room=1000):
+    """Return two partitions, of which broker 1 held one in a log dir that failed."""
+    failed = [Dir("/a", 1000), Dir("/b", 1000, state=LogDirState.OFFLINE)]
+    return make_state(
+        [[0, 1], [1, 0]],
+        racks=racks,
+        size_bytes=45,
+        disk_bytes=[1000, 1000, room],
+        log_dirs={0: [Dir("/a", 1000)], 1: failed, 2: [Dir("/a", room)]},
+        dirs=[["/a", "/b"], ["/a", "/a"]],
+        isr=[[0], [1, 0]],
+    )
+
+
+@pytest.mark.parametrize("goal", ["fix", "rebalance"])
+@pytest.mark.parametrize(
+    "state",
+    [
+        pytest.param(with_failed_dir("aba"), id="no other rack"),
+        pytest.param(with_failed_dir("abb", room=9), id="no room"),
+    ],
+)
+def test_a_repair_that_was_tried_is_no_remedy(goal, state):
+    lines = screen(state, goal)
+
+    assert part(lines, " lacks")
+    assert not [one for one in lines if one.startswith(" repair")]
+
+
+def test_brokers_that_a_repair_took_as_lost_are_no_remedy_of_it():
+    state = make_state([[0, 1], [0, 2]], racks="abb", states={1: BrokerState.FENCED})
+    full = {"exclude_brokers_for_replicas": "2"}
+
+    waits, lost = screen(state, "fix"), screen(state, "fix", lost="1", **full)
+
+    assert part(waits, " repair") == (
+        "start broker 1; or, if gone for good, plan fix --lost 1"
+    )
+    assert part(lost, " lacks")
+    assert not [one for one in lost if one.startswith(" repair")]
+
+
+def test_another_part_of_a_repair_is_a_remedy():
+    lines = screen(with_failed_dir("aba"), "fix", only=["racks"])
+
+    assert part(lines, " repair") == "plan fix --only log-dirs"
+
+
 def test_shortfalls_are_named():
     state = make_state([[0, 1]], racks="ab")
 
@@ -245,6 +338,41 @@ def test_shortfalls_are_named():
     )
     assert part(lines, " reason") == (
         "no option helps: what lacks must be added, or waited for"
+    )
+
+
+def test_a_reason_is_given_beside_a_partition_without_a_source():
+    failed = [Dir("/a", 1000), Dir("/b", 1000, state=LogDirState.OFFLINE)]
+    state = make_state(
+        [[0, 1], [1]],
+        racks="aba",
+        log_dirs={0: [Dir("/a", 1000)], 1: failed, 2: [Dir("/a", 1000)]},
+        dirs=[["/a", "/b"], ["/b"]],
+        isr=[[0], [1]],
+        leaders=[0, None],
+    )
+
+    lines, softly = screen(state, "fix"), screen(state, "fix", soft=["rack"])
+
+    assert part(lines, " lacks").startswith("t-0 needs 2 places in racks, 1 can be had")
+    assert "relax the rack rule with --soft rack" in part(lines, " lacks")
+    assert part(lines, " reason") == (
+        "cannot be kept: replicas spread over racks as evenly as they allow; for the "
+        "rest no option helps: what lacks must be added, or waited for"
+    )
+    assert part(softly, " lacks").startswith("t-1 has no live replica in sync")
+    assert part(softly, " copies").startswith("1 replica")
+
+
+def test_a_shortfall_of_each_kind_is_shown():
+    state = make_state(
+        [[0, 1], [1, 2], [2, 0], [0, 1]], racks="abc", size_bytes=30, disk_bytes=100
+    )
+
+    lines = screen(state, "set-replication-factor", replication_factor=4)
+
+    assert "t-0 needs 4 places on brokers, 3 can be had" in " ".join(
+        line[11:] for line in lines if line.startswith(" lacks")
     )
 
 
@@ -406,13 +534,41 @@ def test_what_a_plan_survives(racks, text):
     assert part(screen(make_state([[0, 1]], racks=racks)), "Survives").startswith(text)
 
 
+@pytest.mark.parametrize(
+    ("lists", "text"),
+    [
+        pytest.param([], "nothing", id="no-partitions"),
+        pytest.param([[0]], "nothing", id="fewer-replicas-than-brokers"),
+        pytest.param([[0], [0]], "2 brokers empty", id="two-on-one"),
+    ],
+)
+def test_brokers_are_empty_where_others_hold_more_than_one_replica(lists, text):
+    state = make_state(lists, ids=[0, 1, 2], racks="abc")
+
+    assert part(screen(state), "Wrong").startswith(text)
+
+
 def test_a_loss_that_stops_producers_is_said():
     state = make_state([[0, 1], [1, 2], [2, 0]], racks="abc", min_isr=2)
 
     text = part(screen(state), "Survives")
 
     assert text == (
-        "any broker: yes (2 below min ISR). Any rack: yes (1 at min ISR, 2 below)."
+        "any broker: no, acks=all refused (2 below min ISR). Any rack: no, acks=all "
+        "refused (1 at min ISR, 2 below)."
+    )
+
+
+def test_partitions_that_refuse_producers_already_are_said_before_any_loss():
+    state = make_state(
+        {"a": [[0, 1, 2]], "b": [[0, 1], [1, 2]]}, racks="abc", min_isr=[2, 3]
+    )
+
+    text = part(screen(state), "Survives")
+
+    assert text == (
+        "2 partitions below min ISR already, with no loss. Of the others any broker: "
+        "yes. Any rack: yes (1 at min ISR, 0 below)."
     )
 
 

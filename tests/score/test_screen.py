@@ -68,6 +68,16 @@ def test_what_is_wrong_is_said():
     assert "80 GB" not in text
 
 
+def test_an_isr_of_brokers_that_are_down_is_named():
+    state = make_state(
+        [[0, 1], [1]], states={1: BrokerState.FENCED}, isr=[[0], [1]], leaders=[0, None]
+    )
+
+    assert "count as in sync where an ISR has them" in " ".join(
+        " ".join(screen(state)).split()
+    )
+
+
 def test_nothing_wrong_is_said():
     text = "\n".join(screen(make_state([[0, 1], [1, 0]], racks="ab", size_bytes=1)))
 

@@ -70,6 +70,44 @@ def test_the_demo_needs(demo: Snapshot, survives: str, brokers: int, lost: str):
     assert unfit(sizing.shown.state, answer.task.wanted) == ""
 
 
+ROWS = [[0, 1, 2], [3, 4, 5], [1, 2, 0], [4, 5, 3], [2], [5], [0], [3]]
+
+
+@pytest.mark.parametrize("code", ["fenced", "shutting-down", "dead", "log dir"])
+def test_what_is_out_today_is_sized_as_if_it_were_back(code: str):
+    document = Snapshot.from_state(
+        make_state(
+            ROWS,
+            racks="abcabc",
+            disk_bytes=100,
+            size_bytes=20,
+            log_dirs={b: [Dir("/a", 50), Dir("/b", 50)] for b in range(6)},
+            dirs=[["/a"] * len(row) for row in ROWS],
+        )
+    ).to_document()
+    whole = size(Snapshot.from_document(document), SizeRequest(survives="nothing"))
+    broker = document["brokers"][5]
+    if code == "log dir":
+        broker["log_dirs"][0]["state"] = "offline"
+    else:
+        broker["state"] = code
+    broker.pop("disk_bytes", None)
+    for one in document["topics"][0]["partitions"]:
+        if 5 in one["replicas"]:
+            one["isr"] = [b for b in one["replicas"] if b != 5] or [5]
+            one["leader"] = one["isr"][0] if one["isr"] != [5] else None
+
+    answer = size(Snapshot.from_document(document), SizeRequest(survives="nothing"))
+
+    assert answer.sizing.shown is not None
+    assert answer.sizing.brokers == whole.sizing.brokers
+    assert answer.is_checked is True
+    held = answer.sizing.shown.state.brokers.ids[
+        answer.sizing.shown.state.replicas.broker_idx
+    ]
+    assert code == "log dir" or 5 not in held
+
+
 @pytest.mark.slow
 def test_so_many_months_ahead_is_the_cluster_that_has_grown(capsys, files: Path):
     Path("grown.toml").write_text(
@@ -456,3 +494,104 @@ def test_log_dirs_that_can_be_balanced_last_as_long_as_their_broker():
     assert found.crossings[0].log_dir == "/d2"
     assert found.as_is_days == pytest.approx(10 / 3)
     assert found.shown_days == pytest.approx(10.0, rel=0.02)
+
+
+def test_a_cluster_without_brokers_is_refused(capsys, tmp_path: Path):
+    path = tmp_path / "none.json"
+    document = {"format": "kafka-planner/snapshot", "version": 1, "brokers": []}
+    path.write_text(json.dumps(document | {"topics": []}))
+
+    outcome = run(capsys, "size", path)
+
+    assert outcome.code == 2
+    assert "brokers: must name a broker to size by" in outcome.err
+
+
+def few(tmp_path: Path, count: int, factor: int, min_isr: int, racks: str) -> Path:
+    """Write a cluster of `count` brokers with six partitions of `factor` replicas."""
+    lists = [[(p + k) % count + 1 for k in range(factor)] for p in range(6)]
+    rates = {"size_bytes": 10, "in_bytes_per_s": 1.0, "out_bytes_per_s": 2.0}
+    capacity = {"disk_bytes": 1000, "in_bytes_per_s": 100.0, "out_bytes_per_s": 100.0}
+    document = {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "brokers": [
+            {"id": b + 1, "rack": racks[b % len(racks)], **capacity}
+            for b in range(count)
+        ],
+        "topics": [
+            {
+                "name": "t",
+                "configs": {"min.insync.replicas": str(min_isr)},
+                "partitions": [
+                    {"partition": p, "replicas": replicas, **rates}
+                    for p, replicas in enumerate(lists)
+                ],
+            }
+        ],
+    }
+    path = tmp_path / "few.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("cluster", "options", "parts"),
+    [
+        pytest.param(
+            (3, 3, 2, "abc"),
+            (),
+            [
+                "under-provisioned: 2 more needed (67%) to rebuild every replica "
+                "elsewhere after the loss of a rack; by loads alone these brokers "
+                "carry at most 6.67 times this load and the loss of a broker: out",
+            ],
+            id="three-of-three",
+        ),
+        pytest.param(
+            (1, 1, 1, "a"),
+            (),
+            [
+                "2 brokers like broker 1 (2 in rack a)",
+                "without broker 1, partitions offline: 3: no number of brokers helps, "
+                "a higher replication factor may",
+            ],
+            id="one-of-one",
+        ),
+        pytest.param(
+            (4, 3, 2, "ab"),
+            (),
+            [
+                "partitions under min ISR: 3: no number of brokers helps, a higher "
+                "replication factor, a lower min.insync.replicas or more racks may",
+            ],
+            id="two-racks",
+        ),
+        pytest.param(
+            (3, 3, 3, "abc"),
+            ("--survive", "broker"),
+            [
+                "partitions under min ISR: 6: no number of brokers helps, a higher "
+                "replication factor or a lower min.insync.replicas may",
+            ],
+            id="min-isr-of-all",
+        ),
+    ],
+)
+def test_few_brokers_are_said_to_lack_what_they_lack(
+    capsys, tmp_path: Path, cluster: Any, options: tuple[str, ...], parts: list[str]
+):
+    path = few(tmp_path, *cluster)
+
+    text = " ".join(run(capsys, "size", path, *options).out.split())
+
+    for part in parts:
+        assert part in text
+
+
+def test_what_never_fills_is_not_bounded(capsys, tmp_path: Path):
+    path = few(tmp_path, 3, 3, 2, "abc")
+
+    lines = run(capsys, "size", path, "--growth", "0%/month").out.splitlines()
+
+    assert "Lasts      rebalanced over ten years, shown by a plan" in lines

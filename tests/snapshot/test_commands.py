@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from placement.model.cluster import BrokerState
 from planner.snapshot import Snapshot, read_snapshot, write_snapshot
 from planner.snapshot.tables.snapshot_records import TOPIC
+from support.clusters import make_state
 from support.commands import run
 from support.snapshots import small_document
 
@@ -41,6 +43,22 @@ def test_show_as_text(capsys: pytest.CaptureFixture[str], small: Path):
         "Health       all replicas in sync",
         "Biggest      orders: 2 partitions, 600 B",
     ]
+
+
+def test_the_health_of_a_snapshot_is_that_of_its_first_line(capsys, tmp_path):
+    state = make_state(
+        [[0, 1], [1]],
+        states={1: BrokerState.FENCED},
+        isr=[[0], [1]],
+        leaders=[0, None],
+    )
+    path = tmp_path / "s.json"
+    write_snapshot(Snapshot.from_state(state), path)
+
+    text = " ".join(run(capsys, "snapshot", "show", path).out.split())
+
+    assert "1 partition under min ISR; 2 partitions under-replicated" in text
+    assert "2 under replicated, 1 under min isr" in text
 
 
 def test_show_as_json(capsys: pytest.CaptureFixture[str], small: Path):

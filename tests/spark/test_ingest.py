@@ -34,6 +34,26 @@ def test_spark_takes_in_what_one_process_would(spark, tmp_path, capsys):
     assert "0 new" in again.out
 
 
+def test_the_first_reasons_of_refused_dumps_are_shown(spark, tmp_path, capsys):
+    folder, fleet = tmp_path / "dumps", tmp_path / "fleet"
+    for day in range(1, 6):
+        put(folder, f"broken/2026-11-0{day}/s.json", "{")
+    put(folder, "fine/2026-11-01/s.json", small_json())
+
+    found = run(capsys, "fleet", "ingest", folder, "-o", fleet)
+
+    rejects = rejects_in(fleet)
+    assert found.code == 3
+    assert "6 dumps, 6 new: 1 snapshot read, 5 refused" in found.out
+    shown = " ".join(found.out.split())
+    firsts = {row["dump"]: row for row in rejects[::-1] if row["scope"] == "file"}
+    for dump in sorted(firsts)[:3]:
+        row = firsts[dump]
+        assert f"- {row['file']}: {row['reason']}; {row['remedy']}" in shown
+    assert "broken/2026-11-04" not in shown
+    assert f"and {len(rejects) - 3} more; all reasons: {fleet}/rejects" in found.out
+
+
 def test_a_new_day_alone_is_read(spark, tmp_path, monkeypatch):
     folder, fleet = tmp_path / "dumps", tmp_path / "fleet"
     monkeypatch.setattr("planner.spark.ingest.dump_ingest.ROUND_DUMPS", 2)

@@ -200,6 +200,18 @@ STUCK = [
 ]
 
 
+@pytest.mark.parametrize("path", ["/d1", None])
+def test_a_live_leader_that_is_not_elected_may_have_lost_its_log_dir(
+    capsys, tmp_path, path
+):
+    one = partition(0, [2, 1], leader=None, isr=[2], log_dirs=[path, "/d1"])
+
+    text = words_of(status(capsys, tmp_path, document([one])))
+
+    assert "broker 2 has every committed record" in text
+    assert ("the log dir of the replica has failed" in text) == (path is None)
+
+
 def test_a_min_isr_above_the_factor_is_named_with_its_remedies(capsys, tmp_path):
     topic = {"min.insync.replicas": "3"}
     given = document(
@@ -211,8 +223,8 @@ def test_a_min_isr_above_the_factor_is_named_with_its_remedies(capsys, tmp_path)
 
     assert "t: 2 partitions, the worst with 1 in sync of 3" in text
     assert (
-        "t: min.insync.replicas is 3, and a partition has 2 replicas: Kafka refuses "
-        "acks=all even if all are in sync"
+        "t: min.insync.replicas is 3, and a partition has 2 replicas: before 3.7 Kafka "
+        "refuses acks=all even if all are in sync; later it is content with the fewer"
     ) in text
     assert "--entity-name t --add-config min.insync.replicas=1" in text
     commands = [choice["command"] for choice in found["min_isr_choices"]]

@@ -101,7 +101,8 @@ def test_todays_plan_is_that_of_plan_rebalance_to_the_byte(
     answer = answerer.plan(play)
     answerer.write(play, folder / "ours")
 
-    words = plan_words(play, "snap.json.gz")[1:]
+    names_log_dirs = answer.names_log_dirs
+    words = plan_words(play, "snap.json.gz", names_log_dirs=names_log_dirs)[1:]
     outcome = run(capsys, *words, "-o", "theirs", "--format", "json")
 
     assert files_of(folder / "ours") == files_of(folder / "theirs")
@@ -113,13 +114,43 @@ def test_todays_plan_is_that_of_plan_rebalance_to_the_byte(
 
 def test_words_of_a_plan_are_those_of_its_report(answerer, folder, capsys):
     play = play_after("today")
-    lines = dict(answerer.plan(play).lines)
+    answer = answerer.plan(play)
+    lines = dict(answer.lines)
 
-    screen = run(capsys, *plan_words(play, "snap.json.gz")[1:], "-o", "plan").out
+    words = plan_words(play, "snap.json.gz", names_log_dirs=answer.names_log_dirs)
+    screen = run(capsys, *words[1:], "-o", "plan").out
 
     words = " ".join(screen.split())
     assert " ".join(lines["copies"].split()) in words
     assert " ".join(lines["leaders"].split()) in words
+
+
+def test_todays_plan_relieves_full_log_dirs_as_the_command_that_is_shown(
+    folder, capsys
+):
+    dirs = [{"path": path, "size_bytes": 100} for path in ("/a", "/b")]
+    row = {"replicas": [1, 2], "log_dirs": ["/a", "/a"], "size_bytes": 22}
+    document = {
+        "format": "kafka-planner/snapshot",
+        "version": 1,
+        "brokers": [{"id": b, "rack": str(b), "log_dirs": dirs} for b in (1, 2)],
+        "topics": [
+            {"name": "t", "partitions": [{"partition": p} | row for p in range(4)]}
+        ],
+    }
+    Path("full.json").write_text(json.dumps(document))
+    full = read_snapshot(Path("full.json"))
+    play, answerer = play_after("today"), Answerer(full, full.to_state())
+
+    answer = answerer.plan(play)
+    answerer.write(play, folder / "ours")
+    words = plan_words(play, "full.json", names_log_dirs=answer.names_log_dirs)
+    run(capsys, *words[1:], "-o", "theirs")
+
+    assert words[-1] == "--with-log-dirs"
+    assert answer.side.row["log_dirs_over_threshold"] == []
+    assert (folder / "theirs/log-dirs.csv").exists()
+    assert files_of(folder / "ours") == files_of(folder / "theirs")
 
 
 def test_loads_of_brokers_and_log_dirs_are_those_of_score(answerer, folder, capsys):

@@ -10,7 +10,7 @@ also by CP-SAT, whose assumptions name a sufficient set of rules
 the reason, and the reason is not called irreducible.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -18,9 +18,10 @@ from functools import partial
 import numpy as np
 
 from placement.core.bounds.infeasibility import is_impossible
+from placement.core.bounds.shortfalls import MAX_SHORTFALLS
 from placement.core.exact.work_limit import ExactWork
 from placement.core.model.problem import Problem
-from placement.core.model.solution import Status
+from placement.core.model.solution import Shortfall, Status
 from placement.draft.draft import Draft, Settings
 from placement.log_dirs.dir_plan import are_dirs_impossible
 from placement.model.cluster import ClusterState
@@ -69,6 +70,9 @@ class InfeasibleSet:
         Whether each rule is known to be needed for the conflict.
     remedies
         Changes for each of which a plan was made that keeps every hard rule.
+    is_of_rest
+        Whether all this leaves out shortfalls that no rule causes, such as partitions
+        without a source.
     """
 
     rules: tuple[str, ...]
@@ -76,6 +80,7 @@ class InfeasibleSet:
     is_proven: bool
     is_irreducible: bool
     remedies: tuple[Remedy, ...] = ()
+    is_of_rest: bool = False
 
 
 class _Verdict(Enum):
@@ -122,17 +127,22 @@ def explain_impossible(
         settings=settings,
     )
     settings, given_way = _without_soft(settings)
-    filtered = _Filter(found.draft, operation, settings, planned)
     active = [
         name
         for name, rule in LIFTED.items()
         if name not in given_way and rule.limits(found.draft)
     ]
+    inherent = _Inherent.of(asked, settings, active, found)
+    filtered = _Filter(found.draft, operation, settings, planned, inherent)
     is_proven = filtered.verdict(active, active) is _Verdict.IMPOSSIBLE
     if not is_proven and not filtered.is_small:
         nothing = (None,) * len(active)
         return InfeasibleSet(
-            tuple(active), nothing, is_proven=False, is_irreducible=False
+            tuple(active),
+            nothing,
+            is_proven=False,
+            is_irreducible=False,
+            is_of_rest=bool(inherent.known),
         )
     rules, doubts = filtered.reduce(active)
     helps = tuple(filtered.helps(active, rule) for rule in rules)
@@ -141,14 +151,72 @@ def explain_impossible(
         helping = tuple(
             rule for rule, is_help in zip(rules, helps, strict=True) if is_help
         )
-        remedies = _remedies(asked, found, helping, planned)
+        remedies = _remedies(asked, found, helping, planned, inherent)
     return InfeasibleSet(
         rules=tuple(rules),
         helps=helps,
         is_proven=is_proven,
         is_irreducible=is_proven and not doubts,
         remedies=remedies,
+        is_of_rest=bool(inherent.known),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Inherent:
+    """
+    Shortfalls that no rule causes, where others stand beside them.
+
+    Parameters
+    ----------
+    known
+        Kind, level and partition of each. Empty: none is left out of the reason.
+    """
+
+    known: frozenset[tuple[str, str, int]]
+
+    @classmethod
+    def of(
+        cls,
+        asked: Asked,
+        settings: Settings,
+        active: list[str],
+        found: PlannedPlacement,
+    ) -> "_Inherent":
+        """Return the shortfalls of a draft without rules, if the plan has others."""
+        nothing = cls(frozenset())
+        if not found.draft.shortfalls or found.draft.is_emptied_dir is not None:
+            return nothing
+        for name in active:
+            settings = LIFTED[name].lifted(settings)
+        draft = make_draft(asked.state, asked.operation, settings)
+        inherent = cls(frozenset(map(_kind, draft.shortfalls)))
+        # A list at its limit may hide others.
+        is_whole = len(found.solution.shortfalls) < MAX_SHORTFALLS
+        return inherent if is_whole and inherent.rest(found) else nothing
+
+    def without(self, shortfalls: Iterable[Shortfall]) -> list[Shortfall]:
+        """Return the shortfalls that are not inherent."""
+        return [one for one in shortfalls if _kind(one) not in self.known]
+
+    def rest(self, found: PlannedPlacement) -> list[Shortfall]:
+        """Return the shortfalls of a plan that are not inherent."""
+        return self.without(found.solution.shortfalls)
+
+    def status(self, found: PlannedPlacement) -> Status:
+        """Return the status of a plan but for its inherent shortfalls."""
+        status = found.solution.status
+        if not self.known or status in MET or not found.solution.shortfalls:
+            return status
+        rest = self.rest(found)
+        if not rest:
+            return Status.FEASIBLE
+        is_proven = any(one.is_proven for one in rest)
+        return status if is_proven else Status.PARTIAL
+
+
+def _kind(one: Shortfall) -> tuple[str, str, int]:
+    return one.what, one.level, one.group
 
 
 def _without_soft(settings: Settings) -> tuple[Settings, frozenset[str]]:
@@ -164,6 +232,7 @@ def _remedies(
     found: PlannedPlacement,
     helping: tuple[str, ...],
     planned: Planner | None,
+    inherent: _Inherent,
 ) -> tuple[Remedy, ...]:
     """Return remedies that work; remedies of options alone if `planned` is given."""
 
@@ -172,13 +241,21 @@ def _remedies(
     ) -> PlannedPlacement | None:
         settings = replace(settings, effort="quick", deadline_s=None)
         if planned is None:
-            return plan(state, operation, settings)
-        return planned(settings) if state is asked.state else None
+            made = plan(state, operation, settings)
+        elif state is asked.state:
+            made = planned(settings)
+        else:
+            return None
+        solution = replace(made.solution, status=inherent.status(made))
+        return replace(made, solution=solution)
 
     def is_disproved(changed: Asked) -> bool:
         settings, _ = _without_soft(changed.settings)
-        return _is_disproved(make_draft(changed.state, changed.operation, settings))
+        draft = make_draft(changed.state, changed.operation, settings)
+        return _is_disproved(draft, inherent)
 
+    rest = replace(found.solution, shortfalls=tuple(inherent.rest(found)))
+    found = replace(found, solution=rest)
     return find_remedies(asked, found, helping, make, is_disproved)
 
 
@@ -191,11 +268,11 @@ def _bare_problem(draft: Draft) -> Problem:
     return admit_existing(draft, problem)
 
 
-def _is_disproved(draft: Draft) -> bool:
+def _is_disproved(draft: Draft, inherent: _Inherent) -> bool:
     """Return whether fast bounds prove a draft infeasible; bands do not count."""
     if draft.is_emptied_dir is not None:
         return are_dirs_impossible(draft)
-    if draft.shortfalls or kept_on_removed(draft):
+    if inherent.without([*draft.shortfalls, *kept_on_removed(draft)]):
         return True
     return is_impossible(_bare_problem(draft))
 
@@ -209,6 +286,7 @@ class _Filter:
         operation: Operation,
         settings: Settings,
         planned: Planner | None,
+        inherent: _Inherent,
     ) -> None:
         # The operation decides anew, as its decision may differ with a rule lifted.
         decided = draft.decided
@@ -216,6 +294,7 @@ class _Filter:
         self._operation = operation
         self._planned = planned or partial(plan, self._state, operation)
         self._settings = replace(settings, deadline_s=None)
+        self._inherent = inherent
         is_tiny = len(draft.state.replicas) <= MOST_EXACT
         self._efforts = ("quick", "normal") if is_tiny else ("quick",)
         self.is_small = len(draft.state.replicas) <= MOST_SOLVED
@@ -240,7 +319,7 @@ class _Filter:
     def _assume(self, active: list[str]) -> None:
         """Find a sufficient set of rules; store it if the verdict confirms it."""
         draft = make_draft(self._state, self._operation, self._settings)
-        if draft.is_emptied_dir is not None or _is_disproved(draft):
+        if draft.is_emptied_dir is not None or _is_disproved(draft, self._inherent):
             # A conflict proven without CP-SAT is proven fast for fewer rules too.
             return
         enough = enough_rules(_bare_problem(draft), active)
@@ -270,7 +349,7 @@ class _Filter:
             if name in lifted:
                 settings = rule.lifted(settings)
         draft = make_draft(self._state, self._operation, settings)
-        if _is_disproved(draft):
+        if _is_disproved(draft, self._inherent):
             return _Verdict.IMPOSSIBLE
         if not self.is_small:
             return _Verdict.UNKNOWN
@@ -296,7 +375,7 @@ class _Filter:
         """Search for a plan, with more effort if the cluster is tiny."""
         for effort in self._efforts:
             limited = replace(settings, effort=effort)
-            status = self._planned(limited).solution.status
+            status = self._inherent.status(self._planned(limited))
             if status in MET:
                 return _Verdict.POSSIBLE
             if status is Status.INFEASIBLE:

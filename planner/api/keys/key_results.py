@@ -6,10 +6,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from planner.api.errors import named_as_arguments
 from planner.api.table import Screen, Table
 from planner.errors import BadInputError, InputProblem
 from planner.keys.growth_document import growth_document
+from planner.keys.key_types import is_key_type
 from planner.keys.keys_request import (
     SkewRequest,
     answer_growth,
@@ -17,17 +20,23 @@ from planner.keys.keys_request import (
     topic_facts,
 )
 from planner.keys.keys_screen import growth_screen, skew_screen
+from planner.keys.line_samples import untyped_numbers
 from planner.keys.read_sample import SampleBuilder, read_sample
 from planner.keys.sample_options import SampleOptions
-from planner.keys.sample_rows import SampleRows
+from planner.keys.sample_rows import SampleRows, no_column
 from planner.keys.skew_document import skew_document
 from planner.keys.streamed.stream_skew import stream_skew
 from planner.report.charts.key_pictures import key_pictures
 from planner.report.notebook_charts import chart_of, svg_charts
 from planner.snapshot import Snapshot
 
+_SAMPLE = "sample"
 AnySample = str | PathLike[str] | Iterable[str | int | bytes | None]
-"""Path of a sample, or keys themselves, one per record; `None` for no key."""
+"""
+Path of a sample, or keys themselves, one per record; `None` for no key.
+
+Of a frame of pandas, polars or Arrow the column of the keys is taken.
+"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,8 +54,6 @@ class KeysResult(Screen):
 
     def table(self, name: str) -> Table:
         """Return a list of the document, such as ``partitions``, as a table."""
-        import pyarrow as pa
-
         return Table(pa.Table.from_pylist(list(self.document[name])))
 
     def plot(self) -> Any:  # noqa: ANN401 - of Altair
@@ -214,15 +221,36 @@ def _file_of(sample: AnySample) -> str | PathLike[str]:
 def _read(sample: AnySample, options: SampleOptions) -> Any:  # noqa: ANN401 - a sample
     if isinstance(sample, str | PathLike):
         return read_sample(Path(sample), options)
-    import pyarrow as pa
-
     options.validate()
-    builder = SampleBuilder("sample", options)
-    try:
-        keys = pa.array(list(sample))
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        builder.problems.add("", None, "keys must be of one type: str, int or bytes")
+    builder = SampleBuilder(_SAMPLE, options)
+    keys = _column(sample, options.key_column)
+    if keys is not None and pa.types.is_integer(keys.type) and not options.key_type:
+        raise untyped_numbers(_SAMPLE)
+    if keys is None or not (keys.type == pa.null() or is_key_type(keys.type)):
+        rule = "must be keys of one type: text, whole numbers or bytes"
+        builder.problems.add("", None, rule, "give a key per record, or a path")
         builder.problems.raise_all()
-        raise
     builder.add(SampleRows(keys=keys, first=0, unit="key"))
     return builder.build()
+
+
+def _column(sample: Any, name: str) -> Any:  # noqa: ANN401 - a column of any library
+    """
+    Return keys as an Arrow array; `None` if they are none.
+
+    Of a frame, which has columns, the column of the keys is taken: iterated, a frame of
+    pandas yields the names of its columns.
+    """
+    columns = getattr(sample, "column_names", getattr(sample, "columns", None))
+    if columns is not None:
+        names = [str(each) for each in columns]
+        if name not in names:
+            raise no_column(_SAMPLE, name, names)
+        sample = sample[name]
+    if isinstance(sample, Mapping | bytes) or not isinstance(sample, Iterable):
+        return None
+    try:
+        keys = pa.array(list(sample), from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return None
+    return keys

@@ -9,6 +9,7 @@ import typer
 
 from planner.errors import InputProblem
 from planner.io.json_text import json_text
+from planner.process import discard
 
 MAX_PROBLEMS_SHOWN = 100
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
@@ -26,11 +27,18 @@ def has_colours(stream: TextIO) -> bool:
 
 
 def print_words(text: str) -> None:
-    """Write a message to stderr; its kind (error, warning, note) is coloured."""
+    """
+    Write a message to stderr; its kind (error, warning, note) is coloured.
+
+    Where stderr cannot be written, the command goes on without messages.
+    """
     kind, colon, rest = text.partition(":")
     if colon and kind in _COLOURS and has_colours(sys.stderr):
         text = typer.style(f"{kind}:", fg=_COLOURS[kind], bold=True) + rest
-    typer.echo(text, err=True)
+    try:
+        typer.echo(text, err=True)
+    except OSError:
+        discard(sys.stderr)
 
 
 def print_note(text: str) -> None:
@@ -60,20 +68,30 @@ def print_failure(
         of words on stderr.
     """
     shown = problems[:MAX_PROBLEMS_SHOWN]
-    if as_json:
-        print_json(
-            {
-                "error": message,
-                "problems": [problem.to_dict() for problem in shown],
-                "num_problems": len(problems),
-            }
-        )
+    document = {
+        "error": message,
+        "problems": [problem.to_dict() for problem in shown],
+        "num_problems": len(problems),
+    }
+    if as_json and _is_printed(document):
         return
     print_words(f"error: {message}")
     for problem in shown:
         print_words(f"  - {problem}")
     if len(problems) > len(shown):
         print_words(f"  … and {len(problems) - len(shown)} more")
+
+
+def _is_printed(document: Any) -> bool:  # noqa: ANN401 - any JSON value
+    """Write a document to stdout; return whether stdout could be written."""
+    try:
+        print_json(document)
+    except BrokenPipeError:
+        raise
+    except OSError:
+        discard(sys.stdout)
+        return False
+    return True
 
 
 def is_json_wanted(arguments: Sequence[str], environment: dict[str, str]) -> bool:

@@ -12,6 +12,7 @@ from planner.cli.common.output import print_json
 from planner.cli.common.spark_options import Conf, Master, session_of
 from planner.cli.fleet.fleet_lines import print_wrapped
 from planner.progress import stage
+from planner.text.format import plural
 
 if TYPE_CHECKING:
     from planner.spark.ingest.dump_ingest import Ingested
@@ -74,13 +75,12 @@ def ingest(
         allow_partial=allow_partial,
         progress=partial(stage, "reading dumps"),
     )
-    document = ingested_document(done, folder, output)
     if output_format is OutputFormat.JSON:
-        print_json(document)
+        print_json(ingested_document(done, folder, output))
     else:
         typer.echo(
-            f"{done.found:,} dumps, {len(done.receipts):,} new: "
-            f"{document['snapshots']:,} snapshots read, {done.refused:,} refused"
+            f"{plural(done.found, 'dump')}, {len(done.receipts):,} new: "
+            f"{plural(done.snapshots, 'snapshot')} read, {done.refused:,} refused"
         )
         if done.rejects:
             _print_rejects(done, output, is_table=schema_of(output) is not None)

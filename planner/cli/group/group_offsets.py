@@ -157,7 +157,14 @@ def offsets(
     request = read_offsets_request(options)
     _refuse_half(request, of_group, dry_run=dry_run, execute=execute)
     table = _answer(of_group, request, is_to_be_done=execute and yes)
-    _print(table, output_format, export=export, is_verbose=verbose, is_quiet=quiet)
+    _print(
+        table,
+        output_format,
+        export=export,
+        is_verbose=verbose,
+        is_quiet=quiet,
+        is_live=source.is_live,
+    )
     if execute and not yes and not quiet:
         print_words(
             "nothing was changed; run it again with --execute --yes to set them"
@@ -232,6 +239,7 @@ def _print(
     export: bool,
     is_verbose: bool,
     is_quiet: bool,
+    is_live: bool,
 ) -> None:
     if output_format is OutputFormat.JSON:
         print_json(table.to_dict())
@@ -244,7 +252,7 @@ def _print(
         typer.echo(format_offsets(known), nl=False)
     else:
         most = sys.maxsize if is_verbose else MAX_LINES
-        typer.echo("\n".join(_lines(table, most)))
+        typer.echo("\n".join(_lines(table, most, is_live=is_live)))
     if is_quiet:
         return
     most = sys.maxsize if is_verbose else MAX_LINES
@@ -254,11 +262,13 @@ def _print(
         print_note(f"… and {rest} more; --verbose or --format json lists all")
 
 
-def _lines(table: "OffsetsTable", most: int) -> Iterator[str]:
+def _lines(table: "OffsetsTable", most: int, *, is_live: bool) -> Iterator[str]:
     word = ""
     if table.target is not None:
         word = f", --{table.target}: {'done' if table.is_done else 'preview'}"
-    state = table.state or ("no such group yet" if table.target else "state unknown")
+    # A running cluster has a state of every group that exists; a text may lack it.
+    is_missing = is_live and table.target is not None
+    state = table.state or ("no such group yet" if is_missing else "state unknown")
     yield f"group {shorten(table.group_id, 40)} ({state}){word}"
     # Refused offsets come first, and are never left out.
     rows = sorted(table.rows, key=lambda row: row.error is None)

@@ -185,16 +185,27 @@ def _past_end_text(one: "PastEndRecord") -> str:
     )
 
 
+def _members_text(summary: "GroupShowRecord") -> str:
+    if summary.num_members is None:
+        return "members unknown"
+    return plural(summary.num_members, "member")
+
+
 def _partitions_text(summary: "GroupShowRecord") -> str:
-    members = plural(summary.num_members, "member")
-    text = f"{summary.num_partitions}, {members}"
+    if summary.unowned is None:
+        partitions = summary.num_partitions or "unknown"
+        members = _members_text(summary)
+        return f"{partitions}, {members}; who owns which partitions is unknown"
+    text = f"{summary.num_partitions}, {_members_text(summary)}"
     extras = {
         "without owner": summary.unowned,
         # Members of a share group share partitions by design.
         "claimed twice": summary.claimed_twice * (summary.type != "share"),
-        "members idle": len(summary.idle_members),
     }
-    return ", ".join([text, *(f"{n} {what}" for what, n in extras.items() if n)])
+    found = [f"{n} {what}" for what, n in extras.items() if n]
+    if idle := len(summary.idle_members):
+        found.append(f"{plural(idle, 'member')} idle")
+    return ", ".join([text, *found])
 
 
 def _member_text(member: "ShownMemberRecord") -> str:

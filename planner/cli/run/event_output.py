@@ -9,6 +9,7 @@ from time import monotonic
 import typer
 
 from planner.cli.common.exit_codes import ExitCode
+from planner.cli.common.output import print_note
 from planner.execution.run.run_records import (
     AdmittedEvent,
     CancelledEvent,
@@ -28,6 +29,7 @@ from planner.execution.run.run_records import (
     StuckEvent,
     ThrottleEvent,
 )
+from planner.process import discard
 from planner.progress import stage
 from planner.text.format import bytes_text, duration_text, plural
 
@@ -66,13 +68,25 @@ class EventOutput:
     def print(self, event: Event) -> None:
         """Print one event."""
         if self._is_json:
-            typer.echo(json.dumps(event.model_dump(mode="json"), ensure_ascii=False))
+            self._echo(json.dumps(event.model_dump(mode="json"), ensure_ascii=False))
             return
         is_last = isinstance(event, DoneEvent | FailedEvent)
         if isinstance(event, ProgressEvent):
             self._progress(event)
         elif is_last or not self._quiet:
-            typer.echo("\n".join(event_lines(event)))
+            self._echo("\n".join(event_lines(event)))
+
+    def _echo(self, text: str) -> None:
+        """Write text to stdout; a run goes on where its output cannot be written."""
+        try:
+            typer.echo(text)
+        except OSError as error:
+            discard(sys.stdout)
+            reason = error.strerror or error
+            print_note(
+                f"stdout cannot be written: {reason}. The run goes on; its journal and "
+                "its exit code say what becomes of it"
+            )
 
     def _progress(self, event: ProgressEvent) -> None:
         words = progress_text(event)
@@ -80,7 +94,7 @@ class EventOutput:
             stage(words, event.done, event.done + event.active + event.waiting)
         elif not self._quiet and monotonic() - self._shown_s >= PROGRESS_LINE_S:
             self._shown_s = monotonic()
-            typer.echo(f"{_clock(event.time)} {words}")
+            self._echo(f"{_clock(event.time)} {words}")
 
 
 def exit_code(event: DoneEvent | FailedEvent) -> ExitCode:

@@ -1,6 +1,6 @@
 """Steps under way: which have ended, which are lost, and which to ask for again."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -86,6 +86,31 @@ class ActiveSteps:
         """Look at a step no more."""
         del self.by_key[key]
 
+    def unchanged(self, steps: Iterable[Admitted], moving: Collection[Key]) -> set[Key]:
+        """
+        Return the partitions that are as they were before their steps.
+
+        Parameters
+        ----------
+        steps
+            Steps that are about to be requested.
+        moving
+            Partitions that are being reassigned.
+        """
+        still = {o.change.key: o for o in steps if o.change.key not in moving}
+        seen = self._context.ask(lambda: self._cluster.partitions(list(still)))
+        return {
+            key
+            for key, one in still.items()
+            if (found := seen.get(key)) is not None
+            and found.replicas == one.before
+            and not self._is_made_again(key, found)
+        }
+
+    def _is_made_again(self, key: Key, seen: Seen) -> bool:
+        topic_id = self._context.topic_ids.get(key[0])
+        return None not in {topic_id, seen.topic_id} and seen.topic_id != topic_id
+
     def fates(
         self, moving: Mapping[Key, Reassigned]
     ) -> Iterator[tuple[ActiveStep, Fate]]:
@@ -117,8 +142,7 @@ class ActiveSteps:
             return self._moving(active, move)
         if seen is None:
             return self._gone(active)
-        topic_id = self._context.topic_ids.get(active.one.change.key[0])
-        if None not in {topic_id, seen.topic_id} and seen.topic_id != topic_id:
+        if self._is_made_again(active.one.change.key, seen):
             return _lost(active, "its topic was deleted and created again")
         if seen.replicas == active.one.step.replicas:
             return Fate.ENDED

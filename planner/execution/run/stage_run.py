@@ -58,14 +58,16 @@ class StageRun:
     ) -> None:
         self._stage, self._caps, self._context = stage, caps, context
         self._cluster, self._planned = context.cluster, planned
-        self._window = Window(stage.changes, caps, free_bytes)
+        changes = [c for c in stage.changes if c.key not in context.set_aside]
+        self._window = Window(changes, caps, free_bytes)
         self._steps = ActiveSteps(context)
         self._steps.add(self._window.active.values(), is_confirmed=True)
         self._watch = CopyWatch(context)
         self._live: frozenset[int] = frozenset()
+        self._moving: frozenset[Key] = frozenset()
         self._needed = frozenset(
             broker
-            for change in stage.changes
+            for change in changes
             for step in change.steps
             for broker in step.replicas
         )
@@ -106,7 +108,8 @@ class StageRun:
         ask = self._context.ask
         self._live = ask(self._cluster.live_brokers)
         moving = ask(self._cluster.reassignments)
-        self._context.gate.num_foreign = len(moving.keys() - self._planned)
+        self._moving = frozenset(moving)
+        self._context.gate.num_foreign = len(self._moving.difference(self._planned))
         self._settle(moving)
         self._note_down()
         self._limit()
@@ -308,7 +311,14 @@ class StageRun:
             self._context.events.append(PausedEvent(time=time, reason=reason))
         self._held = reason
 
-    def _request(self, steps: Sequence[Admitted]) -> None:
+    def _request(self, admitted: Sequence[Admitted]) -> None:
+        """Request steps; wait for the others to be as before, or to be set aside."""
+        as_before = self._steps.unchanged(admitted, self._moving)
+        others = [one for one in admitted if one.change.key not in as_before]
+        self._steps.add(others, is_confirmed=False)
+        steps = [one for one in admitted if one.change.key in as_before]
+        if not steps:
+            return
         found = request(steps, self._context)
         self._steps.add(steps, is_confirmed=found.is_confirmed)
         for key, reason in found.refused.items():

@@ -9,7 +9,7 @@ from its host.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -61,9 +61,9 @@ _KNOWN = frozenset(
 """Further headings that Kafka's tools print, besides `_OTHERS`."""
 _NO_VALUE = re.compile(r"none|unknown", re.IGNORECASE)
 _OLD_OWNER = re.compile(r"(?P<client>.+)_(?P<host>/\S+)")
-_TOUCHING = re.compile(
-    r"(?P<id>\S+-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?P<host>/\S+)"
-)
+_UUID = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+_WHOLE_ID = re.compile(rf"\S.*-{_UUID}|[\w-]{{22}}")
+_TOUCHING = re.compile(rf"(?P<id>\S+-{_UUID})(?P<host>/\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,28 @@ class Columns:
         """Headings that none of Kafka's group tools prints."""
         known = _KNOWN | _OTHERS | {*_OLD.values()}
         return tuple(name for name in self.names if name not in known)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the last heading is only the beginning of one that Kafka prints."""
+        last, known = self.names[-1], _KNOWN | _OTHERS
+        return last not in known and any(one.startswith(last) for one in known)
+
+    def has_cut_ids(self, rows: Sequence[Mapping[str, str]]) -> bool:
+        """
+        Return whether member ids in the last column are cut on the right.
+
+        Kafka prints further columns behind them. Of ids that are cut, several may look
+        like one, and all end in the same column before their random part does.
+        """
+        if self.names[-1] != "CONSUMER-ID" or not self.starts or self.is_old:
+            return False
+        ids = {cells["CONSUMER-ID"] for cells in rows} - {NONE}
+        return (
+            len(set(map(len, ids))) == 1
+            and all(len(one) >= len("CONSUMER-ID") for one in ids)
+            and not any(_WHOLE_ID.fullmatch(one) for one in ids)
+        )
 
     def invalid_cell(self, cells: Mapping[str, str]) -> tuple[str, str] | None:
         """Return the heading of the first invalid cell, with the broken rule."""

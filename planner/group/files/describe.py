@@ -7,7 +7,7 @@ number of files. Facts that the tool does not print are assumed, with a note.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +17,12 @@ from planner.group.group_document import GroupDocument
 from planner.group.group_problems import refuse
 from planner.io.problems import problem
 from planner.pasted_text import recognise
+from planner.text.format import plural
 
 _ASSIGNED = re.compile(r"([\w.-]+)(?::|\()([\d,]+)\)?")
 _ASSIGNMENT_HEADINGS = ("CURRENT-ASSIGNMENT", "ASSIGNMENT")
 _MAX_PARTITIONS = 10_000_000
+_WITHOUT_MEMBERS = ("Empty", "Dead")
 
 
 @dataclass(slots=True)
@@ -38,6 +40,19 @@ class _Member:
 
     facts: dict[str, Any] = field(default_factory=dict)
     owned: dict[str, list[int]] = field(default_factory=dict)
+    counted: int | None = None
+
+    @property
+    def num_listed(self) -> int:
+        """Number of the partitions that are listed."""
+        return sum(map(len, self.owned.values()))
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Fields of the member in a group file."""
+        if self.counted is None or self.owned:
+            return {**self.facts, "owned": self.owned}
+        return {**self.facts, "owned": {}, "num_owned": self.counted}
 
 
 @dataclass(slots=True)
@@ -50,6 +65,8 @@ class _Gathered:
     members: dict[str, _Member] = field(default_factory=dict)
     problems: list[InputProblem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    names_members: bool = False
+    num_members: int | None = None
 
     def topic(self, name: str) -> _Topic:
         return self.topics.setdefault(name, _Topic())
@@ -163,6 +180,10 @@ def _choose(
         return wanted
     if wanted is None and len(described) == 1:
         return next(iter(described))
+    if not tables and not problems:
+        rule = "the text has messages of the tool, and no table"
+        remedy = "add what the tool prints on stdout; the messages are on stderr"
+        problems.append(problem(files, "", None, rule, remedy))
     if not problems:
         names = ", ".join(described) or "none"
         rule = f"one group must be chosen; the text has: {names}"
@@ -178,6 +199,7 @@ def _gather(table: Table, gathered: _Gathered) -> None:
         gathered.facts["type"] = "streams"
     elif "START-OFFSET" in headings:
         gathered.facts["type"] = "share"
+    gathered.names_members |= "CONSUMER-ID" in headings
     for row in rows:
         if "TOPIC" in headings:
             _gather_offsets(row, gathered)
@@ -236,20 +258,46 @@ def _gather_member(row: Row, gathered: _Gathered) -> None:
         gathered.facts["type"] = "classic" if epoch is None else "consumer"
         if epoch is not None:
             member.facts["generation"] = epoch
-    text = next((row.cells[h] for h in _ASSIGNMENT_HEADINGS if h in row.cells), "")
-    for name, numbers in _ASSIGNED.findall(text):
-        found = [int(number) for number in numbers.split(",") if number]
+    member.counted = gathered.number(row, "#PARTITIONS")
+    heading = next((h for h in _ASSIGNMENT_HEADINGS if h in row.cells), None)
+    if heading is not None:
+        _gather_assignment(row, heading, member, gathered)
+
+
+def _gather_assignment(
+    row: Row, heading: str, member: _Member, gathered: _Gathered
+) -> None:
+    """Add the partitions that a row lists; they must be as many as it counts."""
+    owned: dict[str, list[int]] = {}
+    for name, numbers in _ASSIGNED.findall(row.cells[heading]):
+        owned[name] = [int(number) for number in numbers.split(",") if number]
+    listed = sum(map(len, owned.values()))
+    if member.counted not in {None, listed}:
+        rule = f"must list {member.counted} partitions, as #PARTITIONS says"
+        gathered.problems.append(row.problem(heading, rule))
+        return
+    for name, found in owned.items():
         topic = gathered.topic(name)
         topic.size = max([topic.size, *(number + 1 for number in found)])
-        member.owned[name] = found
+    member.owned.update(owned)
+
+
+def _gather_num_members(row: Row, gathered: _Gathered) -> None:
+    if (members := gathered.number(row, "#MEMBERS")) is not None:
+        gathered.num_members = members
+    elif row.get("STATE") in _WITHOUT_MEMBERS:
+        gathered.num_members = 0
 
 
 def _gather_state(row: Row, gathered: _Gathered) -> None:
     facts = gathered.facts
+    _gather_num_members(row, gathered)
     if (kind := row.get("TYPE")) is not None:
         facts["type"] = kind.lower()
-    if (state := row.get("STATE")) is not None:
-        facts["state"] = state
+    state = row.get("STATE")
+    if state is not None and facts.setdefault("state", state) != state:
+        rule = f"must be {facts['state']} as in a line above: two outputs are mixed"
+        gathered.problems.append(row.problem("STATE", rule))
     if (assignor := row.get("ASSIGNMENT-STRATEGY")) is not None:
         facts["assignor"] = assignor
     if found := re.search(r"\((\d+)\)\s*$", row.cells.get("COORDINATOR (ID)", "")):
@@ -276,10 +324,13 @@ def _document(gathered: _Gathered, files: str) -> GroupDocument:
             for name, topic in sorted(gathered.topics.items())
         ],
         "members": [
-            {"member_id": name, **member.facts, "topics": read, "owned": member.owned}
+            {"member_id": name, **member.record, "topics": read}
             for name, member in gathered.members.items()
         ],
     }
+    if not gathered.names_members:
+        known = gathered.num_members
+        document["num_members"] = "unknown" if known is None else known
     return GroupDocument.from_document(
         document, file=files, notes=_notes(gathered, read)
     )
@@ -296,7 +347,7 @@ def _listed(offsets: Mapping[int, int], size: int) -> list[int | None]:
 
 
 def _notes(gathered: _Gathered, read: Iterable[str]) -> list[str]:
-    notes = list(gathered.notes)
+    notes = [*gathered.notes, *_notes_on_members(gathered)]
     if gathered.members and not any(m.owned for m in gathered.members.values()):
         notes.append(
             "what members read is not in the text: take --members with --verbose too"
@@ -314,3 +365,26 @@ def _notes(gathered: _Gathered, read: Iterable[str]) -> list[str]:
             "--snapshot knows them all"
         )
     return notes
+
+
+def _notes_on_members(gathered: _Gathered) -> Iterator[str]:
+    """Yield notes where members are not named, or two outputs differ in them."""
+    named, counted = len(gathered.members), gathered.num_members
+    if not gathered.names_members:
+        if counted != 0:
+            yield (
+                "the text does not name the members: --describe --members --verbose "
+                "prints them"
+            )
+    elif counted not in {None, named}:
+        yield (
+            f"the state has {plural(counted or 0, 'member')}, and the other outputs "
+            f"have {named}: the group changed between them; take them again together"
+        )
+    for name, member in gathered.members.items():
+        if member.owned and member.counted not in {None, member.num_listed}:
+            yield (
+                f"{name} has {plural(member.counted or 0, 'partition')} by --members, "
+                f"and {member.num_listed} by the offsets: the group changed between "
+                "them; take them again together"
+            )

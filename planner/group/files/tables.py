@@ -37,6 +37,23 @@ _NOTED_GROUP = re.compile(
 )
 
 
+_REMEDIES = (
+    (
+        re.compile(r"GroupIdNotFound|Consumer group .* does not exist"),
+        "kafka-consumer-groups --list prints the groups that exist",
+    ),
+    (
+        re.compile(r"AuthorizationException|[Nn]ot authorized"),
+        "Describe on the group and on its topics is needed",
+    ),
+    (
+        re.compile(r"TimeoutException|Timed out"),
+        "correct --bootstrap-server, or raise --timeout of the tool; then run it again",
+    ),
+)
+"""Remedies of failures that the tool reports again whenever it runs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """
@@ -99,6 +116,12 @@ class Table:
         """Whether the table has the column GROUP."""
         return "GROUP" in self.headings
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the lines are cut on the right, in a heading or in member ids."""
+        cells = [row.cells for row in self.rows]
+        return self.columns.is_cut or self.columns.has_cut_ids(cells)
+
     def group_of(self, row: Row) -> str | None:
         """Return the group of a row; `None` where the text does not name it."""
         return row.cells["GROUP"] if self.names_groups else self.group
@@ -140,7 +163,15 @@ def read_tables(file: str, text: str, problems: list[InputProblem]) -> Tables:
     problems += reader.failures
     if tables:
         problems += reader.problems
+    problems += [_cut(table) for table in tables if table.is_cut]
     return Tables(tables, tuple(reader.notes(tables)))
+
+
+def _cut(table: Table) -> InputProblem:
+    rule = "the lines are cut behind this heading"
+    remedy = "redirect the output of the tool to a file, which keeps whole lines"
+    place = f"line {table.line}"
+    return problem(table.file, place, table.headings[-1], rule, remedy)
 
 
 def is_only_words(text: str) -> bool:
@@ -162,6 +193,14 @@ def _cells(table: Table, line: str, *, is_noise: bool) -> dict[str, str] | None:
     if any(row.cells[name] == cells[name] for row in table.rows):
         return cells
     return table.columns.cells(line, aligned=True)
+
+
+def _failure_remedy(line: str) -> str:
+    """Return what to do about the failure that a line reports."""
+    for pattern, remedy in _REMEDIES:
+        if pattern.search(line):
+            return remedy
+    return "run it again"
 
 
 class _Reader:
@@ -212,7 +251,7 @@ class _Reader:
             table.rows.append(Row(self.file, number, cells))
         elif number in self._failed:
             rule = f"the tool failed: {line.strip()}"
-            place, remedy = f"line {number}", "run it again"
+            place, remedy = f"line {number}", _failure_remedy(line)
             self.failures.append(problem(self.file, place, None, rule, remedy))
         elif noise is not None and not (is_inside and noise.kind == WORDS):
             self._pass_over(number, line, noise)

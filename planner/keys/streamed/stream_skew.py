@@ -206,6 +206,7 @@ def _compared(sums: StreamSums, row: int, options: SkewOptions) -> Compared:
 
 
 def _notes(sums: StreamSums, stream: _Stream, options: SkewOptions) -> Iterator[str]:
+    yield from stream.problems.notes
     name, totals = sums.partitioners[0].name, sums.totals
     keyless = sums.by_count[options.num_partitions].num_keyless
     if keyless > totals["null"]:

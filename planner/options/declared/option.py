@@ -1,10 +1,11 @@
 """Metadata of a declared option, and the options that a class declares."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum, StrEnum
 from functools import cache
 from math import inf
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -18,6 +19,7 @@ from typing import (
 
 from placement.operations.descriptor import OPERATIONS
 from planner.errors import InputProblem
+from planner.options.declared.types import fitted
 
 T = TypeVar("T")
 UNCHANGED = object()
@@ -182,12 +184,15 @@ class DeclaredOption:
         """Return a value of the type of the field; record what is wrong."""
         if value is None:
             return None if self.is_optional else self.default
+        if self.option.takes is not Path:
+            value, rule = fitted(value, self.type, takes=self.option.takes)
+            if rule:
+                problems.refuse(value, rule, self.option.help)
+                return None if self.is_optional else self.default
         if self.option.read is not None:
             return self.option.read(value, problems)
         if self.words:
             return self._word(str(value), problems)
-        if get_origin(self.type) is tuple and isinstance(value, Sequence):
-            return tuple(value)
         return value
 
     def _word(self, word: str, problems: Problems) -> str:

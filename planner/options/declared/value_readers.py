@@ -8,7 +8,13 @@ from planner.errors import raise_problems
 from planner.options.declared.broker_lists import broker_list
 from planner.options.declared.option import Problems
 from planner.options.declared.types import CopyOrder, ResourceName
-from planner.text.units import MOST_BYTES, parse_bytes, parse_fraction, parse_rate
+from planner.text.units import (
+    MOST_BYTES,
+    parse_bytes,
+    parse_fraction,
+    parse_rate,
+    rate_remedy,
+)
 
 RESOURCE_NAMES: tuple[str, ...] = get_args(ResourceName)
 WITH_CAPACITY = ("disk", "in", "out", "cpu")
@@ -56,7 +62,7 @@ def read_rate(value: str | float, problems: Problems) -> int | None:
         rate = parse_rate(value) if isinstance(value, str) else _bytes(value)
     except ValueError:
         rule = "must be bytes per second, such as 50MB/s"
-        problems.refuse(value, rule, "write 50MB/s")
+        problems.refuse(value, rule, rate_remedy(value))
         return None
     if not rate:
         problems.refuse(value, "must be above 0", "write 50MB/s")

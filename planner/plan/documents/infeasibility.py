@@ -9,15 +9,22 @@ from placement.core.bounds.overfull_sets import BIN, OPEN
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Draft, Settings
 from placement.log_dirs.dir_problem import LOG_DIR
+from placement.model.cluster import sum_rows
 from placement.model.load import RESOURCES, UNITS, Resource
 from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
 from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.registry import RULES
 from planner.plan.documents.log_dir_document import log_dir_text
-from planner.plan.documents.remedy_text import remedy_document, with_suggestions
+from planner.plan.documents.remedy_text import (
+    away_brokers,
+    away_remedy,
+    remedy_document,
+    with_suggestions,
+)
 from planner.text.format import BYTE_UNITS, brokers_text, bytes_text, ids_text, plural
 
 HOST = "host"
+NOTHING_HELPS = "no option helps: what lacks must be added, or waited for"
 CAPS = {
     "moves": ("--max-moves", ""),
     "cost": ("--max-bytes", ""),
@@ -62,14 +69,34 @@ def reason_text(placed: PlannedPlacement, infeasible_set: InfeasibleSet) -> str:
     """Return the reason as one sentence or two."""
     parts = [_rule_text(rule, placed.draft) for rule in infeasible_set.rules]
     if not parts:
-        return "no option helps: what lacks must be added, or waited for"
+        return _reason_without_rules(placed)
+    rest = f"; for the rest {NOTHING_HELPS}" if infeasible_set.is_of_rest else ""
     if not infeasible_set.is_proven and not any(infeasible_set.helps):
-        return "not found, and not proven; what stands in the way may be any hard rule"
+        text = "not found, and not proven; what stands in the way may be any hard rule"
+        return text + rest
     verb = (
         "cannot" if infeasible_set.is_proven else "could not, as far as was searched,"
     )
     them = "be kept" if len(parts) == 1 else "be kept together"
-    return f"{verb} {them}: {'; '.join(parts)}"
+    return f"{verb} {them}: {'; '.join(parts)}{rest}"
+
+
+def _reason_without_rules(placed: PlannedPlacement) -> str:
+    """Return the reason of what lacks although no rule forbids it."""
+    state = placed.draft.state
+    is_away = away_brokers(state) & ~placed.draft.leaves
+    if not is_away.any():
+        return NOTHING_HELPS
+    held = sum_rows(is_away[state.replicas.broker_idx], state.replicas.start)
+    waits = (held > 0) & state.has_source
+    groups = [one.group for one in placed.solution.shortfalls]
+    if not any(group >= 0 and waits[group] for group in groups):
+        return NOTHING_HELPS
+    ids = brokers_text(state.brokers.ids[is_away].tolist())
+    text = f"partitions with replicas on {ids} are left alone: {away_remedy(state)}"
+    if all(group >= 0 and waits[group] for group in groups):
+        return text
+    return f"{text}; for the rest {NOTHING_HELPS}"
 
 
 def _rule_text(rule: str, draft: Draft) -> str:
@@ -193,12 +220,15 @@ def _place_text(placed: PlannedPlacement, shortfall: Shortfall) -> str:
 def with_remedies(
     placed: PlannedPlacement, infeasible_set: InfeasibleSet | None
 ) -> PlannedPlacement:
-    """Return a plan whose first shortfall includes the suggested remedies."""
+    """Return a plan whose first shortfall with remedies includes them."""
     if infeasible_set is None or not placed.solution.shortfalls:
         return placed
-    first = placed.solution.shortfalls[0]
-    text = first.message or shortfall_text(placed, first)
-    return with_suggestions(placed, infeasible_set, text)
+    found, row = placed.solution.shortfalls, 0
+    if infeasible_set.is_of_rest:
+        inherent = placed.draft.shortfalls
+        row = next((n for n, one in enumerate(found) if one not in inherent), 0)
+    text = found[row].message or shortfall_text(placed, found[row])
+    return with_suggestions(placed, infeasible_set, text, row)
 
 
 def _cap_text(shortfall: Shortfall) -> str:

@@ -107,12 +107,21 @@ class Survival:
         Partitions of those just at min.insync.replicas after the worst single loss.
     offline_before
         Partitions without a replica that can lead before any loss.
+    below_before
+        Partitions under min.insync.replicas before any loss, of those with a replica
+        that can lead.
     """
 
     most_offline: int
     most_below: int
     at_min_isr: int
     offline_before: int
+    below_before: int
+
+    @property
+    def newly_below(self) -> int:
+        """Partitions that the worst single loss puts under min.insync.replicas."""
+        return self.most_below - self.below_before
 
 
 def survive(state: ClusterState, node_of_broker: npt.NDArray[np.int32]) -> Survival:
@@ -142,13 +151,17 @@ def survive(state: ClusterState, node_of_broker: npt.NDArray[np.int32]) -> Survi
     # Partitions with nothing on the node stay at, or below, their minimum.
     is_led = live > 0
     below = np.bincount(lost[(left < need) & (before >= need)], minlength=count)
-    below += int((is_led & (live < min_isr)).sum())
+    below_before = int((is_led & (live < min_isr)).sum())
+    below += below_before
     at = np.bincount(lost[left == need], minlength=count)
     at -= np.bincount(lost[before == need], minlength=count)
     at += int((is_led & (live == min_isr)).sum())
+    # Numbers of nodes may have gaps; without a node nothing is lost.
+    nodes = np.unique(node_of_broker)
     return Survival(
-        most_offline=int(offline.max(initial=0)),
-        most_below=int(below.max(initial=0)),
-        at_min_isr=int(at.max(initial=0)),
+        most_offline=int(offline[nodes].max(initial=0)),
+        most_below=int(below[nodes].max(initial=below_before)),
+        at_min_isr=int(at[nodes].max(initial=0)),
         offline_before=int(np.equal(live, 0).sum()),
+        below_before=below_before,
     )

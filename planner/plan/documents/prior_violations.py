@@ -6,12 +6,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from placement.array_types import IntArray
+from placement.array_types import BoolArray, IntArray
 from placement.check import Finding
 from placement.core.model.problem import NO_LIMIT
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Note
-from placement.model.cluster import BrokerState, ClusterState
+from placement.model.cluster import ClusterState, sum_rows
 from placement.model.disk_bytes import has_several_log_dirs
 from placement.model.load import RESOURCES, UNITS, Resource, as_units, loads_of
 from placement.model.rack_violations import rack_broken
@@ -22,12 +22,14 @@ from placement.rules.hard_levels import ruled_capacities
 from placement.score.known_loads import given_capacities
 from planner.plan.documents.infeasibility import amount_text
 from planner.plan.documents.plan_document import Plan
+from planner.plan.documents.remedy_text import away_brokers, away_remedy
 from planner.text.format import plural
 
 NOISE = 1 + 1e-9
 FIX_RACKS = "plan fix --only racks"
 REMEDIES = {
     "rack": FIX_RACKS,
+    "dead-broker": "plan fix --only offline",
     "capacity": "plan rebalance",
     "max-replicas": "plan rebalance",
     "log-dir": "plan fix --only log-dirs",
@@ -45,10 +47,28 @@ Place = tuple[str | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class _Unsettled:
-    """Partitions that no plan changes now: remedies of the sources, and moving ones."""
+    """
+    Partitions that a usual remedy leaves alone.
+
+    Parameters
+    ----------
+    sources
+        Remedy of each partition without a source.
+    away
+        Remedy of each partition with replicas on brokers that may come back.
+    offline
+        Partitions with offline replicas.
+    moving
+        Partitions that are being reassigned.
+    crowded
+        Partitions with more replicas than brokers are live.
+    """
 
     sources: Mapping[Place, str]
+    away: Mapping[Place, str]
+    offline: frozenset[Place]
     moving: frozenset[Place]
+    crowded: frozenset[Place]
 
 
 _unsettled: WeakKeyDictionary[ClusterState, _Unsettled] = WeakKeyDictionary()
@@ -72,21 +92,23 @@ def remedy_of(finding: Finding, state: ClusterState) -> str | None:
     if (remedy := unsettled.sources.get(place)) is not None:
         # Without a source no plan can repair it.
         return remedy
-    remedy = _usual_remedy(finding, state)
+    remedy = unsettled.away.get(place) or _usual_remedy(finding, state)
+    if finding.rule == "dead-broker" and place in unsettled.crowded:
+        remedy = f"start broker {finding.where.broker}, or add a broker"
+    if remedy == FIX_RACKS and place in unsettled.offline:
+        # Racks alone leave partitions with offline replicas as they are.
+        remedy = "plan fix"
     if place in unsettled.moving:
         return WAIT if remedy is None else f"{WAIT}, then {remedy}"
     return remedy
 
 
 def _usual_remedy(finding: Finding, state: ClusterState) -> str | None:
-    if finding.rule == "dead-broker":
-        row = int(state.brokers.rows_of([finding.where.broker or 0])[0])
-        is_dead = state.brokers.state[row] == BrokerState.DEAD
-        removal = f"plan remove-brokers --broker-list {finding.where.broker}"
-        return "plan fix --only offline" if is_dead else removal
     if finding.rule == "min-isr":
         topic = state.topics.names.index(finding.where.topic or "")
         least = int(state.topics.min_insync_replicas[topic])
+        if least > int(state.brokers.is_live.sum()):
+            return f"a lower min.insync.replicas of {finding.where.topic}"
         return (
             "plan set-replication-factor --replication-factor "
             f"{least} --topic {finding.where.topic}"
@@ -124,13 +146,24 @@ def _is_load_at_most_mean(state: ClusterState, row: int, r: int) -> bool:
 
 def _unsettled_of(state: ClusterState) -> _Unsettled:
     if state not in _unsettled:
-        rows = np.nonzero(~state.has_source)[0].tolist()
-        moving = np.nonzero(state.is_reassigning)[0].tolist()
+        start = state.replicas.start
+        is_away = away_brokers(state)[state.replicas.broker_idx]
+        remedy, live = away_remedy(state), int(state.brokers.is_live.sum())
         _unsettled[state] = _Unsettled(
-            sources={_place(state, p): source_remedy(state, p) for p in rows},
-            moving=frozenset(_place(state, p) for p in moving),
+            sources={
+                _place(state, p): source_remedy(state, p)
+                for p in np.nonzero(~state.has_source)[0].tolist()
+            },
+            away=dict.fromkeys(_places(state, sum_rows(is_away, start)), remedy),
+            offline=frozenset(_places(state, sum_rows(state.is_offline, start))),
+            moving=frozenset(_places(state, state.is_reassigning)),
+            crowded=frozenset(_places(state, state.replication_factor > live)),
         )
     return _unsettled[state]
+
+
+def _places(state: ClusterState, chosen: IntArray | BoolArray) -> Iterator[Place]:
+    return (_place(state, p) for p in np.nonzero(chosen)[0].tolist())
 
 
 def _place(state: ClusterState, p: int) -> Place:

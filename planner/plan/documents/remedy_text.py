@@ -4,12 +4,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from placement.array_types import BoolArray
+from placement.model.cluster import BrokerState, ClusterState
 from placement.model.load import Resource
 from placement.planning.infeasibility.infeasible_rules import InfeasibleSet
 from placement.planning.infeasibility.remedy import Remedy
 from placement.planning.outcome.result import PlannedPlacement
 from placement.rules.registry import RULES
-from planner.text.format import brokers_text, bytes_text
+from planner.text.format import brokers_text, bytes_text, ids_text
 
 
 def remedy_document(remedy: Remedy) -> dict[str, Any]:
@@ -122,10 +126,13 @@ def joined(texts: Iterable[str]) -> str:
 
 
 def with_suggestions(
-    placed: PlannedPlacement, infeasible_set: InfeasibleSet | None, message: str
+    placed: PlannedPlacement,
+    infeasible_set: InfeasibleSet | None,
+    message: str,
+    row: int = 0,
 ) -> PlannedPlacement:
     """
-    Return a plan whose first proven shortfall includes the remedies.
+    Return a plan one of whose shortfalls includes the remedies.
 
     Parameters
     ----------
@@ -133,6 +140,8 @@ def with_suggestions(
         The plan, and the infeasible subsystem of its hard rules.
     message
         Message of that shortfall.
+    row
+        Row of that shortfall.
     """
     shortfalls = placed.solution.shortfalls
     if infeasible_set is None or not infeasible_set.remedies or not shortfalls:
@@ -142,6 +151,22 @@ def with_suggestions(
     helps = [text for text in texts if text.lower() not in message.lower()]
     if not helps:
         return placed
-    first = replace(shortfalls[0], message=f"{message}. {joined(helps)}")
-    solution = replace(placed.solution, shortfalls=(first, *shortfalls[1:]))
+    helped = replace(shortfalls[row], message=f"{message}. {joined(helps)}")
+    rows = (*shortfalls[:row], helped, *shortfalls[row + 1 :])
+    solution = replace(placed.solution, shortfalls=rows)
     return replace(placed, solution=solution)
+
+
+def away_brokers(state: ClusterState) -> BoolArray:
+    """Return ``(B,)`` true for brokers that hold replicas, are not live, nor dead."""
+    brokers = state.brokers
+    is_away = ~brokers.is_live & np.not_equal(brokers.state, BrokerState.DEAD)
+    held = np.bincount(state.replicas.broker_idx, minlength=len(brokers))
+    return is_away & (held > 0)
+
+
+def away_remedy(state: ClusterState) -> str:
+    """Return the remedy for brokers that may come back; they share partitions."""
+    ids = ids_text(state.brokers.ids[away_brokers(state)].tolist())
+    start = "start broker" if ids.isdigit() else "start brokers"
+    return f"{start} {ids}; or, if gone for good, plan fix --lost {ids}"

@@ -34,6 +34,7 @@ from planner.plan.documents.topic_patches import (
 from planner.plan.folder.plan_folder import target_lists
 from planner.plan.input.check_settings import with_chosen_rules
 from planner.plan.run.outcome_notes import with_outcome_notes
+from planner.plan.run.unmatched_patterns import unmatched_pattern_notes
 from planner.plan.waves.wave_files import check_planned, plan_waves
 from planner.progress import stage
 from planner.text.format import bytes_text, percent_text
@@ -129,7 +130,8 @@ def make(
     once = ", the search compiled once for all" if is_first else ""
     placed = _placed(resolved, operation, f"planning {request.goal}{once}")
     to_come = arrival_notes(resolved.state, resolved.arrivals)
-    placed = replace(placed, notes=(*placed.notes, *to_come))
+    unmatched = unmatched_pattern_notes(resolved.state.topics.names, resolved.options)
+    placed = replace(placed, notes=(*placed.notes, *to_come, *unmatched))
     infeasible_set = explain_impossible(operation, resolved.settings, placed)
     plan = make_plan(
         request.goal,

@@ -15,12 +15,10 @@ from placement.model.load import RESOURCES, Resource
 from placement.operations.descriptor import describe
 from planner.kafka_files.creation import Creation
 from planner.options.declared.plan_options import OPTIONS
-from planner.plan.documents.infeasibility import reason_text
 from planner.plan.documents.plan_document import (
     Plan,
     elections,
     rollback_notes,
-    shortfall_document,
     throttle_notes,
 )
 from planner.plan.documents.plan_figures import (
@@ -29,7 +27,6 @@ from planner.plan.documents.plan_figures import (
     counted_out,
     fullest_disk,
 )
-from planner.plan.documents.prior_violations import remedy_of
 from planner.plan.documents.topic_patches import (
     partition_patch_notes,
     partition_patches,
@@ -46,6 +43,7 @@ from planner.plan.screen.plan_claims import (
     left_text,
     waves_text,
 )
+from planner.plan.screen.shortfall_lines import lacking_lines, remedy_lines
 from planner.plan.screen.survival import survival_text
 from planner.plan.screen.wrong_now import wrong_after, wrong_text
 from planner.plan.waves.wave_document import (
@@ -68,8 +66,6 @@ from planner.text.format import (
 
 MOST_NOTES = 2
 """Largest number of notes of one kind that are shown; others are counted."""
-MOST_SHORTFALLS = 3
-MOST_REMEDIES = 2
 MOST_CREATED = 8
 """Number of new partitions that are shown."""
 PART_NAME = re.compile(r"-\d{3,}\.json$")
@@ -84,7 +80,7 @@ def plan_screen(planned: Planned) -> Iterator[str]:
     if plan.creation is not None:
         yield from _creation_lines(plan, plan.creation)
         yield from after
-        yield from _lacking_lines(plan)
+        yield from lacking_lines(plan)
         yield from labelled("Checked", _verdict(planned))
         return
     yield from now
@@ -97,7 +93,7 @@ def plan_screen(planned: Planned) -> Iterator[str]:
     if plan.state.num_partitions:
         yield from labelled("Survives", survival_text(plan))
     yield from labelled("Checked", _verdict(planned))
-    yield from _remedy_lines(planned)
+    yield from remedy_lines(planned)
 
 
 def headline(plan: Plan) -> str:
@@ -185,7 +181,7 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
     if plan.moves["bytes"]:
         yield from labelled(" time", _time_text(plan))
     yield from _wave_lines(plan)
-    yield from _lacking_lines(plan)
+    yield from lacking_lines(plan)
 
 
 def _creation_lines(plan: Plan, creation: Creation) -> Iterator[str]:
@@ -212,20 +208,6 @@ def _wave_lines(plan: Plan) -> Iterator[str]:
     if found.stuck is not None:
         left = int((found.wave < 0).sum())
         yield from labelled(" stuck", stuck_text(found.stuck, left))
-
-
-def _lacking_lines(plan: Plan) -> Iterator[str]:
-    messages = dict.fromkeys(
-        shortfall_document(plan.placed, shortfall)["message"]
-        for shortfall in plan.placed.solution.shortfalls
-    )
-    for message in list(messages)[:MOST_SHORTFALLS]:
-        yield from labelled(" lacks", message)
-    rest = len(messages) - MOST_SHORTFALLS
-    if rest > 0 and plan.creation is None:
-        yield from labelled(" lacks", f"and {rest} more, in plan.json")
-    if plan.infeasible_set is not None:
-        yield from labelled(" reason", reason_text(plan.placed, plan.infeasible_set))
 
 
 def _whom(plan: Plan) -> str:
@@ -322,26 +304,6 @@ def _verdict(planned: Planned) -> str:
         )
     count = plural(len(caused), "finding")
     return f"by separate code: not ok, {count}; first: {caused[0].message}"
-
-
-def _remedy_lines(planned: Planned) -> Iterator[str]:
-    """Yield other commands that repair what was broken before and still is."""
-    plan = planned.plan
-    found = (remedy_of(one, plan.state) for one in planned.findings)
-    remedies = list(dict.fromkeys(filter(None, found)))
-    others = [one for one in remedies if not _is_same_plan(one, plan)]
-    if others:
-        more = ["more: see check"] if len(others) > MOST_REMEDIES else []
-        yield from labelled(" repair", ", then ".join(others[:MOST_REMEDIES] + more))
-
-
-def _is_same_plan(remedy: str, plan: Plan) -> bool:
-    """Return whether a remedy is the operation of this plan, or a part of it."""
-    command, _, part = remedy.partition(" --only ")
-    if command != f"plan {plan.goal}":
-        return False
-    repaired = plan.settings.get("only")
-    return not part or not repaired or part in repaired
 
 
 def next_lines(plan: Plan, output: Path) -> list[str]:

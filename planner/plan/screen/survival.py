@@ -1,5 +1,7 @@
 """Losses that the cluster survives after a plan, as text."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from placement.failures.controller_majority import (
@@ -8,7 +10,7 @@ from placement.failures.controller_majority import (
     over_all,
 )
 from planner.plan.documents.plan_document import Plan
-from planner.plan.documents.plan_figures import survive
+from planner.plan.documents.plan_figures import Survival, survive
 from planner.text.format import plural
 
 
@@ -18,19 +20,24 @@ def survival_text(plan: Plan) -> str:
     brokers = after.brokers
     alone = survive(after, np.arange(len(brokers), dtype=np.int32))
     majority = any_broker(plan.voters, brokers.ids.tolist())
-    survived = _yes(alone.most_offline, majority)
-    text = f"any broker: {survived}{_below_text(alone.most_below)}."
-    if alone.offline_before:
-        count = plural(alone.offline_before, "partition")
-        text = f"{count} offline already, with no loss. Of the others {text}"
+    below = f" ({alone.newly_below} below min ISR)" if alone.newly_below else ""
+    text = f"any broker: {_yes(alone, majority)}{below}."
+    if before := list(_before_texts(alone)):
+        text = f"{' and '.join(before)} already, with no loss. Of the others {text}"
     if not any(rack is not None for rack in brokers.racks):
         return f"{text} Racks unknown."
     racks = survive(after, brokers.rack_idx)
     which = "Any rack" if None not in brokers.racks else "Any rack that is known"
-    return (
-        f"{text} {which}: {_yes(racks.most_offline, _any_rack(plan))} "
-        f"({racks.at_min_isr} at min ISR, {racks.most_below} below)."
-    )
+    counts = f"{racks.at_min_isr} at min ISR, {racks.newly_below} below"
+    return f"{text} {which}: {_yes(racks, _any_rack(plan))} ({counts})."
+
+
+def _before_texts(found: Survival) -> Iterator[str]:
+    """Yield the partitions that fail without any loss."""
+    counts = {"offline": found.offline_before, "below min ISR": found.below_before}
+    for word, count in counts.items():
+        if count:
+            yield f"{plural(count, 'partition')} {word}"
 
 
 def _any_rack(plan: Plan) -> bool | None:
@@ -47,12 +54,13 @@ def _any_rack(plan: Plan) -> bool | None:
     )
 
 
-def _yes(offline: int, majority: bool | None) -> str:
+def _yes(found: Survival, majority: bool | None) -> str:
+    """Return the verdict; producers with acks=all need min.insync.replicas."""
+    hurt = []
+    if found.most_offline:
+        hurt.append(f"{found.most_offline} offline")
+    elif found.newly_below:
+        hurt.append("acks=all refused")
     if majority is False:
-        lost = f"{offline} offline and " if offline else ""
-        return f"no, {lost}the controllers lose their majority"
-    return "yes" if not offline else f"no, {offline} offline"
-
-
-def _below_text(below: int) -> str:
-    return f" ({below} below min ISR)" if below else ""
+        hurt.append("the controllers lose their majority")
+    return f"no, {' and '.join(hurt)}" if hurt else "yes"

@@ -8,6 +8,8 @@ from placement.array_types import BoolArray
 from placement.model.cluster import ABSENT, BrokerState, ClusterState, LogDirState
 from placement.model.disk_bytes import used_bytes
 from placement.model.load import RESOURCES, Resource
+from placement.model.rack_violations import rack_broken
+from placement.planning.outcome.prior_violations import worse_racks
 from placement.score import Score
 from planner.plan.documents.plan_document import Plan
 from planner.plan.screen.broker_table import over_threshold
@@ -22,7 +24,7 @@ def wrong_text(plan: Plan) -> str:
     """Return what is wrong with the placement before the plan, as text."""
     offline = plan.before.violations["offline_replicas"]
     full = _full_dirs(plan, plan.state)
-    problems = [*_wrong(plan, plan.before, full), *_idle_brokers(plan)]
+    problems = [*filter(None, _wrong(plan, plan.before, full)), *_idle_brokers(plan)]
     if offline:
         problems.insert(0, f"{plural(offline, 'replica')} offline")
     fine = [] if plan.before.violations["rack"] else ["racks ok"]
@@ -34,31 +36,79 @@ def wrong_text(plan: Plan) -> str:
 
 def _wrong(plan: Plan, score: Score, full: Sequence[int]) -> Iterator[str]:
     """Yield the violations that operators care about, `full` log dirs among them."""
-    thresholds = plan.placed.draft.settings.capacity_thresholds
-    for r, resource in enumerate(RESOURCES):
-        over = over_threshold(plan, score, r)
-        if over.any():
-            limit = percent_text(thresholds[resource])
-            yield f"{named_brokers(plan, over)} over the {limit} {resource} threshold"
-    if text := _full_dirs_text(plan, score, full):
-        yield text
-    for rule, words in VIOLATIONS.items():
-        count = score.violations[rule]
-        if count:
-            yield f"{plural(count, 'partition')} {words[count > 1]}"
+    for r, over in _overloads(plan, score).items():
+        yield _over_text(plan, r, over)
+    yield _full_dirs_text(plan, score, full)
+    yield _crowded_text(plan, _crowded(plan, score))
+    for rule in VIOLATIONS:
+        yield _count_text(rule, score.violations[rule])
+
+
+def _crowded(plan: Plan, score: Score) -> BoolArray:
+    """Return ``(B,)`` true for brokers that stay and hold too many replicas."""
+    brokers, draft = plan.state.brokers, plan.placed.draft
+    replicas = score.load[:, RESOURCES.index(Resource.REPLICAS)]
+    stays = brokers.is_live & ~draft.leaves
+    crowded: BoolArray = (
+        stays & (brokers.max_replicas >= 0) & (replicas > brokers.max_replicas)
+    )
+    return crowded
+
+
+def _crowded_text(plan: Plan, crowded: BoolArray) -> str:
+    return f"{named_brokers(plan, crowded)} over max_replicas" if crowded.any() else ""
 
 
 def wrong_after(plan: Plan) -> tuple[str, str]:
     """Return what is wrong after the plan, as texts: new violations, and old ones."""
-    was = _full_dirs(plan, plan.state)
-    now = _full_dirs(plan, plan.placed.reassignment.after())
-    before = {*_wrong(plan, plan.before, was)}
-    if {*now} <= {*was}:
-        # On a broker that was over its threshold they were not named.
-        before.add(_full_dirs_text(plan, plan.after, now))
-    problems = [*_wrong(plan, plan.after, now)]
-    new = (one for one in problems if one not in before)
-    return "; ".join(new), "; ".join(one for one in problems if one in before)
+    new, old = zip(*_after(plan), strict=True)
+    return "; ".join(filter(None, new)), "; ".join(filter(None, old))
+
+
+def _after(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the new and the old part of each violation after the plan."""
+    before = _overloads(plan, plan.before)
+    for r, over in _overloads(plan, plan.after).items():
+        was = before[r]
+        yield _over_text(plan, r, over & ~was), _over_text(plan, r, over & was)
+    was_full = _full_dirs(plan, plan.state)
+    full = _full_dirs(plan, plan.placed.reassignment.after())
+    text = _full_dirs_text(plan, plan.after, full)
+    yield ("", text) if {*full} <= {*was_full} else (text, "")
+    was, now = _crowded(plan, plan.before), _crowded(plan, plan.after)
+    yield _crowded_text(plan, now & ~was), _crowded_text(plan, now & was)
+    for rule in VIOLATIONS:
+        count = plan.after.violations[rule]
+        num_new = _num_new(plan, rule)
+        yield _count_text(rule, num_new), _count_text(rule, count - num_new)
+
+
+def _num_new(plan: Plan, rule: str) -> int:
+    """Return the number of partitions for which the plan makes a violation worse."""
+    count = plan.after.violations[rule]
+    if rule != "rack":
+        return max(0, count - plan.before.violations[rule])
+    draft, lists = plan.placed.draft, plan.placed.reassignment
+    rows = np.nonzero(rack_broken(lists.after(), draft.holds))[0]
+    return min(count, int(worse_racks(draft, lists, rows).sum()))
+
+
+def _count_text(rule: str, count: int) -> str:
+    if not count:
+        return ""
+    return f"{plural(count, 'partition')} {VIOLATIONS[rule][count > 1]}"
+
+
+def _overloads(plan: Plan, score: Score) -> dict[int, BoolArray]:
+    """Return the brokers over a capacity threshold, by resource."""
+    return {r: over_threshold(plan, score, r) for r in range(len(RESOURCES))}
+
+
+def _over_text(plan: Plan, r: int, over: BoolArray) -> str:
+    if not over.any():
+        return ""
+    limit = percent_text(plan.placed.draft.settings.capacity_thresholds[RESOURCES[r]])
+    return f"{named_brokers(plan, over)} over the {limit} {RESOURCES[r]} threshold"
 
 
 def _full_dirs(plan: Plan, state: ClusterState) -> list[int]:
@@ -106,7 +156,9 @@ def _idle_brokers(plan: Plan) -> Iterator[str]:
     brokers, draft = plan.state.brokers, plan.placed.draft
     replicas = plan.before.load[:, RESOURCES.index(Resource.REPLICAS)]
     empty = int((brokers.is_live & ~draft.leaves & (replicas == 0)).sum())
-    if empty:
+    # Where no broker has two replicas, and racks are kept, none is left for others.
+    is_wrong = replicas.max(initial=0) > 1 or plan.before.violations["rack"]
+    if empty and is_wrong:
         yield f"{plural(empty, 'broker')} empty"
     dead = np.equal(brokers.state, BrokerState.DEAD)
     if dead.any():

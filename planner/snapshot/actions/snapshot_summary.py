@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
+from placement.failures.partition_health import health_of
 from placement.model.cluster import BrokerState, ClusterState, sum_rows
 from placement.model.mixed_factors import mixed_factors
 from placement.score.incomplete_tables import incomplete_notes, is_complete
@@ -151,14 +152,13 @@ def _rates(snapshot: Snapshot) -> dict[str, Any]:
 
 
 def _health(state: ClusterState) -> dict[str, int]:
-    replicas, start = state.replicas, state.replicas.start
-    num_in_sync = sum_rows(replicas.is_in_sync, start)
-    min_isr = state.topics.min_insync_replicas[state.partitions.topic_idx]
+    """Return replicas and partitions in trouble; only live replicas are in sync."""
+    health = health_of(state).counts()
     return {
         "offline_replicas": int(state.is_offline.sum()),
         "offline_partitions": int(np.equal(state.partitions.leader_idx, -1).sum()),
-        "under_replicated": int((num_in_sync < state.replication_factor).sum()),
-        "under_min_isr": int((num_in_sync < min_isr).sum()),
+        "under_replicated": health["under_replicated"],
+        "under_min_isr": health["under_min_isr"],
         "reassigning": int(state.is_reassigning.sum()),
     }
 

@@ -44,6 +44,11 @@ class Ingested:
         return sum(receipt.content is None for receipt in self.receipts)
 
     @property
+    def snapshots(self) -> int:
+        """Number of dumps read that gave a snapshot."""
+        return len(self.receipts) - self.refused
+
+    @property
     def rejects(self) -> int:
         """Number of their rows in the table of rejects."""
         return sum(receipt.rejects for receipt in self.receipts)
@@ -174,7 +179,7 @@ def ingested_document(done: Ingested, folder: str, fleet: str) -> dict[str, obje
         "fleet": fleet,
         "dumps": done.found,
         "read": len(done.receipts),
-        "snapshots": len(done.receipts) - done.refused,
+        "snapshots": done.snapshots,
         "refused": done.refused,
         "rejects": done.rejects,
     }

@@ -1,5 +1,7 @@
 """Roles at fixed places: fewest role changes with loads within their bands."""
 
+from math import gcd
+
 import numpy as np
 from ortools.sat.python import cp_model
 
@@ -34,7 +36,9 @@ def fewer_role_changes(problem: Problem, at: Arrangement, work: float) -> Arrang
     changed = np.nonzero(np.not_equal(at.role_of, problem.role_home))[0]
     if not len(changed) or problem.is_transient.any():
         return at
-    found = _RolesModel(problem, at, reached_bands(problem, at), at).solved(work)
+    # Loads out of band are on the very ends of the bands reached.
+    bands = reached_bands(problem, at)
+    found = _RolesModel(problem, at, bands, at, keeps_start=True).solved(work)
     if found is None:
         return at
     is_wrong = misplaced_roles(problem, found) | unreleased_roles(problem, found)
@@ -83,8 +87,10 @@ class _RolesModel:
         at: Arrangement,
         bands: Bands,
         spread_from: Arrangement,
+        *,
+        keeps_start: bool = False,
     ) -> None:
-        self._problem, self._at = problem, at
+        self._problem, self._at, self._keeps_start = problem, at, keeps_start
         self._model, self.spent = cp_model.CpModel(), 0.0
         self._holds: dict[int, list[tuple[int, cp_model.IntVar]]] = {}
         self._in_bin: dict[int, list[tuple[int, cp_model.IntVar]]] = {}
@@ -132,7 +138,10 @@ class _RolesModel:
                 weights = self._problem.role_weight[groups, r].tolist()
                 if any(weights):
                     ends = int(bands.lower[b, r]), int(bands.upper[b, r])
-                    self._add_row(terms, weights, ends, int(fixed[b, r]))
+                    is_held = np.equal(self._at.bin_of[self._at.role_of[groups]], b)
+                    is_held &= self._keeps_start
+                    held = np.flatnonzero(is_held).tolist()
+                    self._add_row(terms, weights, ends, int(fixed[b, r]), held)
 
     def _add_spread(self, most: IntArray) -> None:
         """Keep the roles of a collection in a bin within limits, ``(C, N)``."""
@@ -156,20 +165,28 @@ class _RolesModel:
         weights: list[int],
         ends: tuple[int, int],
         fixed: int,
+        held: list[int],
     ) -> None:
-        """Add the band of a load, rounded such that no load outside is feasible."""
+        """
+        Add the band of a load, rounded such that no load outside is feasible.
+
+        The load of the roles `held` is feasible besides, and loads that are equal to
+        it but for rounding.
+        """
+        # Equal weights, as of one topic, need no rounding.
+        common = gcd(*weights)
+        weights = [w // common for w in weights]
+        lower, upper = -(-(ends[0] - fixed) // common), (ends[1] - fixed) // common
         unit = max(max(map(abs, weights)) >> BITS, 1)
-        lower, upper = ends
-        if upper < NO_LIMIT:
-            most = cp_model.LinearExpr.weighted_sum(
-                terms, [-(-w // unit) for w in weights]
-            )
-            self._model.add(most <= (upper - fixed) // unit)
-        if lower > 0:
-            least = cp_model.LinearExpr.weighted_sum(
-                terms, [w // unit for w in weights]
-            )
-            self._model.add(least >= -(-(lower - fixed) // unit))
+        up, down = [-(-w // unit) for w in weights], [w // unit for w in weights]
+        if ends[1] < NO_LIMIT:
+            most = max(upper // unit, sum(up[i] for i in held))
+            self._model.add(cp_model.LinearExpr.weighted_sum(terms, up) <= most)
+        if ends[0] > 0:
+            least = -(-lower // unit)
+            if held:
+                least = min(least, sum(down[i] for i in held))
+            self._model.add(cp_model.LinearExpr.weighted_sum(terms, down) >= least)
 
     def solved(self, work: float) -> Arrangement | None:
         """Return the arrangement with the fewest role changes found, if any."""

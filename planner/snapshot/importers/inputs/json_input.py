@@ -63,7 +63,8 @@ def documents_of(text: str, refusal: Refusal, *, headings: str = r"(?!)") -> lis
             found.append(parse_json(piece.text, refusal, first_line=piece.line))
         elif not re.match(headings, piece.text):
             rule = f"the line is not part of {refusal.kind}"
-            remedy = refusal.other_output() or "remove the line"
+            other = "remove the line" if found else f"give {refusal.kind}"
+            remedy = refusal.other_output() or other
             refusal.stop(f"line {piece.line}", rule, remedy)
     if not found:
         _refuse_without_json(refusal)
@@ -296,9 +297,10 @@ def _add_errors(
     entries: Sequence[Path],
 ) -> None:
     other = ""
-    if any(len(each["loc"]) <= 1 for each in error.errors(include_url=False)):
+    errors = error.errors(include_url=False)
+    if any(len(each["loc"]) <= 1 or each["type"] == "missing" for each in errors):
         other = refusal.other_output()
-    for each in error.errors(include_url=False):
+    for each in errors:
         rule, remedy = _rule(each, refusal)
         is_entry = _entry_of(each["loc"], entries) is not None
         add = refusal.reject if is_entry else refusal.add
