@@ -150,7 +150,7 @@ class Preflight:
 
     def _is_short(self) -> BoolArray:
         """
-        Return ``(P,)`` true under min ISR, unless the plan itself repairs that.
+        Return ``(P,)`` true under min ISR, with a leader, if no change repairs that.
 
         Kafka takes the replication factor where `min.insync.replicas` is above it (3.7
         and later), and no earlier repair brings more in sync.
@@ -161,6 +161,7 @@ class Preflight:
         least = state.topics.min_insync_replicas[topic]
         least = np.minimum(least, state.replication_factor)
         found: BoolArray = np.less(sum_rows(in_sync, state.replicas.start), least)
+        found &= state.partitions.leader_idx >= 0
         for change in self.changes:
             row = self.rows.row_of[change.key]
             found[row] &= self._in_sync_after(change, row, in_sync) < least[row]

@@ -236,6 +236,13 @@ FENCED = {"brokers": {2: {"state": "fenced"}}, "min_isr": "2"}
             [partition(0, 1)], [([1], [1, 3])], {"min_isr": "2"}, [], id="grows"
         ),
         pytest.param(
+            [partition(0, 1, 3), partition(1, 2, isr=[2], leader=None)],
+            [([1, 3], [1, 4])],
+            FENCED,
+            ["leaderless"],
+            id="named once",
+        ),
+        pytest.param(
             [partition(0, 1), partition(1, 3)],
             [([1], [2])],
             {"min_isr": "2"},

@@ -153,3 +153,19 @@ def test_a_rate_of_our_own_is_raised_while_copies_stall(tmp_path, rate, monkeypa
     assert raised == ([] if rate else [100 * MB, 200 * MB, 400 * MB])
     assert events[-1].status == "completed"
     assert throttles(cluster) == {}
+
+
+def test_a_rate_that_another_tool_has_set_is_named(tmp_path):
+    cluster = make_cluster([(1, 2)])
+    plan = write_plan(tmp_path, [(1, 2)], [(1, 3)])
+    rate = {"leader.replication.throttled.rate": ("SET", "0")}
+    cluster.at(3.0, lambda: cluster.set_configs({Place("broker", "1"): rate}))
+
+    running = run(job(plan), cluster)
+    stuck = next(event for event in running if event.event == "stuck")
+
+    assert "leader.replication.throttled.rate of broker 1 is 0" in stuck.reason
+    assert "another rate" in stuck.reason
+    ControlFile(control_path(plan / "journal.jsonl")).set(["throttle=20MB/s"])
+    assert list(running)[-1].status == "completed"
+    assert throttles(cluster) == {}

@@ -112,6 +112,17 @@ def test_findings_are_said_and_are_the_exit_code(capsys, topics, snap, tmp_path)
     assert "finding: capacity: broker 3" in outcome.err
 
 
+def test_a_finding_names_its_partition_once(capsys, topics, snap, tmp_path):
+    document = json.loads(snap.read_text())
+    document["topics"][1]["partitions"][0] |= {"isr": [], "leader": None}
+    broken = write_document(document, tmp_path / "broken.json")
+
+    outcome = generate(capsys, topics, broken, "2,3")
+
+    assert outcome.code == 3
+    assert "finding: no-source: small-0: no live replica" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("content", "broker_list", "rules"),
     [

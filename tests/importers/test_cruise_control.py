@@ -122,6 +122,22 @@ def test_a_folder_of_answers_is_a_cluster(folder):
     assert document["rates"] == {"source": "cruise-control", "split": "equal"}
 
 
+def test_replicas_in_failed_log_dirs_are_offline(folder):
+    rows = [
+        one | {"in-sync": one["in-sync"][:1], "offline": one["replicas"][1:]}
+        for one in STATE["KafkaPartitionState"]["other"]
+    ]
+    document = changed(STATE, "KafkaPartitionState", "other", to=rows)
+    (folder / "state.json").write_bytes(encoded(document))
+
+    snapshot = merge(read_cruise_control(folder)).snapshot
+
+    state = snapshot.to_state()
+    is_seen = state.is_offline & state.brokers.is_live[state.replicas.broker_idx]
+    found = state.brokers.ids[state.replicas.broker_idx[is_seen]].tolist()
+    assert found == [b for one in rows for b in one["offline"]] == [2]
+
+
 def test_cpu_is_unknown_where_cores_are():
     load = read_partition_load(encoded(PARTITION_LOAD), file="f")
 

@@ -364,7 +364,7 @@ def test_a_reason_is_given_beside_a_partition_without_a_source():
     assert part(softly, " copies").startswith("1 replica")
 
 
-def test_a_shortfall_of_each_kind_is_shown():
+def test_a_shortfall_that_no_rule_causes_is_shown():
     state = make_state(
         [[0, 1], [1, 2], [2, 0], [0, 1]], racks="abc", size_bytes=30, disk_bytes=100
     )

@@ -148,6 +148,12 @@ class CopyWatch:
                 reason = "it has no leader to copy from"
             elif failed := failed_dirs(dirs.get(broker)):
                 reason = offline_text(broker, failed)
+            elif others := self._other_rates(broker, one.leader):
+                reason = (
+                    f"nothing was copied to broker {broker} for {STUCK_S:g} s: another "
+                    f"tool changed the throttle: {', '.join(others)}; another rate, by "
+                    "--set throttle=RATE, sets it anew"
+                )
             elif self.context.throttles.rate is None:
                 reason = f"nothing was copied to broker {broker} for {STUCK_S:g} s"
             else:
@@ -159,6 +165,9 @@ class CopyWatch:
                 )
             self.context.stuck(key, reason)
         return is_throttle
+
+    def _other_rates(self, *brokers: int) -> list[str]:
+        return self.context.ask(lambda: self.context.throttles.other_rates(brokers))
 
 
 def _copy(active: ActiveStep, broker: int, dirs: BrokerDirs | None) -> CopyRecord:

@@ -149,6 +149,19 @@ class RunThrottles:
         limited = [int(place.name) for place in now if place not in refused]
         self._limited |= dict.fromkeys(limited, self.rate)
 
+    def other_rates(self, brokers: Iterable[int]) -> list[str]:
+        """Return the rates of brokers that are no longer those that were set here."""
+        places = [
+            Place("broker", str(b)) for b in sorted(set(brokers) & {*self._limited})
+        ]
+        now = self._cluster.configs(places) if places else {}
+        return [
+            f"{key} of broker {place.name} is {value}"
+            for place, values in now.items()
+            for key in BROKER_THROTTLES
+            if (value := values.get(key)) not in {None, str(self.rate)}
+        ]
+
     def change_rate(self, rate_bytes_per_s: int) -> None:
         """Change the rate of every broker that has one."""
         self.rate = rate_bytes_per_s

@@ -1,6 +1,6 @@
 """Shortfalls of a plan, the reason, and commands that repair old violations."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from placement.operations.fix import Defect
 from planner.plan.documents.infeasibility import reason_text
@@ -18,13 +18,15 @@ REPAIRING = {"fix", "rebalance"}
 
 def lacking_lines(plan: Plan) -> Iterator[str]:
     """Yield the shortfalls of a plan, and the reason for them."""
-    kinds: dict[str, tuple[bool, str, bool]] = {}
-    inherent = plan.placed.draft.shortfalls
+    found: dict[str, None] = {}
+    inherent: dict[str, str] = {}
     for one in plan.placed.solution.shortfalls:
         message = shortfall_document(plan.placed, one)["message"]
-        # What no rule causes comes before the rules that stand in the way besides.
-        kinds.setdefault(message, (one not in inherent, one.what, one.have < one.need))
-    messages = _of_each_kind(kinds)
+        found.setdefault(message)
+        if one in plan.placed.draft.shortfalls:
+            inherent.setdefault(one.what, message)
+    # What no rule causes comes before the rules that stand in the way besides.
+    messages = list(dict.fromkeys([*list(found)[:1], *inherent.values(), *found]))
     for message in messages[:MOST_SHORTFALLS]:
         yield from labelled(" lacks", message)
     rest = len(messages) - MOST_SHORTFALLS
@@ -32,18 +34,6 @@ def lacking_lines(plan: Plan) -> Iterator[str]:
         yield from labelled(" lacks", f"and {rest} more, in plan.json")
     if plan.infeasible_set is not None:
         yield from labelled(" reason", reason_text(plan.placed, plan.infeasible_set))
-
-
-def _of_each_kind(kinds: Mapping[str, tuple[bool, str, bool]]) -> list[str]:
-    """Return the messages: the first, then the first of each kind, then the others."""
-    first = {kind: message for message, kind in [*kinds.items()][::-1]}
-    head = next(iter(kinds), None)
-
-    def rank(message: str) -> tuple[bool, bool, bool]:
-        kind = kinds[message]
-        return message != head, first[kind] != message, kind[0]
-
-    return sorted(kinds, key=rank)
 
 
 def remedy_lines(planned: Planned) -> Iterator[str]:
