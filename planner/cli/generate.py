@@ -156,9 +156,7 @@ def _words(proposal: "Proposal") -> Iterator[str]:
     for text in proposal.notes:
         yield f"note: {text}"
     for finding in proposal.findings[:MAX_FINDINGS_SHOWN]:
-        where = finding.where
-        named = "" if where.topic is None else f"{where.topic}-{where.partition}: "
-        yield f"finding: {finding.rule}: {named}{finding.message}"
+        yield f"finding: {finding.rule}: {finding.message}"
     if (rest := len(proposal.findings) - MAX_FINDINGS_SHOWN) > 0:
         yield f"  … and {rest} more; --format json lists all"
     least = ", the fewest for counts this even" if proposal.is_least else ""
