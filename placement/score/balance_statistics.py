@@ -127,7 +127,8 @@ def _ginis(use: RateArray) -> RateArray:
     is_loaded = total > 0
     unit = count * np.where(is_loaded, total, 1.0)
     found: RateArray = np.where(is_loaded, weighted / unit, 0.0)
-    return found
+    # Rounding takes equal uses below 0, which the screen shows as -0.00.
+    return np.maximum(found, 0.0)
 
 
 def _reduced(operation: np.ufunc, values: RateArray, start: OffsetArray) -> RateArray:

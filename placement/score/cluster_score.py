@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from placement.array_types import BoolArray
+from placement.array_types import BoolArray, RateArray
 from placement.core.model.problem import Movability
 from placement.draft.draft import Draft, Note, Settings, start_draft
 from placement.draft.evacuated_load import evacuated_load
-from placement.model.cluster import ClusterState
+from placement.model.cluster import ClusterState, LogDirState
 from placement.model.disk_bytes import full_log_dirs
 from placement.model.load import (
     RESOURCES,
@@ -28,7 +28,7 @@ from placement.rules.frozen_partitions import (
 )
 from placement.score.hot_spots import HotSpot, find_hot_spots
 from placement.score.incomplete_tables import incomplete_notes, is_complete
-from placement.score.least_bytes import least_bytes
+from placement.score.least_bytes import drifting_bands, least_bytes
 from placement.score.level_loads import (
     Level,
     RackLevel,
@@ -90,12 +90,27 @@ class ClusterScore:
     @property
     def full_log_dirs(self) -> BoolArray:
         """``(D,)`` true over the disk threshold, on brokers that are not over it."""
-        disk = RESOURCES.index(Resource.DISK)
-        brokers, of = self.state.brokers, self.state.log_dirs.broker_idx
-        is_over = self.measured.is_over[:, disk]
-        whole = np.where(brokers.disk_bytes > 0, brokers.disk_bytes, np.nan)
-        threshold = self.measured.limit[:, disk] / whole
-        return full_log_dirs(self.state, threshold[of]) & ~is_over[of]
+        of = self.state.log_dirs.broker_idx
+        is_over = self.measured.is_over[:, RESOURCES.index(Resource.DISK)]
+        return full_log_dirs(self.state, self._dir_thresholds) & ~is_over[of]
+
+    @property
+    def log_dirs_over_threshold(self) -> BoolArray:
+        """``(D,)`` true for serving log dirs with a use over the disk threshold."""
+        dirs, disk = self.state.log_dirs, RESOURCES.index(Resource.DISK)
+        serves = (dirs.size_bytes > 0) & np.not_equal(dirs.state, LogDirState.OFFLINE)
+        over: BoolArray = serves & (
+            self.log_dirs.use[:, disk] > self._dir_thresholds * (1 + 1e-9)
+        )
+        return over
+
+    @property
+    def _dir_thresholds(self) -> RateArray:
+        """``(D,)`` disk threshold of the broker of each log dir; NaN: no size known."""
+        size = self.state.brokers.disk_bytes
+        limit = self.measured.limit[:, RESOURCES.index(Resource.DISK)]
+        thresholds: RateArray = limit / np.where(size > 0, size, np.nan)
+        return thresholds[self.state.log_dirs.broker_idx]
 
 
 def score_cluster(
@@ -145,7 +160,7 @@ def score_cluster(
         hot_spots=spots,
         num_hot_spots=num_spots,
         min_bytes_to_balance=least_bytes(
-            draft, _plan_targets(draft, measured), balanced
+            draft, drifting_bands(draft, _plan_targets(draft, measured)), balanced
         ),
         notes=(
             *notes,

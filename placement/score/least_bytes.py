@@ -15,7 +15,7 @@ bytes. With replicas sorted by :math:`c_i / w_i`, prefix sums give the best
 second. Brokers lose and gain distinct replicas, so their bounds add up.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -29,6 +29,10 @@ from placement.rules.hard_levels import broker_limits
 
 _ROUNDING = 1e-12
 """Relative rounding error of a bound, which is subtracted from it."""
+
+
+_EVEN = 1e-9
+"""Largest relative difference of shares that are alike."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +82,35 @@ def least_bytes(draft: Draft, targets: Targets, balanced: tuple[Resource, ...]) 
     leaving = _leaving(draft, limits)
     arriving = _arriving(draft, limits)
     return int(max(leaving, arriving) * (1 - _ROUNDING))
+
+
+def drifting_bands(draft: Draft, targets: Targets) -> Targets:
+    """
+    Widen the disk bands by what copies may change of all sizes together.
+
+    A copy has the size of the leader, the replica that it replaces may have another
+    one. So the disk load of a plan, and with it every target, may differ from that of
+    now. Where no rack or set of brokers limits a share, targets shrink in proportion;
+    else one broker may lose, or gain, the whole difference.
+    """
+    own = draft.weights.own
+    if not len(own):
+        return targets
+    changes = own[np.not_equal(draft.movability, Movability.NEVER)].astype(np.float64)
+    shrinks, grows = np.maximum(changes, 0).sum(), np.maximum(-changes, 0).sum()
+    disk = RESOURCES.index(Resource.DISK)
+    target, capacity = targets.target[:, disk], targets.capacity[:, disk]
+    use = np.divide(target, capacity, out=np.zeros(len(target)), where=capacity > 0)
+    counts = target > 0
+    if not counts.any():
+        return targets
+    is_even = np.ptp(use[counts]) <= _EVEN * use.max()
+    is_even &= not draft.state.brokers.broker_sets
+    part = target / target.sum() if is_even else counts.astype(np.float64)
+    lower, upper = targets.lower.copy(), targets.upper.copy()
+    lower[:, disk] -= shrinks * part
+    upper[:, disk] += grows * counts * (1 + draft.settings.band(Resource.DISK))
+    return replace(targets, lower=lower, upper=upper)
 
 
 def _leaving(draft: Draft, limits: Limits) -> float:

@@ -36,6 +36,8 @@ NEEDED: Mapping[str, Sequence[str]] = {
 }
 """Columns of each table without which there is no page, besides `KEY`."""
 KEY = ("cluster_id", "taken_at")
+OVER = ("log_dir", "is_over_threshold")
+"""Columns of scores that name what is over the disk threshold."""
 Row = Mapping[str, Any]
 
 
@@ -56,7 +58,8 @@ def read_fleet_tables(folders: Sequence[Path]) -> dict[str, list[Row]]:
     Returns
     -------
     The rows of each table that is there: the last snapshot of each cluster; of scores
-    those of clusters alone, of trends also what reaches a limit, of changes the totals.
+    those of clusters, and of what is over the disk threshold; of trends also what
+    reaches a limit, of changes the totals.
 
     Raises
     ------
@@ -92,7 +95,7 @@ def _rows(folder: Path, name: str) -> list[Row]:
                 folder, f"must have the columns {', '.join(sorted(missing))}"
             )
         names = [each for each in table.schema.names if each not in LEFT_OUT[name]]
-        only = _filter(name)
+        only = _filter(name, table.schema.names)
         rows: list[Row] = table.to_table(columns=names, filter=only).to_pylist()
     except (OSError, pa.ArrowInvalid) as error:
         rule = f"must be a table of a fleet, in Parquet: {first_line(error)}"
@@ -100,7 +103,7 @@ def _rows(folder: Path, name: str) -> list[Row]:
     return rows
 
 
-def _filter(name: str) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _filter(name: str, names: Sequence[str]) -> Any:  # noqa: ANN401 - pyarrow has no types
     """Return the condition on the rows of a table that are read; `None` for all."""
     from pyarrow.dataset import field
 
@@ -110,7 +113,10 @@ def _filter(name: str) -> Any:  # noqa: ANN401 - pyarrow has no types
         return None
     of_cluster = field("level") == "cluster"
     if name == "scores":
-        return of_cluster
+        if not {*OVER} <= {*names}:
+            return of_cluster
+        is_full = field(OVER[1]) & (field("resource") == "disk")
+        return of_cluster | is_full
     days = [field(column) for column in ("days_until_threshold", "days_until_full")]
     return of_cluster | days[0].is_valid() | days[1].is_valid()
 

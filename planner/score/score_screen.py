@@ -33,6 +33,7 @@ from planner.text.format import (
     percent_text,
     plural,
 )
+from planner.text.printable import cell_width, shorten
 from planner.text.table import Column, table_lines, table_width
 
 MOST_BROKERS = 12
@@ -256,7 +257,12 @@ def _down(score: ClusterScore, *, is_first: bool) -> Iterator[str]:
 
 def _broker_label(score: ClusterScore, b: int) -> str:
     brokers = score.state.brokers
-    return f" {brokers.ids[b]} {brokers.racks[brokers.rack_idx[b]] or ''}"
+    broker, rack = f" {brokers.ids[b]}", brokers.racks[brokers.rack_idx[b]] or ""
+    if len(broker) + 1 + cell_width(rack) < LABEL_WIDTH:
+        return f"{broker} {rack}"
+    # A cut rack is still of use, a cut id names other brokers too.
+    kept = LABEL_WIDTH - len(broker) - 2
+    return f"{broker} {shorten(rack, kept)}" if kept > 1 else broker[-LABEL_WIDTH + 1 :]
 
 
 def _furthest(score: ClusterScore) -> list[int]:

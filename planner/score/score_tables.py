@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from placement.array_types import IndexArray, OffsetArray, RateArray
-from placement.model.load import RESOURCES
+from placement.model.load import RESOURCES, Resource
 from placement.score import VIOLATIONS, ClusterScore
 from placement.score.known_loads import (
     has_capacities,
@@ -269,8 +269,12 @@ def _log_dirs(score: ClusterScore) -> Columns:
     }
 
 
-def _log_dir_figures(_: ClusterScore, known: Known, r: int) -> Columns:
-    return _loads(known, r)
+def _log_dir_figures(score: ClusterScore, known: Known, r: int) -> Columns:
+    loads = _loads(known, r)
+    if RESOURCES[r] is Resource.DISK:
+        return {**loads, "is_over_threshold": score.log_dirs_over_threshold}
+    # A log dir has a threshold of its disk alone.
+    return {**loads, "is_over_threshold": np.full(len(score.state.log_dirs), None)}
 
 
 def _rack_names(score: ClusterScore, rack_idx: IndexArray) -> ArrowArray:

@@ -340,6 +340,8 @@ def check_screen(refused, capsys):
             id="rack"),
         pytest.param({"brokers_over_threshold": 1, "min_bytes_to_balance": None},
             f"c: 1 over; plan rebalance {LEGEND}", id="in"),
+        pytest.param({"brokers_over_threshold": 3},
+            f"c: 3 over; more capacity: see size {LEGEND}", id="all-over"),
         pytest.param({"headroom_n1_broker": -0.1},
             "c: no room for N-1", id="n-1"),
         pytest.param({}, "c: nothing to do", id="fine"),

@@ -9,7 +9,7 @@ from placement.core.bounds.cover_bounds import Bands, cost_bound
 from placement.core.model.problem import NO_LIMIT
 from placement.draft.draft import Settings, start_draft
 from placement.draft.leading_replicas import leading_replicas
-from placement.model.load import RESOURCES, broker_loads, heaviest_replicas
+from placement.model.load import RESOURCES, broker_loads, heaviest_replicas, weigh
 from placement.model.targets import Members, find_targets, share_out
 from placement.operations.rebalance import Rebalance
 from placement.planning.encode import build_problem
@@ -106,3 +106,20 @@ def test_nothing_must_move_where_all_is_even():
     state = make_state([[0], [1]], racks="ab", size_bytes=10)
 
     assert score_cluster(state).min_bytes_to_balance == 0
+
+
+@pytest.mark.parametrize("own", [68, 1], ids=["larger", "smaller"])
+def test_replicas_of_other_sizes_than_their_leader_change_the_bands(own):
+    rows = [[p % 6, (p + 1) % 6, (p + 2) % 6] for p in range(48)]
+    sizes = [[None, own if row[1] == 0 else None, None] for row in rows]
+    state = make_state(
+        rows, racks="abcabc", size_bytes=8, own_bytes=sizes, disk_bytes=1000
+    )
+
+    made = plan(state, Rebalance(), Settings())
+
+    after = made.reassignment.after()
+    load = broker_loads(after, weigh(after), after.partitions.leader_idx)
+    assert not made.targets.is_out(load).any()
+    copied = made.reassignment.copied_bytes(made.draft.weights)
+    assert score_cluster(state).min_bytes_to_balance <= copied

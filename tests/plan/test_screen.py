@@ -224,6 +224,61 @@ def test_another_plan_is_named_for_what_stays_wrong():
     assert not [one for one in screen(state, "log-dirs") if one.startswith(" repair")]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "remedy"),
+    [
+        pytest.param(
+            [90, 90],
+            "more capacity (kafka-planner size says how many brokers)",
+            id="no-room-anywhere",
+        ),
+        pytest.param([90, 10], "plan rebalance", id="room-elsewhere"),
+    ],
+)
+def test_a_full_broker_of_one_log_dir_is_not_repaired_inside(sizes, remedy):
+    dirs = [Dir("/a", 100)]
+    state = make_state(
+        [[0], [1]],
+        racks="ab",
+        size_bytes=sizes,
+        disk_bytes=100,
+        log_dirs={0: dirs, 1: dirs},
+        dirs=[["/a"], ["/a"]],
+    )
+
+    assert part(screen(state, "leaders"), " repair") == remedy
+
+
+@pytest.mark.parametrize("flag", ["topics", "exclude_topics"])
+def test_an_expression_that_matches_no_topic_is_noted(flag):
+    state = make_state([[0, 1], [1, 0]], racks="ab")
+
+    lines = screen(state, **{flag: "pay.*"})
+
+    text = " ".join(" ".join(lines).split())
+    option = f"--{flag.replace('_', '-')} 'pay.*'"
+    assert f"Note {option} matches no topic; a regular expression must" in text
+    assert not [line for line in screen(state, **{flag: "t.*"}) if "no topic" in line]
+
+
+@pytest.mark.parametrize(
+    ("only", "remedy"),
+    [
+        pytest.param((), None, id="all-of-it"),
+        pytest.param(("log-dirs",), None, id="that"),
+        pytest.param(("racks",), "plan fix --only log-dirs", id="something-else"),
+    ],
+)
+def test_a_plan_that_could_not_repair_is_no_remedy(only, remedy):
+    dirs = [Dir("/a", 100, state=LogDirState.OFFLINE), Dir("/b", 100)]
+    state = make_state([[0, 1]], racks="ab", log_dirs={1: dirs}, dirs=[[None, "/a"]])
+
+    lines = screen(state, "fix", only=only)
+
+    shown = [line for line in lines if line.startswith(" repair")]
+    assert shown == [f" repair    {remedy}"] * (remedy is not None)
+
+
 def with_failed_dir(racks, room=1000):
     """Return two partitions, of which broker 1 held one in a log dir that failed."""
     failed = [Dir("/a", 1000), Dir("/b", 1000, state=LogDirState.OFFLINE)]

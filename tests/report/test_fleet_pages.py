@@ -1,5 +1,6 @@
 """Pages of fleet tables, read without Spark."""
 
+import json
 import time
 from datetime import UTC, datetime
 
@@ -14,6 +15,7 @@ from planner.fleet.contracts.all_contracts import CONTRACTS
 from planner.report.fleet_tables import KEY, LEFT_OUT, NEEDED
 from planner.snapshot import Snapshot
 from support.commands import run
+from support.plans import skewed_document
 from support.report_pages import check_page, verdict
 from support.snapshots import small_document
 
@@ -127,6 +129,20 @@ def test_scores_and_overview_together_make_one_page(capsys, tmp_path):
     assert "<title>Fleet: 1 cluster</title>" in page
     assert 'id="clusters-disk"' in page
     assert 'id="clusters-fullest-disk"' in page
+
+
+def test_scores_of_a_cluster_with_a_full_log_dir_are_not_fine(capsys, tmp_path):
+    document = skewed_document()
+    full = {"partition": 0, "replicas": [1], "size_bytes": 14_000}
+    document["topics"] = [{"name": "t", "partitions": [full | {"log_dirs": ["/d1"]}]}]
+    snapshot = tmp_path / "full.json"
+    snapshot.write_text(json.dumps(document))
+    run(capsys, "score", snapshot, "-o", tmp_path / "scores")
+
+    page = page_of(capsys, tmp_path, tmp_path / "scores")
+
+    assert "Log dirs are over a threshold: 1 cluster (skewed)." in verdict(page)
+    assert "Nothing is wrong" not in page
 
 
 def problem_row(cluster_id, taken_at):

@@ -217,3 +217,46 @@ def test_a_full_log_dir_of_a_broker_with_room_is_wrong():
     assert "Wrong      1 log dir over the disk threshold; " in text
     assert "Binds      log dir 0:/d1: 90 % of 80 %" in text
     assert "Next       kafka-planner plan log-dirs" in text
+
+
+@pytest.mark.parametrize(
+    ("sizes", "command"),
+    [
+        pytest.param([85, 85], "size s.json", id="no-room-anywhere"),
+        pytest.param([82, 75], "plan rebalance", id="room-elsewhere"),
+    ],
+)
+def test_brokers_that_are_all_too_full_need_others(sizes, command):
+    state = make_state([[0], [1]], racks="ab", size_bytes=sizes, disk_bytes=100)
+
+    text = "\n".join(screen(state))
+
+    assert "Balance    every broker is in its bands" in text
+    assert f"Next       kafka-planner {command}" in text
+
+
+def test_long_ids_of_brokers_are_not_cut():
+    ids = [7, 123_456, 2**31 - 2, 2**31 - 1]
+    state = make_state(
+        [ids[:2], ids[2:]], racks=["rack-number-1", "rack-2", "c", "d"], ids=ids
+    )
+
+    lines = screen(state)
+
+    rows = [line[:10].split() for line in lines if line[:10].split()[:1] != []]
+    labels = [row for row in rows if row[0].isdigit()]
+    assert labels[:4] == [
+        ["7", "rack-n…"],
+        ["123456", "r…"],
+        [str(ids[2])],
+        [str(ids[3])],
+    ]
+
+
+def test_even_loads_have_no_negative_gini():
+    rows = [[p % 6, (p + 1) % 6, (p + 2) % 6] for p in range(48)]
+
+    lines = screen(make_state(rows, racks="abcabc", in_rate=1e6, broker_in=1e8))
+
+    assert [line for line in lines if line.startswith("in ")]
+    assert "-0.00" not in "\n".join(lines)

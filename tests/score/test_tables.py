@@ -13,7 +13,7 @@ from planner.score.make_score import Scored
 from planner.score.score_document import score_document
 from planner.score.score_folder import write_tables
 from planner.score.score_tables import LOADS, SCHEMA, score_table
-from support.clusters import clusters, make_state
+from support.clusters import Dir, clusters, make_state
 
 
 def scored_of(state, taken_at="2026-11-21T08:00:00+02:00"):
@@ -112,3 +112,28 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path):
 
     with pytest.raises(BadInputError, match="will not write"):
         write_tables([], tmp_path / "file" / "scores")
+
+
+def test_log_dirs_over_the_disk_threshold_are_marked():
+    state = make_state(
+        [[0], [1]],
+        size_bytes=[90, 10],
+        disk_bytes=1000,
+        log_dirs={0: [Dir("/d1", 100), Dir("/d2", 900)]},
+        dirs=[["/d1"], [None]],
+    )
+
+    rows = score_table([scored_of(state)]).to_pylist()
+
+    found = {
+        (row["log_dir"], row["is_over_threshold"])
+        for row in rows
+        if (row["level"], row["resource"], row["broker"]) == ("log_dir", "disk", 0)
+    }
+    assert found == {("/d1", True), ("/d2", False)}
+    others = [
+        row["is_over_threshold"]
+        for row in rows
+        if row["level"] == "log_dir" and row["resource"] != "disk"
+    ]
+    assert set(others) == {None}

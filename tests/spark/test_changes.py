@@ -166,3 +166,22 @@ def test_screens_are_no_wider_than_80(capsys):
     assert max(map(len, lines)) <= 80
     assert "… and 10 more" in "".join(lines)
     assert sum(line.startswith("Cluster") for line in lines) == 2
+
+
+def test_pairs_that_something_changed_in_are_shown_first(capsys):
+    quiet = dict.fromkeys(COUNTS, 0) | {
+        "cluster_id": "quiet", "before": DAYS[0], "taken_at": DAYS[1], "reason": None,
+    }  # fmt: skip
+    topics = quiet | {"cluster_id": "topics", "gone_partitions": 12}
+    brokers = quiet | {"cluster_id": "brokers", "new_brokers": 1}
+    inside = quiet | {"cluster_id": "dirs", "log_dir_moves": 2, "log_dir_bytes": 5e9}
+    led = quiet | {"cluster_id": "led", "leader_changes": 3}
+    copied = quiet | {"cluster_id": "copied", "copies": 1, "bytes": 7}
+
+    print_changes([*[quiet] * 55, led, topics, brokers, inside, copied])
+
+    lines = capsys.readouterr().out.splitlines()
+    shown = [line.split()[0] for line in lines[1:] if not line.startswith(" ")]
+    assert shown[:6] == ["copied", "dirs", "topics", "brokers", "led", "quiet"]
+    notes = [line.strip() for line in lines if line.startswith("  ")]
+    assert notes == ["2 moves between log dirs, 5 GB", "brokers +1 -0"]

@@ -7,18 +7,21 @@ import pyarrow as pa
 import pytest
 from pyarrow import dataset, parquet
 
+from planner.cli.fleet.fleet_lines import facts_of_score
 from planner.errors import BadInputError
 from planner.fleet.append import append, compact
 from planner.fleet.contracts.result_contracts import RESULTS
 from planner.fleet.fleet_store import Store
 from planner.fleet.snapshot_selection import read_selection
 from planner.score import ScoreRequest
+from planner.snapshot import Snapshot
 from planner.spark.command import score_folder
 from planner.spark.io.fleet_opening import fleet_of_snapshots, open_fleet
 from planner.spark.output.latest_scores import latest_scores
 from planner.spark.output.local_tables import NO_DAY, local_folder, write_days
 from planner.spark.scoring.reduce_side import small_scores
 from planner.spark.scoring.reduce_side.balance_scores import ScoreSettings
+from support.plans import skewed_document
 from support.spark import snapshot
 
 pytestmark = [
@@ -105,6 +108,35 @@ def test_the_latest_scores_of_a_folder_are_those_that_spark_reads(
     assert (
         latest_scores(spark, str(tmp_path / "none"), keys)[0]["status"] == "no-scores"
     )
+
+
+def test_the_latest_scores_count_log_dirs_over_the_disk_threshold(
+    spark, tmp_path, monkeypatch
+):
+    document = skewed_document()
+    full = {"partition": 0, "replicas": [1], "size_bytes": 14_000}
+    lone = {"partition": 1, "replicas": [2], "size_bytes": 29_000}
+    document["topics"] = [
+        {
+            "name": "t",
+            "partitions": [
+                full | {"log_dirs": ["/d1"]},
+                lone | {"log_dirs": ["/d1"]},
+            ],
+        }
+    ]
+    append(Snapshot.from_document(document), Store(str(tmp_path / "fleet")))
+    out = str(tmp_path / "out")
+    keys = scored(spark, str(tmp_path / "fleet"), out).latest
+
+    (here,) = latest_scores(spark, out, keys)
+    monkeypatch.setattr("planner.spark.output.latest_scores.plain_path", lambda _: None)
+    (other,) = latest_scores(spark, out, keys)
+
+    # The log dir of broker 2 is full with the whole broker.
+    assert here["log_dirs_over_threshold"] == other["log_dirs_over_threshold"] == 1
+    assert here["resources"]["disk"]["brokers_over_threshold"] == 1
+    assert "1 log dir over" in [*facts_of_score(here).parts()]
 
 
 def test_other_fleets_are_left_to_spark(spark, fleet, monkeypatch):

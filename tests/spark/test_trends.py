@@ -13,7 +13,8 @@ from planner.fleet.cluster_trends import NEEDED, trend_table
 from planner.score.make_score import Scored
 from planner.score.score_tables import score_table
 from planner.snapshot import Snapshot
-from planner.spark.reports.fleet_trends import balance_changes, trends
+from planner.spark.reports.fleet_overview import forecasts
+from planner.spark.reports.fleet_trends import balance_changes, soonest, trends
 from support.commands import run
 from support.plans import skewed_document
 
@@ -206,3 +207,80 @@ def test_a_broker_over_its_threshold_is_shown_before_anything_grows(capsys):
 
     (line,) = capsys.readouterr().out.splitlines()[1:]
     assert line.split() == ["c", "7", "disk", "-", "0", "d", "-", "1"]
+
+
+def filling(day):
+    """A cluster of which one of the log dirs fills, of a broker with much room."""
+    document = grown(0)
+    for broker in document["brokers"]:
+        for log_dir in broker["log_dirs"]:
+            log_dir["size_bytes"] *= 10
+    document["topics"] = [
+        {
+            "name": "a",
+            "partitions": [
+                {
+                    "partition": p,
+                    "replicas": [p + 1],
+                    "log_dirs": ["/d1"],
+                    "size_bytes": 1000 + (p == 0) * 10_000 * day,
+                }
+                for p in range(6)
+            ],
+        }
+    ]
+    taken_at = f"{START + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}"
+    return document | {"taken_at": taken_at}
+
+
+def test_log_dirs_that_are_full_before_their_broker_come_first(spark):
+    documents = [filling(day) for day in range(6)]
+    table = spark.createDataFrame(scores_of(documents).combine_chunks())
+    found = trends(table).cache()
+    size = documents[0]["brokers"][0]["log_dirs"][0]["size_bytes"]
+    left = (size - 51_000) / 10_000
+
+    first, second = soonest(found)
+    (row,) = forecasts(found).collect()
+
+    assert (first["level"], first["broker"], first["log_dir"]) == ("log_dir", 1, "/d1")
+    assert first["days_until_full"] == pytest.approx(left)
+    assert (second["level"], second["broker"]) == ("broker", 1)
+    assert second["days_until_full"] == pytest.approx(left + size / 10_000)
+    assert row["days_until_full"] == pytest.approx(left)
+
+
+def test_log_dirs_that_are_full_with_their_broker_are_not_listed_again(spark):
+    table = spark.createDataFrame(
+        scores_of([grown(day) for day in range(4)]).combine_chunks()
+    )
+    alone = [
+        row
+        for row in trends(table).toArrow().to_pylist()
+        if row["level"] == "broker" and row["days_until_threshold"] is not None
+    ]
+
+    found = soonest(trends(table))
+
+    assert len([row for row in found if row["level"] == "broker"]) == len(alone)
+    days = {row["broker"]: row for row in alone if row["resource"] == "disk"}
+    for row in found:
+        if row["level"] == "log_dir":
+            whole = days.get(row["broker"], {"days_until_full": None})
+            assert row["days_until_full"] < (whole["days_until_full"] or float("inf"))
+
+
+def test_the_line_of_a_log_dir_names_it(capsys):
+    days = {
+        f"{name}{end}": 1.0
+        for name in ("days_until_threshold", "days_until_full")
+        for end in ("", "_low", "_high")
+    }
+    row = {"cluster_id": "c", "broker": 7, "resource": "disk", "points": 4}
+
+    print_soonest([row | days | {"growth_per_day": 5.0, "log_dir": "/data/d1"}])
+    print_soonest([row | days | {"growth_per_day": 5.0, "log_dir": "/mnt/" + "x" * 90}])
+
+    short, _, long = capsys.readouterr().out.splitlines()[1:]
+    assert short.split()[1] == "7:/data/d1"
+    assert len(long) <= 80

@@ -17,6 +17,17 @@ from planner.cli.report.report_option import (
 )
 
 MOST_ROWS = 50
+RANKED = (
+    "bytes",
+    "copies",
+    "log_dir_moves",
+    "gone_partitions",
+    "new_partitions",
+    "gone_brokers",
+    "new_brokers",
+    "leader_changes",
+)
+"""Numbers of changes, the gravest first, by which pairs are sorted."""
 
 
 @with_scope
@@ -87,19 +98,34 @@ def _end(output: str, compared: int) -> str:
 
 
 def print_changes(rows: list[dict[str, Any]]) -> None:
-    """Print a line per pair of snapshots, by copied bytes."""
+    """Print a line per pair of snapshots, those with most changes first."""
     if not rows:
         return
     ranked = sorted(rows, key=_rank)[:MOST_ROWS]
     head = ("Cluster", "from", "to", "copies", "bytes", "leaders", "partitions")
-    reasons = [row["reason"] or "" for row in ranked]
-    print_columns(head, [_line(row) for row in ranked], reasons)
+    print_columns(head, [_line(row) for row in ranked], [*map(_note, ranked)])
     if len(rows) > len(ranked):
         typer.echo(f"… and {len(rows) - len(ranked)} more; --format json has all")
 
 
-def _rank(row: dict[str, Any]) -> tuple[bool, int]:
-    return row["reason"] is None, -(row["bytes"] or 0)
+def _rank(row: dict[str, Any]) -> tuple[bool | int, ...]:
+    """Return the sort key: pairs that nothing changed in are the last."""
+    return row["reason"] is None, *(-(row.get(name) or 0) for name in RANKED)
+
+
+def _note(row: dict[str, Any]) -> str:
+    """Return why a pair was not compared, or changes that have no column."""
+    from planner.text.format import bytes_text, plural
+
+    if row["reason"] is not None:
+        return str(row["reason"])
+    texts = []
+    if row.get("new_brokers") or row.get("gone_brokers"):
+        texts.append(f"brokers +{row['new_brokers']:,} -{row['gone_brokers']:,}")
+    if moves := row.get("log_dir_moves"):
+        moved = f"{plural(moves, 'move')} between log dirs"
+        texts.append(f"{moved}, {bytes_text(row['log_dir_bytes'])}")
+    return "; ".join(texts)
 
 
 def _line(row: dict[str, Any]) -> tuple[str, ...]:

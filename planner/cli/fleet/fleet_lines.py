@@ -36,6 +36,8 @@ class ClusterFacts:
         Number of brokers over a threshold by resource; ``""``: over any threshold.
     full_dirs
         Number of log dirs over the disk threshold on brokers that are not over it.
+    brokers
+        Number of brokers; 0: unknown.
     out
         Number of brokers out of band.
     least_bytes
@@ -55,6 +57,7 @@ class ClusterFacts:
     full: tuple[float | None, float | None, float | None] = (None, None, None)
     over: Mapping[str, int]
     full_dirs: int = 0
+    brokers: int = 0
     out: int = 0
     least_bytes: int | None = None
     more: Sequence[str] = ()
@@ -136,7 +139,10 @@ class ClusterFacts:
         if self.full_dirs and not is_over:
             yield "plan log-dirs"
         # Loads are uneven while brokers are down: that comes first.
-        if is_over or (self.out and not self.is_broken):
+        if is_over and not self.out and max(self.over.values()) >= self.brokers > 0:
+            # Loads are even, and no broker is left to relieve another one.
+            yield "more capacity: see size"
+        elif is_over or (self.out and not self.is_broken):
             least = self.least_bytes
             amount = "" if least is None else f" moves ≥ {bytes_text(least)}"
             yield f"plan rebalance{amount}"
@@ -204,6 +210,8 @@ def facts_of_score(document: Mapping[str, Any]) -> ClusterFacts:
             resource: figures["brokers_over_threshold"] or 0
             for resource, figures in resources.items()
         },
+        brokers=document["brokers"],
+        full_dirs=document.get("log_dirs_over_threshold") or 0,
         # A broker may be out of several bands.
         out=max(f["brokers_out_of_band"] or 0 for f in resources.values()),
     )

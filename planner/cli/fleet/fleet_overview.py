@@ -196,6 +196,7 @@ def facts_of_row(row: dict[str, Any]) -> ClusterFacts:
         full=(days.get(""), days.get("_low"), days.get("_high")),
         over={"": row["brokers_over_threshold"]},
         full_dirs=row["log_dirs_over_threshold"],
+        brokers=row["brokers"],
         out=row["brokers_out_of_band"],
         least_bytes=row["min_bytes_to_balance"],
         more=["no room for N-1"] if is_tight else [],

@@ -16,6 +16,7 @@ from planner.cli.report.report_option import (
 )
 
 MOST_ROWS = 30
+PATH_WIDTH = 12
 
 
 @with_scope
@@ -65,7 +66,7 @@ def trends(
 
 
 def print_soonest(rows: list[dict[str, Any]]) -> None:
-    """Print the brokers that reach a threshold soonest."""
+    """Print the brokers, and log dirs, that reach a threshold soonest."""
     if not rows:
         typer.echo("No broker reaches a threshold, as far as is known.")
         return
@@ -83,13 +84,23 @@ def _line(row: dict[str, Any]) -> tuple[str, ...]:
         shown = bytes_text(growth) if is_bytes else f"{growth:.3g}"
     return (
         str(row["cluster_id"])[:18],
-        str(row["broker"]),
+        _place(row),
         row["resource"],
         shown,
         days_text(row, "days_until_threshold"),
         days_text(row, "days_until_full"),
         str(row["points"]),
     )
+
+
+def _place(row: dict[str, Any]) -> str:
+    """Return the broker of a row, and its log dir where that is the row's place."""
+    from planner.text.printable import shorten
+
+    log_dir = row.get("log_dir")
+    if log_dir is None:
+        return str(row["broker"])
+    return f"{row['broker']}:{shorten(log_dir, PATH_WIDTH, 'middle')}"
 
 
 def days_text(row: dict[str, Any], name: str) -> str:

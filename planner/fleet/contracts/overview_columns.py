@@ -83,7 +83,11 @@ OVERVIEW_COLUMNS: Mapping[str, Meaning] = {
     "brokers_at_least": ("Fewest brokers that survive a loss.", "brokers", _PRICE),
     "saving_at_most": ("Cost of brokers above these.", "currency", _PRICE),
     "growth_bytes_per_day": ("Growth of all disks.", "bytes/day", "no trends given"),
-    "days_until_full": ("Days until the first broker is full.", "days", _TREND),
+    "days_until_full": (
+        "Days until the first broker or log dir is full.",
+        "days",
+        _TREND,
+    ),
     "days_until_full_low": ("Fewest such days, at 95 %.", "days", _TREND),
     "days_until_full_high": ("Most such days, at 95 %.", "days", _TREND),
     "moved_bytes_since": ("Bytes copied since.", "bytes", "no changes given"),

@@ -104,7 +104,11 @@ RESULT_COLUMNS: Mapping[str, Mapping[str, Meaning]] = {
         "target": ("Fair share of the place.", _OF_RESOURCE, _UNKNOWN),
         "deviation": ("Load by target, less 1.", "fraction", _UNKNOWN),
         "is_out_of_band": ("Whether a broker is outside its band.", "", _LEVEL),
-        "is_over_threshold": ("Whether a broker is over its threshold.", "", _LEVEL),
+        "is_over_threshold": (
+            "Whether a broker is over its threshold, or a log dir over that of disks.",
+            "",
+            f"{_LEVEL}, or of a log dir and no disk",
+        ),
         "total": ("Load of all that the level consists of.", _OF_RESOURCE, _UNKNOWN),
         "mean_use": ("Mean use.", "fraction", _CAPACITY),
         "min_use": ("Lowest use.", "fraction", _CAPACITY),

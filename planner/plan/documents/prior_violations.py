@@ -12,12 +12,14 @@ from placement.core.model.problem import NO_LIMIT
 from placement.core.model.solution import Shortfall
 from placement.draft.draft import Note
 from placement.model.cluster import ClusterState, sum_rows
-from placement.model.load import RESOURCES, UNITS, Resource
+from placement.model.disk_bytes import has_several_log_dirs
+from placement.model.load import RESOURCES, UNITS, Resource, as_units, loads_of
 from placement.model.rack_violations import rack_broken
 from placement.planning.outcome.prior_violations import worse_racks
 from placement.rules.fetch_sources import source_remedy
 from placement.rules.frozen_partitions import is_untouchable
 from placement.rules.hard_levels import ruled_capacities
+from placement.score.known_loads import given_capacities
 from planner.plan.documents.infeasibility import amount_text
 from planner.plan.documents.plan_document import Plan
 from planner.plan.documents.remedy_text import away_brokers, away_remedy
@@ -36,6 +38,8 @@ REMEDIES = {
     **{f"band-{name}": "plan rebalance" for name in RESOURCES},
 }
 """Commands that repair the findings of a rule."""
+MORE = "more capacity (kafka-planner size says how many brokers)"
+"""Remedy where no placement on the brokers of now keeps a threshold."""
 WAIT = "the end of its reassignment (kafka-planner status shows it)"
 Place = tuple[str | None, int | None]
 """Topic and number of a partition."""
@@ -109,7 +113,35 @@ def _usual_remedy(finding: Finding, state: ClusterState) -> str | None:
             "plan set-replication-factor --replication-factor "
             f"{least} --topic {finding.where.topic}"
         )
-    return REMEDIES.get(finding.rule)
+    broker, rule = finding.where.broker, finding.rule
+    if broker is None or not (rule == "capacity" or _is_lone_dir(finding, state)):
+        return REMEDIES.get(rule)
+    row = int(state.brokers.rows_of([broker])[0])
+    r = RESOURCES.index(Resource(finding.where.resource or Resource.DISK))
+    return MORE if _is_load_at_most_mean(state, row, r) else REMEDIES["capacity"]
+
+
+def _is_lone_dir(finding: Finding, state: ClusterState) -> bool:
+    """Return whether a full log dir is the only one of its broker that serves."""
+    if finding.rule != "log-dir-capacity":
+        return False
+    row = int(state.brokers.rows_of([finding.where.broker or 0])[0])
+    return not has_several_log_dirs(state)[state.log_dirs.broker_idx == row].any()
+
+
+def _is_load_at_most_mean(state: ClusterState, row: int, r: int) -> bool:
+    """
+    Return whether the use of a broker is no higher than that of all live ones together.
+
+    No placement then keeps a threshold that the broker exceeds.
+    """
+    live = state.brokers.is_live
+    load = as_units(loads_of(state)[0])[:, r]
+    capacity = given_capacities(state)[:, r]
+    if not (capacity[live] > 0).all():
+        return False
+    mean = load[live].sum() / capacity[live].sum()
+    return bool(load[row] <= capacity[row] * mean * NOISE)
 
 
 def _unsettled_of(state: ClusterState) -> _Unsettled:

@@ -134,8 +134,9 @@ def _rank(row: Row) -> tuple[Any, ...]:
 
 def _scores(name: str, rows: Sequence[Row]) -> Iterator[Block]:
     pictures, ranked = [], []
+    clusters = [row for row in rows if row["level"] == "cluster"]
     for resource in RESOURCES:
-        own = [row for row in rows if row["resource"] == resource]
+        own = [row for row in clusters if row["resource"] == resource]
         own.sort(key=lambda row: (-(row["max_use"] or 0.0), cluster_name(row)))
         ranked += own
         if resource in USED:

@@ -52,7 +52,9 @@ def cluster_name(row: Row) -> str:
 def _wrong_of(scores: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the rows of clusters in an overview's columns, from their scores."""
     found: dict[str, dict[str, Any]] = {}
-    for row in scores:
+    of_clusters = [row for row in scores if row["level"] == "cluster"]
+    full = _full_log_dirs(scores)
+    for row in of_clusters:
         violations = row["violations"] or {}
         mine = found.setdefault(
             cluster_name(row),
@@ -60,8 +62,18 @@ def _wrong_of(scores: Sequence[Row]) -> list[dict[str, Any]]:
         )
         over = row["brokers_over_threshold"] or 0
         mine["brokers_over_threshold"] = mine.get("brokers_over_threshold", 0) + over
+        mine["log_dirs_over_threshold"] = full[cluster_name(row)]
         mine["is_incomplete"] = row.get("complete") is False
     return list(found.values())
+
+
+def _full_log_dirs(scores: Sequence[Row]) -> Counter[str]:
+    """Count by cluster the log dirs over the threshold on brokers that are not."""
+    places = [(row["level"], (cluster_name(row), row.get("broker"))) for row in scores]
+    full = {place for level, place in places if level == "broker"}
+    return Counter(
+        place[0] for level, place in places if level == "log_dir" and place not in full
+    )
 
 
 def _wrong_sentences(rows: Sequence[Row]) -> Iterator[str]:

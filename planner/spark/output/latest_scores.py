@@ -1,5 +1,6 @@
 """Written scores of the last snapshot of each cluster."""
 
+from collections import Counter
 from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,9 @@ from planner.spark.output.score_tables import (
 )
 from planner.spark.scoring.fleet_scores import output_schema
 
+OVER = (*KEY, "level", "broker")
+"""Columns of a place that is over a threshold."""
+
 
 def latest_keys(snapshots: Collection[Scored]) -> list[Scored]:
     """Return the last snapshot of each cluster."""
@@ -51,23 +55,30 @@ def latest_scores(
 
     Returns
     -------
-    A document for each: `status` ``ok``, the figures of its cluster and
-    `fullest_broker`, the broker with the highest use of its disk; or `status`
+    A document for each: `status` ``ok``, the figures of its cluster, `fullest_broker`,
+    the broker with the highest use of its disk, and `log_dirs_over_threshold`, the
+    number of log dirs over the disk threshold on brokers that are not; or `status`
     ``no-scores``.
     """
     days = {day_text(micros) for _, micros in keys}
     local = None if schema_of(output) else plain_path(f"{output.rstrip('/')}/{SCORES}")
     if local is not None:
-        clusters, brokers = _of_folder(Path(local), days)
+        clusters, brokers, over = _of_folder(Path(local), days)
     else:
         table = destination_at(spark, output).read(SCORES)
         if table is None or not keys:
             return [_without_scores(key) for key in keys]
-        clusters, brokers = _of_table(table.where(F.col("date").isin(*days)))
+        read = _of_table(table.where(F.col("date").isin(*days)))
+        clusters, brokers, over = read
     documents = cluster_documents(clusters, datetime.now(UTC))
-    fullest = _fullest(brokers)
+    fullest, full_dirs = _fullest(brokers), _full_log_dirs(over)
     return [
-        {"status": "ok", **documents[key], "fullest_broker": fullest.get(key)}
+        {
+            "status": "ok",
+            **documents[key],
+            "fullest_broker": fullest.get(key),
+            "log_dirs_over_threshold": full_dirs[key],
+        }
         if key in documents
         else _without_scores(key)
         for key in keys
@@ -80,17 +91,22 @@ def _without_scores(key: Scored) -> dict[str, Any]:
     return {"status": "no-scores", "cluster_id": cluster_id, "taken_at": taken_at}
 
 
-def _of_folder(folder: Path, days: Collection[str]) -> tuple[ArrowTable, ArrowTable]:
-    """Read the rows of clusters, and of brokers for `_fullest`, without Spark."""
+def _of_folder(
+    folder: Path, days: Collection[str]
+) -> tuple[ArrowTable, ArrowTable, ArrowTable]:
+    """Read rows of clusters, brokers and what is over its threshold, without Spark."""
     level, disk = dataset.field("level"), dataset.field("resource") == "disk"
     clusters = read_days(folder, SCHEMA, days, level == "cluster")
     is_asked = (level == "broker") & disk & dataset.field("use").is_valid()
     used = [SCHEMA.field(name) for name in (*KEY, "level", "resource", "broker", "use")]
-    return clusters, read_days(folder, pa.schema(used), days, is_asked)
+    brokers = read_days(folder, pa.schema(used), days, is_asked)
+    places = [SCHEMA.field(name) for name in (*OVER, "resource", "is_over_threshold")]
+    is_over = dataset.field("is_over_threshold") & (dataset.field("resource") == "disk")
+    return clusters, brokers, read_days(folder, pa.schema(places), days, is_over)
 
 
-def _of_table(rows: DataFrame) -> tuple[ArrowTable, ArrowTable]:
-    """Collect the rows of clusters, and of each snapshot's fullest broker."""
+def _of_table(rows: DataFrame) -> tuple[ArrowTable, ArrowTable, ArrowTable]:
+    """Collect rows of clusters, of fullest brokers, and of what is over a threshold."""
     clusters = conform(rows.where(F.col("level") == "cluster"), output_schema())
     of_disk = (F.col("level") == "broker") & (F.col("resource") == "disk")
     used = rows.where(of_disk & F.col("use").isNotNull())
@@ -100,7 +116,21 @@ def _of_table(rows: DataFrame) -> tuple[ArrowTable, ArrowTable]:
     brokers = found.select(
         *KEY, F.col("first.broker"), (-F.col("first.col1")).alias("use")
     )
-    return clusters.toArrow(), brokers.toArrow()
+    over = rows.where(F.col("is_over_threshold") & (F.col("resource") == "disk"))
+    return clusters.toArrow(), brokers.toArrow(), over.select(*OVER).toArrow()
+
+
+def _full_log_dirs(over: ArrowTable) -> Counter[Scored]:
+    """Count by snapshot the log dirs over the threshold on brokers that are not."""
+    keys = zip(over.column(KEY[0]).to_pylist(), micros_of(over).tolist(), strict=True)
+    places = [*zip(keys, over.column("broker").to_pylist(), strict=True)]
+    levels = over.column("level").to_pylist()
+    full = {at for at, level in zip(places, levels, strict=True) if level == "broker"}
+    return Counter(
+        at[0]
+        for at, level in zip(places, levels, strict=True)
+        if level == "log_dir" and at not in full
+    )
 
 
 def _fullest(brokers: ArrowTable) -> dict[Scored, int]:

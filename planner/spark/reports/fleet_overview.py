@@ -80,10 +80,10 @@ def overview(
 def forecasts(trends: DataFrame) -> DataFrame:
     """Return the growth of each cluster's disks, and when the first one is full."""
     disk = trends.where(F.col("resource") == "disk")
-    brokers = disk.where(
-        (F.col("level") == "broker") & F.col("days_until_full").isNotNull()
-    )
-    first = brokers.groupBy("cluster_id").agg(
+    # A log dir may be full long before its broker.
+    is_disk = F.col("level").isin("broker", "log_dir")
+    places = disk.where(is_disk & F.col("days_until_full").isNotNull())
+    first = places.groupBy("cluster_id").agg(
         F.min(F.struct(*(F.col(name) for name in UNTIL_FULL))).alias("first")
     )
     growth = disk.where(F.col("level") == "cluster").select(

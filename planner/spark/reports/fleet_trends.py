@@ -17,6 +17,7 @@ from planner.spark.output.score_tables import SCORES
 
 TRENDS = "trends"
 BALANCE = "balance"
+ROUNDING = 1e-6
 
 
 def trends(scores: DataFrame) -> DataFrame:
@@ -94,7 +95,7 @@ def trends_folder(
 
     Returns
     -------
-    Brokers that are full first, the first hundred.
+    Brokers and log dirs that are full first, the first hundred.
 
     Raises
     ------
@@ -124,13 +125,12 @@ def _no_scores(folder: str) -> BadInputError:
 
 
 def soonest(found: DataFrame, most: int = 100) -> list[dict[str, Any]]:
-    """Return the brokers that reach a threshold first."""
-    brokers = found.where(
-        (F.col("level") == "broker") & F.col("days_until_threshold").isNotNull()
-    )
-    order = (*DAYS, "cluster_id", "broker", "resource")
+    """Return the brokers, and log dirs before them, that reach a threshold first."""
+    places = found.where(F.col("days_until_threshold").isNotNull())
+    order = (*DAYS, "cluster_id", "broker", "resource", "log_dir")
     micros = F.unix_micros("taken_at").alias("micros")
-    first = brokers.select("*", micros).drop("since").orderBy(*order).limit(most)
+    ranked = _limiting(places).select("*", micros).drop("since").orderBy(*order)
+    first = ranked.limit(most)
     return [
         {
             name: time_of(row["micros"]) if name == "taken_at" else row[name]
@@ -139,3 +139,21 @@ def soonest(found: DataFrame, most: int = 100) -> list[dict[str, Any]]:
         }
         for row in first.collect()
     ]
+
+
+def _limiting(places: DataFrame) -> DataFrame:
+    """Keep brokers, and the log dirs that reach a limit before their broker."""
+    key = ("cluster_id", "broker", "resource")
+    of_broker = Window.partitionBy(*key)
+    is_broker = F.col("level") == "broker"
+    sooner = F.lit(False)
+    for name in DAYS:
+        whole = F.max(F.when(is_broker, F.col(name))).over(of_broker)
+        # Sums of one log dir and of its broker differ by rounding at most.
+        earlier = F.col(name) < whole * (1 - ROUNDING) - ROUNDING
+        unreached = whole.isNull() & F.col(name).isNotNull()
+        sooner = sooner | F.coalesce(earlier | unreached, F.lit(False))
+    marked = places.where(is_broker | (F.col("level") == "log_dir"))
+    return (
+        marked.withColumn("sooner", is_broker | sooner).where("sooner").drop("sooner")
+    )
