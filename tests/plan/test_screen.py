@@ -249,18 +249,6 @@ def test_a_full_broker_of_one_log_dir_is_not_repaired_inside(sizes, remedy):
     assert part(screen(state, "leaders"), " repair") == remedy
 
 
-@pytest.mark.parametrize("flag", ["topics", "exclude_topics"])
-def test_an_expression_that_matches_no_topic_is_noted(flag):
-    state = make_state([[0, 1], [1, 0]], racks="ab")
-
-    lines = screen(state, **{flag: "pay.*"})
-
-    text = " ".join(" ".join(lines).split())
-    option = f"--{flag.replace('_', '-')} 'pay.*'"
-    assert f"Note {option} matches no topic; a regular expression must" in text
-    assert not [line for line in screen(state, **{flag: "t.*"}) if "no topic" in line]
-
-
 @pytest.mark.parametrize(
     ("only", "remedy"),
     [
