@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from placement.array_types import BoolArray, RateArray
-from placement.failures.partition_health import health_of
 from placement.model.load import RESOURCES, Resource
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore
@@ -20,6 +19,7 @@ from planner.score.score_verdict import (
     balance_text,
     binding_text,
     next_words,
+    wrong_text,
 )
 from planner.status.status_lines import head_lines
 from planner.status.trouble_sentences import Address, state_of
@@ -47,19 +47,6 @@ LABELS = Column(least=LABEL_WIDTH - 1, most=LABEL_WIDTH - 1, gap=1)
 CELLS = (SCREEN_WIDTH - LABEL_WIDTH) // CELL_WIDTH
 EIGHTHS = " ▏▎▍▌▋▊▉"
 MARKS = "! over its threshold, + over its band, - under it"
-WRONG = {
-    "offline_partitions": ("partition", "without a leader"),
-    "offline_replicas": ("replica", "offline"),
-    "under_min_isr": ("partition", "under min ISR"),
-    "under_replicated": ("partition", "under-replicated"),
-    "at_min_isr": ("partition", "at min ISR"),
-    "rack": ("partition", "against the rack rule"),
-    "over_capacity": ("load", "over a threshold"),
-    "leader_not_preferred": ("leader", "not preferred"),
-    "rf1": ("partition", "with one replica"),
-    "rf_equals_min_isr": ("partition", "with RF = min ISR"),
-}
-"""Noun and words of each violation, the worst first."""
 
 
 def score_screen(scored: Scored, path: Path) -> Iterator[str]:
@@ -352,23 +339,6 @@ def _log_dirs(score: ClusterScore) -> Iterator[str]:
         ids = score.state.brokers.ids[dirs.broker_idx]
         texts = [f"b{ids[d]}:{dirs.paths[d]} {100 * use[d]:.0f} %" for d in fullest]
         yield from labelled("Log dirs", f"fullest: {', '.join(texts)}")
-
-
-def wrong_text(score: ClusterScore) -> str:
-    """Return the violations of a score, the worst first, as text."""
-    counts, full = score.placed.violations, int(score.full_log_dirs.sum())
-    texts = [f"{plural(full, 'log dir')} over the disk threshold"] * (full > 0)
-    if crowded := int(score.measured.is_crowded.sum()):
-        texts.append(f"{plural(crowded, 'broker')} over max_replicas")
-    texts += [
-        f"{plural(counts[rule], noun)} {words}"
-        for rule, (noun, words) in WRONG.items()
-        if counts[rule]
-    ]
-    now = health_of(score.state).counts()
-    if any(counts[rule] != now[rule] for rule in ("under_min_isr", "under_replicated")):
-        texts.append("replicas that are offline count as in sync where an ISR has them")
-    return "; ".join(texts) or "nothing"
 
 
 def _hot(score: ClusterScore) -> Iterator[str]:

@@ -1,19 +1,50 @@
-"""Last lines of a score: balance, the binding resource, assumptions, a command."""
+"""Violations of a score, its balance, the binding resource, and the next command."""
 
 from pathlib import Path
 
 import numpy as np
 
+from placement.failures.partition_health import health_of
 from placement.model.cluster import BrokerState
 from placement.model.load import RESOURCES, Resource, as_units
 from placement.model.targets import COUNTS
 from placement.score.cluster_score import ClusterScore
 from planner.score.make_score import Scored
-from planner.text.format import bytes_text, percent_text, use_text
+from planner.text.format import bytes_text, percent_text, plural, use_text
 
 DISK = RESOURCES.index(Resource.DISK)
 FIXED = ("offline_replicas", "rack")
 """Violations that `plan fix` repairs."""
+WRONG = {
+    "offline_partitions": ("partition", "without a leader"),
+    "offline_replicas": ("replica", "offline"),
+    "under_min_isr": ("partition", "under min ISR"),
+    "under_replicated": ("partition", "under-replicated"),
+    "at_min_isr": ("partition", "at min ISR"),
+    "rack": ("partition", "against the rack rule"),
+    "over_capacity": ("load", "over a threshold"),
+    "leader_not_preferred": ("leader", "not preferred"),
+    "rf1": ("partition", "with one replica"),
+    "rf_equals_min_isr": ("partition", "with RF = min ISR"),
+}
+"""Noun and words of each violation, the worst first."""
+
+
+def wrong_text(score: ClusterScore) -> str:
+    """Return the violations of a score, the worst first, as text."""
+    counts, full = score.placed.violations, int(score.full_log_dirs.sum())
+    texts = [f"{plural(full, 'log dir')} over the disk threshold"] * (full > 0)
+    if crowded := int(score.measured.is_crowded.sum()):
+        texts.append(f"{plural(crowded, 'broker')} over max_replicas")
+    texts += [
+        f"{plural(counts[rule], noun)} {words}"
+        for rule, (noun, words) in WRONG.items()
+        if counts[rule]
+    ]
+    now = health_of(score.state).counts()
+    if any(counts[rule] != now[rule] for rule in ("under_min_isr", "under_replicated")):
+        texts.append("replicas that are offline count as in sync where an ISR has them")
+    return "; ".join(texts) or "nothing"
 
 
 def binding_text(scored: Scored) -> str:

@@ -10,8 +10,7 @@ from placement.model.load import Resource
 from placement.operations.rebalance import Rebalance
 from placement.planning.plan import plan
 from placement.score import score_cluster
-from planner.score.score_screen import wrong_text
-from planner.score.score_verdict import balance_text, next_words
+from planner.score.score_verdict import balance_text, next_words, wrong_text
 from support.clusters import make_state
 
 

@@ -24,12 +24,13 @@ from planner.report.pages.load_blocks import load_blocks
 from planner.report.pages.plan_page import broker_label
 from planner.score.make_score import Scored
 from planner.score.score_document import score_document
-from planner.score.score_screen import hot_text, wrong_text
+from planner.score.score_screen import hot_text
 from planner.score.score_verdict import (
     assumed_text,
     balance_text,
     binding_text,
     next_words,
+    wrong_text,
 )
 from planner.status.impossible_facts import impossible_texts
 from planner.status.status_lines import moving_text, trouble_texts
