@@ -20,7 +20,7 @@ UNVERIFIED = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 """To verify all classes that are loaded takes a good part of so short a session."""
 
 ROOM = "-Xms1500m -Xmn500m"
-"""A heap that grows is searched for garbage whole each time; plans of all tests stay."""
+"""A heap that grows is searched for garbage whole each time."""
 
 
 def in_formats(cases: Sequence[str]) -> list[tuple[str, str]]:
@@ -55,6 +55,7 @@ def lake_conf(warehouse: Path) -> dict[str, str]:
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         PORT: str(free_port()),
+        # Plans of many tests stay: 1.5 GB were full, and the JVM left.
         "spark.driver.memory": "4g",
         "spark.driver.defaultJavaOptions": f"{JVM} {UNVERIFIED} {ROOM}",
     }
