@@ -164,7 +164,8 @@ class Preflight:
         found &= state.partitions.leader_idx >= 0
         for change in self.changes:
             row = self.rows.row_of[change.key]
-            found[row] &= self._in_sync_after(change, row, in_sync) < least[row]
+            if found[row]:
+                found[row] = self._in_sync_after(change, row, in_sync) < least[row]
         return found
 
     def _in_sync_after(self, change: Change, row: int, in_sync: BoolArray) -> int:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from placement.array_types import IndexArray, RateArray
+from placement.array_types import IndexArray, IntArray, RateArray
 from placement.draft.draft import Settings
 from placement.failures.controller_decision import is_usable
 from placement.model.cluster import ClusterState, sum_rows
-from placement.model.load import RESOURCES, Resource, as_units, weigh
+from placement.model.load import RESOURCES, UNIT_ROW, Resource
 from placement.score import ClusterScore, score_cluster
 from placement.score.known_loads import has_capacities, known_figures, known_loads
 from planner.errors import BadInputError
@@ -216,21 +216,31 @@ def headroom_n1(score: ClusterScore, settings: Settings) -> Headroom:
     broker is left to hold are no load: three on three brokers stay two. Resources
     without any known capacity, and brokers that are not live, are ignored.
     """
-    racks = score.state.brokers.rack_idx
+    state = score.state
+    racks = state.brokers.rack_idx
     each = np.arange(len(racks), dtype=racks.dtype)
+    serving = sum_rows(is_usable(state), state.replicas.start)
     by_broker, by_rack = (
-        _least([*_free_after(score, settings, domain)]) for domain in (each, racks)
+        _least([*_free_after(score, settings, domain, serving)])
+        for domain in (each, racks)
     )
     return Headroom(by_broker, by_rack)
 
 
 def _free_after(
-    score: ClusterScore, settings: Settings, domain: IndexArray
+    score: ClusterScore, settings: Settings, domain: IndexArray, serving: IntArray
 ) -> Iterator[float]:
     """
     Yield the free fraction of each resource after the loss of its largest domain.
 
-    `domain`: row of the domain of each broker.
+    Parameters
+    ----------
+    score, settings
+        Loads and capacities, and thresholds.
+    domain
+        ``(B,)`` domain of each broker.
+    serving
+        ``(P,)`` number of replicas of each partition that serve.
     """
     live = score.state.brokers.is_live
     domain = domain[live]
@@ -242,24 +252,18 @@ def _free_after(
         lost = int(np.bincount(domain, weights=capacity).argmax())
         left = domain != lost
         load = float(score.placed.load[live, r].sum())
-        load -= _unplaced_load(score, resource, int(left.sum()))
+        load -= _unplaced_load(score, resource, serving - int(left.sum()))
         most = settings.capacity_thresholds.get(resource, 1.0) * capacity[left].sum()
         yield 1 - load / most if most > 0 else -np.inf
 
 
-def _unplaced_load(score: ClusterScore, resource: Resource, num_left: int) -> float:
-    """Return the load of replicas that are more than the brokers left can hold."""
-    state = score.state
-    serving = sum_rows(is_usable(state), state.replicas.start)
-    more = np.maximum(serving - num_left, 0)
-    if not more.any():
-        return 0.0
+def _unplaced_load(score: ClusterScore, resource: Resource, excess: IntArray) -> float:
+    """Return the load of the replicas by which partitions exceed the brokers left."""
+    rows = np.nonzero(excess > 0)[0]
     # A follower less is one less that fetches from its leader.
-    of = Resource.IN if resource is Resource.OUT else resource
-    weight = weigh(state).replica[:, RESOURCES.index(of)]
-    load = np.zeros(len(RESOURCES), dtype=np.int64)
-    load[RESOURCES.index(resource)] = int((more * weight).sum())
-    return float(as_units(load)[RESOURCES.index(resource)])
+    r = RESOURCES.index(Resource.IN if resource is Resource.OUT else resource)
+    load = int((excess[rows] * score.measured.weights.replica[rows, r]).sum())
+    return load / float(UNIT_ROW[r])
 
 
 def _least(found: list[float]) -> float | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from planner.text.format import bytes_text, labelled, percent_text
+from planner.text.format import bytes_text, counted, labelled, percent_text
 from planner.text.table import Column, table_lines
 
 MOST_ROWS = 60
@@ -28,17 +28,12 @@ def skew_screen(document: Mapping[str, Any]) -> list[str]:
 
 def _sample_lines(sample: Mapping[str, Any], partitioner: str) -> Iterator[str]:
     records, keys = sample["records"], sample["keys"]
-    counts = f"{_counted(records, 'record')}, {_counted(keys, 'key')}"
+    counts = f"{counted(records, 'record')}, {counted(keys, 'key')}"
     yield from labelled("Sample", f"{sample['source']}: {counts}")
     if sample["null_keys"]:
-        keyless = _counted(sample["null_keys"], "record")
+        keyless = counted(sample["null_keys"], "record")
         yield from labelled("", f"{keyless} without a key")
     yield from labelled("Placed by", partitioner)
-
-
-def _counted(count: int, noun: str) -> str:
-    """Return a count, which may be large, with its noun."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _skew_text(document: Mapping[str, Any]) -> str:
@@ -149,8 +144,8 @@ def _compared_lines(
         yield from labelled("Compared", f"{partitioner} with {name}")
         yield from labelled(
             "Apart",
-            f"{_counted(other['keys_apart'], 'key')}, "
-            f"{_counted(other['records_apart'], 'record')} "
+            f"{counted(other['keys_apart'], 'key')}, "
+            f"{counted(other['records_apart'], 'record')} "
             f"({percent_text(other['share_apart'])}): their order is lost if clients "
             "of both write to the topic",
         )
@@ -195,9 +190,9 @@ def _moved_text(document: Mapping[str, Any]) -> str:
     if share is None:
         return "no key decides a partition"
     return (
-        f"{_counted(document['keys_moved'], 'key')} ({percent_text(share)}; by theory "
+        f"{counted(document['keys_moved'], 'key')} ({percent_text(share)}; by theory "
         f"{percent_text(document['expected_moved_share'])}), with "
-        f"{_counted(document['records_moved'], 'record')} "
+        f"{counted(document['records_moved'], 'record')} "
         f"({percent_text(document['records_moved_share'])})"
     )
 

@@ -7,7 +7,8 @@ cluster or a rack, the partitions of a topic. `violations` are in the rows of cl
 and topics, repeated for every resource.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -275,6 +276,28 @@ def _log_dir_figures(score: ClusterScore, known: Known, r: int) -> Columns:
         return {**loads, "is_over_threshold": score.log_dirs_over_threshold}
     # A log dir has a threshold of its disk alone.
     return {**loads, "is_over_threshold": np.full(len(score.state.log_dirs), None)}
+
+
+def count_full_log_dirs(
+    places: Iterable[tuple[Hashable, str, int | None]],
+) -> Counter[Hashable]:
+    """
+    Count the log dirs over the disk threshold on brokers that are not over it.
+
+    Parameters
+    ----------
+    places
+        Cluster or snapshot, level and broker of each row of scores that is over.
+
+    Returns
+    -------
+    Number of log dirs by cluster or snapshot.
+    """
+    rows = [(level, (key, broker)) for key, level, broker in places]
+    full = {place for level, place in rows if level == "broker"}
+    return Counter(
+        place[0] for level, place in rows if level == "log_dir" and place not in full
+    )
 
 
 def _rack_names(score: ClusterScore, rack_idx: IndexArray) -> ArrowArray:

@@ -41,10 +41,17 @@ def wrong_text(score: ClusterScore) -> str:
         for rule, (noun, words) in WRONG.items()
         if counts[rule]
     ]
-    now = health_of(score.state).counts()
-    if any(counts[rule] != now[rule] for rule in ("under_min_isr", "under_replicated")):
+    if counts["offline_replicas"] and _counts_offline_in_sync(score):
         texts.append("replicas that are offline count as in sync where an ISR has them")
     return "; ".join(texts) or "nothing"
+
+
+def _counts_offline_in_sync(score: ClusterScore) -> bool:
+    """Return whether an ISR has offline replicas, which lowers what a score counts."""
+    counts, now = score.placed.violations, health_of(score.state).counts()
+    return any(
+        counts[rule] != now[rule] for rule in ("under_min_isr", "under_replicated")
+    )
 
 
 def binding_text(scored: Scored) -> str:

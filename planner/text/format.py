@@ -132,6 +132,18 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def counted(count: int, noun: str) -> str:
+    """
+    Return a count that may be large with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "dump"), counted(20_000, "dump")
+    ('1 dump', '20,000 dumps')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def labelled(label: str, text: str, width: int = LABEL_WIDTH) -> list[str]:
     """
     Return the lines of a label and its text, wrapped with a hanging indent.

@@ -13,7 +13,7 @@ from planner.demo import SNAPSHOT_FILE
 
 COMMAND = Path(sys.executable).with_name("kafka-planner")
 
-is_linux = pytest.mark.skipif(
+has_full_device = pytest.mark.skipif(
     not Path("/dev/full").exists(), reason="needs a device that is always full"
 )
 
@@ -30,7 +30,7 @@ def shell(line):
     return found.returncode, found.stdout, found.stderr
 
 
-@is_linux
+@has_full_device
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -62,7 +62,7 @@ def test_a_change_whose_answer_is_lost_is_unknown(monkeypatch, arguments, expect
     assert _output_lost(lost, arguments) == expected
 
 
-@is_linux
+@has_full_device
 def test_a_refusal_that_cannot_be_a_document_is_printed_as_words():
     code, _, words = shell("PLANNER score nope.json --format json > /dev/full")
 
@@ -70,7 +70,7 @@ def test_a_refusal_that_cannot_be_a_document_is_printed_as_words():
     assert words.startswith("error: nope.json is not a snapshot")
 
 
-@is_linux
+@has_full_device
 def test_a_full_disk_behind_stderr_changes_no_exit_code():
     assert shell("PLANNER score nope.json 2> /dev/full")[0] == ExitCode.BAD_INPUT
 

@@ -10,7 +10,7 @@ from support.commands import run
 
 @pytest.fixture
 def small_files():
-    """Let no file grow over 4 KiB, as on a disk that is nearly full."""
+    """Limit files to 4 KiB, as a disk that is nearly full does."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     yield

@@ -35,7 +35,7 @@ AnySample = str | PathLike[str] | Iterable[str | int | bytes | None]
 """
 Path of a sample, or keys themselves, one per record; `None` for no key.
 
-Of a frame of pandas, polars or Arrow the column of the keys is taken.
+A DataFrame of pandas or polars, or an Arrow table, is read at its key column.
 """
 
 
@@ -249,8 +249,8 @@ def _column(sample: Any, name: str) -> Any:  # noqa: ANN401 - a column of any li
     """
     Return keys as an Arrow array; `None` if they are none.
 
-    Of a frame, which has columns, the column of the keys is taken: iterated, a frame of
-    pandas yields the names of its columns.
+    DataFrames and tables are read at their key column. Iterating a pandas DataFrame
+    would yield its column names.
     """
     columns = getattr(sample, "column_names", getattr(sample, "columns", None))
     if columns is not None:

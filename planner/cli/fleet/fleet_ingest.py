@@ -12,7 +12,7 @@ from planner.cli.common.output import print_json
 from planner.cli.common.spark_options import Conf, Master, session_of
 from planner.cli.fleet.fleet_lines import print_wrapped
 from planner.progress import stage
-from planner.text.format import plural
+from planner.text.format import counted
 
 if TYPE_CHECKING:
     from planner.spark.ingest.dump_ingest import Ingested
@@ -79,8 +79,8 @@ def ingest(
         print_json(ingested_document(done, folder, output))
     else:
         typer.echo(
-            f"{plural(done.found, 'dump')}, {len(done.receipts):,} new: "
-            f"{plural(done.snapshots, 'snapshot')} read, {done.refused:,} refused"
+            f"{counted(done.found, 'dump')}, {len(done.receipts):,} new: "
+            f"{counted(done.snapshots, 'snapshot')} read, {done.refused:,} refused"
         )
         if done.rejects:
             _print_rejects(done, output, is_table=schema_of(output) is not None)
@@ -97,11 +97,8 @@ def _print_rejects(done: "Ingested", output: str, *, is_table: bool) -> None:
     from planner.fleet.fleet_store import Store
 
     first = first_rejects(Store(output), done.receipts, MOST_REASONS)
-    for row in first:
-        found = f" (found {row['value']})" if row["value"] else ""
-        remedy = f"; {row['remedy']}" if row["remedy"] else ""
-        place_in = ": ".join(filter(None, (row["file"], row["place"])))
-        print_wrapped(f"  - {place_in}: {row['reason']}{found}{remedy}")
+    for problem in first:
+        print_wrapped(f"  - {problem}")
     rest = done.rejects - len(first)
     more = f"and {rest:,} more; " if rest else ""
     typer.echo(f"{more}all reasons: {place}")

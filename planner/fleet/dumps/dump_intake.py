@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Self
+from typing import Self
 
 import pyarrow as pa
 
-from planner.errors import BadInputError
+from planner.errors import BadInputError, InputProblem
 from planner.fleet.append import stage
 from planner.fleet.commit_markers import Commit
 from planner.fleet.dumps.dump_claims import Claims, dump_refused
@@ -156,8 +156,8 @@ def rejects_file(dump: str) -> str:
 
 def first_rejects(
     target: Store, receipts: Iterable[Receipt], most: int
-) -> list[dict[str, Any]]:
-    """Return rows of the table of rejects, one per dump, of refused dumps first."""
+) -> list[InputProblem]:
+    """Return problems in the table of rejects, one per dump, of refused dumps first."""
     from pyarrow import parquet
 
     having = [receipt for receipt in receipts if receipt.rejects]
@@ -166,7 +166,17 @@ def first_rejects(
         parquet.read_table(pa.BufferReader(target.read(rejects_file(receipt.dump))))
         for receipt in having[:most]
     )
-    return [table.to_pylist()[0] for table in tables]
+    rows = (table.slice(0, 1).to_pylist()[0] for table in tables)
+    return [
+        InputProblem(
+            file=row["file"],
+            place=row["place"],
+            value=row["value"],
+            rule=row["reason"],
+            remedy=row["remedy"],
+        )
+        for row in rows
+    ]
 
 
 def _write_rejects(

@@ -118,7 +118,7 @@ def _usual_remedy(finding: Finding, state: ClusterState) -> str | None:
         return REMEDIES.get(rule)
     row = int(state.brokers.rows_of([broker])[0])
     r = RESOURCES.index(Resource(finding.where.resource or Resource.DISK))
-    return MORE if _is_load_at_most_mean(state, row, r) else REMEDIES["capacity"]
+    return MORE if _is_at_most_mean(state)[row, r] else REMEDIES["capacity"]
 
 
 def _is_lone_dir(finding: Finding, state: ClusterState) -> bool:
@@ -129,19 +129,23 @@ def _is_lone_dir(finding: Finding, state: ClusterState) -> bool:
     return not has_several_log_dirs(state)[state.log_dirs.broker_idx == row].any()
 
 
-def _is_load_at_most_mean(state: ClusterState, row: int, r: int) -> bool:
-    """
-    Return whether the use of a broker is no higher than that of all live ones together.
+_at_most_mean: WeakKeyDictionary[ClusterState, BoolArray] = WeakKeyDictionary()
 
-    No placement then keeps a threshold that the broker exceeds.
+
+def _is_at_most_mean(state: ClusterState) -> BoolArray:
     """
-    live = state.brokers.is_live
-    load = as_units(loads_of(state)[0])[:, r]
-    capacity = given_capacities(state)[:, r]
-    if not (capacity[live] > 0).all():
-        return False
-    mean = load[live].sum() / capacity[live].sum()
-    return bool(load[row] <= capacity[row] * mean * NOISE)
+    Return ``(B, R)`` true where the use is no higher than that of all live brokers.
+
+    No placement then keeps a threshold that the broker exceeds. False where a capacity
+    is unknown. Findings may be many: the loads are summed once for all.
+    """
+    if state not in _at_most_mean:
+        live, capacity = state.brokers.is_live, given_capacities(state)
+        load, is_known = as_units(loads_of(state)[0]), (capacity[live] > 0).all(axis=0)
+        whole = np.where(is_known, capacity[live].sum(axis=0), np.inf)
+        most = capacity * load[live].sum(axis=0) / whole * NOISE
+        _at_most_mean[state] = is_known & (load <= most)
+    return _at_most_mean[state]
 
 
 def _unsettled_of(state: ClusterState) -> _Unsettled:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from planner.score.score_tables import count_full_log_dirs
 from planner.text.format import bytes_text, plural
 
 MOST_NAMES = 5
@@ -53,7 +54,9 @@ def _wrong_of(scores: Sequence[Row]) -> list[dict[str, Any]]:
     """Return the rows of clusters in an overview's columns, from their scores."""
     found: dict[str, dict[str, Any]] = {}
     of_clusters = [row for row in scores if row["level"] == "cluster"]
-    full = _full_log_dirs(scores)
+    full = count_full_log_dirs(
+        (cluster_name(row), row["level"], row.get("broker")) for row in scores
+    )
     for row in of_clusters:
         violations = row["violations"] or {}
         mine = found.setdefault(
@@ -65,15 +68,6 @@ def _wrong_of(scores: Sequence[Row]) -> list[dict[str, Any]]:
         mine["log_dirs_over_threshold"] = full[cluster_name(row)]
         mine["is_incomplete"] = row.get("complete") is False
     return list(found.values())
-
-
-def _full_log_dirs(scores: Sequence[Row]) -> Counter[str]:
-    """Count by cluster the log dirs over the threshold on brokers that are not."""
-    places = [(row["level"], (cluster_name(row), row.get("broker"))) for row in scores]
-    full = {place for level, place in places if level == "broker"}
-    return Counter(
-        place[0] for level, place in places if level == "log_dir" and place not in full
-    )
 
 
 def _wrong_sentences(rows: Sequence[Row]) -> Iterator[str]:

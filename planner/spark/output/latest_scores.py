@@ -1,7 +1,7 @@
 """Written scores of the last snapshot of each cluster."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from planner.fleet.fleet_places import schema_of
 from planner.fleet.snapshot_selection import day_text
-from planner.score.score_tables import SCHEMA
+from planner.score.score_tables import SCHEMA, count_full_log_dirs
 from planner.snapshot.tables.snapshot_columns import ArrowTable
 from planner.spark.io.fleet_files import KEY
 from planner.spark.io.fleet_layout import plain_path
@@ -120,17 +120,11 @@ def _of_table(rows: DataFrame) -> tuple[ArrowTable, ArrowTable, ArrowTable]:
     return clusters.toArrow(), brokers.toArrow(), over.select(*OVER).toArrow()
 
 
-def _full_log_dirs(over: ArrowTable) -> Counter[Scored]:
+def _full_log_dirs(over: ArrowTable) -> Counter[Hashable]:
     """Count by snapshot the log dirs over the threshold on brokers that are not."""
     keys = zip(over.column(KEY[0]).to_pylist(), micros_of(over).tolist(), strict=True)
-    places = [*zip(keys, over.column("broker").to_pylist(), strict=True)]
-    levels = over.column("level").to_pylist()
-    full = {at for at, level in zip(places, levels, strict=True) if level == "broker"}
-    return Counter(
-        at[0]
-        for at, level in zip(places, levels, strict=True)
-        if level == "log_dir" and at not in full
-    )
+    columns = (over.column(name).to_pylist() for name in ("level", "broker"))
+    return count_full_log_dirs(zip(keys, *columns, strict=True))
 
 
 def _fullest(brokers: ArrowTable) -> dict[Scored, int]:
