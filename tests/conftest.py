@@ -1,12 +1,6 @@
 """What holds for all tests."""
 
-import functools
 import gc
-import os
-import sys
-from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -64,7 +58,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if PROFILE in MOST:
             is_slow = item.get_closest_marker("slow") is not None
             _draw_at_most(item, (MOST_SLOW if is_slow else MOST)[PROFILE])
-    _choose_uncounted(items)
 
 
 def needs_no_jvm(item: pytest.Item) -> bool:
@@ -88,28 +81,6 @@ def _draw_at_most(item: pytest.Item, most: int) -> None:
     asked = getattr(getattr(item, "obj", None), name, None)
     if asked is not None and asked.max_examples > most:
         setattr(item.obj, name, settings(asked, max_examples=most))
-
-
-def _choose_uncounted(items: list[pytest.Item]) -> None:
-    """
-    Choose the tests whose lines are not counted.
-
-    Those are slow tests without a JVM, which run hardly any line that no quick test
-    runs, and all but `COUNTED_CASES` evenly spaced cases of a test.
-    """
-    cases = Counter(map(_test_of, items))
-    met: Counter[str] = Counter()
-    for item in items:
-        name = _test_of(item)
-        is_left_out = met[name] % -(-cases[name] // COUNTED_CASES) > 0
-        is_slow = item.get_closest_marker("slow") is not None and needs_no_jvm(item)
-        item.stash[UNCOUNTED] = is_left_out or is_slow
-        met[name] += 1
-
-
-def _test_of(item: pytest.Item) -> str:
-    """Return what the cases of one test have in common."""
-    return item.nodeid.partition("[")[0]
 
 
 # Nothing that is loaded and collected is garbage: see below.
@@ -140,62 +111,6 @@ def _refuse_lost_groups(session: pytest.Session) -> None:
                 "this pytest-xdist knows no groups with this pytest: use pytest<9.2"
             )
             raise pytest.UsageError(message)
-
-
-COUNTED = 3
-"""Examples of a property during which lines are counted."""
-COUNTED_CASES = 30
-"""Cases of a test whose lines are counted, at most."""
-UNCOUNTED = pytest.StashKey[bool]()
-"""Whether no line of a test is counted."""
-COUNTS_PROCESSES = "COVERAGE_PROCESS_CONFIG"
-"""Setting by which coverage counts lines in the processes that a test starts."""
-
-
-# Innermost, within what pytest-cov makes of the mark itself.
-@pytest.hookimpl(wrapper=True, trylast=True)
-def pytest_runtest_call(item: pytest.Item) -> Any:
-    """
-    Count the lines that the first examples of a property reach, not those of all.
-
-    The others run like them, and reach hardly any line more; counting takes as much
-    time again as running them. Of what is chosen above, or marked `no_cover`, no line
-    is counted: a worker is a process that is counted by itself as well, of which
-    pytest-cov knows nothing. Nor is any in the processes that such a test starts.
-    """
-    tracer = sys.gettrace()
-    drawn = getattr(getattr(item, "obj", None), "hypothesis", None)
-    processes = None
-    if item.get_closest_marker("no_cover") or item.stash.get(UNCOUNTED, False):
-        sys.settrace(None)
-        processes = os.environ.pop(COUNTS_PROCESSES, None)
-    elif tracer is not None and drawn is not None:
-        drawn.inner_test = traced_at_first(drawn.inner_test)
-    try:
-        return (yield)
-    finally:
-        if drawn is not None:
-            drawn.inner_test = getattr(drawn.inner_test, "untraced", drawn.inner_test)
-        if sys.gettrace() is not tracer:
-            sys.settrace(tracer)
-        if processes is not None:
-            os.environ[COUNTS_PROCESSES] = processes
-
-
-def traced_at_first(inner: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a test of one example that nobody watches once it ran `COUNTED` times."""
-    run = 0
-
-    @functools.wraps(inner)
-    def counted(*arguments: Any, **named: Any) -> Any:
-        nonlocal run
-        run += 1
-        if run > COUNTED:
-            sys.settrace(None)
-        return inner(*arguments, **named)
-
-    counted.untraced = inner  # type: ignore[attr-defined]
-    return counted
 
 
 @pytest.fixture(autouse=True)

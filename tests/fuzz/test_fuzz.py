@@ -21,9 +21,7 @@ MOST_IDLE = 0.35
 """Fraction of the cases of one operation that may come to nothing or be refused."""
 
 
-# Where lines are counted, these would take twice as long and reach no others.
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("goal", GOALS)
 def test_plans_of_every_operation_keep_what_any_plan_must(goal: str):
     cases = CASES.get(goal, USUAL)[IS_THOROUGH]
@@ -40,7 +38,6 @@ SOLVED = 60 if IS_THOROUGH else 30
 
 
 @pytest.mark.slow
-@pytest.mark.no_cover
 def test_plans_of_cp_sat_pass_the_checker():
     found = solved.look(SOLVED, 1)
 

@@ -18,9 +18,7 @@ from golden.run import commands_of, records_of
 from golden.sandbox import observe
 
 
-# Counting lines would double the processor time and reach no other lines.
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize("case", sample(), ids=lambda case: case.name)
 def test_outputs_of_a_case_are_those_of_the_corpus(case: Case):
     changed = differences(read_corpus(), records_of([case]), commands_of([case]))

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 # Files are parsed here and no line of theirs is run.
-pytestmark = pytest.mark.no_cover
 
 ROOT = Path(__file__).parents[2]
 HOME = "placement/array_types.py"

@@ -10,7 +10,6 @@ import networkx as nx
 import pytest
 
 # Files are parsed here and no line of theirs is run.
-pytestmark = pytest.mark.no_cover
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("placement", "assignment", "planner")

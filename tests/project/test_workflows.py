@@ -62,8 +62,10 @@ def test_the_nightly_run_has_the_oldest_and_newest_python_unpinned_and_thorough(
     assert workflow[True]["schedule"]
 
 
-@pytest.mark.parametrize("workflow", ["tests", "nightly"])
-def test_all_tests_are_run_by_make_with_java_and_maven(workflow):
+@pytest.mark.parametrize(
+    ("workflow", "target"), [("tests", "test"), ("nightly", "coverage")]
+)
+def test_all_tests_are_run_by_make_with_java_and_maven(workflow, target):
     used = {step["uses"].split("@")[0]: step for step in steps_of(workflow, "test")
             if "uses" in step}  # fmt: skip
 
@@ -71,7 +73,7 @@ def test_all_tests_are_run_by_make_with_java_and_maven(workflow):
     assert used["actions/setup-java"]["with"]["java-version"] == "17"
     commands = commands_of(workflow, "test")
     assert any("maven" in command for command in commands)
-    assert "make test PYTHON=python${{ matrix.python }}" in commands
+    assert f"make {target} PYTHON=python${{{{ matrix.python }}}}" in commands
 
 
 def test_a_release_is_tested_and_then_published_without_a_secret():

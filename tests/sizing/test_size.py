@@ -425,7 +425,6 @@ C27 = Path(__file__).parents[1] / "data" / "cases" / "c27"
 
 # Two hundred and eighty brokers are placed some ten times.
 @pytest.mark.slow
-@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "more", sampled([(), ("--types", C27 / "types.toml", "--racks", "3")], 1)
 )

@@ -22,7 +22,6 @@ ONE_EACH = (
 """A test of each way into Spark; all tests of `FILES` run at night."""
 
 
-@pytest.mark.no_cover
 def test_scores_trends_and_plans_on_the_oldest_spark(pytestconfig):
     chosen = [f"{name}.py" for name in FILES] if IS_THOROUGH else ONE_EACH
     root = Path(pytestconfig.rootpath)
