@@ -13,7 +13,7 @@ from planner.spark.io.fleet_files import ROW_BYTES
 from planner.spark.io.fleet_opening import fleet_of_snapshots
 from planner.spark.scans.parquet_scans import plain_scan
 from planner.spark.scoring.fleet_scores import score_fleet
-from planner.spark.scoring.map_side.file_contents import file_contents
+from planner.spark.scoring.map_side.file_contents import file_contents, most_bytes
 from support.profile import sampled
 from support.scores import by_place, differences, in_memory
 from support.spark import skewed_snapshot, snapshot
@@ -183,6 +183,7 @@ def test_large_files_that_are_not_of_this_machine_are_left_to_spark(
     spark, fleet, folder, snapshots, decoded, monkeypatch
 ):
     monkeypatch.setattr(f"{MODULE}.MOST_BYTES", 100)
+    monkeypatch.setattr(f"{MODULE}.MOST_LOCAL_BYTES", 100)
     table = mounted(spark, folder)
 
     found, _ = scored(replace(fleet, partitions=table))
@@ -190,6 +191,32 @@ def test_large_files_that_are_not_of_this_machine_are_left_to_spark(
     assert decoded
     assert file_contents(table.select(*COLUMNS)) is None
     assert differences(in_memory(snapshots), found) == []
+
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("master", "tasks", "heap", "most"),
+    [
+        ("local[2]", 2, 3_072 * MIB, 192 * MIB),
+        ("local", 1, 3_072 * MIB, 384 * MIB),
+        ("local[*]", 2, 16_384 * MIB, 512 * MIB),
+        ("local[8]", 8, 1_024 * MIB, 64 * MIB),
+        ("local-cluster[2,1,1024]", 2, 16_384 * MIB, 64 * MIB),
+        ("yarn", 2, 16_384 * MIB, 64 * MIB),
+    ],
+)
+def test_how_large_a_file_is_handed_over_depends_on_the_memory_of_a_local_spark(
+    master, tasks, heap, most
+):
+    runtime = SimpleNamespace(maxMemory=lambda: heap)
+    jvm = SimpleNamespace()
+    jvm.java = SimpleNamespace(lang=SimpleNamespace(Runtime=SimpleNamespace()))
+    jvm.java.lang.Runtime.getRuntime = lambda: runtime
+    context = SimpleNamespace(master=master, defaultParallelism=tasks)
+
+    assert most_bytes(SimpleNamespace(sparkContext=context, _jvm=jvm)) == most
 
 
 def test_large_files_of_this_machine_are_read_by_row_groups(

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from planner.spark.common.java_plans import classes_of
 from planner.spark.scans.decoded_files import LOCAL, local_path
 
 MOST_ASKED = 32
@@ -57,19 +58,15 @@ def open_file(spark: SparkSession, path: str) -> pa.NativeFile:
     store, place = _placed(spark, path)
     stream = store.open(place)
     try:
-        content = _java(spark).org.apache.commons.io.IOUtils.toByteArray(stream)
+        content = classes_of(spark).org.apache.commons.io.IOUtils.toByteArray(stream)
     finally:
         stream.close()
     return pa.BufferReader(bytes(content))
 
 
-def _java(spark: SparkSession) -> Any:  # noqa: ANN401 - classes of Java
-    return spark._jvm  # noqa: SLF001 - the only way to them
-
-
 def _placed(spark: SparkSession, path: str) -> tuple[Any, Any]:
     """Return the file system of a file, and its path there."""
-    place = _java(spark).org.apache.hadoop.fs.Path(path)
+    place = classes_of(spark).org.apache.hadoop.fs.Path(path)
     state = spark._jsparkSession.sessionState()  # noqa: SLF001
     return place.getFileSystem(state.newHadoopConf()), place
 

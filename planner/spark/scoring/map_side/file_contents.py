@@ -7,6 +7,7 @@ files, and gives tasks their contents.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from planner.snapshot.tables.snapshot_columns import ArrowTable
+from planner.spark.common.java_plans import classes_of
 from planner.spark.common.task_packing import cores_of
 from planner.spark.io.fleet_files import (
     KEY,
@@ -38,6 +40,12 @@ from planner.spark.scoring.shuffle.shuffle_rows import Batches
 
 MOST_BYTES = 1 << 26
 """Largest file whose content Spark hands over: a task has all of it in memory."""
+MOST_LOCAL_BYTES = 1 << 29
+"""Upper limit where this machine runs the tasks and its memory allows larger files."""
+COPIES = 8
+"""Copies of a file's content for which a task needs room in the JVM's memory."""
+LOCAL_MASTER = re.compile(r"local(\[.*\])?")
+"""Master whose tasks run in the driver's JVM; ``local-cluster`` starts executors."""
 _TABLE = "partitions"
 
 
@@ -122,7 +130,7 @@ def _handed_over(spark: SparkSession, scan: ParquetScan) -> FileContents | None:
     reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
     files = reader.load(list(scan.paths))
     sizes = file_sizes(spark, scan.paths) or _sizes_by_spark(files)
-    if len(sizes) != len(scan.paths) or max(sizes) > MOST_BYTES:
+    if len(sizes) != len(scan.paths) or max(sizes) > most_bytes(spark):
         # Other files than Spark listed before, or too large a file.
         return None
     return FileContents(
@@ -130,6 +138,21 @@ def _handed_over(spark: SparkSession, scan: ParquetScan) -> FileContents | None:
         decode=partial(_contents, scan=scan),
         rows=sum(sizes) // ROW_BYTES,
     )
+
+
+def most_bytes(spark: SparkSession) -> int:
+    """
+    Return the largest file in bytes whose content Spark hands over.
+
+    Only a local Spark has its tasks in the JVM of the driver, whose memory is known.
+    Containers of executors have little memory outside the JVM, where copies are too.
+    """
+    context = spark.sparkContext
+    if not LOCAL_MASTER.fullmatch(context.master or ""):
+        return MOST_BYTES
+    runtime = classes_of(spark).java.lang.Runtime.getRuntime()
+    share = int(runtime.maxMemory()) // (COPIES * context.defaultParallelism)
+    return min(max(share, MOST_BYTES), MOST_LOCAL_BYTES)
 
 
 def _sizes_by_spark(files: DataFrame) -> list[int]:
