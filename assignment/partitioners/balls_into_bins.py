@@ -146,3 +146,15 @@ def moved_share(old: int, new: int) -> float:
     (0.5, 0.75)
     """
     return 1 - old * gcd(old, new) / (old * new)
+
+
+def smallest_multiple(old: int, new: int) -> int:
+    """
+    Return the smallest multiple of `old` that is at least `new`.
+
+    Examples
+    --------
+    >>> smallest_multiple(6, 8), smallest_multiple(6, 12)
+    (12, 12)
+    """
+    return -(-new // old) * old
