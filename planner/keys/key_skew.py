@@ -229,7 +229,7 @@ def find_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
         sweep=[_row(sample, at(count)) for count in options.sweep],
         compared=[_compare(sample, placed, each, options) for each in others],
         placed_as=placed_as,
-        notes=[*sample.notes, *skew_notes(sample, placed, first.name, placed_as)],
+        notes=[*sample.notes, *skew_notes(sample, placed, first, placed_as)],
     )
 
 

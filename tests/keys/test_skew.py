@@ -166,6 +166,24 @@ def test_records_without_keys_are_simulated_and_counted():
     assert found["least_max_over_mean"] == 1  # of 500 records a key, not of 1000
 
 
+@pytest.mark.parametrize("name", ["default", "uniform-sticky", "builtin"])
+def test_records_of_unknown_size_fill_batches_too(name):
+    # Without a key and without sizes a record would have no bytes, and fill no batch.
+    found = skew_of(sample_of([None] * 60_000 + ["a"]), 4, name)
+
+    assert found["max_over_mean"] < 1.1
+    assert any("of 1,000 bytes each; --record-bytes" in n for n in found["notes"])
+    sized = skew_of(sample_of([None] * 60_000, record_bytes=1_000), 4, name)
+    assert not any("--record-bytes" in note for note in sized["notes"])
+
+
+@pytest.mark.parametrize("name", ["murmur2-random", "roundrobin"])
+def test_records_placed_one_by_one_need_no_sizes(name):
+    found = skew_of(sample_of([None] * 100), 4, name)
+
+    assert not any("--record-bytes" in note for note in found["notes"])
+
+
 def test_a_partitioner_that_ignores_keys_says_so():
     found = skew_of(sample_of(["a", "b"] * 10), 2, "roundrobin")
 
