@@ -43,8 +43,9 @@ def _skew_text(document: Mapping[str, Any]) -> str:
         return text
     return (
         f"{text}; {expected:.3f} x is to be expected of as many equally hot keys. "
-        f"Of the excess, the hottest key enforces {causes['hot_keys']:.3f}, hashing "
-        f"and the other keys add {causes['hashing']:.3f}"
+        f"Of the excess, {causes['hot_keys']:.3f} is due to hot keys (the hottest "
+        f"enforces {document['least_max_over_mean'] - 1:.3f}), "
+        f"{causes['hashing']:.3f} to hashing"
     )
 
 

@@ -42,7 +42,7 @@ class HotKeyRecord(Record):
 
 
 class SkewCausesRecord(Record):
-    """Excess over an even load: what the hottest key enforces, and the rest."""
+    """Excess over an even load: due to hot keys, and to hashing."""
 
     hot_keys: float
     hashing: float
@@ -114,8 +114,7 @@ def skew_document(skew: KeySkew) -> dict[str, Any]:
         expected_max_over_mean=_or_none(row.expected),
         least_max_over_mean=rounded(row.least),
         causes=SkewCausesRecord(
-            hot_keys=rounded(row.least - 1),
-            hashing=rounded(max(row.max_over_mean - row.least, 0.0)),
+            hot_keys=rounded(row.by_hot_keys), hashing=rounded(row.by_hashing)
         ),
         hot_keys=[_hot_key(skew, each) for each in skew.hot],
         sweep=[sweep_record(each) for each in skew.sweep],

@@ -12,6 +12,7 @@ from assignment.partitioners.balls_into_bins import expected_max_over_mean
 from keys.test_hashes import naive_murmur2
 from keys.test_partitioners import ORACLES
 from planner.errors import BadInputError
+from planner.keys.key_skew import DecidingKeys
 from planner.keys.keys_request import SkewRequest, answer_skew
 from planner.keys.read_sample import SampleBuilder
 from planner.keys.sample_options import SampleOptions
@@ -87,6 +88,68 @@ def test_hot_keys_are_the_most_common_and_bound_the_skew(keys, count):
     assert 1 + causes["hot_keys"] + causes["hashing"] == pytest.approx(
         found["max_over_mean"]
     )
+
+
+@given(KEYS)
+def test_of_equally_hot_keys_the_hottest_alone_is_a_cause(keys):
+    """Of fewer keys than partitions each is hot: none can be shared out."""
+    distinct = sorted(set(keys))
+    found = skew_of(sample_of(distinct * 3), 5)
+
+    causes = found["causes"]
+    assert causes["hot_keys"] == pytest.approx(found["least_max_over_mean"] - 1)
+
+
+def test_several_hot_keys_are_a_cause_though_none_is_over_the_mean():
+    # 20 keys have 80 % of the records: none of them over 4 %, the mean being 8 %.
+    keys = [f"hot-{n}" for n in range(20)] * 400 + [f"cold-{n}" for n in range(2_000)]
+
+    found = skew_of(sample_of(keys), 12)
+
+    assert found["least_max_over_mean"] == 1
+    assert found["expected_max_over_mean"] < 1.2
+    excess = found["max_over_mean"] - 1
+    assert excess > 0.5
+    causes = found["causes"]
+    assert causes["hot_keys"] > 0.8
+    assert causes["hot_keys"] + causes["hashing"] == pytest.approx(excess)
+    even = skew_of(sample_of([f"k{n}" for n in range(2_000)]), 12)
+    assert even["causes"]["hot_keys"] == 0
+    assert even["causes"]["hashing"] == pytest.approx(even["max_over_mean"] - 1)
+
+
+def test_records_without_keys_thin_out_what_is_expected():
+    keys = ["a", "b", "c"]
+
+    alone = skew_of(sample_of(keys * 100), 6)
+    mixed = skew_of(sample_of([*keys, None] * 100, [1] * 400), 6, batch_bytes=1)
+
+    above = alone["expected_max_over_mean"] - 1
+    assert mixed["expected_max_over_mean"] == pytest.approx(1 + 0.75 * above)
+
+
+WEIGHTS = {
+    "equal": np.ones(300),
+    "zipf": 1 / np.arange(1, 1001),
+    "mild-zipf": 1 / np.arange(1, 5001) ** 0.7,
+    "lognormal": np.exp(np.random.default_rng(2).normal(0, 2, 3000)),
+    "some-hot": np.concatenate([np.full(20, 4.0), np.full(5000, 0.004)]),
+    "one-hot": np.concatenate([[200.0], np.ones(2000)]),
+}
+
+
+@pytest.mark.parametrize("partitions", [3, 12, 48])
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_the_expected_skew_of_hot_keys_is_that_of_random_hashes(weights, partitions):
+    records = WEIGHTS[weights]
+    rng = np.random.default_rng(9)
+    hashed = rng.integers(partitions, size=(500, len(records)))
+    loads = [np.bincount(row, records, partitions).max() for row in hashed]
+    seen = np.mean(loads) * partitions / records.sum()
+
+    _, expected = DecidingKeys.of(records).expected_skews(partitions)
+
+    assert expected - 1 == pytest.approx(seen - 1, rel=0.17)
 
 
 @given(KEYS)

@@ -12,6 +12,7 @@ from placement.array_types import CountArray
 from planner.keys.key_skew import (
     MOST_EXAMPLES,
     Compared,
+    DecidingKeys,
     KeySkew,
     PlacedKey,
     SampleCounts,
@@ -27,8 +28,6 @@ from planner.keys.sample_rows import SampleProblems, SampleRows
 from planner.keys.skew_notes import NO_SIZES, SPREAD_EVENLY, ignores_keys
 from planner.keys.streamed.stream_sums import CountedBatch, StreamSums, counted
 
-MOST_CERTAIN = 100
-"""Keys of which one may have the largest count that is certain."""
 SCHEMA_BYTES = 5
 """Bytes of the prefix of a schema."""
 SOME_SIZES = "must have the bytes of every record, or of none"
@@ -113,6 +112,7 @@ class _Stream:
 
 def _skew(sums: StreamSums, stream: _Stream, options: SkewOptions) -> KeySkew:
     records, sizes = sums.by_count[options.num_partitions].spread()
+    keys = _deciding_keys(sums, options.num_partitions)
     return KeySkew(
         counts=SampleCounts(
             source=stream.source,
@@ -127,9 +127,9 @@ def _skew(sums: StreamSums, stream: _Stream, options: SkewOptions) -> KeySkew:
         records=records,
         sizes=sizes,
         intervals=None,
-        row=_row(sums, options.num_partitions),
+        row=_row(sums, options.num_partitions, keys),
         hot=_hot(sums, options),
-        sweep=[_row(sums, count) for count in options.sweep],
+        sweep=[_row(sums, count, keys) for count in options.sweep],
         compared=[_compared(sums, row, options) for row in range(len(sums.by_other))],
         placed_as=[],
         notes=list(_notes(sums, stream, options)),
@@ -141,15 +141,30 @@ def _num_keys(sums: StreamSums) -> int:
     return sums.keys.count() if sums.sketch.threshold else sums.sketch.num_keys
 
 
-def _row(sums: StreamSums, count: int) -> SweepRow:
+def _row(sums: StreamSums, count: int, keys: DecidingKeys) -> SweepRow:
     records, _ = sums.by_count[count].spread()
-    # Without its error a count is one that the key certainly has.
-    certain = (
-        each.records - each.error
-        for each in _placed(sums, MOST_CERTAIN, count)
-        if each.partition != KEYLESS
+    return sweep_row(records, keys)
+
+
+def _deciding_keys(sums: StreamSums, count: int) -> DecidingKeys:
+    """
+    Return the figures of the keys that decide, exact if all have a counter.
+
+    Without its error a count is one that the key certainly has. The rest of the records
+    is taken as that of equally hot keys.
+    """
+    keys, certain = sums.sketch.certain()
+    placed = sums.partitioners[0].partitions_for(sums.with_schema(keys))(count)
+    held = DecidingKeys.of(certain[placed != KEYLESS].astype(np.float64))
+    keyed = sums.totals["records"] - sums.by_count[count].num_keyless
+    number = _num_deciding(sums)
+    rest, others = keyed - held.records, number - held.count
+    return DecidingKeys(
+        count=number,
+        records=float(keyed),
+        hottest=held.hottest,
+        squares=held.squares + rest * rest / max(others, 1),
     )
-    return sweep_row(records, _num_deciding(sums), max(certain, default=0.0))
 
 
 def _num_deciding(sums: StreamSums) -> int:

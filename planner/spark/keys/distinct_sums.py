@@ -20,7 +20,7 @@ from assignment.partitioners.key_column import KeyColumn, schema_prefix, with_pr
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import CountArray, FloatArray, IndexArray
 from planner.errors import BadInputError
-from planner.keys.key_skew import MOST_EXAMPLES
+from planner.keys.key_skew import MOST_EXAMPLES, DecidingKeys
 from planner.keys.key_types import key_column
 from planner.keys.partitioner_names import named_partitioner
 
@@ -39,14 +39,16 @@ SCHEMA = pa.schema(
 )
 """
 Rows of a task, by `kind`: ``placed`` (a partitioner at a number of partitions, with the
-`records` that keys do not place), ``counts`` (of the task: `keys` that decide, all keys
-in `name`, the hottest key's records in `number`),
+`records` that keys do not place), ``counts`` (`keys`, `records` and `sizes` of the
+task), ``deciding`` (the `keys` that decide, their `records`, those of the hottest key
+in `number`, the sum of their squares, a double, in `by_partition`),
 ``null`` (records without a key), ``hot`` and ``apart-key`` (a key; `name`: other
 partitioner), ``apart`` (keys that another partitioner places elsewhere), ``wrong`` (a
 problem; `name` is its rule).
 """
 SOME_SIZES = "the column bytes must have a number for every record"
-PLACED, COUNTS, NULL, HOT = "placed", "counts", "null", "hot"
+PLACED, COUNTS, DECIDING = "placed", "counts", "deciding"
+NULL, HOT = "null", "hot"
 APART, APART_KEY, WRONG = "apart", "apart-key", "wrong"
 
 
@@ -149,7 +151,7 @@ class TaskSums:
         self.sizes = {cell: np.zeros(cell[1]) for cell in cells}
         self.keyless: Counter[tuple[int, str]] = Counter()
         self.counts: Counter[str] = Counter()
-        self.hottest = 0
+        self.deciding = DecidingKeys.of(np.zeros(0))
         self.hot = HotKeys(task.num_hot)
         self.apart = [Counter[str]() for _ in self.partitioners]
         self.apart_keys = [HotKeys(MOST_EXAMPLES) for _ in self.partitioners]
@@ -206,8 +208,8 @@ class TaskSums:
             self.keyless[cell[0], "sizes"] += _at(cell, self.task, sizes[~decided])
             if first is None:
                 first = placed
-                self.counts["decided"] += int(decided.sum())
-                self.hottest = max(self.hottest, int(records[decided].max(initial=0)))
+                found = DecidingKeys.of(records[decided].astype(np.float64))
+                self.deciding = self.deciding.merged(found)
             elif cell[0]:
                 self._compare(cell[0], keys, records, first != placed)
 
@@ -237,7 +239,7 @@ class TaskSums:
             }
             for cell, records in self.records.items()
         ]
-        found.append({"kind": COUNTS, "number": self.hottest, **self._total()})
+        found += [self._total(), self._deciding()]
         found.append({"kind": NULL, "records": self.counts["null"]})
         found += [
             {"kind": HOT, "records": records, "key": key}
@@ -246,11 +248,16 @@ class TaskSums:
         return [*found, *self._apart_rows()]
 
     def _total(self) -> dict[str, object]:
+        names = ("keys", "records", "sizes")
+        return {"kind": COUNTS, **{name: self.counts[name] for name in names}}
+
+    def _deciding(self) -> dict[str, object]:
         return {
-            "keys": self.counts["decided"],
-            "records": self.counts["records"],
-            "sizes": self.counts["sizes"],
-            "name": str(self.counts["keys"]),
+            "kind": DECIDING,
+            "keys": self.deciding.count,
+            "records": int(self.deciding.records),
+            "number": int(self.deciding.hottest),
+            "by_partition": np.array([self.deciding.squares]).tobytes(),
         }
 
     def _apart_rows(self) -> Iterator[dict[str, object]]:

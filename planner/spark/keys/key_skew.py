@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from planner.io.problems import problem, refuse_all
 from planner.keys.key_skew import (
     MOST_EXAMPLES,
     Compared,
+    DecidingKeys,
     KeySkew,
     PlacedKey,
     SampleCounts,
@@ -149,7 +150,7 @@ def _counts(found: Rows, path: str) -> SampleCounts:
     return SampleCounts(
         source=path,
         records=sum(row["records"] for row in rows),
-        keys=sum(int(row["name"]) for row in rows),
+        keys=sum(row["keys"] for row in rows),
         size_bytes=sum(row["sizes"] for row in rows),
         null_keys=sum(row["records"] for row in found[sums.NULL]),
     )
@@ -181,9 +182,21 @@ def _on_partitions(found: Rows, name: str, count: int) -> tuple[FloatArray, Floa
 
 def _row(found: Rows, name: str, count: int) -> SweepRow:
     records, _ = _on_partitions(found, name, count)
-    rows = found[sums.COUNTS]
-    decided = sum(row["keys"] for row in rows)
-    return sweep_row(records, decided, max(row["number"] for row in rows))
+    return sweep_row(records, _deciding(found))
+
+
+def _deciding(found: Rows) -> DecidingKeys:
+    """Return the figures of the keys that decide, of all tasks."""
+    tasks = (
+        DecidingKeys(
+            count=row["keys"],
+            records=row["records"],
+            hottest=row["number"],
+            squares=float(np.frombuffer(row["by_partition"])[0]),
+        )
+        for row in found[sums.DECIDING]
+    )
+    return reduce(DecidingKeys.merged, tasks)
 
 
 def _placed(
