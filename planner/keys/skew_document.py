@@ -4,8 +4,9 @@ from typing import Any
 
 from assignment.partitioners.partitioner import KEYLESS
 from planner.io.records import Int32, Record
-from planner.keys.key_skew import Compared, KeySkew, PlacedKey, SampleCounts, SweepRow
+from planner.keys.key_skew import Compared, KeySkew, PlacedKey, SampleCounts
 from planner.keys.key_types import key_text
+from planner.keys.skew_causes import SweepRow
 from planner.text.document_numbers import rounded
 
 

@@ -12,11 +12,11 @@ from assignment.partitioners.balls_into_bins import expected_max_over_mean
 from keys.test_hashes import naive_murmur2
 from keys.test_partitioners import ORACLES
 from planner.errors import BadInputError
-from planner.keys.key_skew import DecidingKeys
 from planner.keys.keys_request import SkewRequest, answer_skew
 from planner.keys.read_sample import SampleBuilder
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import SampleRows
+from planner.keys.skew_causes import DecidingKeys
 from planner.keys.skew_document import skew_document
 
 KEYS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=40)

@@ -12,19 +12,17 @@ from placement.array_types import CountArray
 from planner.keys.key_skew import (
     MOST_EXAMPLES,
     Compared,
-    DecidingKeys,
     KeySkew,
     PlacedKey,
     SampleCounts,
     SkewOptions,
-    SweepRow,
-    sweep_row,
 )
 from planner.keys.key_types import is_binary, key_column
 from planner.keys.keys_request import user_failure
 from planner.keys.read_sample import sample_rows, serialized
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import SampleProblems, SampleRows
+from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import NO_SIZES, SPREAD_EVENLY, ignores_keys
 from planner.keys.streamed.stream_sums import CountedBatch, StreamSums, counted
 

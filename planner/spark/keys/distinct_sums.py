@@ -20,9 +20,10 @@ from assignment.partitioners.key_column import KeyColumn, schema_prefix, with_pr
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import CountArray, FloatArray, IndexArray
 from planner.errors import BadInputError
-from planner.keys.key_skew import MOST_EXAMPLES, DecidingKeys
+from planner.keys.key_skew import MOST_EXAMPLES
 from planner.keys.key_types import key_column
 from planner.keys.partitioner_names import named_partitioner
+from planner.keys.skew_causes import DecidingKeys
 
 SCHEMA = pa.schema(
     {

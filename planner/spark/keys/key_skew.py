@@ -17,15 +17,13 @@ from planner.io.problems import problem, refuse_all
 from planner.keys.key_skew import (
     MOST_EXAMPLES,
     Compared,
-    DecidingKeys,
     KeySkew,
     PlacedKey,
     SampleCounts,
-    SweepRow,
-    sweep_row,
 )
 from planner.keys.keys_request import SkewRequest
 from planner.keys.sample_options import SampleOptions
+from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import NO_SIZES, SPREAD_EVENLY, ignores_keys
 from planner.spark.keys import distinct_sums as sums
 from planner.spark.keys.distinct_sums import SumTask, sum_batches
