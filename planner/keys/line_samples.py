@@ -149,6 +149,7 @@ def _rows(column: pa.Array) -> Iterator[tuple[int, Any]]:
 
 
 def decoded(line: bytes, number: int, problems: SampleProblems) -> str | None:
+    """Return a line as text; `None`, with a problem, if it is not UTF-8."""
     try:
         return line.decode()
     except UnicodeDecodeError as error:
