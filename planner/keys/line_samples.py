@@ -205,10 +205,10 @@ def _json_rows(
     objects = [value if isinstance(value, dict) else {} for _, value in values]
     first = values[0][0] if values else 1
     numbers = [number for number, _ in values]
+    sizes = _json_numbers("bytes", objects, numbers, problems)
     rows = SampleRows(
         keys=column,
-        sizes=_json_numbers("bytes", objects, numbers, problems)
-        or _payload_sizes(objects),
+        sizes=_payload_sizes(objects) if sizes is None else sizes,
         partitions=_json_numbers("partition", objects, numbers, problems),
         first=first,
         numbers=numbers,
@@ -224,7 +224,11 @@ def _json_numbers(
     numbers: Sequence[int],
     problems: SampleProblems,
 ) -> pa.Array | None:
-    """Return a column of numbers that every object has; `None` if one lacks it."""
+    """
+    Return a column of numbers; `None` if no object has it.
+
+    The partitions of some records alone are of no use.
+    """
     values = [each.get(name) for each in objects]
     kind, most = NUMBER_COLUMNS[name]
     for value, number in zip(values, numbers, strict=True):
@@ -232,7 +236,8 @@ def _json_numbers(
         if value is not None and not (is_number and 0 <= value <= most):
             problems.add(f"line {number}", value, number_rule(name))
             return None
-    return None if None in values else pa.array(values, kind)
+    enough = len(values) if name == "bytes" else 1
+    return None if values.count(None) >= enough else pa.array(values, kind)
 
 
 def _payload_sizes(objects: Sequence[dict[str, Any]]) -> pa.Array | None:

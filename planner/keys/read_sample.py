@@ -18,7 +18,7 @@ from planner.keys.key_sample import KeySample
 from planner.keys.key_types import WrongKeysError, is_binary, key_column, serialize
 from planner.keys.line_samples import read_json_lines, read_text
 from planner.keys.sample_options import SampleFormat, SampleOptions
-from planner.keys.sample_rows import SampleProblems, SampleRows
+from planner.keys.sample_rows import SampleProblems, SampleRows, SizeCheck
 from planner.keys.table_samples import read_csv, read_parquet
 
 Reader = Callable[[Path, SampleOptions, SampleProblems], Iterator[SampleRows]]
@@ -91,6 +91,7 @@ class SampleBuilder:
     options: SampleOptions
     is_serialized: bool = False
     problems: SampleProblems = field(init=False)
+    _size_check: SizeCheck = field(default_factory=SizeCheck)
     _natural_type: str = "string"
     _keys: list[pa.Array] = field(default_factory=list)
     _sizes: list[Any] = field(default_factory=list)
@@ -108,6 +109,7 @@ class SampleBuilder:
         BadInputError
             If there are too many problems to go on.
         """
+        self._size_check.add(rows, self.problems)
         if is_binary(rows.keys.type) and not self.is_serialized:
             self._natural_type = "bytes"
         keys = serialized(rows, self.options, self.problems)

@@ -9,6 +9,7 @@ import pyarrow as pa
 from planner.errors import BadInputError, InputProblem
 from planner.io.problems import problem, refuse_all
 
+SOME_SIZES = "must have the bytes of every record, or of none"
 MOST_PROBLEMS = 1000
 """Problems after which the rest of a sample is not read."""
 
@@ -35,7 +36,8 @@ class SampleRows:
     keys
         ``(R,)`` keys, not serialized: strings, integers, bytes or null.
     sizes
-        ``(R,)`` bytes of each record, int64; `None` if the sample has none.
+        ``(R,)`` bytes of each record, int64, null where a record has none; `None` if
+        no record has them.
     partitions
         ``(R,)`` partition of each record, int32; `None` if the sample has none.
     first
@@ -99,6 +101,44 @@ class SampleProblems:
         if self.found:
             msg = f"the sample {self.file} cannot be read"
             raise refuse_all(msg, self.found)
+
+
+@dataclass(slots=True)
+class SizeCheck:
+    """
+    Check that all records of a sample have sizes, or none.
+
+    Parameters
+    ----------
+    has_sizes
+        Whether the records seen have sizes; `None` before the first.
+    """
+
+    has_sizes: bool | None = None
+
+    def add(self, rows: SampleRows, problems: SampleProblems) -> None:
+        """
+        Check the next rows.
+
+        Raises
+        ------
+        BadInputError
+            If a record has no size though others have, or the other way round.
+        """
+        wrong = self._first_wrong(rows)
+        if wrong is not None:
+            remedy = "fill the column, or leave it out and give --record-bytes"
+            problems.add(rows.place(wrong), None, SOME_SIZES, remedy)
+            problems.raise_all()
+
+    def _first_wrong(self, rows: SampleRows) -> int | None:
+        if not len(rows.keys):
+            return None
+        is_changed = self.has_sizes not in {None, rows.sizes is not None}
+        self.has_sizes = rows.sizes is not None
+        if rows.sizes is not None and rows.sizes.null_count:
+            return int(rows.sizes.is_null().index(True).as_py())
+        return 0 if is_changed else None
 
 
 def no_column(

@@ -21,14 +21,13 @@ from planner.keys.key_types import is_binary, key_column
 from planner.keys.keys_request import user_failure
 from planner.keys.read_sample import sample_rows, serialized
 from planner.keys.sample_options import SampleOptions
-from planner.keys.sample_rows import SampleProblems, SampleRows
+from planner.keys.sample_rows import SampleProblems, SampleRows, SizeCheck
 from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import NO_SIZES, SPREAD_EVENLY, ignores_keys
 from planner.keys.streamed.stream_sums import CountedBatch, StreamSums, counted
 
 SCHEMA_BYTES = 5
 """Bytes of the prefix of a schema."""
-SOME_SIZES = "must have the bytes of every record, or of none"
 
 
 def stream_skew(
@@ -81,24 +80,25 @@ class _Stream:
     def __init__(self, source: str, reading: SampleOptions) -> None:
         self.source, self.reading = source, reading
         self.problems = SampleProblems(source)
-        self.has_sizes: bool | None = None
+        self._size_check = SizeCheck()
         self.key_type = reading.key_type or "string"
 
     def batches(self, rows: Iterable[SampleRows]) -> Iterator[CountedBatch]:
         """Yield the batches; those with wrong keys are left out."""
         for each in rows:
+            self._size_check.add(each, self.problems)
             if is_binary(each.keys.type) and self.reading.key_type is None:
                 self.key_type = "bytes"
             keys = serialized(each, self.reading, self.problems)
             if keys is not None and len(keys):
                 yield counted(keys, self._sizes(each, key_column(keys)))
 
+    @property
+    def has_sizes(self) -> bool:
+        """Whether the records have sizes."""
+        return bool(self._size_check.has_sizes)
+
     def _sizes(self, rows: SampleRows, keys: KeyColumn) -> CountArray:
-        has_sizes = rows.sizes is not None
-        if self.has_sizes not in {None, has_sizes}:
-            self.problems.add(rows.place(0), None, SOME_SIZES)
-            self.problems.raise_all()
-        self.has_sizes = has_sizes
         if rows.sizes is not None:
             sizes: CountArray = rows.sizes.to_numpy(zero_copy_only=False)
             return sizes
