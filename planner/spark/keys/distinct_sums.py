@@ -47,7 +47,7 @@ in `number`, the sum of their squares, a double, in `by_partition`),
 partitioner), ``apart`` (keys that another partitioner places elsewhere), ``wrong`` (a
 problem; `name` is its rule).
 """
-SOME_SIZES = "the column bytes must have a number for every record"
+SOME_SIZES = "the column bytes must have a whole number from 0 for every record"
 PLACED, COUNTS, DECIDING = "placed", "counts", "deciding"
 NULL, HOT = "null", "hot"
 APART, APART_KEY, WRONG = "apart", "apart-key", "wrong"

@@ -1,5 +1,6 @@
 """Keys of a sample that Spark reads: one row per distinct serialized key."""
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -12,7 +13,13 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError
 from planner.io.problems import first_line, problem
-from planner.keys.key_types import WrongKeysError, is_binary, key_column, serialize
+from planner.keys.key_types import (
+    UTF_8,
+    WrongKeysError,
+    is_binary,
+    key_column,
+    serialize,
+)
 from planner.keys.line_samples import untyped_numbers
 from planner.keys.sample_options import SampleFormat, SampleOptions
 from planner.keys.sample_rows import no_column
@@ -21,6 +28,11 @@ _TEXT_COLUMN = "value"
 TABLE = "table:"
 # Spark reads quoted and unquoted empty cells as null, unless null has its own text.
 _NO_VALUE = "\0"
+_WHOLE_BYTES = (
+    "if(try_cast(bytes as bigint) >= 0 "
+    "and try_cast(bytes as bigint) = try_cast(bytes as double), "
+    "try_cast(bytes as bigint), null)"
+)
 NUMBERS = ("tinyint", "smallint", "int", "bigint")
 _SERIALIZED = "key binary, records bigint, sizes bigint, sized bigint, wrong string"
 
@@ -133,19 +145,26 @@ def distinct_rows(rows: DataFrame, options: SampleOptions) -> DataFrame:
     07 as integers, are then added up by a second aggregate, of distinct keys alone.
     """
     has_sizes = "bytes" in rows.columns
-    size = F.expr(f"try_cast({'bytes' if has_sizes else 'null'} as bigint)")
+    size = F.expr(_WHOLE_BYTES if has_sizes else "cast(null as bigint)")
     sums = (
         F.count(F.lit(1)).alias("records"),
         F.sum(size).alias("sizes"),
         F.count(size).alias("sized"),
     )
     counted = rows.groupBy("key").agg(*sums)
-    kind = dict(rows.dtypes)["key"]
-    if kind != "string" or options.key_type in {None, "string", "bytes", "avro-string"}:
+    if dict(rows.dtypes)["key"] != "string" or _keeps_apart(options):
         return counted
     done = counted.mapInArrow(_serializing(options), _SERIALIZED)
     added = [F.sum(name).alias(name) for name in ("records", "sizes", "sized")]
     return done.groupBy("key", "wrong").agg(*added)
+
+
+def _keeps_apart(options: SampleOptions) -> bool:
+    """Return whether distinct texts are distinct keys."""
+    if options.key_type in {None, "string"}:
+        # Other encodings write characters that they do not have as ?.
+        return codecs.lookup(options.encoding).name == UTF_8
+    return options.key_type in {"bytes", "avro-string"}
 
 
 def _serializing(
