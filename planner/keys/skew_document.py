@@ -22,24 +22,35 @@ class KeySampleRecord(Record):
 
 
 class KeyPartitionRecord(Record):
-    """Load of a partition; `low` and `high` bound an estimated share at 95 %."""
+    """
+    Load of a partition; `bytes_share` is null without sizes of records.
+
+    `low` and `high` bound an estimated share of records at 95 %.
+    """
 
     partition: Int32
     records: int
     bytes: int
     share: float
+    bytes_share: float | None
     low: float | None
     high: float | None
 
 
 class HotKeyRecord(Record):
-    """A hot key, null for none; `error`: largest excess of `records`."""
+    """
+    A hot key, null for none; `error`: largest excess of `records`.
+
+    `low` and `high` bound an estimated share at 95 %.
+    """
 
     key: str | None
     records: int
     share: float
     partition: Int32 | None
     error: int
+    low: float | None
+    high: float | None
 
 
 class SkewCausesRecord(Record):
@@ -166,14 +177,16 @@ def _or_none(value: float | None) -> float | None:
 
 def _partitions(skew: KeySkew) -> list[KeyPartitionRecord]:
     records, sizes = skew.records, skew.sizes
-    total = records.sum()
+    total, size = float(records.sum()), float(sizes.sum())
+    has_sizes = skew.counts.has_sizes and size > 0
     bounds = skew.intervals
     return [
         KeyPartitionRecord(
             partition=partition,
             records=round(float(records[partition])),
             bytes=round(float(sizes[partition])),
-            share=rounded(float(records[partition] / total)),
+            share=rounded(float(records[partition]) / total),
+            bytes_share=rounded(float(sizes[partition]) / size) if has_sizes else None,
             low=None if bounds is None else rounded(float(bounds[partition, 0])),
             high=None if bounds is None else rounded(float(bounds[partition, 1])),
         )
@@ -192,6 +205,8 @@ def _hot_key(skew: KeySkew, each: PlacedKey) -> HotKeyRecord:
         share=rounded(each.records / float(skew.records.sum())),
         partition=partition_or_none(each.partition),
         error=round(each.error),
+        low=None if each.bounds is None else rounded(each.bounds[0]),
+        high=None if each.bounds is None else rounded(each.bounds[1]),
     )
 
 

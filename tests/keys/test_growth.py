@@ -16,6 +16,7 @@ from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
 from planner.keys.growth_document import TopicFacts, growth_document
 from planner.keys.keys_request import answer_growth, topic_facts
+from planner.keys.keys_screen import growth_screen
 from planner.snapshot import Snapshot, read_snapshot
 from support.commands import run
 from support.plans import skewed_document, write_document
@@ -99,6 +100,7 @@ def test_keys_that_do_not_decide_have_no_order_to_lose():
     assert found["moved_share"] is None
     assert found["keys_moved"] == 0
     assert any("none has an order" in note for note in found["notes"])
+    assert "Serves     4 partitions: no key of the sample moves" in growth_screen(found)
 
 
 @pytest.mark.parametrize(("old", "new"), [(6, 6), (6, 5), (0, 5), (5, 10**7)])

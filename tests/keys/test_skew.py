@@ -279,6 +279,45 @@ def test_shares_of_a_weighted_sample_are_estimates_that_hold_the_truth():
     assert sum(row["records"] for row in found["partitions"]) == 10_000
 
 
+def test_a_partition_read_whole_is_no_estimate():
+    """Partition 0 has 1,000 records, of which 10 are read; partition 1 is read."""
+    keys = ["a"] * 10 + ["b", "c"] * 200
+    partitions, weights = [0] * 10 + [1] * 400, [100.0] * 10 + [1.0] * 400
+
+    found = skew_of(sample_of(keys, None, partitions, weights), 3)
+
+    widths = {row["key"]: row["high"] - row["low"] for row in found["hot_keys"]}
+    # Ten equal keys do not prove that the other 990 are equal.
+    assert 0.05 < widths["a"] < 0.4
+    whole = skew_of(sample_of(keys, None, partitions, [1.0] * 410), 3)
+    for row in (*whole["hot_keys"], *whole["partitions"]):
+        assert row["low"] == row["share"] == row["high"]
+
+
+@pytest.mark.parametrize("read", [20, 200])
+def test_bounds_of_estimated_shares_hold_in_95_of_100_samples(read):
+    rng = np.random.default_rng(11)
+    topic = [rng.zipf(1.5, 5_000) % 50, rng.integers(0, 50, 1_000)]
+    every = np.concatenate(topic)
+    held, tried = 0, 0
+    for _ in range(60):
+        drawn = [rng.choice(keys, read, replace=False) for keys in topic]
+        sample = sample_of(
+            [str(key) for key in np.concatenate(drawn).tolist()],
+            None,
+            [0] * read + [1] * read,
+            [len(topic[0]) / read] * read + [len(topic[1]) / read] * read,
+        )
+        found = skew_of(sample, 4, num_hot=3)
+        truth = Counter(partition_of(str(key), 4) for key in every.tolist())
+        rows = [(row, truth[row["partition"]]) for row in found["partitions"]]
+        hot = [(row, (every == int(row["key"])).sum()) for row in found["hot_keys"]]
+        for row, count in (*rows, *(hot if read > 20 else [])):
+            held += row["low"] <= count / len(every) <= row["high"]
+            tried += 1
+    assert held / tried > 0.92
+
+
 def test_keys_under_two_schemas_are_noted():
     keys = [b"\0\0\0\0\x01abc".hex(), b"\0\0\0\0\x02abc".hex()]
 

@@ -131,6 +131,8 @@ def test_records_without_keys_are_spread_evenly(spark, tmp_path):
         "share": 0,
         "partition": None,
         "error": 0,
+        "low": None,
+        "high": None,
     }
     assert any("spread evenly" in note for note in found["notes"])
 

@@ -118,6 +118,7 @@ def _skew(sums: StreamSums, stream: _Stream, options: SkewOptions) -> KeySkew:
             keys=_num_keys(sums),
             size_bytes=sums.totals["sizes"],
             null_keys=sums.totals["null"],
+            has_sizes=stream.has_sizes or stream.reading.record_bytes > 0,
         ),
         partitioner=sums.partitioners[0].name,
         key_type=stream.key_type,

@@ -125,7 +125,7 @@ def _shown(key: bytes | None) -> str | None:
 def _skew(found: Rows, task: SumTask, path: str, key_type: str) -> KeySkew:
     first = task.names[0]
     records, sizes = _on_partitions(found, first, task.num_partitions)
-    counts = _counts(found, path)
+    counts = _counts(found, path, task)
     return KeySkew(
         counts=counts,
         partitioner=first,
@@ -143,7 +143,7 @@ def _skew(found: Rows, task: SumTask, path: str, key_type: str) -> KeySkew:
     )
 
 
-def _counts(found: Rows, path: str) -> SampleCounts:
+def _counts(found: Rows, path: str, task: SumTask) -> SampleCounts:
     rows = found[sums.COUNTS]
     return SampleCounts(
         source=path,
@@ -151,6 +151,7 @@ def _counts(found: Rows, path: str) -> SampleCounts:
         keys=sum(row["keys"] for row in rows),
         size_bytes=sum(row["sizes"] for row in rows),
         null_keys=sum(row["records"] for row in found[sums.NULL]),
+        has_sizes=task.has_sizes or task.record_bytes > 0,
     )
 
 
