@@ -14,9 +14,6 @@ from planner.keys.share_bounds import key_bounds, partition_bounds
 from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import skew_notes
 
-MOST_EXAMPLES = 10
-"""Keys listed that two partitioners place differently."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkewOptions:
@@ -32,7 +29,7 @@ class SkewOptions:
     sweep
         Numbers of partitions to compare.
     num_hot
-        Hottest keys listed.
+        Hottest keys listed, and those that another partitioner places elsewhere.
     seed
         Seed of records whose keys do not decide.
     """
@@ -283,7 +280,7 @@ def _compare(
     is_apart = theirs.key_partitions != placed.key_partitions
     is_apart &= ~sample.keys.null_mask
     rows = hottest(sample.records_by_key, np.flatnonzero(is_apart))
-    shown = rows[:MOST_EXAMPLES]
+    shown = rows[: options.num_hot]
     return Compared(
         partitioner=other.name,
         num_keys=len(rows),

@@ -167,6 +167,8 @@ def _compared_lines(
         headings = ("RECORDS", partitioner.upper(), name.upper())
         if rows:
             yield from table_lines([*columns, *_numbers(*headings)], rows)
+            rest = other["keys_apart"] - len(rows)
+            yield from [f"… and {rest:,} more; --top lists them"] if rest > 0 else []
 
 
 def _apart_text(other: Mapping[str, Any]) -> str:
@@ -193,7 +195,7 @@ def growth_screen(document: Mapping[str, Any]) -> list[str]:
         "",
         *_count_lines(document["counts"]),
         "",
-        *_moved_lines(document["examples"]),
+        *_moved_lines(document["examples"], document["keys_moved"]),
         *(
             line
             for each in document["ways_around"]
@@ -241,7 +243,7 @@ def _count_lines(counts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from table_lines(_numbers(*headings), rows)
 
 
-def _moved_lines(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _moved_lines(examples: Sequence[Mapping[str, Any]], moved: int) -> Iterator[str]:
     rows = [
         (_key(e["key"]), f"{e['records']:,}", str(e["before"]), _partition(e["after"]))
         for e in examples
@@ -251,3 +253,5 @@ def _moved_lines(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     columns = [Column("MOVED KEY", most=40, cut="middle", is_flexible=True)]
     headings = _numbers("RECORDS", "BEFORE", "AFTER")
     yield from table_lines([*columns, *headings], rows)
+    if moved > len(rows):
+        yield f"… and {moved - len(rows):,} more; --top lists them"

@@ -10,7 +10,6 @@ from assignment.partitioners.key_column import KeyColumn
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import CountArray
 from planner.keys.key_skew import (
-    MOST_EXAMPLES,
     Compared,
     KeySkew,
     PlacedKey,
@@ -215,7 +214,7 @@ def _compared(sums: StreamSums, row: int, options: SkewOptions) -> Compared:
         num_keys=sums.apart[row].count() if sums.sketch.threshold else len(apart),
         num_records=sums.records_apart[row],
         max_over_mean=float(records.max() / records.mean()),
-        examples=apart[:MOST_EXAMPLES],
+        examples=apart[: options.num_hot],
     )
 
 

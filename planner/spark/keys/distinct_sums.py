@@ -20,7 +20,6 @@ from assignment.partitioners.key_column import KeyColumn, schema_prefix, with_pr
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import CountArray, FloatArray, IndexArray
 from planner.errors import BadInputError
-from planner.keys.key_skew import MOST_EXAMPLES
 from planner.keys.key_types import key_column
 from planner.keys.partitioner_names import named_partitioner
 from planner.keys.skew_causes import DecidingKeys
@@ -50,6 +49,8 @@ problem; `name` is its rule).
 SOME_SIZES = "the column bytes must have a whole number from 0 for every record"
 PLACED, COUNTS, DECIDING = "placed", "counts", "deciding"
 NULL, HOT = "null", "hot"
+MOST_WRONG = 10
+"""Wrong keys of a batch that are named."""
 APART, APART_KEY, WRONG = "apart", "apart-key", "wrong"
 
 
@@ -155,7 +156,7 @@ class TaskSums:
         self.deciding = DecidingKeys.of(np.zeros(0))
         self.hot = HotKeys(task.num_hot)
         self.apart = [Counter[str]() for _ in self.partitioners]
-        self.apart_keys = [HotKeys(MOST_EXAMPLES) for _ in self.partitioners]
+        self.apart_keys = [HotKeys(task.num_hot) for _ in self.partitioners]
 
     def add(self, batch: pa.RecordBatch) -> None:
         """
@@ -295,7 +296,7 @@ def sum_batches(
             wrong = batch.filter(batch.column("wrong").is_valid())
             rows += [
                 {"kind": WRONG, "name": each["wrong"], "key": each["key"]}
-                for each in wrong.slice(0, MOST_EXAMPLES).to_pylist()
+                for each in wrong.slice(0, MOST_WRONG).to_pylist()
             ]
             if not wrong.num_rows:
                 sums.add(batch)

@@ -15,7 +15,6 @@ from placement.array_types import FloatArray
 from planner.errors import BadInputError
 from planner.io.problems import problem, refuse_all
 from planner.keys.key_skew import (
-    MOST_EXAMPLES,
     Compared,
     KeySkew,
     PlacedKey,
@@ -238,7 +237,7 @@ def _compared(found: Rows, task: SumTask, name: str) -> Compared:
     apart = [row for row in found[sums.APART] if row["name"] == name]
     keys = [row for row in found[sums.APART_KEY] if row["name"] == name]
     records, _ = _on_partitions(found, name, task.num_partitions)
-    examples = _most(keys, MOST_EXAMPLES)
+    examples = _most(keys, task.num_hot)
     return Compared(
         partitioner=name,
         num_keys=sum(row["keys"] or 0 for row in apart),
