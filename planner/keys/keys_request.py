@@ -169,6 +169,11 @@ def topic_facts(
         topic=topic,
         is_compacted=_is_compacted(snapshot, topic),
         co_partitioned=tuple(dict.fromkeys(joined)),
+        other_counts=tuple(
+            (name, counts[name])
+            for name in dict.fromkeys(joined)
+            if counts[name] != counts[topic]
+        ),
         streams_topics=tuple(streams),
     )
     return facts, counts[topic]

@@ -143,6 +143,13 @@ def test_joined_topics_must_be_known_and_are_named():
     facts, _ = topic_facts(snapshot, first, [second])
 
     assert growth_of(["a"], 1, 2, facts=facts)["co_partitioned"] == [second]
+    # Joined topics need as many partitions: those that have others are named.
+    counts = Counter(snapshot.partitions["topic"].to_pylist())
+    others = [name for name in counts if counts[name] != counts[first]][:1]
+    facts, count = topic_facts(snapshot, first, [first, *others])
+    notes = growth_of(["a"], count, count + 1, facts=facts)["notes"]
+    (note,) = [note for note in notes if "not co-partitioned" in note]
+    assert f"{others[0]} has {counts[others[0]]}, and this topic {count}" in note
     with pytest.raises(BadInputError) as caught:
         topic_facts(snapshot, first, ["no-such-topic"])
     assert caught.value.problems[0].value == '"no-such-topic"'
