@@ -195,7 +195,7 @@ def find_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
     every = np.arange(len(sample.keys))
     hot_rows = hottest(sample.records_by_key, every)[: options.num_hot]
     bounds = key_bounds(sample, hot_rows)
-    placed_as = recognised(sample, options.num_partitions)
+    placed_as = recognised(sample, sample.num_partitions or options.num_partitions)
     return KeySkew(
         counts=counts_of(sample),
         partitioner=first.name,
@@ -294,7 +294,7 @@ def _compare(
 
 def recognised(sample: KeySample, num_partitions: int) -> list[tuple[str, float]]:
     """Return each client's share of keyed records that are where it puts them."""
-    if sample.partitions is None:
+    if sample.partitions is None or sample.partitions.max() >= num_partitions:
         return []
     found = []
     for name in NAMES:

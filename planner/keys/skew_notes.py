@@ -41,8 +41,15 @@ def skew_notes(
     if not sample.has_sizes:
         yield NO_SIZES
     yield from _schema_notes(sample)
+    count = sample.num_partitions or len(placed.records)
     if placed_as:
-        yield recognised_note(placed_as, len(placed.records))
+        yield recognised_note(placed_as, count)
+    most = -1 if sample.partitions is None else int(sample.partitions.max())
+    if most >= count:
+        yield (
+            f"the sample has records in partition {most}, so that the topic has at "
+            f"least {most + 1} partitions: give --partitions {most + 1} or more"
+        )
 
 
 def _batch_note(sample: KeySample, partitioner: Partitioner) -> str:

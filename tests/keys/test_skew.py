@@ -1,6 +1,7 @@
 """Skew: shares, hot keys, causes, sweeps, intervals and comparisons, by counting."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -214,6 +215,25 @@ def test_the_client_that_placed_the_records_is_recognised():
     assert any("sarama" in note for note in found["notes"])
     nowhere = skew_of(sample_of(keys, partitions=[0] * 200), 12)
     assert any("no known partitioner" in note for note in nowhere["notes"])
+
+
+def test_the_client_is_recognised_on_the_partitions_that_the_topic_has():
+    keys = [f"key-{n}" for n in range(200)]
+    placed = [ORACLES["default"](key.encode(), 12) for key in keys]
+    sample = replace(sample_of(keys, partitions=placed), num_partitions=12)
+
+    found = skew_of(sample, 24)
+
+    assert found["placed_as"][0]["share"] == 1
+    assert any("are where default" in note for note in found["notes"])
+
+
+def test_partitions_beyond_those_of_the_topic_are_noted():
+    found = skew_of(sample_of(["a", "b"], partitions=[2, 7]), 3)
+
+    assert found["placed_as"] == []
+    (note,) = [each for each in found["notes"] if "partition 7" in each]
+    assert "at least 8 partitions: give --partitions 8 or more" in note
 
 
 def test_records_without_keys_are_simulated_and_counted():
