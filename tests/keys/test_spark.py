@@ -195,6 +195,38 @@ def test_bad_samples_are_refused(spark, tmp_path, column, options, rule):
     assert rule in caught.value.problems[0].rule
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "rule"),
+    [
+        pytest.param(
+            "k.jsonl", b'{"key":1}\n{"key":"a"}\n', "mixes types", id="mixed-types"
+        ),
+        pytest.param(
+            "k.jsonl", b'{"key":"a"}\n{"key":{"id":1}}\n', "no text", id="objects"
+        ),
+        pytest.param(
+            "k.jsonl", b'{"key":"a"}\n{"key"\n', "cannot read it", id="broken-json"
+        ),
+        pytest.param(
+            "k.csv", b"key,bytes\na,1\nb,2,3\n", "cannot read it", id="ragged-csv"
+        ),
+        pytest.param("k.parquet", b"PAR1 no", "cannot read it", id="no-parquet"),
+        pytest.param("k.txt", b"a\n\xff\n", "is not UTF-8 at byte 0", id="no-text"),
+        pytest.param("k.txt", b"", "at least one record", id="empty"),
+    ],
+)
+def test_files_that_hold_no_keys_are_refused_by_the_command(
+    spark, tmp_path, capsys, name, data, rule
+):
+    (tmp_path / name).write_bytes(data)
+    words = ("keys", "skew", tmp_path / name, "--partitions", 3, "--spark")
+
+    outcome = run(capsys, *words)
+
+    assert (outcome.code, outcome.out) == (2, ""), outcome.err
+    assert rule in " ".join(outcome.err.split())
+
+
 @pytest.mark.parametrize("size", [None, -1, 1.5])
 def test_records_without_a_size_that_can_be_are_refused(spark, tmp_path, size):
     path = tmp_path / "keys.parquet"

@@ -30,6 +30,7 @@ from planner.spark.keys.read_keys import (
     check_rows,
     distinct_rows,
     read_rows,
+    reading,
     serialized_batches,
 )
 
@@ -70,7 +71,8 @@ def skew_on_spark(
     """
     parsed = request.options()
     rows = read_rows(spark, path, options)
-    check_rows(rows, path, options)
+    with reading(path):
+        check_rows(rows, path, options)
     task = SumTask(
         names=list(request.partitioners),
         num_partitions=parsed.num_partitions,
@@ -81,7 +83,8 @@ def skew_on_spark(
         record_bytes=options.record_bytes,
         has_sizes="bytes" in rows.columns,
     )
-    found = sum_distinct(distinct_rows(rows, options), task, options)
+    with reading(path):
+        found = sum_distinct(distinct_rows(rows, options), task, options)
     _raise_problems(found, path)
     kind = dict(rows.dtypes)["key"]
     key_type = options.key_type or ("bytes" if kind == "binary" else "string")
