@@ -93,7 +93,7 @@ def expected_with_hot_keys(
     Examples
     --------
     >>> round(expected_with_hot_keys(100, 0.01, 12), 3)
-    1.597
+    1.6
     >>> round(expected_with_hot_keys(4, 0.5, 12), 3)
     6.5
     """

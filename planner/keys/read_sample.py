@@ -13,13 +13,13 @@ from assignment.partitioners.key_column import KeyColumn, schema_prefix, with_pr
 from placement.array_types import FloatArray
 from planner.errors import BadInputError
 from planner.io.problems import first_line, problem
-from planner.keys.console_samples import read_console
+from planner.keys.formats.console_samples import read_console
+from planner.keys.formats.line_samples import read_json_lines, read_text
+from planner.keys.formats.table_samples import read_csv, read_parquet
 from planner.keys.key_sample import KeySample
 from planner.keys.key_types import WrongKeysError, is_binary, key_column, serialize
-from planner.keys.line_samples import read_json_lines, read_text
 from planner.keys.sample_options import SampleFormat, SampleOptions
 from planner.keys.sample_rows import SampleProblems, SampleRows, SizeCheck
-from planner.keys.table_samples import read_csv, read_parquet
 
 Reader = Callable[[Path, SampleOptions, SampleProblems], Iterator[SampleRows]]
 READERS: Mapping[SampleFormat, Reader] = {

@@ -169,6 +169,19 @@ def _column_remedy(column: str, names: Sequence[str]) -> str:
     )
 
 
+def untyped_numbers(file: str) -> BadInputError:
+    """Return the error for numbers of unknown width."""
+    found = problem(
+        file,
+        "",
+        None,
+        "the keys are numbers, whose bytes depend on the producer's serializer",
+        "give --key-type int, long or string",
+    )
+    msg = f"the type of the keys of {file} is unknown"
+    return BadInputError(msg, [found])
+
+
 def check_topics(
     topics: Iterable[str | None],
     wanted: str | None,

@@ -20,10 +20,9 @@ from planner.keys.keys_request import (
     topic_facts,
 )
 from planner.keys.keys_screen import growth_screen, skew_screen
-from planner.keys.line_samples import untyped_numbers
 from planner.keys.read_sample import SampleBuilder, read_sample
 from planner.keys.sample_options import MOST_MESSAGE_BYTES, SampleOptions
-from planner.keys.sample_rows import SampleRows, no_column
+from planner.keys.sample_rows import SampleRows, no_column, untyped_numbers
 from planner.keys.skew_document import skew_document
 from planner.keys.streamed.stream_skew import stream_skew
 from planner.report.charts.key_pictures import key_pictures

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from placement.model.cluster import BrokerState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
 from planner.kafka_files.creation import Creation
-from planner.plan.documents.key_notes import KEYS_MOVE
+from planner.plan.documents.note_document import KEYS_MOVE
 from planner.plan.documents.plan_document import (
     Plan,
     elections,

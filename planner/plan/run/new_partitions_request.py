@@ -43,7 +43,7 @@ from planner.options.declared.topic_configs import (
 )
 from planner.options.option_reader import OptionReader
 from planner.options.plan_request import PlanRequest
-from planner.plan.documents.key_notes import key_notes
+from planner.plan.run.key_notes import key_notes
 
 MOST_NAME = 249
 LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")

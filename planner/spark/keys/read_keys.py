@@ -22,9 +22,8 @@ from planner.keys.key_types import (
     key_column,
     serialize,
 )
-from planner.keys.line_samples import untyped_numbers
 from planner.keys.sample_options import SampleFormat, SampleOptions
-from planner.keys.sample_rows import no_column
+from planner.keys.sample_rows import no_column, untyped_numbers
 
 _TEXT_COLUMN = "value"
 TABLE = "table:"

@@ -22,6 +22,7 @@ from planner.keys.sample_rows import (
     check_topics,
     no_column,
     number_rule,
+    untyped_numbers,
 )
 
 LINES_PER_BATCH = 1_000_000
@@ -308,16 +309,3 @@ def _kind_remedy(key: object) -> str:
     if isinstance(key, dict):
         return "give the bytes that producers send, as base64 with --key-type base64"
     return "give keys of one type, text or numbers"
-
-
-def untyped_numbers(file: str) -> BadInputError:
-    """Return the error for numbers of unknown width."""
-    found = problem(
-        file,
-        "",
-        None,
-        "the keys are numbers, whose bytes depend on the producer's serializer",
-        "give --key-type int, long or string",
-    )
-    msg = f"the type of the keys of {file} is unknown"
-    return BadInputError(msg, [found])

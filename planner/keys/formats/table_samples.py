@@ -13,8 +13,8 @@ import pyarrow as pa
 from placement.array_types import IntArray
 from planner.errors import BadInputError
 from planner.io.problems import first_line, problem
+from planner.keys.formats.line_samples import open_lines
 from planner.keys.key_types import is_key_type
-from planner.keys.line_samples import open_lines, untyped_numbers
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import (
     NUMBER_COLUMNS,
@@ -23,6 +23,7 @@ from planner.keys.sample_rows import (
     check_topics,
     no_column,
     number_rule,
+    untyped_numbers,
 )
 
 _BYTES = "bytes"

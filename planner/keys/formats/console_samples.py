@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from planner.io.json_reader import JsonTextError, parse_json
-from planner.keys.line_samples import batches_of_lines, decoded
+from planner.keys.formats.line_samples import batches_of_lines, decoded
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import (
     NUMBER_COLUMNS,

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 
 from assignment.partitioners.balls_into_bins import moved_share, smallest_multiple
 from placement.draft.draft import Note
+from planner.plan.documents.note_document import KEYS_MOVE
 from planner.text.format import percent_text
-
-KEYS_MOVE = "keys-move"
-"""Name of the note."""
 
 
 def key_notes(topic: str, old: int, new: int, *, is_compacted: bool) -> Iterator[Note]:
