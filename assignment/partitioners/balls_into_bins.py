@@ -11,6 +11,7 @@ References
 .. [3] Kish, L. (1965). Survey Sampling. Wiley..
 """
 
+from functools import lru_cache
 from math import gcd, lgamma, log, pi
 
 import numpy as np
@@ -19,10 +20,17 @@ from placement.array_types import FloatArray, IntArray
 
 MOST_EXACT_WORK = 2_000_000
 """Size of all transforms up to which the chance of the sum is computed exactly."""
+MOST_KEPT = 4096
+"""Results kept: a sweep asks for the same numbers of keys again."""
 FEW_PARTITIONS = 50
 """Partitions up to which a sum over them is too skewed to count as normal."""
+FEW_KEYS = 1000
+"""Keys up to which the same holds on any number of partitions."""
+NO_CHANCE = 1e-9
+"""Chance that is taken as none."""
 
 
+@lru_cache(MOST_KEPT)
 def expected_max_over_mean(num_keys: int, num_partitions: int) -> float:
     """
     Return the expected load of the busiest partition over the mean load.
@@ -55,9 +63,12 @@ def expected_max_over_mean(num_keys: int, num_partitions: int) -> float:
     mean = num_keys / num_partitions
     # The busiest of the partitions holds at least the mean, rounded up.
     least = -(-num_keys // num_partitions)
-    most = min(num_keys, int(mean + 12 * mean**0.5 + 3 * log(num_partitions) + 20))
-    limits = np.arange(least, most + 1)
-    is_exact = len(limits) * most * num_partitions <= MOST_EXACT_WORK
+    limits = np.arange(least, max(_largest_count(mean, num_partitions), least) + 1)
+    limits = limits[limits <= num_keys]
+    most = int(limits[-1])
+    is_exact = len(limits) * most * num_partitions <= MOST_EXACT_WORK and (
+        num_partitions <= FEW_PARTITIONS or num_keys <= FEW_KEYS
+    )
     if not is_exact and num_partitions <= FEW_PARTITIONS:
         return float(1 + _normal_maximum(num_partitions) / mean**0.5)
     chance = _chance_of_sum if is_exact else _normal_chance_of_sum
@@ -106,6 +117,15 @@ def expected_with_hot_keys(
     return max(expected, 1 + (num_partitions - 1) * hottest_share)
 
 
+def _largest_count(mean: float, num_partitions: int) -> int:
+    """Return a count that one of the partitions exceeds with next to no chance."""
+    from scipy.special import pdtrc
+
+    counts = np.arange(int(mean + 12 * mean**0.5 + 3 * log(num_partitions) + 20))
+    is_certain = num_partitions * pdtrc(counts, mean) < NO_CHANCE
+    return int(is_certain.argmax()) if is_certain.any() else len(counts)
+
+
 def _normal_maximum(count: int) -> float:
     """
     Return the expected maximum of independent standard normal numbers.
@@ -145,12 +165,14 @@ def _poisson(counts: FloatArray, mean: float) -> FloatArray:
 
 def _chance_of_sum(limits: IntArray, num_keys: int, num_partitions: int) -> FloatArray:
     """Return the chance that truncated Poisson counts add up to all keys."""
+    from scipy.fft import next_fast_len
+
     mean = num_keys / num_partitions
     found = np.empty(len(limits))
     for row, limit in enumerate(limits.tolist()):
         each = _poisson(np.arange(limit + 1.0), mean)
         each /= each.sum()
-        size = limit * num_partitions + 1
+        size = next_fast_len(limit * num_partitions + 1, real=True)
         spectrum = np.fft.rfft(each, size) ** num_partitions
         found[row] = max(np.fft.irfft(spectrum, size)[num_keys], 0.0)
     return found

@@ -1,5 +1,6 @@
 """Skew: shares, hot keys, causes, sweeps, intervals and comparisons, by counting."""
 
+import time
 from collections import Counter
 from dataclasses import replace
 
@@ -168,7 +169,7 @@ def test_a_sweep_is_one_skew_per_count(keys):
 
 @pytest.mark.parametrize(
     ("keys", "partitions"),
-    [(1, 6), (3, 2), (40, 6), (1000, 12), (5000, 3), (30_000, 100)],
+    [(1, 6), (3, 2), (40, 6), (1000, 12), (5000, 3), (10_000, 48), (30_000, 100)],
 )
 def test_the_expected_skew_is_that_of_balls_thrown_into_bins(keys, partitions):
     rng = np.random.default_rng(7)
@@ -178,6 +179,16 @@ def test_the_expected_skew_is_that_of_balls_thrown_into_bins(keys, partitions):
     expected = expected_max_over_mean(keys, partitions)
 
     assert abs(expected - seen.mean()) < 5 * seen.std() / 4000**0.5 + 5e-4
+
+
+def test_a_long_sweep_is_expected_in_seconds():
+    began = time.process_time()
+
+    for count in range(3, 503):
+        expected_max_over_mean(2_719, count)
+
+    # Transforms of all limits, of odd lengths, took a minute.
+    assert time.process_time() - began < 10
 
 
 def test_the_expected_skew_of_three_keys_on_two_partitions_is_exact():
