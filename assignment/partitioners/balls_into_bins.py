@@ -8,8 +8,10 @@ References
 .. [2] Levin, B. (1981). A Representation for Multinomial Cumulative Distribution
        Functions. The Annals of Statistics 9(5): 1123-1126.
        https://doi.org/10.1214/aos/1176345593
+.. [3] Kish, L. (1965). Survey Sampling. Wiley..
 """
 
+from functools import lru_cache
 from math import gcd, lgamma, log, pi
 
 import numpy as np
@@ -18,10 +20,17 @@ from placement.array_types import FloatArray, IntArray
 
 MOST_EXACT_WORK = 2_000_000
 """Size of all transforms up to which the chance of the sum is computed exactly."""
+MOST_KEPT = 4096
+"""Results kept: a sweep asks for the same numbers of keys again."""
 FEW_PARTITIONS = 50
 """Partitions up to which a sum over them is too skewed to count as normal."""
+FEW_KEYS = 1000
+"""Keys up to which the same holds on any number of partitions."""
+NO_CHANCE = 1e-9
+"""Chance that is taken as none."""
 
 
+@lru_cache(MOST_KEPT)
 def expected_max_over_mean(num_keys: int, num_partitions: int) -> float:
     """
     Return the expected load of the busiest partition over the mean load.
@@ -54,15 +63,67 @@ def expected_max_over_mean(num_keys: int, num_partitions: int) -> float:
     mean = num_keys / num_partitions
     # The busiest of the partitions holds at least the mean, rounded up.
     least = -(-num_keys // num_partitions)
-    most = min(num_keys, int(mean + 12 * mean**0.5 + 3 * log(num_partitions) + 20))
-    limits = np.arange(least, most + 1)
-    is_exact = len(limits) * most * num_partitions <= MOST_EXACT_WORK
+    limits = np.arange(least, max(_largest_count(mean, num_partitions), least) + 1)
+    limits = limits[limits <= num_keys]
+    most = int(limits[-1])
+    is_exact = len(limits) * most * num_partitions <= MOST_EXACT_WORK and (
+        num_partitions <= FEW_PARTITIONS or num_keys <= FEW_KEYS
+    )
     if not is_exact and num_partitions <= FEW_PARTITIONS:
         return float(1 + _normal_maximum(num_partitions) / mean**0.5)
     chance = _chance_of_sum if is_exact else _normal_chance_of_sum
     sums = chance(limits, num_keys, num_partitions)
     none_over = _chance_none_over(limits, num_keys, num_partitions, sums)
     return float((least + (1 - none_over).sum()) / mean)
+
+
+def expected_with_hot_keys(
+    num_keys: float, hottest_share: float, num_partitions: int
+) -> float:
+    """
+    Return the same for keys that are not equally hot, hashed as well.
+
+    Parameters
+    ----------
+    num_keys
+        Effective number of keys: the square of the sum of their records over the sum
+        of the squares [3]_, at least 1. As many equally hot keys make the load of a
+        partition vary as much.
+    hottest_share
+        Share of the hottest key, from 0 to 1.
+    num_partitions
+        Partitions, at least 1.
+
+    Notes
+    -----
+    The larger of two bounds: what the effective number of equally hot keys gives, and
+    what is to be expected on the partition of the hottest key, which has it and its
+    share of the others. In simulations of Zipf and lognormal keys on 3 to 48
+    partitions, the excess over 1 is that of random hashes within 17 %.
+
+    Examples
+    --------
+    >>> round(expected_with_hot_keys(100, 0.01, 12), 3)
+    1.6
+    >>> round(expected_with_hot_keys(4, 0.5, 12), 3)
+    6.5
+    """
+    whole = int(num_keys)
+    expected = expected_max_over_mean(whole, num_partitions)
+    if rest := num_keys - whole:
+        expected += rest * (
+            expected_max_over_mean(whole + 1, num_partitions) - expected
+        )
+    return max(expected, 1 + (num_partitions - 1) * hottest_share)
+
+
+def _largest_count(mean: float, num_partitions: int) -> int:
+    """Return a count that one of the partitions exceeds with next to no chance."""
+    from scipy.special import pdtrc
+
+    counts = np.arange(int(mean + 12 * mean**0.5 + 3 * log(num_partitions) + 20))
+    is_certain = num_partitions * pdtrc(counts, mean) < NO_CHANCE
+    return int(is_certain.argmax()) if is_certain.any() else len(counts)
 
 
 def _normal_maximum(count: int) -> float:
@@ -104,12 +165,14 @@ def _poisson(counts: FloatArray, mean: float) -> FloatArray:
 
 def _chance_of_sum(limits: IntArray, num_keys: int, num_partitions: int) -> FloatArray:
     """Return the chance that truncated Poisson counts add up to all keys."""
+    from scipy.fft import next_fast_len
+
     mean = num_keys / num_partitions
     found = np.empty(len(limits))
     for row, limit in enumerate(limits.tolist()):
         each = _poisson(np.arange(limit + 1.0), mean)
         each /= each.sum()
-        size = limit * num_partitions + 1
+        size = next_fast_len(limit * num_partitions + 1, real=True)
         spectrum = np.fft.rfft(each, size) ** num_partitions
         found[row] = max(np.fft.irfft(spectrum, size)[num_keys], 0.0)
     return found
@@ -146,3 +209,15 @@ def moved_share(old: int, new: int) -> float:
     (0.5, 0.75)
     """
     return 1 - old * gcd(old, new) / (old * new)
+
+
+def smallest_multiple(old: int, new: int) -> int:
+    """
+    Return the smallest multiple of `old` that is at least `new`.
+
+    Examples
+    --------
+    >>> smallest_multiple(6, 8), smallest_multiple(6, 12)
+    (12, 12)
+    """
+    return -(-new // old) * old

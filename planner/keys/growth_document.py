@@ -27,6 +27,9 @@ class TopicFacts:
         Whether its log is compacted; `None` if unknown.
     co_partitioned
         Topics that are joined with it and must have as many partitions.
+    other_counts
+        Topics joined with it that have another number of partitions today, each with
+        its number: they are not co-partitioned.
     streams_topics
         Internal topics of Kafka Streams with as many partitions, which must grow too
         if their application reads the topic.
@@ -35,6 +38,7 @@ class TopicFacts:
     topic: str | None = None
     is_compacted: bool | None = None
     co_partitioned: tuple[str, ...] = ()
+    other_counts: tuple[tuple[str, int], ...] = ()
     streams_topics: tuple[str, ...] = ()
 
 
@@ -209,6 +213,12 @@ def _notes(growth: KeyGrowth, facts: TopicFacts) -> list[str]:
     if facts.co_partitioned:
         listed = ", ".join(facts.co_partitioned)
         notes.append(f"topics joined with it must grow to the same count: {listed}")
+    if facts.other_counts:
+        each = ", ".join(f"{name} has {count}" for name, count in facts.other_counts)
+        notes.append(
+            f"not co-partitioned today, so that a join by key misses records: {each}, "
+            f"and this topic {growth.options.old}"
+        )
     if facts.streams_topics:
         listed = ", ".join(facts.streams_topics[:MOST_NAMED])
         rest = len(facts.streams_topics) - MOST_NAMED

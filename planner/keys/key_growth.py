@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assignment.partitioners import Partitioner
-from assignment.partitioners.balls_into_bins import moved_share
+from assignment.partitioners.balls_into_bins import moved_share, smallest_multiple
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import IndexArray, RowArray
 from planner.keys.key_sample import KeySample, PlacedSample, place_sample
@@ -98,18 +98,6 @@ class KeyGrowth:
     def records_moved(self) -> float:
         """Records with keys that change partition."""
         return float(self.sample.records_by_key[self.moved_rows].sum())
-
-
-def smallest_multiple(old: int, new: int) -> int:
-    """
-    Return the smallest multiple of `old` that is at least `new`.
-
-    Examples
-    --------
-    >>> smallest_multiple(6, 8), smallest_multiple(6, 12)
-    (12, 12)
-    """
-    return -(-new // old) * old
 
 
 def find_growth(sample: KeySample, options: GrowthOptions) -> KeyGrowth:

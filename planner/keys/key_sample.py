@@ -9,6 +9,9 @@ from assignment.partitioners.key_column import KeyColumn
 from assignment.partitioners.partitioner import KEYLESS, Partitioner, PartitionsFor
 from placement.array_types import BytesArray, FloatArray, IndexArray
 
+ASSUMED_RECORD_BYTES = 1_000
+"""Bytes of a record in batches where its size is unknown: a key alone has none."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KeySample:
@@ -73,6 +76,13 @@ class KeySample:
     def bytes_by_key(self) -> FloatArray:
         """``(K,)`` bytes of the records with each key, estimated likewise."""
         return self._by_key(self._weighted_sizes())
+
+    @property
+    def batch_sizes(self) -> BytesArray:
+        """``(R,)`` bytes of each record in a batch, assumed where they are unknown."""
+        if self.has_sizes:
+            return self.sizes
+        return np.full(self.num_records, ASSUMED_RECORD_BYTES, np.int64)
 
     def _by_key(self, weights: FloatArray | None) -> FloatArray:
         counts = np.bincount(self.key_idx, weights, minlength=len(self.keys))
@@ -143,7 +153,7 @@ def place_sample(
     by_record = placed[sample.key_idx]
     rows = np.flatnonzero(by_record == KEYLESS)
     by_record[rows] = partitioner.place_keyless(
-        sample.sizes[rows], num_partitions, np.random.default_rng(seed)
+        sample.batch_sizes[rows], num_partitions, np.random.default_rng(seed)
     )
     sizes = sample.sizes if sample.weights is None else sample.sizes * sample.weights
     return PlacedSample(

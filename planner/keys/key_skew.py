@@ -1,22 +1,18 @@
 """Skew of a sample of keys over partitions, its causes, and other partitioners."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from assignment.partitioners import NAMES, Partitioner
-from assignment.partitioners.balls_into_bins import expected_max_over_mean
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import FloatArray, IndexArray, RowArray
 from planner.keys.key_sample import KeySample, PlacedSample, place_sample
 from planner.keys.partitioner_names import named_partitioner
+from planner.keys.share_bounds import key_bounds, partition_bounds
+from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import skew_notes
-
-MOST_EXAMPLES = 10
-"""Keys listed that two partitioners place differently."""
-CONFIDENCE_95 = 1.959964
-"""Standard deviations of a normal number on each side of an interval of 95 %."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +29,7 @@ class SkewOptions:
     sweep
         Numbers of partitions to compare.
     num_hot
-        Hottest keys listed.
+        Hottest keys listed, and those that another partitioner places elsewhere.
     seed
         Seed of records whose keys do not decide.
     """
@@ -43,29 +39,6 @@ class SkewOptions:
     sweep: Sequence[int] = ()
     num_hot: int = 10
     seed: int = 1
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class SweepRow:
-    """
-    Skew at one number of partitions.
-
-    Parameters
-    ----------
-    num_partitions
-        Partitions.
-    max_over_mean
-        Busiest partition over the mean, by records.
-    expected
-        The same, expected for as many equally hot keys; `None` without keys.
-    least
-        Least that any placement by key can reach, because of the hottest key.
-    """
-
-    num_partitions: int
-    max_over_mean: float
-    expected: float | None
-    least: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +56,8 @@ class SampleCounts:
         Records without a key.
     is_estimate
         Whether a record of the sample stands for several of the topic.
+    has_sizes
+        Whether the bytes are those of records, and not of their keys alone.
     """
 
     source: str
@@ -91,6 +66,7 @@ class SampleCounts:
     size_bytes: int
     null_keys: int
     is_estimate: bool = False
+    has_sizes: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +86,8 @@ class PlacedKey:
         Partition by another partitioner, likewise.
     error
         Largest excess of `records` over the true count.
+    bounds
+        Bounds of the share of records at 95 %; `None` unless it is an estimate.
     """
 
     key: bytes | None
@@ -117,6 +95,7 @@ class PlacedKey:
     partition: int
     other: int = KEYLESS
     error: float = 0.0
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +194,8 @@ def find_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
     placed = at(options.num_partitions)
     every = np.arange(len(sample.keys))
     hot_rows = hottest(sample.records_by_key, every)[: options.num_hot]
-    placed_as = recognised(sample, options.num_partitions)
+    bounds = key_bounds(sample, hot_rows)
+    placed_as = recognised(sample, sample.num_partitions or options.num_partitions)
     return KeySkew(
         counts=counts_of(sample),
         partitioner=first.name,
@@ -223,13 +203,13 @@ def find_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
         prefix_bytes=sample.prefix_bytes,
         records=placed.records,
         sizes=placed.sizes,
-        intervals=share_intervals(sample, placed),
+        intervals=partition_bounds(sample, placed),
         row=_row(sample, placed),
-        hot=_placed_keys(sample, hot_rows, placed.key_partitions),
+        hot=_bounded(_placed_keys(sample, hot_rows, placed.key_partitions), bounds),
         sweep=[_row(sample, at(count)) for count in options.sweep],
         compared=[_compare(sample, placed, each, options) for each in others],
         placed_as=placed_as,
-        notes=[*sample.notes, *skew_notes(sample, placed, first.name, placed_as)],
+        notes=[*sample.notes, *skew_notes(sample, placed, first, placed_as)],
     )
 
 
@@ -243,6 +223,7 @@ def counts_of(sample: KeySample) -> SampleCounts:
         size_bytes=int(sample.sizes.sum()),
         null_keys=round(float(nulls.sum())),
         is_estimate=sample.weights is not None,
+        has_sizes=sample.has_sizes,
     )
 
 
@@ -263,63 +244,26 @@ def _placed_keys(
     ]
 
 
+def _bounded(
+    keys: Sequence[PlacedKey], bounds: FloatArray | None
+) -> Sequence[PlacedKey]:
+    if bounds is None:
+        return keys
+    return [
+        replace(key, bounds=(float(low), float(high)))
+        for key, (low, high) in zip(keys, bounds, strict=True)
+    ]
+
+
 def hottest(records: FloatArray, rows: RowArray) -> RowArray:
     """Return rows by their records, most first; ties by the lower row."""
     order: RowArray = rows[np.argsort(-records[rows], kind="stable")]
     return order
 
 
-def sweep_row(records: FloatArray, num_keys: int, hottest_key: float) -> SweepRow:
-    """
-    Return the skew of records on partitions.
-
-    Parameters
-    ----------
-    records
-        ``(P,)`` records on each partition.
-    num_keys
-        Distinct keys that decide.
-    hottest_key
-        Records of the hottest of them: all are on one partition.
-    """
-    count, mean = len(records), float(records.mean())
-    return SweepRow(
-        num_partitions=count,
-        max_over_mean=float(records.max()) / mean,
-        expected=expected_max_over_mean(num_keys, count) if num_keys else None,
-        least=max(1.0, hottest_key / mean),
-    )
-
-
 def _row(sample: KeySample, placed: PlacedSample) -> SweepRow:
     by_key = sample.records_by_key[placed.key_partitions != KEYLESS]
-    return sweep_row(placed.records, len(by_key), float(by_key.max(initial=0.0)))
-
-
-def share_intervals(sample: KeySample, placed: PlacedSample) -> FloatArray | None:
-    """
-    Return ``(P, 2)`` bounds of the shares at 95 %, if they are estimates.
-
-    The sample has so many records of each partition of the topic: a stratified sample,
-    whose variance is the sum over the strata, each with its weight squared.
-    """
-    if sample.weights is None or sample.partitions is None:
-        return None
-    on = placed.record_partitions
-    on = placed.key_partitions[sample.key_idx] if on is None else on
-    num_strata, count = int(sample.partitions.max()) + 1, len(placed.records)
-    cells = np.bincount(sample.partitions * count + on, minlength=num_strata * count)
-    counts = cells.reshape(num_strata, count)
-    sampled = np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    weights = np.bincount(sample.partitions, sample.weights, num_strata)
-    part = counts / sampled
-    variance = (
-        (weights / weights.sum())[:, None] ** 2 * part * (1 - part) / sampled
-    ).sum(axis=0)
-    shares = placed.records / placed.records.sum()
-    half = CONFIDENCE_95 * np.sqrt(variance)
-    bounds: FloatArray = np.clip(np.stack([shares - half, shares + half], axis=1), 0, 1)
-    return bounds
+    return sweep_row(placed.records, DecidingKeys.of(by_key))
 
 
 def _compare(
@@ -336,7 +280,7 @@ def _compare(
     is_apart = theirs.key_partitions != placed.key_partitions
     is_apart &= ~sample.keys.null_mask
     rows = hottest(sample.records_by_key, np.flatnonzero(is_apart))
-    shown = rows[:MOST_EXAMPLES]
+    shown = rows[: options.num_hot]
     return Compared(
         partitioner=other.name,
         num_keys=len(rows),
@@ -350,7 +294,7 @@ def _compare(
 
 def recognised(sample: KeySample, num_partitions: int) -> list[tuple[str, float]]:
     """Return each client's share of keyed records that are where it puts them."""
-    if sample.partitions is None:
+    if sample.partitions is None or sample.partitions.max() >= num_partitions:
         return []
     found = []
     for name in NAMES:

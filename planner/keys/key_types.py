@@ -58,6 +58,12 @@ def zigzag(number: int) -> bytes:
     return bytes([*found, rest])
 
 
+def unzigzag(data: bytes) -> int:
+    """Return the integer that Avro wrote as these bytes."""
+    rest = sum((byte & 0x7F) << (7 * at) for at, byte in enumerate(data))
+    return (rest >> 1) ^ -(rest & 1)
+
+
 def _uuid_bytes(text: str, encoding: str) -> bytes:
     # Kafka's UUIDSerializer writes the canonical text.
     return encode_text(str(uuid.UUID(text)), encoding)
@@ -239,11 +245,13 @@ def key_text(key: bytes | None, key_type: str, prefix_bytes: int = 0) -> str | N
         return str(int.from_bytes(payload, "big", signed=True))
     if key_type == "base64":
         return base64.b64encode(payload).decode()
+    if key_type == "avro-long" and payload:
+        return str(unzigzag(payload))
     if key_type == "avro-string" and payload:
         payload = payload[len(zigzag(len(payload))) :]
     try:
         text = payload.decode()
     except UnicodeDecodeError:
         return f"0x{payload.hex()}"
-    is_text = text.isprintable() and key_type not in {"hex", "avro-long"}
+    is_text = text.isprintable() and key_type != "hex"
     return text if is_text else f"0x{payload.hex()}"

@@ -99,10 +99,16 @@ def answer_skew(sample: KeySample, options: SkewOptions) -> KeySkew:
 
 
 def answer_growth(
-    sample: KeySample, old: int, new: int, partitioner: str, *, seed: int = 1
+    sample: KeySample,
+    old: int,
+    new: int,
+    partitioner: str,
+    *,
+    seed: int = 1,
+    num_examples: int = 10,
 ) -> KeyGrowth:
     """
-    Return the keys that change partition when a topic grows.
+    Return the keys that change partition when a topic grows; some of them listed.
 
     Raises
     ------
@@ -119,7 +125,9 @@ def answer_growth(
         rule = f"must be over --from {old}: Kafka cannot take partitions away"
         problems.append(problem("command line", "--to", new, rule))
     raise_problems("the topic cannot grow like this", problems)
-    options = GrowthOptions(old=old, new=new, partitioner=named, seed=seed)
+    options = GrowthOptions(
+        old=old, new=new, partitioner=named, num_examples=num_examples, seed=seed
+    )
     try:
         return find_growth(sample, options)
     except UserPartitionerError as error:
@@ -161,6 +169,11 @@ def topic_facts(
         topic=topic,
         is_compacted=_is_compacted(snapshot, topic),
         co_partitioned=tuple(dict.fromkeys(joined)),
+        other_counts=tuple(
+            (name, counts[name])
+            for name in dict.fromkeys(joined)
+            if counts[name] != counts[topic]
+        ),
         streams_topics=tuple(streams),
     )
     return facts, counts[topic]

@@ -9,6 +9,7 @@ from planner.text.table import Column, table_lines
 MOST_ROWS = 60
 BAR = 30
 NO_KEY = "(no key)"
+EMPTY_KEY = "(empty key)"
 
 
 def skew_screen(document: Mapping[str, Any]) -> list[str]:
@@ -39,28 +40,30 @@ def _sample_lines(sample: Mapping[str, Any], partitioner: str) -> Iterator[str]:
 def _skew_text(document: Mapping[str, Any]) -> str:
     causes, expected = document["causes"], document["expected_max_over_mean"]
     text = f"the busiest partition has {document['max_over_mean']:.3f} x the mean"
+    if document["partitions"][0]["bytes_share"] is not None:
+        text += f", by bytes {document['bytes_max_over_mean']:.3f} x"
     if expected is None:
         return text
     return (
         f"{text}; {expected:.3f} x is to be expected of as many equally hot keys. "
-        f"Of the excess, the hottest key enforces {causes['hot_keys']:.3f}, hashing "
-        f"and the other keys add {causes['hashing']:.3f}"
+        f"Of the excess, {causes['hot_keys']:.3f} is due to hot keys (the hottest "
+        f"enforces {document['least_max_over_mean'] - 1:.3f}), "
+        f"{causes['hashing']:.3f} to hashing"
     )
 
 
 def _partition_lines(partitions: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    columns = [
-        Column("PARTITION", align="right"),
-        *_numbers("RECORDS", "BYTES", "SHARE"),
-    ]
-    is_estimate = partitions[0]["low"] is not None
+    has_sizes = partitions[0]["bytes_share"] is not None
+    headings = ("PARTITION", "RECORDS", "SHARE", "BYTES", "OF BYTES")
+    columns = _numbers(*headings if has_sizes else headings[:-1])
     most = max(each["share"] for each in partitions)
     rows = [
         (
             str(each["partition"]),
             f"{each['records']:,}",
+            _share_text(each),
             bytes_text(each["bytes"]),
-            _share_text(each) if is_estimate else percent_text(each["share"]),
+            *([percent_text(each["bytes_share"])] if has_sizes else []),
             _bar(each["share"], most),
         )
         for each in partitions[:MOST_ROWS]
@@ -73,8 +76,16 @@ def _numbers(*headings: str) -> list[Column]:
     return [Column(heading, align="right") for heading in headings]
 
 
-def _share_text(partition: Mapping[str, Any]) -> str:
-    low, high = partition["low"], partition["high"]
+def _records_text(key: Mapping[str, Any]) -> str:
+    """Return the records of a key, or their bounds: the error is one-sided."""
+    records, error = key["records"], key["error"]
+    return f"{records - error:,} to {records:,}" if error else f"{records:,}"
+
+
+def _share_text(row: Mapping[str, Any]) -> str:
+    low, high = row["low"], row["high"]
+    if low is None:
+        return percent_text(row["share"])
     return f"{percent_text(low)} to {percent_text(high)}"
 
 
@@ -88,7 +99,7 @@ def _more(rest: int) -> Iterator[str]:
 
 
 def _key(key: str | None) -> str:
-    return NO_KEY if key is None else key
+    return NO_KEY if key is None else key or EMPTY_KEY
 
 
 def _partition(partition: int | None) -> str:
@@ -103,8 +114,8 @@ def _hot_key_lines(keys: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     rows = [
         (
             _key(each["key"]),
-            f"{each['records']:,}" + (f" ± {each['error']:,}" if each["error"] else ""),
-            percent_text(each["share"]),
+            _records_text(each),
+            _share_text(each),
             _partition(each["partition"]),
         )
         for each in keys
@@ -142,13 +153,7 @@ def _compared_lines(
         name = other["partitioner"]
         yield ""
         yield from labelled("Compared", f"{partitioner} with {name}")
-        yield from labelled(
-            "Apart",
-            f"{counted(other['keys_apart'], 'key')}, "
-            f"{counted(other['records_apart'], 'record')} "
-            f"({percent_text(other['share_apart'])}): their order is lost if clients "
-            "of both write to the topic",
-        )
+        yield from labelled("Apart", _apart_text(other))
         rows = [
             (
                 _key(each["key"]),
@@ -160,7 +165,21 @@ def _compared_lines(
         ]
         columns = [Column("KEY", most=40, cut="middle", is_flexible=True)]
         headings = ("RECORDS", partitioner.upper(), name.upper())
-        yield from table_lines([*columns, *_numbers(*headings)], rows)
+        if rows:
+            yield from table_lines([*columns, *_numbers(*headings)], rows)
+            rest = other["keys_apart"] - len(rows)
+            yield from [f"… and {rest:,} more; --top lists them"] if rest > 0 else []
+
+
+def _apart_text(other: Mapping[str, Any]) -> str:
+    if not other["keys_apart"]:
+        return "no key: clients of both write each key to the same partition"
+    return (
+        f"{counted(other['keys_apart'], 'key')}, "
+        f"{counted(other['records_apart'], 'record')} "
+        f"({percent_text(other['share_apart'])}): their order is lost if clients of "
+        "both write to the topic"
+    )
 
 
 def growth_screen(document: Mapping[str, Any]) -> list[str]:
@@ -172,11 +191,11 @@ def growth_screen(document: Mapping[str, Any]) -> list[str]:
         *labelled("Skew", _growth_skew_text(document)),
         *(line for note in document["notes"] for line in labelled("Note", note)),
         *labelled("Compacted", document["compacted"]["message"]),
-        *labelled("Serves", f"{document['smallest_multiple']} partitions, a multiple"),
+        *labelled("Serves", _serves_text(document)),
         "",
         *_count_lines(document["counts"]),
         "",
-        *_moved_lines(document["examples"]),
+        *_moved_lines(document["examples"], document["keys_moved"]),
         *(
             line
             for each in document["ways_around"]
@@ -195,6 +214,12 @@ def _moved_text(document: Mapping[str, Any]) -> str:
         f"{counted(document['records_moved'], 'record')} "
         f"({percent_text(document['records_moved_share'])})"
     )
+
+
+def _serves_text(document: Mapping[str, Any]) -> str:
+    if not document["keys_moved"]:
+        return f"{document['after']} partitions: no key of the sample moves"
+    return f"{document['smallest_multiple']} partitions, a multiple"
 
 
 def _growth_skew_text(document: Mapping[str, Any]) -> str:
@@ -218,7 +243,7 @@ def _count_lines(counts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from table_lines(_numbers(*headings), rows)
 
 
-def _moved_lines(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _moved_lines(examples: Sequence[Mapping[str, Any]], moved: int) -> Iterator[str]:
     rows = [
         (_key(e["key"]), f"{e['records']:,}", str(e["before"]), _partition(e["after"]))
         for e in examples
@@ -228,3 +253,5 @@ def _moved_lines(examples: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     columns = [Column("MOVED KEY", most=40, cut="middle", is_flexible=True)]
     headings = _numbers("RECORDS", "BEFORE", "AFTER")
     yield from table_lines([*columns, *headings], rows)
+    if moved > len(rows):
+        yield f"… and {moved - len(rows):,} more; --top lists them"

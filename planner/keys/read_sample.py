@@ -13,12 +13,13 @@ from assignment.partitioners.key_column import KeyColumn, schema_prefix, with_pr
 from placement.array_types import FloatArray
 from planner.errors import BadInputError
 from planner.io.problems import first_line, problem
+from planner.keys.formats.console_samples import read_console
+from planner.keys.formats.line_samples import read_json_lines, read_text
+from planner.keys.formats.table_samples import read_csv, read_parquet
 from planner.keys.key_sample import KeySample
 from planner.keys.key_types import WrongKeysError, is_binary, key_column, serialize
-from planner.keys.line_samples import read_console, read_json_lines, read_text
 from planner.keys.sample_options import SampleFormat, SampleOptions
-from planner.keys.sample_rows import SampleProblems, SampleRows
-from planner.keys.table_samples import read_csv, read_parquet
+from planner.keys.sample_rows import SampleProblems, SampleRows, SizeCheck
 
 Reader = Callable[[Path, SampleOptions, SampleProblems], Iterator[SampleRows]]
 READERS: Mapping[SampleFormat, Reader] = {
@@ -90,6 +91,7 @@ class SampleBuilder:
     options: SampleOptions
     is_serialized: bool = False
     problems: SampleProblems = field(init=False)
+    _size_check: SizeCheck = field(default_factory=SizeCheck)
     _natural_type: str = "string"
     _keys: list[pa.Array] = field(default_factory=list)
     _sizes: list[Any] = field(default_factory=list)
@@ -107,6 +109,7 @@ class SampleBuilder:
         BadInputError
             If there are too many problems to go on.
         """
+        self._size_check.add(rows, self.problems)
         if is_binary(rows.keys.type) and not self.is_serialized:
             self._natural_type = "bytes"
         keys = serialized(rows, self.options, self.problems)

@@ -9,6 +9,7 @@ import pyarrow as pa
 from planner.errors import BadInputError, InputProblem
 from planner.io.problems import problem, refuse_all
 
+SOME_SIZES = "must have the bytes of every record, or of none"
 MOST_PROBLEMS = 1000
 """Problems after which the rest of a sample is not read."""
 
@@ -35,7 +36,8 @@ class SampleRows:
     keys
         ``(R,)`` keys, not serialized: strings, integers, bytes or null.
     sizes
-        ``(R,)`` bytes of each record, int64; `None` if the sample has none.
+        ``(R,)`` bytes of each record, int64, null where a record has none; `None` if
+        no record has them.
     partitions
         ``(R,)`` partition of each record, int32; `None` if the sample has none.
     first
@@ -101,6 +103,44 @@ class SampleProblems:
             raise refuse_all(msg, self.found)
 
 
+@dataclass(slots=True)
+class SizeCheck:
+    """
+    Check that all records of a sample have sizes, or none.
+
+    Parameters
+    ----------
+    has_sizes
+        Whether the records seen have sizes; `None` before the first.
+    """
+
+    has_sizes: bool | None = None
+
+    def add(self, rows: SampleRows, problems: SampleProblems) -> None:
+        """
+        Check the next rows.
+
+        Raises
+        ------
+        BadInputError
+            If a record has no size though others have, or the other way round.
+        """
+        wrong = self._first_wrong(rows)
+        if wrong is not None:
+            remedy = "fill the column, or leave it out and give --record-bytes"
+            problems.add(rows.place(wrong), None, SOME_SIZES, remedy)
+            problems.raise_all()
+
+    def _first_wrong(self, rows: SampleRows) -> int | None:
+        if not len(rows.keys):
+            return None
+        is_changed = self.has_sizes not in {None, rows.sizes is not None}
+        self.has_sizes = rows.sizes is not None
+        if rows.sizes is not None and rows.sizes.null_count:
+            return int(rows.sizes.is_null().index(True).as_py())
+        return 0 if is_changed else None
+
+
 def no_column(
     file: str, column: str, present: Iterable[str], *, place: str = ""
 ) -> BadInputError:
@@ -127,6 +167,19 @@ def _column_remedy(column: str, names: Sequence[str]) -> str:
         "name the column of the key with --key-column; a CSV file needs the names of "
         "its columns in its first line"
     )
+
+
+def untyped_numbers(file: str) -> BadInputError:
+    """Return the error for numbers of unknown width."""
+    found = problem(
+        file,
+        "",
+        None,
+        "the keys are numbers, whose bytes depend on the producer's serializer",
+        "give --key-type int, long or string",
+    )
+    msg = f"the type of the keys of {file} is unknown"
+    return BadInputError(msg, [found])
 
 
 def check_topics(

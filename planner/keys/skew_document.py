@@ -4,8 +4,9 @@ from typing import Any
 
 from assignment.partitioners.partitioner import KEYLESS
 from planner.io.records import Int32, Record
-from planner.keys.key_skew import Compared, KeySkew, PlacedKey, SampleCounts, SweepRow
+from planner.keys.key_skew import Compared, KeySkew, PlacedKey, SampleCounts
 from planner.keys.key_types import key_text
+from planner.keys.skew_causes import SweepRow
 from planner.text.document_numbers import rounded
 
 
@@ -21,28 +22,39 @@ class KeySampleRecord(Record):
 
 
 class KeyPartitionRecord(Record):
-    """Load of a partition; `low` and `high` bound an estimated share at 95 %."""
+    """
+    Load of a partition; `bytes_share` is null without sizes of records.
+
+    `low` and `high` bound an estimated share of records at 95 %.
+    """
 
     partition: Int32
     records: int
     bytes: int
     share: float
+    bytes_share: float | None
     low: float | None
     high: float | None
 
 
 class HotKeyRecord(Record):
-    """A hot key, null for none; `error`: largest excess of `records`."""
+    """
+    A hot key, null for none; `error`: largest excess of `records`.
+
+    `low` and `high` bound an estimated share at 95 %.
+    """
 
     key: str | None
     records: int
     share: float
     partition: Int32 | None
     error: int
+    low: float | None
+    high: float | None
 
 
 class SkewCausesRecord(Record):
-    """Excess over an even load: what the hottest key enforces, and the rest."""
+    """Excess over an even load: due to hot keys, and to hashing."""
 
     hot_keys: float
     hashing: float
@@ -114,8 +126,7 @@ def skew_document(skew: KeySkew) -> dict[str, Any]:
         expected_max_over_mean=_or_none(row.expected),
         least_max_over_mean=rounded(row.least),
         causes=SkewCausesRecord(
-            hot_keys=rounded(row.least - 1),
-            hashing=rounded(max(row.max_over_mean - row.least, 0.0)),
+            hot_keys=rounded(row.by_hot_keys), hashing=rounded(row.by_hashing)
         ),
         hot_keys=[_hot_key(skew, each) for each in skew.hot],
         sweep=[sweep_record(each) for each in skew.sweep],
@@ -166,14 +177,16 @@ def _or_none(value: float | None) -> float | None:
 
 def _partitions(skew: KeySkew) -> list[KeyPartitionRecord]:
     records, sizes = skew.records, skew.sizes
-    total = records.sum()
+    total, size = float(records.sum()), float(sizes.sum())
+    has_sizes = skew.counts.has_sizes and size > 0
     bounds = skew.intervals
     return [
         KeyPartitionRecord(
             partition=partition,
             records=round(float(records[partition])),
             bytes=round(float(sizes[partition])),
-            share=rounded(float(records[partition] / total)),
+            share=rounded(float(records[partition]) / total),
+            bytes_share=rounded(float(sizes[partition]) / size) if has_sizes else None,
             low=None if bounds is None else rounded(float(bounds[partition, 0])),
             high=None if bounds is None else rounded(float(bounds[partition, 1])),
         )
@@ -192,6 +205,8 @@ def _hot_key(skew: KeySkew, each: PlacedKey) -> HotKeyRecord:
         share=rounded(each.records / float(skew.records.sum())),
         partition=partition_or_none(each.partition),
         error=round(each.error),
+        low=None if each.bounds is None else rounded(each.bounds[0]),
+        high=None if each.bounds is None else rounded(each.bounds[1]),
     )
 
 

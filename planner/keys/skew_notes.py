@@ -2,20 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 
+from assignment.partitioners import Partitioner
+from assignment.partitioners.java_clients import JavaDefault, RoundRobinPartitioner
 from assignment.partitioners.partitioner import KEYLESS
-from planner.keys.key_sample import KeySample, PlacedSample
+from planner.keys.key_sample import ASSUMED_RECORD_BYTES, KeySample, PlacedSample
 from planner.text.format import percent_text
 
 RECOGNISED = 0.9
 """Share of records where a partitioner puts them, from which it is named."""
 NO_SIZES = "the sample has no sizes of records: bytes are those of the keys"
+SIMULATED = "records that keys do not place are simulated, shares as on average"
 SPREAD_EVENLY = "records that keys do not place are spread evenly"
 
 
 def skew_notes(
     sample: KeySample,
     placed: PlacedSample,
-    name: str,
+    partitioner: Partitioner,
     placed_as: Sequence[tuple[str, float]],
 ) -> Iterator[str]:
     """
@@ -25,21 +28,41 @@ def skew_notes(
     ----------
     sample, placed
         The sample, and its place on the partitions.
-    name
-        Name of the partitioner.
+    partitioner
+        The partitioner.
     placed_as
         As in `KeySkew`.
     """
     is_keyless = placed.key_partitions == KEYLESS
     if (is_keyless & ~sample.keys.null_mask).any():
-        yield ignores_keys(name)
+        yield ignores_keys(partitioner.name)
     if is_keyless.any():
-        yield "records that keys do not place are simulated, shares as on average"
+        yield SIMULATED + _batch_note(sample, partitioner)
     if not sample.has_sizes:
         yield NO_SIZES
     yield from _schema_notes(sample)
+    count = sample.num_partitions or len(placed.records)
     if placed_as:
-        yield recognised_note(placed_as, len(placed.records))
+        yield recognised_note(placed_as, count)
+    most = -1 if sample.partitions is None else int(sample.partitions.max())
+    if most >= count:
+        yield (
+            f"the sample has records in partition {most}, so that the topic has at "
+            f"least {most + 1} partitions: give --partitions {most + 1} or more"
+        )
+
+
+def _batch_note(sample: KeySample, partitioner: Partitioner) -> str:
+    """Return the size that records in batches are assumed to have, if any."""
+    if sample.has_sizes or not _fills_batches(partitioner):
+        return ""
+    return f" (in batches, of {ASSUMED_RECORD_BYTES:,} bytes each; --record-bytes)"
+
+
+def _fills_batches(partitioner: Partitioner) -> bool:
+    if isinstance(partitioner, RoundRobinPartitioner):
+        return partitioner.skips
+    return isinstance(partitioner, JavaDefault)
 
 
 def ignores_keys(name: str) -> str:

@@ -30,9 +30,10 @@ def read_number(value: float, problems: Problems) -> float:
 
 
 def read_whole(text: str, problems: Problems) -> float:
-    """Return a whole number of 1 or more from a text; NaN if invalid."""
-    if text.isascii() and text.isdigit() and int(text) >= 1:
-        return float(text)
+    """Return a whole number of 1 or more from a text, such as 3 or 3.0; NaN if none."""
+    whole = text.removesuffix(".0")
+    if whole.isascii() and whole.isdigit() and int(whole) >= 1:
+        return float(whole)
     problems.refuse(text, "must be a number of 1 or more", "give 1 or more")
     return nan
 

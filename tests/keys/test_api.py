@@ -103,3 +103,39 @@ def test_a_table_without_rows_is_shown():
 def test_a_table_that_is_not_there_is_named_with_those_that_are():
     with pytest.raises(KeyError, match="only partitions, hot_keys, sweep"):
         planner.keys_skew(["a"], partitions=3).table("hot")
+
+
+def test_python_has_the_options_of_reading_a_sample(tmp_path):
+    path = tmp_path / "sample"
+    path.write_text('"é"\tv\n"b"\tv\n')
+    reading = {"sample_format": "console", "key_encoding": "iso-8859-1"}
+
+    skew = planner.keys_skew(path, partitions=3, **reading)
+    growth = planner.keys_grow(path, old=3, new=4, **reading, top=1)
+
+    # Quotes and a letter of one byte each.
+    assert skew.document["sample"]["keys"] == 2
+    assert len(growth.document["examples"]) <= 1
+    with pytest.raises(BadInputError, match="must fit into a record"):
+        planner.keys_skew(["abc"], partitions=3, max_message_bytes=2)
+    sized = planner.keys_skew(["a"], partitions=1, record_bytes=70)
+    assert sized.document["sample"]["bytes"] == 70
+    (tmp_path / "t.jsonl").write_text('{"key": "a", "topic": "u"}\n')
+    with pytest.raises(BadInputError, match="another topic"):
+        planner.keys_grow(tmp_path / "t.jsonl", old=3, new=4, topic="t")
+
+
+@pytest.mark.parametrize("top", [0, 2, 30])
+def test_as_many_keys_are_listed_as_asked_for(top):
+    keys = [f"k{n}" for n in range(40)]
+
+    growth = planner.keys_grow(keys, old=3, new=50, top=top)
+    skew = planner.keys_skew(
+        keys, partitions=9, partitioner=["default", "sarama"], top=top
+    )
+
+    assert len(growth.document["examples"]) == top
+    rest = growth.document["keys_moved"] - top
+    assert f"… and {rest} more; --top lists them" in repr(growth) or not top
+    (compared,) = skew.document["compared"]
+    assert len(compared["examples"]) == min(top, compared["keys_apart"])

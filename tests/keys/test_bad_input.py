@@ -11,6 +11,7 @@ from support.commands import run
 LONG = "x" * 1_048_589
 PARQUET = {
     "topic": pa.table({"key": ["a", "b"], "topic": ["t", "u"]}),
+    "some": pa.table({"key": ["a", "b"], "bytes": [1, None]}),
     "far": pa.table({"key": ["a", "b"], "partition": [0, 2**40]}),
 }
 COMMANDS = {
@@ -98,6 +99,19 @@ CASES = [
         "partition must be",
         id="far-console",
     ),
+    pytest.param(
+        "k.csv", "key,bytes\na,1\nb,\n", (), "line 3", "of none", id="some-csv-bytes"
+    ),
+    pytest.param(
+        "k.jsonl",
+        '{"key": "a", "bytes": 1}\n\n{"key": "b"}\n',
+        (),
+        "line 3",
+        "of none",
+        id="some-json-bytes",
+    ),
+    pytest.param("some.parquet", None, (), "row 2", "of none", id="some-parquet-bytes"),
+    pytest.param("k.csv", "", (), "", "at least one record", id="no-csv-at-all"),
     pytest.param("k.gz", b"no gzip", (), "", "cannot be read", id="not-gzip"),
     pytest.param("none.txt", None, (), "", "no such file", id="no-file"),
 ]

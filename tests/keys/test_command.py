@@ -34,6 +34,36 @@ def test_skew_prints_shares_hot_keys_a_sweep_and_comparisons(sample, capsys):
     assert all(len(line) <= 80 for line in outcome.out.splitlines())
 
 
+def test_skew_prints_the_shares_of_bytes_where_the_sample_has_them(
+    tmp_path, capsys, sample
+):
+    path = tmp_path / "k.csv"
+    path.write_text('key,bytes\na,100\nb,300\n"",500\n,100\n')
+    words = ("--partitions", 4, "--partitioner", "murmur2")
+
+    outcome = run(capsys, "keys", "skew", path, *words)
+    document = run(capsys, "keys", "skew", path, *words, "--format", "json").document
+    without = run(capsys, "keys", "skew", sample, *words)
+
+    shares = [row["bytes_share"] for row in document["partitions"]]
+    assert sum(shares) == pytest.approx(1)
+    assert max(shares) * 4 == pytest.approx(document["bytes_max_over_mean"])
+    assert f"by bytes {max(shares) * 4:.3f} x" in " ".join(outcome.out.split())
+    assert "OF BYTES" in outcome.out
+    assert "(empty key)" in outcome.out
+    assert "BYTES" in without.out
+    assert "OF BYTES" not in without.out
+
+
+def test_clients_that_agree_on_every_key_are_said_to(sample, capsys):
+    names = ("--partitioner", "default", "--partitioner", "kafka-python")
+
+    outcome = run(capsys, "keys", "skew", sample, "--partitions", 6, *names)
+
+    assert "no key: clients of both write each key" in " ".join(outcome.out.split())
+    assert "order is lost" not in outcome.out
+
+
 def test_skew_prints_its_document(sample, capsys):
     outcome = run(capsys, "keys", "skew", sample, "--partitions", 6, "--format", "json")
 

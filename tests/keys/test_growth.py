@@ -9,15 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import planner
-from assignment.partitioners.balls_into_bins import moved_share
+from assignment.partitioners.balls_into_bins import moved_share, smallest_multiple
 from keys.test_partitioners import ORACLES
 from keys.test_skew import partition_of, sample_of
 from planner.demo import SNAPSHOT_FILE
 from planner.errors import BadInputError
 from planner.keys.growth_document import TopicFacts, growth_document
-from planner.keys.key_growth import smallest_multiple
 from planner.keys.keys_request import answer_growth, topic_facts
+from planner.keys.keys_screen import growth_screen
 from planner.snapshot import Snapshot, read_snapshot
+from support.commands import run
+from support.plans import skewed_document, write_document
 from support.snapshots import small_document
 
 KEYS = st.lists(st.sampled_from("abcdefghij"), min_size=1, max_size=40)
@@ -98,6 +100,7 @@ def test_keys_that_do_not_decide_have_no_order_to_lose():
     assert found["moved_share"] is None
     assert found["keys_moved"] == 0
     assert any("none has an order" in note for note in found["notes"])
+    assert "Serves     4 partitions: no key of the sample moves" in growth_screen(found)
 
 
 @pytest.mark.parametrize(("old", "new"), [(6, 6), (6, 5), (0, 5), (5, 10**7)])
@@ -140,6 +143,13 @@ def test_joined_topics_must_be_known_and_are_named():
     facts, _ = topic_facts(snapshot, first, [second])
 
     assert growth_of(["a"], 1, 2, facts=facts)["co_partitioned"] == [second]
+    # Joined topics need as many partitions: those that have others are named.
+    counts = Counter(snapshot.partitions["topic"].to_pylist())
+    others = [name for name in counts if counts[name] != counts[first]][:1]
+    facts, count = topic_facts(snapshot, first, [first, *others])
+    notes = growth_of(["a"], count, count + 1, facts=facts)["notes"]
+    (note,) = [note for note in notes if "not co-partitioned" in note]
+    assert f"{others[0]} has {counts[others[0]]}, and this topic {count}" in note
     with pytest.raises(BadInputError) as caught:
         topic_facts(snapshot, first, ["no-such-topic"])
     assert caught.value.problems[0].value == '"no-such-topic"'
@@ -148,7 +158,7 @@ def test_joined_topics_must_be_known_and_are_named():
 @pytest.mark.parametrize(
     ("add", "is_compacted", "words"),
     [
-        pytest.param(1, None, "order. See", id="deleted"),
+        pytest.param(1, None, "order. With", id="deleted"),
         pytest.param(
             2, "compact,delete", "old values of these keys stay", id="compact"
         ),
@@ -171,3 +181,28 @@ def test_a_plan_of_more_partitions_notes_the_keys_that_move(add, is_compacted, w
     assert f"--from {old} --to {old + add}" in note["message"]
     fresh = planner.new_topic(snapshot, "fresh", 3, 1)
     assert not [n for n in fresh.document["notes"] if n["what"] == "keys-move"]
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        pytest.param(20, ["75 % of the keys", "30 partitions", "50 %"], id="mixed"),
+        pytest.param(30, ["50 % of the keys"], id="multiple"),
+    ],
+)
+def test_the_screen_and_the_runbook_of_more_partitions_warn_of_moved_keys(
+    count, words, tmp_path, capsys
+):
+    snapshot = write_document(skewed_document(), tmp_path / "s.json")
+    arguments = ("plan", "add-partitions", snapshot, "--topic", "a")
+    folder = tmp_path / "plan"
+
+    outcome = run(capsys, *arguments, "--partitions", count, "-o", folder)
+
+    assert outcome.code == 0, outcome.err
+    shown = " ".join(outcome.out.split())
+    runbook = " ".join((folder / "RUNBOOK.md").read_text().split())
+    for text in (shown, runbook):
+        assert f"keys grow SAMPLE --from 15 --to {count}" in text
+        assert all(each in text for each in words)
+        assert ("a multiple of 15" in text) == (len(words) > 1)

@@ -15,6 +15,7 @@ from planner.keys.key_types import (
     WrongKeysError,
     key_text,
     serialize,
+    unzigzag,
     zigzag,
 )
 from planner.keys.read_sample import SampleBuilder, read_sample
@@ -95,6 +96,57 @@ def test_output_of_the_console_consumer_gives_keys_and_partitions(tmp_path):
     assert sample.partitions.tolist() == [3, 0]
 
 
+def console(tmp_path, text, **options):
+    path = written(tmp_path, "out", text)
+    return read_sample(path, SampleOptions(sample_format="console", **options))
+
+
+def test_keys_of_avro_are_printed_as_json(tmp_path):
+    """As kafka-avro-console-consumer does; the quotes are no part of the key."""
+    text = '"abc"\t{"x":1}\n"a\\"é"\t{}\nnull\t{}\n'
+
+    sample = console(tmp_path, text, key_type="avro-string", schema_id=7)
+
+    prefix = b"\0\0\0\0\7"
+    keys = [key for key, _ in records_of(sample)]
+    assert keys == [prefix + b"\x06abc", prefix + b'\x08a"\xc3\xa9', None]
+    numbers = console(tmp_path, "17\t{}\n", key_type="avro-long", schema_id=7)
+    assert records_of(numbers)[0][0] == prefix + b"\x22"
+
+
+def test_keys_of_a_json_schema_are_the_printed_text(tmp_path):
+    sample = console(tmp_path, '{"id":1}\t{}\n', key_type="string", schema_id=7)
+
+    assert records_of(sample)[0][0] == b'\0\0\0\0\7{"id":1}'
+    assert not sample.notes
+
+
+@pytest.mark.parametrize("key", ['"a"', '{"id":1}'])
+def test_keys_that_look_like_json_are_noted(tmp_path, key):
+    sample = console(tmp_path, f"{key}\tv\n{key}\tv\n")
+
+    assert [note for note in sample.notes if "--key-type avro-string" in note]
+    assert not console(tmp_path, f'{key}\tv\n"\tv\n').notes
+
+
+@pytest.mark.parametrize("key", ['{"id":1}', "abc", "17", '"a'])
+def test_what_is_no_text_of_avro_is_named(tmp_path, key):
+    with pytest.raises(BadInputError) as caught:
+        console(tmp_path, f'"a"\tv\nnull\tv\n{key}\tv\n', key_type="avro-string")
+
+    (problem,) = caught.value.problems
+    assert (problem.place, "in quotes" in problem.rule) == ("line 3", True)
+    assert "--bootstrap-server" in problem.remedy
+
+
+def test_headers_before_the_key_are_no_keys(tmp_path):
+    text = "Offset:1\th1:v,h2:w\tk1\tvalue\nOffset:2\tNO_HEADERS\tk2\tv\n"
+
+    sample = console(tmp_path, text)
+
+    assert records_of(sample) == [(b"k1", 7), (b"k2", 3)]
+
+
 @pytest.mark.parametrize("is_folder", [False, True])
 def test_parquet_gives_keys_bytes_and_partitions(is_folder, tmp_path):
     table = pa.table(
@@ -167,11 +219,7 @@ def test_strings_are_encoded_as_java_does(encoding, expected):
 
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_zigzag_can_be_read_back(number):
-    rest = 0
-    for at, byte in enumerate(zigzag(number)):
-        rest |= (byte & 0x7F) << (7 * at)
-
-    assert (rest >> 1) ^ -(rest & 1) == number
+    assert unzigzag(zigzag(number)) == number
 
 
 @given(st.lists(st.integers(-(2**31), 2**31 - 1) | st.none(), min_size=1))
@@ -210,6 +258,7 @@ def test_keys_of_another_type_are_named(key_type, given):
         ("long", "70"),
         ("base64", "AAEC"),
         ("avro-string", "ab"),
+        ("avro-long", "-300"),
         ("uuid", SOME_UUID.lower()),
     ],
 )

@@ -1,6 +1,8 @@
 """Skew: shares, hot keys, causes, sweeps, intervals and comparisons, by counting."""
 
+import time
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ from planner.keys.keys_request import SkewRequest, answer_skew
 from planner.keys.read_sample import SampleBuilder
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import SampleRows
+from planner.keys.skew_causes import DecidingKeys
 from planner.keys.skew_document import skew_document
 
 KEYS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=40)
@@ -90,6 +93,68 @@ def test_hot_keys_are_the_most_common_and_bound_the_skew(keys, count):
 
 
 @given(KEYS)
+def test_of_equally_hot_keys_the_hottest_alone_is_a_cause(keys):
+    """Of fewer keys than partitions each is hot: none can be shared out."""
+    distinct = sorted(set(keys))
+    found = skew_of(sample_of(distinct * 3), 5)
+
+    causes = found["causes"]
+    assert causes["hot_keys"] == pytest.approx(found["least_max_over_mean"] - 1)
+
+
+def test_several_hot_keys_are_a_cause_though_none_is_over_the_mean():
+    # 20 keys have 80 % of the records: none of them over 4 %, the mean being 8 %.
+    keys = [f"hot-{n}" for n in range(20)] * 400 + [f"cold-{n}" for n in range(2_000)]
+
+    found = skew_of(sample_of(keys), 12)
+
+    assert found["least_max_over_mean"] == 1
+    assert found["expected_max_over_mean"] < 1.2
+    excess = found["max_over_mean"] - 1
+    assert excess > 0.5
+    causes = found["causes"]
+    assert causes["hot_keys"] > 0.8
+    assert causes["hot_keys"] + causes["hashing"] == pytest.approx(excess)
+    even = skew_of(sample_of([f"k{n}" for n in range(2_000)]), 12)
+    assert even["causes"]["hot_keys"] == 0
+    assert even["causes"]["hashing"] == pytest.approx(even["max_over_mean"] - 1)
+
+
+def test_records_without_keys_thin_out_what_is_expected():
+    keys = ["a", "b", "c"]
+
+    alone = skew_of(sample_of(keys * 100), 6)
+    mixed = skew_of(sample_of([*keys, None] * 100, [1] * 400), 6, batch_bytes=1)
+
+    above = alone["expected_max_over_mean"] - 1
+    assert mixed["expected_max_over_mean"] == pytest.approx(1 + 0.75 * above)
+
+
+WEIGHTS = {
+    "equal": np.ones(300),
+    "zipf": 1 / np.arange(1, 1001),
+    "mild-zipf": 1 / np.arange(1, 5001) ** 0.7,
+    "lognormal": np.exp(np.random.default_rng(2).normal(0, 2, 3000)),
+    "some-hot": np.concatenate([np.full(20, 4.0), np.full(5000, 0.004)]),
+    "one-hot": np.concatenate([[200.0], np.ones(2000)]),
+}
+
+
+@pytest.mark.parametrize("partitions", [3, 12, 48])
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_the_expected_skew_of_hot_keys_is_that_of_random_hashes(weights, partitions):
+    records = WEIGHTS[weights]
+    rng = np.random.default_rng(9)
+    hashed = rng.integers(partitions, size=(500, len(records)))
+    loads = [np.bincount(row, records, partitions).max() for row in hashed]
+    seen = np.mean(loads) * partitions / records.sum()
+
+    _, expected = DecidingKeys.of(records).expected_skews(partitions)
+
+    assert expected - 1 == pytest.approx(seen - 1, rel=0.17)
+
+
+@given(KEYS)
 def test_a_sweep_is_one_skew_per_count(keys):
     sample = sample_of(keys)
 
@@ -104,7 +169,7 @@ def test_a_sweep_is_one_skew_per_count(keys):
 
 @pytest.mark.parametrize(
     ("keys", "partitions"),
-    [(1, 6), (3, 2), (40, 6), (1000, 12), (5000, 3), (30_000, 100)],
+    [(1, 6), (3, 2), (40, 6), (1000, 12), (5000, 3), (10_000, 48), (30_000, 100)],
 )
 def test_the_expected_skew_is_that_of_balls_thrown_into_bins(keys, partitions):
     rng = np.random.default_rng(7)
@@ -114,6 +179,16 @@ def test_the_expected_skew_is_that_of_balls_thrown_into_bins(keys, partitions):
     expected = expected_max_over_mean(keys, partitions)
 
     assert abs(expected - seen.mean()) < 5 * seen.std() / 4000**0.5 + 5e-4
+
+
+def test_a_long_sweep_is_expected_in_seconds():
+    began = time.process_time()
+
+    for count in range(3, 503):
+        expected_max_over_mean(2_719, count)
+
+    # Transforms of all limits, of odd lengths, took a minute.
+    assert time.process_time() - began < 10
 
 
 def test_the_expected_skew_of_three_keys_on_two_partitions_is_exact():
@@ -153,6 +228,25 @@ def test_the_client_that_placed_the_records_is_recognised():
     assert any("no known partitioner" in note for note in nowhere["notes"])
 
 
+def test_the_client_is_recognised_on_the_partitions_that_the_topic_has():
+    keys = [f"key-{n}" for n in range(200)]
+    placed = [ORACLES["default"](key.encode(), 12) for key in keys]
+    sample = replace(sample_of(keys, partitions=placed), num_partitions=12)
+
+    found = skew_of(sample, 24)
+
+    assert found["placed_as"][0]["share"] == 1
+    assert any("are where default" in note for note in found["notes"])
+
+
+def test_partitions_beyond_those_of_the_topic_are_noted():
+    found = skew_of(sample_of(["a", "b"], partitions=[2, 7]), 3)
+
+    assert found["placed_as"] == []
+    (note,) = [each for each in found["notes"] if "partition 7" in each]
+    assert "at least 8 partitions: give --partitions 8 or more" in note
+
+
 def test_records_without_keys_are_simulated_and_counted():
     sample = sample_of(["a", None, None, "b"] * 500, [10] * 2000)
 
@@ -164,6 +258,24 @@ def test_records_without_keys_are_simulated_and_counted():
     assert (null["records"], null["partition"]) == (1000, None)
     assert any("simulated" in note for note in found["notes"])
     assert found["least_max_over_mean"] == 1  # of 500 records a key, not of 1000
+
+
+@pytest.mark.parametrize("name", ["default", "uniform-sticky", "builtin"])
+def test_records_of_unknown_size_fill_batches_too(name):
+    # Without a key and without sizes a record would have no bytes, and fill no batch.
+    found = skew_of(sample_of([None] * 60_000 + ["a"]), 4, name)
+
+    assert found["max_over_mean"] < 1.1
+    assert any("of 1,000 bytes each; --record-bytes" in n for n in found["notes"])
+    sized = skew_of(sample_of([None] * 60_000, record_bytes=1_000), 4, name)
+    assert not any("--record-bytes" in note for note in sized["notes"])
+
+
+@pytest.mark.parametrize("name", ["murmur2-random", "roundrobin"])
+def test_records_placed_one_by_one_need_no_sizes(name):
+    found = skew_of(sample_of([None] * 100), 4, name)
+
+    assert not any("--record-bytes" in note for note in found["notes"])
 
 
 def test_a_partitioner_that_ignores_keys_says_so():
@@ -196,6 +308,45 @@ def test_shares_of_a_weighted_sample_are_estimates_that_hold_the_truth():
         assert row["low"] <= row["share"] <= row["high"]
         assert row["low"] - 0.03 <= exact <= row["high"] + 0.03
     assert sum(row["records"] for row in found["partitions"]) == 10_000
+
+
+def test_a_partition_read_whole_is_no_estimate():
+    """Partition 0 has 1,000 records, of which 10 are read; partition 1 is read."""
+    keys = ["a"] * 10 + ["b", "c"] * 200
+    partitions, weights = [0] * 10 + [1] * 400, [100.0] * 10 + [1.0] * 400
+
+    found = skew_of(sample_of(keys, None, partitions, weights), 3)
+
+    widths = {row["key"]: row["high"] - row["low"] for row in found["hot_keys"]}
+    # Ten equal keys do not prove that the other 990 are equal.
+    assert 0.05 < widths["a"] < 0.4
+    whole = skew_of(sample_of(keys, None, partitions, [1.0] * 410), 3)
+    for row in (*whole["hot_keys"], *whole["partitions"]):
+        assert row["low"] == row["share"] == row["high"]
+
+
+@pytest.mark.parametrize("read", [20, 200])
+def test_bounds_of_estimated_shares_hold_in_95_of_100_samples(read):
+    rng = np.random.default_rng(11)
+    topic = [rng.zipf(1.5, 5_000) % 50, rng.integers(0, 50, 1_000)]
+    every = np.concatenate(topic)
+    held, tried = 0, 0
+    for _ in range(60):
+        drawn = [rng.choice(keys, read, replace=False) for keys in topic]
+        sample = sample_of(
+            [str(key) for key in np.concatenate(drawn).tolist()],
+            None,
+            [0] * read + [1] * read,
+            [len(topic[0]) / read] * read + [len(topic[1]) / read] * read,
+        )
+        found = skew_of(sample, 4, num_hot=3)
+        truth = Counter(partition_of(str(key), 4) for key in every.tolist())
+        rows = [(row, truth[row["partition"]]) for row in found["partitions"]]
+        hot = [(row, (every == int(row["key"])).sum()) for row in found["hot_keys"]]
+        for row, count in (*rows, *(hot if read > 20 else [])):
+            held += row["low"] <= count / len(every) <= row["high"]
+            tried += 1
+    assert held / tried > 0.92
 
 
 def test_keys_under_two_schemas_are_noted():

@@ -42,7 +42,7 @@ def comparable(document, *, with_keys=True):
         name = "hot_keys" if "hot_keys" in each else "examples"
         listed = each[name]
         each[name] = (
-            sorted(listed, key=lambda one: (-one["records"], one["key"]))
+            sorted(listed, key=lambda one: (-one["records"], str(one["key"])))
             if with_keys
             else [one["records"] for one in listed]
         )
@@ -106,6 +106,17 @@ def test_types_of_keys_are_those_without_spark(spark, tmp_path, key_type, column
     assert comparable(found) == comparable(skew_of(sample, 5, "default"))
 
 
+@pytest.mark.parametrize("encoding", ["us-ascii", "iso-8859-1", "utf-16", "UTF8"])
+def test_texts_that_an_encoding_makes_alike_are_one_key(spark, tmp_path, encoding):
+    path = tmp_path / "keys.parquet"
+    pq.write_table(pa.table({"key": ["é", "ü", "é", "€", "a", "", None]}), path)
+
+    found = on_spark(spark, path, 5, "fnv1a", encoding=encoding)
+
+    sample = read_sample(path, SampleOptions(encoding=encoding))
+    assert comparable(found) == comparable(skew_of(sample, 5, "fnv1a"))
+
+
 def test_records_without_keys_are_spread_evenly(spark, tmp_path):
     path = tmp_path / "keys.parquet"
     pq.write_table(pa.table({"key": ["a", None, None, None, None]}), path)
@@ -120,6 +131,8 @@ def test_records_without_keys_are_spread_evenly(spark, tmp_path):
         "share": 0,
         "partition": None,
         "error": 0,
+        "low": None,
+        "high": None,
     }
     assert any("spread evenly" in note for note in found["notes"])
 
@@ -182,9 +195,42 @@ def test_bad_samples_are_refused(spark, tmp_path, column, options, rule):
     assert rule in caught.value.problems[0].rule
 
 
-def test_some_records_without_sizes_are_refused(spark, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "data", "rule"),
+    [
+        pytest.param(
+            "k.jsonl", b'{"key":1}\n{"key":"a"}\n', "mixes types", id="mixed-types"
+        ),
+        pytest.param(
+            "k.jsonl", b'{"key":"a"}\n{"key":{"id":1}}\n', "no text", id="objects"
+        ),
+        pytest.param(
+            "k.jsonl", b'{"key":"a"}\n{"key"\n', "cannot read it", id="broken-json"
+        ),
+        pytest.param(
+            "k.csv", b"key,bytes\na,1\nb,2,3\n", "cannot read it", id="ragged-csv"
+        ),
+        pytest.param("k.parquet", b"PAR1 no", "cannot read it", id="no-parquet"),
+        pytest.param("k.txt", b"a\n\xff\n", "is not UTF-8 at byte 0", id="no-text"),
+        pytest.param("k.txt", b"", "at least one record", id="empty"),
+    ],
+)
+def test_files_that_hold_no_keys_are_refused_by_the_command(
+    spark, tmp_path, capsys, name, data, rule
+):
+    (tmp_path / name).write_bytes(data)
+    words = ("keys", "skew", tmp_path / name, "--partitions", 3, "--spark")
+
+    outcome = run(capsys, *words)
+
+    assert (outcome.code, outcome.out) == (2, ""), outcome.err
+    assert rule in " ".join(outcome.err.split())
+
+
+@pytest.mark.parametrize("size", [None, -1, 1.5])
+def test_records_without_a_size_that_can_be_are_refused(spark, tmp_path, size):
     path = tmp_path / "keys.parquet"
-    sizes = pa.array([1, None], pa.int64())
+    sizes = pa.array([1, size], pa.float64() if size == 1.5 else pa.int64())
     pq.write_table(pa.table({"key": ["a", "b"], "bytes": sizes}), path)
 
     with pytest.raises(BadInputError) as caught:

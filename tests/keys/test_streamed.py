@@ -1,5 +1,6 @@
 """Samples with more keys than counters: SpaceSaving, distinct keys, exact shares."""
 
+import re
 from collections import Counter
 from itertools import count as numbers
 
@@ -15,6 +16,7 @@ from assignment.partitioners.key_column import KeyColumn
 from keys.test_skew import skew_of
 from planner.errors import BadInputError
 from planner.keys.keys_request import SkewRequest
+from planner.keys.keys_screen import skew_screen
 from planner.keys.read_sample import read_sample
 from planner.keys.sample_options import SampleOptions
 from planner.keys.skew_document import skew_document
@@ -207,6 +209,18 @@ def test_the_command_and_python_take_the_number_of_counters(tmp_path, capsys):
     assert found.document == document
     with pytest.raises(BadInputError, match="not counted"):
         planner.keys_skew(["a"], partitions=3, max_keys=10)
+
+
+def test_a_count_that_may_be_too_large_is_shown_by_its_bounds(tmp_path):
+    keys = ["a", "b", "c", "d"] * 3 + ["e"] * 5
+    path = tmp_path / "k.parquet"
+    pq.write_table(pa.table({"key": keys}), path, row_group_size=2)
+
+    document = streamed(path, 3, "default", most=2)
+
+    row = next(each for each in document["hot_keys"] if each["error"])
+    shown = f"{row['key']} +{row['records'] - row['error']} to {row['records']} "
+    assert re.search(shown, "\n".join(skew_screen(document)))
 
 
 @pytest.mark.parametrize(

@@ -296,6 +296,16 @@ def test_python_takes_numbers_and_mappings():
     assert two.document["conflict"] == ["consumer of b"]
 
 
+def test_python_takes_a_number_of_consumers_for_all_groups():
+    rates = {"throughput": 10e6, "producer_rate": 10e6, "consumer_rate": 1e6}
+
+    sized = planner.partitions_size(brokers=3, **rates, headroom=1, consumers=31)
+
+    assert sized.recommended == 33
+    with pytest.raises(BadInputError, match="must be a number of 1 or more"):
+        planner.partitions_size(brokers=3, **rates, consumers=2.5)
+
+
 def test_problems_have_the_names_of_arguments():
     with pytest.raises(BadInputError) as error:
         planner.partitions_size(brokers=3, max_replicas=0, catch_up="5min")

@@ -20,10 +20,9 @@ from planner.keys.keys_request import (
     topic_facts,
 )
 from planner.keys.keys_screen import growth_screen, skew_screen
-from planner.keys.line_samples import untyped_numbers
 from planner.keys.read_sample import SampleBuilder, read_sample
-from planner.keys.sample_options import SampleOptions
-from planner.keys.sample_rows import SampleRows, no_column
+from planner.keys.sample_options import MOST_MESSAGE_BYTES, SampleOptions
+from planner.keys.sample_rows import SampleRows, no_column, untyped_numbers
 from planner.keys.skew_document import skew_document
 from planner.keys.streamed.stream_skew import stream_skew
 from planner.report.charts.key_pictures import key_pictures
@@ -105,7 +104,12 @@ def keys_skew(
     partitioner: str | Sequence[str] = "default",
     key_type: str | None = None,
     key_column: str = "key",
+    key_encoding: str = "utf-8",
     schema_id: int | None = None,
+    sample_format: str | None = None,
+    topic: str | None = None,
+    record_bytes: int = 0,
+    max_message_bytes: int = MOST_MESSAGE_BYTES,
     sweep: Iterable[int] = (),
     top: int = 10,
     max_keys: int | None = None,
@@ -123,13 +127,21 @@ def keys_skew(
         Partitions of the topic.
     partitioner
         Name, or names, the first of which the others are compared with.
-    key_type, key_column, schema_id
-        Serializer of the keys, the column of the key in a file, and the id of the
-        schema before each key.
+    key_type, key_column, key_encoding, schema_id
+        Serializer of the keys, the column of the key in a file, the encoding of texts,
+        and the id of the schema before each key.
+    sample_format
+        Format of a file; by default that of its name.
+    topic
+        Topic of the sample: records of others are refused.
+    record_bytes
+        Bytes of each record where the sample has none; 0 for those of its key.
+    max_message_bytes
+        ``max.message.bytes`` of the topic: longer keys are refused.
     sweep
         Numbers of partitions to compare.
     top
-        Hottest keys listed.
+        Hottest keys listed, and keys that another partitioner places elsewhere.
     max_keys
         Counters of keys, at least 1, for a file with more distinct keys than fit into
         memory: counts of hot keys get an error then. `None` to count every key.
@@ -159,7 +171,14 @@ def keys_skew(
         seed=seed,
     )
     reading = SampleOptions(
-        key_type=key_type, key_column=key_column, schema_id=schema_id
+        sample_format=sample_format,
+        key_column=key_column,
+        key_type=key_type,
+        encoding=key_encoding,
+        schema_id=schema_id,
+        topic=topic,
+        most_bytes=max_message_bytes,
+        record_bytes=record_bytes,
     )
     with named_as_arguments():
         options = request.options()
@@ -179,17 +198,22 @@ def keys_grow(
     partitioner: str = "default",
     key_type: str | None = None,
     key_column: str = "key",
+    key_encoding: str = "utf-8",
     schema_id: int | None = None,
+    sample_format: str | None = None,
     snapshot: Snapshot | None = None,
     topic: str | None = None,
     joined_with: Sequence[str] = (),
+    max_message_bytes: int = MOST_MESSAGE_BYTES,
+    top: int = 10,
+    seed: int = 1,
 ) -> KeysResult:
     """
     Find the keys that change partition when a topic grows.
 
     Parameters
     ----------
-    sample, partitioner, key_type, key_column, schema_id
+    sample, partitioner, key_type, key_column, key_encoding, schema_id, sample_format
         As in `keys_skew`.
     old, new
         Partitions before and after.
@@ -197,6 +221,10 @@ def keys_grow(
         Cluster and topic, for what compaction and Kafka Streams make of it.
     joined_with
         Topics that are joined with it by key.
+    max_message_bytes, seed
+        As in `keys_skew`.
+    top
+        Moved keys listed, the hottest first.
 
     Raises
     ------
@@ -211,11 +239,20 @@ def keys_grow(
     (0.5, 12)
     """
     reading = SampleOptions(
-        key_type=key_type, key_column=key_column, schema_id=schema_id
+        sample_format=sample_format,
+        key_column=key_column,
+        key_type=key_type,
+        encoding=key_encoding,
+        schema_id=schema_id,
+        topic=topic,
+        most_bytes=max_message_bytes,
     )
     with named_as_arguments():
         facts, _ = topic_facts(snapshot, topic, joined_with)
-        found = answer_growth(_read(sample, reading), old, new, partitioner)
+        read = _read(sample, reading)
+        found = answer_growth(
+            read, old, new, partitioner, seed=seed, num_examples=max(top, 0)
+        )
     return KeysResult(growth_document(found, facts))
 
 

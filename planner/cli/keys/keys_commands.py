@@ -64,7 +64,19 @@ Sweep = Annotated[
     ),
 ]
 Top = Annotated[
-    int, typer.Option("--top", min=0, max=10_000, help="Hottest keys listed.")
+    int,
+    typer.Option(
+        "--top",
+        min=0,
+        max=10_000,
+        help="Keys listed: the hottest ones, and those that clients place apart.",
+    ),
+]
+MovedTop = Annotated[
+    int,
+    typer.Option(
+        "--top", min=0, max=100_000_000, help="Moved keys listed, the hottest first."
+    ),
 ]
 MaxKeys = Annotated[
     int | None,
@@ -199,6 +211,7 @@ def grow(
     partitioner: OnePartitioner = "default",
     snapshot: SnapshotOption = None,
     joined_with: JoinedWith = None,
+    top: MovedTop = 10,
     seed: Seed = 1,
     output_format: Format = OutputFormat.TEXT,
     verbose: Verbose = False,
@@ -219,7 +232,7 @@ def grow(
         raise no_count(FROM_OPTION)
     found = source.read()
     before = old or counted or _num_partitions(found)
-    growth = answer_growth(found, before, new, partitioner, seed=seed)
+    growth = answer_growth(found, before, new, partitioner, seed=seed, num_examples=top)
     document = growth_document(growth, facts)
     _print(document, output_format, is_growth=True)
 

@@ -15,6 +15,7 @@ from planner.errors import BadInputError, ClusterUnavailableError
 from planner.io.problems import problem
 from planner.kafka.client.admin_client import ClusterClient
 from planner.kafka.client.cluster_errors import not_authorised
+from planner.kafka.groups.live_group import leaders_of
 from planner.kafka.groups.log_offsets import LogEnd, log_offsets
 from planner.kafka.read.log_dirs import Partition
 from planner.kafka.read.topic_metadata import read_topics, refuse_hidden
@@ -25,6 +26,8 @@ from planner.keys.sample_rows import SampleRows
 from planner.progress import stage
 
 _POLL_MS = 500
+MOST_NAMED = 5
+"""Partitions that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +88,11 @@ def read_topic_keys(
     BadInputError
         If there is no such topic, or it has no record.
     ClusterUnavailableError
-        If the cluster does not answer in time; `NotAuthorisedError` if the user may not
-        read the topic.
+        If the cluster does not answer in time, or a partition has no leader, so that
+        its share is not known; `NotAuthorisedError` if the user may not read the topic.
     """
     topic = options.topic or ""
-    count = _num_partitions(client, topic)
-    names = [Partition(topic, number) for number in range(count)]
+    names = _partitions(client, topic)
     starts = log_offsets(client, names, LogEnd.EARLIEST)
     ends = log_offsets(client, names, LogEnd.LATEST)
     spans = {
@@ -101,10 +103,11 @@ def read_topic_keys(
         if name in starts and ends.get(name, 0) > starts[name]
     }
     records = _read(client, topic, spans)
-    return _sample(client, options, count, spans, records)
+    return _sample(client, options, len(names), spans, records)
 
 
-def _num_partitions(client: ClusterClient, topic: str) -> int:
+def _partitions(client: ClusterClient, topic: str) -> list[Partition]:
+    """Return the partitions of the topic, in order; each has a leader."""
     topics = read_topics(client, [topic])
     refuse_hidden(client, topics)
     found = topics.get(topic)
@@ -112,7 +115,16 @@ def _num_partitions(client: ClusterClient, topic: str) -> int:
         wrong = problem(client.servers, "topics", topic, "has no such topic")
         msg = f"no topic {topic}"
         raise BadInputError(msg, [wrong])
-    return len(found["partitions"])
+    leaders = leaders_of({topic: found})
+    lost = [str(name) for name, leader in leaders.items() if leader < 0]
+    if lost:
+        shown = ", ".join(sorted(lost)[:MOST_NAMED])
+        msg = (
+            f"{client.servers}: without a leader, and so not to be read: {shown} "
+            f"({len(lost)} of {len(leaders)} partitions); try again once they have one"
+        )
+        raise ClusterUnavailableError(msg)
+    return sorted(leaders)
 
 
 def _read(client: ClusterClient, topic: str, spans: Mapping[int, Span]) -> _Records:

@@ -110,6 +110,11 @@ class SpaceSaving:
         self._merge()
         return len(self._counts)
 
+    def certain(self) -> tuple[Any, CountArray]:
+        """Return the keys with a counter, and records that each certainly has."""
+        self._merge()
+        return self._keys, self._counts - self._errors
+
     def hottest(self, count: int) -> list[CountedKey]:
         """Return the keys with the largest counts; ties by the key."""
         self._merge()

@@ -10,28 +10,23 @@ from assignment.partitioners.key_column import KeyColumn
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import CountArray
 from planner.keys.key_skew import (
-    MOST_EXAMPLES,
     Compared,
     KeySkew,
     PlacedKey,
     SampleCounts,
     SkewOptions,
-    SweepRow,
-    sweep_row,
 )
 from planner.keys.key_types import is_binary, key_column
 from planner.keys.keys_request import user_failure
 from planner.keys.read_sample import sample_rows, serialized
 from planner.keys.sample_options import SampleOptions
-from planner.keys.sample_rows import SampleProblems, SampleRows
+from planner.keys.sample_rows import SampleProblems, SampleRows, SizeCheck
+from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import NO_SIZES, SPREAD_EVENLY, ignores_keys
 from planner.keys.streamed.stream_sums import CountedBatch, StreamSums, counted
 
-MOST_CERTAIN = 100
-"""Keys of which one may have the largest count that is certain."""
 SCHEMA_BYTES = 5
 """Bytes of the prefix of a schema."""
-SOME_SIZES = "must have the bytes of every record, or of none"
 
 
 def stream_skew(
@@ -84,24 +79,25 @@ class _Stream:
     def __init__(self, source: str, reading: SampleOptions) -> None:
         self.source, self.reading = source, reading
         self.problems = SampleProblems(source)
-        self.has_sizes: bool | None = None
+        self._size_check = SizeCheck()
         self.key_type = reading.key_type or "string"
 
     def batches(self, rows: Iterable[SampleRows]) -> Iterator[CountedBatch]:
         """Yield the batches; those with wrong keys are left out."""
         for each in rows:
+            self._size_check.add(each, self.problems)
             if is_binary(each.keys.type) and self.reading.key_type is None:
                 self.key_type = "bytes"
             keys = serialized(each, self.reading, self.problems)
             if keys is not None and len(keys):
                 yield counted(keys, self._sizes(each, key_column(keys)))
 
+    @property
+    def has_sizes(self) -> bool:
+        """Whether the records have sizes."""
+        return bool(self._size_check.has_sizes)
+
     def _sizes(self, rows: SampleRows, keys: KeyColumn) -> CountArray:
-        has_sizes = rows.sizes is not None
-        if self.has_sizes not in {None, has_sizes}:
-            self.problems.add(rows.place(0), None, SOME_SIZES)
-            self.problems.raise_all()
-        self.has_sizes = has_sizes
         if rows.sizes is not None:
             sizes: CountArray = rows.sizes.to_numpy(zero_copy_only=False)
             return sizes
@@ -113,6 +109,7 @@ class _Stream:
 
 def _skew(sums: StreamSums, stream: _Stream, options: SkewOptions) -> KeySkew:
     records, sizes = sums.by_count[options.num_partitions].spread()
+    keys = _deciding_keys(sums, options.num_partitions)
     return KeySkew(
         counts=SampleCounts(
             source=stream.source,
@@ -120,6 +117,7 @@ def _skew(sums: StreamSums, stream: _Stream, options: SkewOptions) -> KeySkew:
             keys=_num_keys(sums),
             size_bytes=sums.totals["sizes"],
             null_keys=sums.totals["null"],
+            has_sizes=stream.has_sizes or stream.reading.record_bytes > 0,
         ),
         partitioner=sums.partitioners[0].name,
         key_type=stream.key_type,
@@ -127,9 +125,9 @@ def _skew(sums: StreamSums, stream: _Stream, options: SkewOptions) -> KeySkew:
         records=records,
         sizes=sizes,
         intervals=None,
-        row=_row(sums, options.num_partitions),
+        row=_row(sums, options.num_partitions, keys),
         hot=_hot(sums, options),
-        sweep=[_row(sums, count) for count in options.sweep],
+        sweep=[_row(sums, count, keys) for count in options.sweep],
         compared=[_compared(sums, row, options) for row in range(len(sums.by_other))],
         placed_as=[],
         notes=list(_notes(sums, stream, options)),
@@ -141,15 +139,30 @@ def _num_keys(sums: StreamSums) -> int:
     return sums.keys.count() if sums.sketch.threshold else sums.sketch.num_keys
 
 
-def _row(sums: StreamSums, count: int) -> SweepRow:
+def _row(sums: StreamSums, count: int, keys: DecidingKeys) -> SweepRow:
     records, _ = sums.by_count[count].spread()
-    # Without its error a count is one that the key certainly has.
-    certain = (
-        each.records - each.error
-        for each in _placed(sums, MOST_CERTAIN, count)
-        if each.partition != KEYLESS
+    return sweep_row(records, keys)
+
+
+def _deciding_keys(sums: StreamSums, count: int) -> DecidingKeys:
+    """
+    Return the figures of the keys that decide, exact if all have a counter.
+
+    Without its error a count is one that the key certainly has. The rest of the records
+    is taken as that of equally hot keys.
+    """
+    keys, certain = sums.sketch.certain()
+    placed = sums.partitioners[0].partitions_for(sums.with_schema(keys))(count)
+    held = DecidingKeys.of(certain[placed != KEYLESS].astype(np.float64))
+    keyed = sums.totals["records"] - sums.by_count[count].num_keyless
+    number = _num_deciding(sums)
+    rest, others = keyed - held.records, number - held.count
+    return DecidingKeys(
+        count=number,
+        records=float(keyed),
+        hottest=held.hottest,
+        squares=held.squares + rest * rest / max(others, 1),
     )
-    return sweep_row(records, _num_deciding(sums), max(certain, default=0.0))
 
 
 def _num_deciding(sums: StreamSums) -> int:
@@ -201,7 +214,7 @@ def _compared(sums: StreamSums, row: int, options: SkewOptions) -> Compared:
         num_keys=sums.apart[row].count() if sums.sketch.threshold else len(apart),
         num_records=sums.records_apart[row],
         max_over_mean=float(records.max() / records.mean()),
-        examples=apart[:MOST_EXAMPLES],
+        examples=apart[: options.num_hot],
     )
 
 

@@ -109,7 +109,7 @@ class StreamSums:
         UserPartitionerError
             If a partitioner of the user fails.
         """
-        keys = with_prefix(key_column(batch.keys), self._prefix)
+        keys = self.with_schema(batch.keys)
         has_key = ~keys.null_mask
         hashes = hashes_of(keys)
         self.totals["records"] += int(batch.records.sum())
@@ -140,6 +140,10 @@ class StreamSums:
     def partitioners(self) -> Sequence[Partitioner]:
         """The partitioners, the first of which places the sample."""
         return [self._first, *self._others]
+
+    def with_schema(self, keys: Any) -> KeyColumn:  # noqa: ANN401 - an Arrow column
+        """Return a column of keys as producers send them."""
+        return with_prefix(key_column(keys), self._prefix)
 
     def prefixed(self, keys: Sequence[bytes]) -> KeyColumn:
         """Return keys of the sketch as producers send them."""

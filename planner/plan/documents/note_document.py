@@ -4,6 +4,9 @@ from typing import Any
 
 from placement.draft.draft import Note
 
+KEYS_MOVE = "keys-move"
+"""Name of the note on keys that more partitions move."""
+
 
 def note_document(note: Note) -> dict[str, Any]:
     """Return a note as in plan.json."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from placement.model.cluster import BrokerState
 from planner.kafka_commands import ANY_SERVER, KafkaCommands
 from planner.kafka_files.creation import Creation
+from planner.plan.documents.note_document import KEYS_MOVE
 from planner.plan.documents.plan_document import (
     Plan,
     elections,
@@ -46,7 +47,8 @@ def runbook(plan: Plan, files: Files) -> str:
     """
     if plan.creation is not None:
         patches = partition_patches(plan.creation, plan.resources)
-        return _creation_runbook(plan.creation, has_resource=bool(patches))
+        notes = [n.message for n in plan.placed.notes if n.what == KEYS_MOVE]
+        return _creation_runbook(plan.creation, notes, has_resource=bool(patches))
     if plan.status == "nothing-to-do":
         lines = [*_title(plan), "", "There is nothing to do: no command is needed."]
         return "\n".join(lines) + "\n"
@@ -68,7 +70,9 @@ def runbook(plan: Plan, files: Files) -> str:
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 
 
-def _creation_runbook(creation: Creation, *, has_resource: bool) -> str:
+def _creation_runbook(
+    creation: Creation, notes: Sequence[str], *, has_resource: bool
+) -> str:
     topic, is_new = creation.topic, creation.is_new_topic
     create = KAFKA.create_partitions(topic, creation.count, is_new=is_new)
     back = (
@@ -82,6 +86,7 @@ def _creation_runbook(creation: Creation, *, has_resource: bool) -> str:
         "",
         f"{count}; nothing that exists changes.",
         "",
+        *(line for note in notes for line in (f"Note: {note}", "")),
         *_conventions(),
         "",
         *apply_new_section(),

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from assignment.partitioners.balls_into_bins import moved_share
+from assignment.partitioners.balls_into_bins import moved_share, smallest_multiple
 from placement.draft.draft import Note
+from planner.plan.documents.note_document import KEYS_MOVE
 from planner.text.format import percent_text
 
 
@@ -23,11 +24,18 @@ def key_notes(topic: str, old: int, new: int, *, is_compacted: bool) -> Iterator
     if not old:
         return
     stale = ", and the last old values of these keys stay" if is_compacted else ""
+    multiple = smallest_multiple(old, new)
+    fewer = ""
+    if multiple != new:
+        fewer = (
+            f" With {multiple} partitions, a multiple of {old}, it would be "
+            f"{_share(old, multiple)}, and no new partition mixes keys of several."
+        )
     yield Note(
-        "keys-move",
+        KEYS_MOVE,
         f"producers that place records by key put {_share(old, new)} of the keys "
         f"of {topic} on other partitions: records before and after the change have no "
-        f"order{stale}. See with a sample of keys: "
+        f"order{stale}.{fewer} See with a sample of keys: "
         f"kafka-planner keys grow SAMPLE --from {old} --to {new}",
         where={"topic": topic},
     )

@@ -78,6 +78,7 @@ def plan_screen(planned: Planned) -> Iterator[str]:
     plan = planned.plan
     now, after = broker_tables(plan)
     if plan.creation is not None:
+        yield from _note_lines(plan)
         yield from _creation_lines(plan, plan.creation)
         yield from after
         yield from lacking_lines(plan)
@@ -85,8 +86,7 @@ def plan_screen(planned: Planned) -> Iterator[str]:
         return
     yield from now
     yield from labelled("Wrong", wrong_text(plan))
-    for text in _note_texts(plan):
-        yield from labelled("Note", text)
+    yield from _note_lines(plan)
     yield from _plan_lines(plan)
     yield from after
     yield from _left_lines(plan)
@@ -123,6 +123,11 @@ def _size_text(plan: Plan) -> str:
     weights = plan.placed.weights_before
     size = int((weights.replica[:, 0] * plan.state.num_replicas).sum())
     return bytes_text(size + int(weights.own.sum()))
+
+
+def _note_lines(plan: Plan) -> Iterator[str]:
+    for text in _note_texts(plan):
+        yield from labelled("Note", text)
 
 
 def _note_texts(plan: Plan) -> Iterator[str]:

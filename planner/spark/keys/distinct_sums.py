@@ -20,9 +20,9 @@ from assignment.partitioners.key_column import KeyColumn, schema_prefix, with_pr
 from assignment.partitioners.partitioner import KEYLESS
 from placement.array_types import CountArray, FloatArray, IndexArray
 from planner.errors import BadInputError
-from planner.keys.key_skew import MOST_EXAMPLES
 from planner.keys.key_types import key_column
 from planner.keys.partitioner_names import named_partitioner
+from planner.keys.skew_causes import DecidingKeys
 
 SCHEMA = pa.schema(
     {
@@ -39,14 +39,18 @@ SCHEMA = pa.schema(
 )
 """
 Rows of a task, by `kind`: ``placed`` (a partitioner at a number of partitions, with the
-`records` that keys do not place), ``counts`` (of the task: `keys` that decide, all keys
-in `name`, the hottest key's records in `number`),
+`records` that keys do not place), ``counts`` (`keys`, `records` and `sizes` of the
+task), ``deciding`` (the `keys` that decide, their `records`, those of the hottest key
+in `number`, the sum of their squares, a double, in `by_partition`),
 ``null`` (records without a key), ``hot`` and ``apart-key`` (a key; `name`: other
 partitioner), ``apart`` (keys that another partitioner places elsewhere), ``wrong`` (a
 problem; `name` is its rule).
 """
-SOME_SIZES = "the column bytes must have a number for every record"
-PLACED, COUNTS, NULL, HOT = "placed", "counts", "null", "hot"
+SOME_SIZES = "the column bytes must have a whole number from 0 for every record"
+PLACED, COUNTS, DECIDING = "placed", "counts", "deciding"
+NULL, HOT = "null", "hot"
+MOST_WRONG = 10
+"""Wrong keys of a batch that are named."""
 APART, APART_KEY, WRONG = "apart", "apart-key", "wrong"
 
 
@@ -149,10 +153,10 @@ class TaskSums:
         self.sizes = {cell: np.zeros(cell[1]) for cell in cells}
         self.keyless: Counter[tuple[int, str]] = Counter()
         self.counts: Counter[str] = Counter()
-        self.hottest = 0
+        self.deciding = DecidingKeys.of(np.zeros(0))
         self.hot = HotKeys(task.num_hot)
         self.apart = [Counter[str]() for _ in self.partitioners]
-        self.apart_keys = [HotKeys(MOST_EXAMPLES) for _ in self.partitioners]
+        self.apart_keys = [HotKeys(task.num_hot) for _ in self.partitioners]
 
     def add(self, batch: pa.RecordBatch) -> None:
         """
@@ -206,8 +210,8 @@ class TaskSums:
             self.keyless[cell[0], "sizes"] += _at(cell, self.task, sizes[~decided])
             if first is None:
                 first = placed
-                self.counts["decided"] += int(decided.sum())
-                self.hottest = max(self.hottest, int(records[decided].max(initial=0)))
+                found = DecidingKeys.of(records[decided].astype(np.float64))
+                self.deciding = self.deciding.merged(found)
             elif cell[0]:
                 self._compare(cell[0], keys, records, first != placed)
 
@@ -237,7 +241,7 @@ class TaskSums:
             }
             for cell, records in self.records.items()
         ]
-        found.append({"kind": COUNTS, "number": self.hottest, **self._total()})
+        found += [self._total(), self._deciding()]
         found.append({"kind": NULL, "records": self.counts["null"]})
         found += [
             {"kind": HOT, "records": records, "key": key}
@@ -246,11 +250,16 @@ class TaskSums:
         return [*found, *self._apart_rows()]
 
     def _total(self) -> dict[str, object]:
+        names = ("keys", "records", "sizes")
+        return {"kind": COUNTS, **{name: self.counts[name] for name in names}}
+
+    def _deciding(self) -> dict[str, object]:
         return {
-            "keys": self.counts["decided"],
-            "records": self.counts["records"],
-            "sizes": self.counts["sizes"],
-            "name": str(self.counts["keys"]),
+            "kind": DECIDING,
+            "keys": self.deciding.count,
+            "records": int(self.deciding.records),
+            "number": int(self.deciding.hottest),
+            "by_partition": np.array([self.deciding.squares]).tobytes(),
         }
 
     def _apart_rows(self) -> Iterator[dict[str, object]]:
@@ -287,7 +296,7 @@ def sum_batches(
             wrong = batch.filter(batch.column("wrong").is_valid())
             rows += [
                 {"kind": WRONG, "name": each["wrong"], "key": each["key"]}
-                for each in wrong.slice(0, MOST_EXAMPLES).to_pylist()
+                for each in wrong.slice(0, MOST_WRONG).to_pylist()
             ]
             if not wrong.num_rows:
                 sums.add(batch)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,14 @@ from placement.array_types import FloatArray
 from planner.errors import BadInputError
 from planner.io.problems import problem, refuse_all
 from planner.keys.key_skew import (
-    MOST_EXAMPLES,
     Compared,
     KeySkew,
     PlacedKey,
     SampleCounts,
-    SweepRow,
-    sweep_row,
 )
 from planner.keys.keys_request import SkewRequest
 from planner.keys.sample_options import SampleOptions
+from planner.keys.skew_causes import DecidingKeys, SweepRow, sweep_row
 from planner.keys.skew_notes import NO_SIZES, SPREAD_EVENLY, ignores_keys
 from planner.spark.keys import distinct_sums as sums
 from planner.spark.keys.distinct_sums import SumTask, sum_batches
@@ -32,6 +30,7 @@ from planner.spark.keys.read_keys import (
     check_rows,
     distinct_rows,
     read_rows,
+    reading,
     serialized_batches,
 )
 
@@ -72,7 +71,8 @@ def skew_on_spark(
     """
     parsed = request.options()
     rows = read_rows(spark, path, options)
-    check_rows(rows, path, options)
+    with reading(path):
+        check_rows(rows, path, options)
     task = SumTask(
         names=list(request.partitioners),
         num_partitions=parsed.num_partitions,
@@ -83,7 +83,8 @@ def skew_on_spark(
         record_bytes=options.record_bytes,
         has_sizes="bytes" in rows.columns,
     )
-    found = sum_distinct(distinct_rows(rows, options), task, options)
+    with reading(path):
+        found = sum_distinct(distinct_rows(rows, options), task, options)
     _raise_problems(found, path)
     kind = dict(rows.dtypes)["key"]
     key_type = options.key_type or ("bytes" if kind == "binary" else "string")
@@ -126,7 +127,7 @@ def _shown(key: bytes | None) -> str | None:
 def _skew(found: Rows, task: SumTask, path: str, key_type: str) -> KeySkew:
     first = task.names[0]
     records, sizes = _on_partitions(found, first, task.num_partitions)
-    counts = _counts(found, path)
+    counts = _counts(found, path, task)
     return KeySkew(
         counts=counts,
         partitioner=first,
@@ -144,14 +145,15 @@ def _skew(found: Rows, task: SumTask, path: str, key_type: str) -> KeySkew:
     )
 
 
-def _counts(found: Rows, path: str) -> SampleCounts:
+def _counts(found: Rows, path: str, task: SumTask) -> SampleCounts:
     rows = found[sums.COUNTS]
     return SampleCounts(
         source=path,
         records=sum(row["records"] for row in rows),
-        keys=sum(int(row["name"]) for row in rows),
+        keys=sum(row["keys"] for row in rows),
         size_bytes=sum(row["sizes"] for row in rows),
         null_keys=sum(row["records"] for row in found[sums.NULL]),
+        has_sizes=task.has_sizes or task.record_bytes > 0,
     )
 
 
@@ -181,9 +183,21 @@ def _on_partitions(found: Rows, name: str, count: int) -> tuple[FloatArray, Floa
 
 def _row(found: Rows, name: str, count: int) -> SweepRow:
     records, _ = _on_partitions(found, name, count)
-    rows = found[sums.COUNTS]
-    decided = sum(row["keys"] for row in rows)
-    return sweep_row(records, decided, max(row["number"] for row in rows))
+    return sweep_row(records, _deciding(found))
+
+
+def _deciding(found: Rows) -> DecidingKeys:
+    """Return the figures of the keys that decide, of all tasks."""
+    tasks = (
+        DecidingKeys(
+            count=row["keys"],
+            records=row["records"],
+            hottest=row["number"],
+            squares=float(np.frombuffer(row["by_partition"])[0]),
+        )
+        for row in found[sums.DECIDING]
+    )
+    return reduce(DecidingKeys.merged, tasks)
 
 
 def _placed(
@@ -226,7 +240,7 @@ def _compared(found: Rows, task: SumTask, name: str) -> Compared:
     apart = [row for row in found[sums.APART] if row["name"] == name]
     keys = [row for row in found[sums.APART_KEY] if row["name"] == name]
     records, _ = _on_partitions(found, name, task.num_partitions)
-    examples = _most(keys, MOST_EXAMPLES)
+    examples = _most(keys, task.num_hot)
     return Compared(
         partitioner=name,
         num_keys=sum(row["keys"] or 0 for row in apart),

@@ -1,6 +1,9 @@
 """Keys of a sample that Spark reads: one row per distinct serialized key."""
 
+import codecs
+import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -12,15 +15,26 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from planner.errors import BadInputError
 from planner.io.problems import first_line, problem
-from planner.keys.key_types import WrongKeysError, is_binary, key_column, serialize
-from planner.keys.line_samples import untyped_numbers
+from planner.keys.key_types import (
+    UTF_8,
+    WrongKeysError,
+    is_binary,
+    key_column,
+    serialize,
+)
 from planner.keys.sample_options import SampleFormat, SampleOptions
-from planner.keys.sample_rows import no_column
+from planner.keys.sample_rows import no_column, untyped_numbers
 
 _TEXT_COLUMN = "value"
 TABLE = "table:"
 # Spark reads quoted and unquoted empty cells as null, unless null has its own text.
 _NO_VALUE = "\0"
+_UNREADABLE = re.compile(r"\[(?:MALFORMED|FAILED_READ_FILE)[.\w]*\][^\n]*")
+_WHOLE_BYTES = (
+    "if(try_cast(bytes as bigint) >= 0 "
+    "and try_cast(bytes as bigint) = try_cast(bytes as double), "
+    "try_cast(bytes as bigint), null)"
+)
 NUMBERS = ("tinyint", "smallint", "int", "bigint")
 _SERIALIZED = "key binary, records bigint, sizes bigint, sized bigint, wrong string"
 
@@ -52,9 +66,9 @@ def read_rows(spark: SparkSession, path: str, options: SampleOptions) -> DataFra
         rows = _open(spark, path, options)
         columns = rows.columns
     except Exception as error:
-        found = problem(path, "", None, f"Spark cannot read it: {first_line(error)}")
-        msg = f"the sample {path} cannot be read"
-        raise BadInputError(msg, [found]) from error
+        raise unreadable(path, first_line(error)) from error
+    if _is_json(path, options):
+        _check_json_types(spark, path, rows, options.key_column)
     key = options.key_column
     if columns == [_TEXT_COLUMN] and key not in columns:
         key = _TEXT_COLUMN
@@ -64,14 +78,77 @@ def read_rows(spark: SparkSession, path: str, options: SampleOptions) -> DataFra
     return rows.select(F.col(f"`{key}`").alias("key"), *kept)
 
 
+def unreadable(path: str, reason: str) -> BadInputError:
+    """Return the error for a sample that Spark cannot read."""
+    found = problem(path, "", None, f"Spark cannot read it: {reason}")
+    msg = f"the sample {path} cannot be read"
+    return BadInputError(msg, [found])
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """
+    Turn files and lines that a task of Spark cannot read into bad input.
+
+    Raises
+    ------
+    BadInputError
+        With Spark's condition.
+    """
+    try:
+        yield
+    except Exception as error:
+        # Of PySpark, or of the bridge to the JVM.
+        found = _UNREADABLE.findall(str(error))
+        if not found:
+            raise
+        # The cause comes last, below the files of the tasks.
+        raise unreadable(path, first_line(found[-1])) from error
+
+
 def _open(spark: SparkSession, path: str, options: SampleOptions) -> DataFrame:
     if path.startswith(TABLE):
         return spark.read.table(path.removeprefix(TABLE))
     kind = options.sample_format or _format_of(path, options)
     reader = spark.read
+    if kind in {SampleFormat.CSV, SampleFormat.JSON}:
+        # Otherwise a line that cannot be read would be a record without a key.
+        reader = reader.option("mode", "FAILFAST")
     if kind == SampleFormat.CSV:
         reader = reader.option("header", True).option("nullValue", _NO_VALUE)
     return reader.format(str(kind)).load(path)
+
+
+def _is_json(path: str, options: SampleOptions) -> bool:
+    if path.startswith(TABLE):
+        return False
+    kind = options.sample_format or _format_of(path, options)
+    return kind == SampleFormat.JSON
+
+
+def _check_json_types(
+    spark: SparkSession, path: str, rows: DataFrame, key: str
+) -> None:
+    """
+    Refuse keys of several types, which Spark would read as text.
+
+    Raises
+    ------
+    BadInputError
+        With the types.
+    """
+    if dict(rows.dtypes).get(key) != "string":
+        return
+    typed = spark.read.schema(f"`{key}` variant").json(path)
+    kinds = typed.select(F.schema_of_variant(F.col(f"`{key}`"))).distinct().collect()
+    found = sorted({row[0] for row in kinds} - {None, "VOID"})
+    if found in ([], ["STRING"]):
+        return
+    rule = "mixes types of keys, or has keys that are no text"
+    remedy = "give keys of one type, text or numbers"
+    shown = ", ".join(kind.lower() for kind in found)
+    msg = f"the sample {path} cannot be read"
+    raise BadInputError(msg, [problem(path, key, shown, rule, remedy)])
 
 
 def _format_of(path: str, options: SampleOptions) -> SampleFormat:
@@ -133,19 +210,26 @@ def distinct_rows(rows: DataFrame, options: SampleOptions) -> DataFrame:
     07 as integers, are then added up by a second aggregate, of distinct keys alone.
     """
     has_sizes = "bytes" in rows.columns
-    size = F.expr(f"try_cast({'bytes' if has_sizes else 'null'} as bigint)")
+    size = F.expr(_WHOLE_BYTES if has_sizes else "cast(null as bigint)")
     sums = (
         F.count(F.lit(1)).alias("records"),
         F.sum(size).alias("sizes"),
         F.count(size).alias("sized"),
     )
     counted = rows.groupBy("key").agg(*sums)
-    kind = dict(rows.dtypes)["key"]
-    if kind != "string" or options.key_type in {None, "string", "bytes", "avro-string"}:
+    if dict(rows.dtypes)["key"] != "string" or _keeps_apart(options):
         return counted
     done = counted.mapInArrow(_serializing(options), _SERIALIZED)
     added = [F.sum(name).alias(name) for name in ("records", "sizes", "sized")]
     return done.groupBy("key", "wrong").agg(*added)
+
+
+def _keeps_apart(options: SampleOptions) -> bool:
+    """Return whether distinct texts are distinct keys."""
+    if options.key_type in {None, "string"}:
+        # Other encodings write characters that they do not have as ?.
+        return codecs.lookup(options.encoding).name == UTF_8
+    return options.key_type in {"bytes", "avro-string"}
 
 
 def _serializing(

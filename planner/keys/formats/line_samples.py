@@ -1,4 +1,4 @@
-"""Samples of a line per record: text, JSON lines, and Kafka's console consumer."""
+"""Samples of a line per record: text and JSON lines."""
 
 import codecs
 import gzip
@@ -22,6 +22,7 @@ from planner.keys.sample_rows import (
     check_topics,
     no_column,
     number_rule,
+    untyped_numbers,
 )
 
 LINES_PER_BATCH = 1_000_000
@@ -29,14 +30,6 @@ STANDARD_INPUT = Path("/dev/stdin")
 _GZIP = b"\x1f\x8b"
 _HEAD = 64
 _LOOKED_AT = 1000
-_COUNTED = re.compile(rb"Processed a total of \d+ messages?")
-# Fields that the console consumer prints before the key, if it is asked to.
-_BEFORE_KEY = re.compile(
-    r"(?:CreateTime|LogAppendTime|NoTimestampType|Offset|Delivery|Epoch):-?\d*"
-    r"|NO_HEADERS|NO_TIMESTAMP"
-)
-_PARTITION = re.compile(r"Partition:(\d+)")
-_CONSOLE_NULL = "null"
 _KINDS = {str: "text", int: "a number", bool: "true or false", float: "a fraction"}
 
 
@@ -147,7 +140,7 @@ def _texts(raw: pa.Array, first: int, problems: SampleProblems) -> pa.Array:
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
         texts = [
-            _decoded(line.as_py(), first + row, problems) for row, line in _rows(raw)
+            decoded(line.as_py(), first + row, problems) for row, line in _rows(raw)
         ]
         return pa.array(texts, pa.large_string())
 
@@ -156,7 +149,8 @@ def _rows(column: pa.Array) -> Iterator[tuple[int, Any]]:
     return enumerate(column)
 
 
-def _decoded(line: bytes, number: int, problems: SampleProblems) -> str | None:
+def decoded(line: bytes, number: int, problems: SampleProblems) -> str | None:
+    """Return a line as text; `None`, with a problem, if it is not UTF-8."""
     try:
         return line.decode()
     except UnicodeDecodeError as error:
@@ -167,55 +161,6 @@ def _decoded(line: bytes, number: int, problems: SampleProblems) -> str | None:
             "give --key-type bytes, or keys as base64 with --key-type base64",
         )
         return None
-
-
-def read_console(
-    path: Path, options: SampleOptions, problems: SampleProblems
-) -> Iterator[SampleRows]:
-    """Yield the keys that Kafka's console consumer printed, tab before each value."""
-    del options
-    for first, lines in batches_of_lines(path):
-        parsed = [
-            _console_fields(line, first + row, problems)
-            for row, line in enumerate(lines)
-            if not _COUNTED.fullmatch(line)
-        ]
-        found = [each for each in parsed if each is not None]
-        problems.raise_all()
-        partitions = [partition for _, _, partition in found]
-        yield SampleRows(
-            keys=pa.array([key for key, _, _ in found], pa.large_string()),
-            sizes=pa.array([size for _, size, _ in found], pa.int64()),
-            partitions=None if None in partitions else pa.array(partitions, pa.int32()),
-            first=first,
-        )
-
-
-def _console_fields(
-    line: bytes, number: int, problems: SampleProblems
-) -> tuple[str | None, int, int | None] | None:
-    """Return key, bytes and partition of a printed record."""
-    text = _decoded(line, number, problems)
-    if text is None:
-        return None
-    partition, rest = None, text.split("\t")
-    while rest and (_BEFORE_KEY.fullmatch(rest[0]) or _PARTITION.fullmatch(rest[0])):
-        named = _PARTITION.fullmatch(rest.pop(0))
-        partition = int(named[1]) if named else partition
-    if partition is not None and partition > NUMBER_COLUMNS["partition"][1]:
-        problems.add(f"line {number}", partition, number_rule("partition"))
-        return None
-    if len(rest) < 2:
-        problems.add(
-            f"line {number}",
-            text,
-            "must have a key, a tab and a value",
-            "print records with --property print.key=true",
-        )
-        return None
-    key, value = rest[0], "\t".join(rest[1:])
-    size = len(key.encode()) + len(value.encode())
-    return (None if key == _CONSOLE_NULL else key), size, partition
 
 
 def read_json_lines(
@@ -233,7 +178,7 @@ def read_json_lines(
 
 
 def _parsed(line: bytes, number: int, problems: SampleProblems) -> Any:  # noqa: ANN401 - any JSON value
-    text = _decoded(line, number, problems)
+    text = decoded(line, number, problems)
     if text is None:
         return None
     try:
@@ -261,10 +206,10 @@ def _json_rows(
     objects = [value if isinstance(value, dict) else {} for _, value in values]
     first = values[0][0] if values else 1
     numbers = [number for number, _ in values]
+    sizes = _json_numbers("bytes", objects, numbers, problems)
     rows = SampleRows(
         keys=column,
-        sizes=_json_numbers("bytes", objects, numbers, problems)
-        or _payload_sizes(objects),
+        sizes=_payload_sizes(objects) if sizes is None else sizes,
         partitions=_json_numbers("partition", objects, numbers, problems),
         first=first,
         numbers=numbers,
@@ -280,7 +225,11 @@ def _json_numbers(
     numbers: Sequence[int],
     problems: SampleProblems,
 ) -> pa.Array | None:
-    """Return a column of numbers that every object has; `None` if one lacks it."""
+    """
+    Return a column of numbers; `None` if no object has it.
+
+    The partitions of some records alone are of no use.
+    """
     values = [each.get(name) for each in objects]
     kind, most = NUMBER_COLUMNS[name]
     for value, number in zip(values, numbers, strict=True):
@@ -288,7 +237,8 @@ def _json_numbers(
         if value is not None and not (is_number and 0 <= value <= most):
             problems.add(f"line {number}", value, number_rule(name))
             return None
-    return None if None in values else pa.array(values, kind)
+    enough = len(values) if name == "bytes" else 1
+    return None if values.count(None) >= enough else pa.array(values, kind)
 
 
 def _payload_sizes(objects: Sequence[dict[str, Any]]) -> pa.Array | None:
@@ -359,16 +309,3 @@ def _kind_remedy(key: object) -> str:
     if isinstance(key, dict):
         return "give the bytes that producers send, as base64 with --key-type base64"
     return "give keys of one type, text or numbers"
-
-
-def untyped_numbers(file: str) -> BadInputError:
-    """Return the error for numbers of unknown width."""
-    found = problem(
-        file,
-        "",
-        None,
-        "the keys are numbers, whose bytes depend on the producer's serializer",
-        "give --key-type int, long or string",
-    )
-    msg = f"the type of the keys of {file} is unknown"
-    return BadInputError(msg, [found])

@@ -13,8 +13,8 @@ import pyarrow as pa
 from placement.array_types import IntArray
 from planner.errors import BadInputError
 from planner.io.problems import first_line, problem
+from planner.keys.formats.line_samples import open_lines
 from planner.keys.key_types import is_key_type
-from planner.keys.line_samples import open_lines, untyped_numbers
 from planner.keys.sample_options import SampleOptions
 from planner.keys.sample_rows import (
     NUMBER_COLUMNS,
@@ -23,8 +23,10 @@ from planner.keys.sample_rows import (
     check_topics,
     no_column,
     number_rule,
+    untyped_numbers,
 )
 
+_BYTES = "bytes"
 _TYPES = {
     **{name: kind for name, (kind, _) in NUMBER_COLUMNS.items()},
     "topic": pa.large_string(),
@@ -40,6 +42,8 @@ def read_csv(
     first = 2
     try:
         with open_lines(path) as file:
+            if not file.peek(1):
+                return
             columns = _header(file, problems)
             if options.key_column not in columns:
                 raise no_column(problems.file, options.key_column, columns)
@@ -170,7 +174,9 @@ def _rows(table: pa.Table, options: SampleOptions, first: int, unit: str) -> Sam
         whole = (
             values if isinstance(values, pa.Array) else pa.concat_arrays(values.chunks)
         )
-        return None if whole.null_count else whole.cast(_TYPES[name])
+        # The bytes of some records alone are refused later, by their place.
+        enough = len(whole) if name == _BYTES else 1
+        return None if whole.null_count >= enough else whole.cast(_TYPES[name])
 
     keys = table.column(options.key_column)
     if pa.types.is_dictionary(keys.type):
@@ -180,7 +186,7 @@ def _rows(table: pa.Table, options: SampleOptions, first: int, unit: str) -> Sam
         whole = pa.concat_arrays(whole.chunks)
     return SampleRows(
         keys=whole,
-        sizes=column("bytes"),
+        sizes=column(_BYTES),
         partitions=column("partition"),
         first=first,
         unit=unit,
@@ -193,9 +199,9 @@ def _checked(
     options: SampleOptions,
     problems: SampleProblems,
 ) -> SampleRows:
-    for name, column in (("bytes", rows.sizes), ("partition", rows.partitions)):
+    for name, column in ((_BYTES, rows.sizes), ("partition", rows.partitions)):
         if column is not None:
-            values = column.to_numpy(zero_copy_only=False)
+            values = column.fill_null(0).to_numpy(zero_copy_only=False)
             _refuse_numbers(rows.place, name, values, problems)
     if options.topic is not None and "topic" in batch.schema.names:
         check_topics(batch.column("topic").to_pylist(), options.topic, rows, problems)
