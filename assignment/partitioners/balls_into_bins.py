@@ -8,7 +8,7 @@ References
 .. [2] Levin, B. (1981). A Representation for Multinomial Cumulative Distribution
        Functions. The Annals of Statistics 9(5): 1123-1126.
        https://doi.org/10.1214/aos/1176345593
-.. [3] Kish, L. (1965). Survey Sampling. Wiley..
+.. [3] Kish, L. (1965). Survey Sampling. Wiley.
 """
 
 from functools import lru_cache
