@@ -43,6 +43,7 @@ def test_a_time_that_is_none_is_refused(seconds: float):
     assert [problem.place for problem in refused.value.problems] == ["--deadline"]
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(clusters(all_live=True, all_known=True))
 def test_disks_hold_all_copies_at_once_where_that_is_asked_for(state):
