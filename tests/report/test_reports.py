@@ -54,8 +54,8 @@ def test_a_report_has_the_words_of_the_screen(capsys, page):
 
     found = facts(page)
 
-    for label in ("copies", "leaders", "waves"):
-        assert f"{label} {found[label]}" in joined
+    for label in ("copies", "leaders", "time", "waves", "Survives"):
+        assert f"{label} {found[label.lower()]}" in joined
     assert f"Checked {found['checked']}" in joined
     assert f"Wrong {found['wrong before']}; 3 brokers empty" in joined
     assert "rebalance, band 10 %: optimal" in joined
@@ -134,6 +134,11 @@ def test_every_operation_has_a_report(capsys, tmp_path, monkeypatch, name):
     page = (tmp_path / "plan/report.html").read_text(encoding="utf-8")
     assert f"<title>Plan: {name} on orders-eu</title>" in page
     assert facts(page)["checked"].startswith("by separate code")
+    assert ("survives" in facts(page)) == (name not in {"new-topic", "add-partitions"})
+    again = tmp_path / "again.html"
+    options = ["--snapshot", SNAPSHOT_FILE, "-o", again]
+    assert run(capsys, "report", tmp_path / "plan", *options).code == 0
+    assert again.read_text(encoding="utf-8") == page
 
 
 def test_a_report_needs_the_folder_of_a_plan(capsys):

@@ -38,6 +38,9 @@ class PlanFacts:
         Number of partitions in preferred-election.json.
     findings
         Findings of the checker; `None` if the plan was not checked for this report.
+    estimates
+        Label and text of the lines of the screen that the cluster determines; empty if
+        it is unknown.
     """
 
     document: Mapping[str, Any]
@@ -46,6 +49,7 @@ class PlanFacts:
     runbook: str = ""
     elected: int = 0
     findings: Sequence[Finding] | None = field(default=None)
+    estimates: Sequence[tuple[str, str]] = ()
 
 
 def read_facts(folder: Path, findings: Sequence[Finding] | None = None) -> PlanFacts:

@@ -105,7 +105,7 @@ def goal_text(document: Mapping[str, Any]) -> str:
 
 
 def verdict_lines(facts: PlanFacts) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the screen that the files of the folder determine."""
+    """Yield the lines of the screen that the files and the cluster determine."""
     document = facts.document
     certificate = document["certificate"]
     yield "wrong before", _wrong_text(document, "before")
@@ -124,11 +124,16 @@ def verdict_lines(facts: PlanFacts) -> Iterator[tuple[str, str]]:
         size = bytes_text(document["moves"]["log_dir_bytes"])
         count = plural(document["moves"]["log_dirs"], "replica")
         yield "log dirs", f"{count} to another of its broker, {size}"
+    estimates = dict(facts.estimates)
+    if "time" in estimates:
+        yield "time", estimates["time"]
     if facts.waves is not None:
         yield "waves", _waves_text(facts.waves)
     yield "wrong after", _wrong_text(document, "after")
     if left := _out_of_band(document):
         yield "left", left
+    if "survives" in estimates:
+        yield "survives", estimates["survives"]
     yield "checked", _checked_text(facts.findings)
 
 

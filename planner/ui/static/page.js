@@ -27,11 +27,13 @@ const kept = new WeakSet();
 let typed = new Map();
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, requestConfig, shouldSwap } = event.detail;
-  if (requestConfig.path === "change" && shouldSwap) unanswered.length = 0;
   const own = [...target.querySelectorAll(TYPED)].filter(
     (field) => field.value !== field.defaultValue && sent.get(field.id) !== field.value
   );
   typed = new Map(own.map((field) => [field.id, field.value]));
+  if (requestConfig.path !== "change" || !shouldSwap) return;
+  unanswered.length = 0;
+  sent.clear();
 });
 document.addEventListener("htmx:afterSwap", () => {
   for (const [id, value] of typed) {
@@ -41,7 +43,6 @@ document.addEventListener("htmx:afterSwap", () => {
     kept.add(field);
   }
   typed.clear();
-  sent.clear();
 });
 // A browser tells no change of a value that was put there by a script.
 document.addEventListener("change", (event) => kept.delete(event.target));
