@@ -456,6 +456,7 @@ def test_hostile_names_stay_text(opened, hostile_address):
 
     assert page.title() == f"What if: {HOSTILE[0]}"
     assert page.locator("main img, main script").count() == 0
+    assert "\u202e" not in page.evaluate("document.body.innerText")
     racks = page.locator(".rack h3").all_text_contents()
     assert sorted(racks) == sorted(
         f"\nLose rack {name}\n".strip() for name in HOSTILE[:3]

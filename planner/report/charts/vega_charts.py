@@ -14,6 +14,7 @@ from planner.report.charts.pictures import (
 )
 from planner.report.charts.theme import KINDS, LIGHT
 from planner.text.format import bytes_text
+from planner.text.printable import visible
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -152,7 +153,7 @@ def _load_chart(picture: LoadPicture) -> Any:  # noqa: ANN401 - of Altair
         for number, place in enumerate(picture.places)
     ]
     # Places with equal labels, such as unnamed racks, stay apart by their row.
-    labels = json.dumps([*picture.places])
+    labels = json.dumps([*map(visible, picture.places)])
     y = alt.Y(
         "row:O",
         sort=None,
@@ -213,15 +214,21 @@ def _matrix_chart(picture: MatrixPicture) -> Any:  # noqa: ANN401 - of Altair
     weights = [size or copies for *_, size, copies in picture.cells]
     rows = [
         {
-            "from": source,
-            "to": target,
+            "from": visible(source),
+            "to": visible(target),
             "weight": size or copies,
             "text": bytes_text(size, 2).replace(" ", "") if size else str(copies),
         }
         for source, target, size, copies in picture.cells
     ]
-    x = alt.X("to:N", scale=alt.Scale(domain=list(picture.targets)), title="to")
-    y = alt.Y("from:N", scale=alt.Scale(domain=list(picture.sources)), title="from")
+    columns, lines = (
+        alt.Scale(domain=[*map(visible, names)])
+        for names in (picture.targets, picture.sources)
+    )
+    # Ids of brokers are short enough to stand upright.
+    angle = 0 if picture.level == "broker" else -90
+    x = alt.X("to:N", scale=columns, title="to", axis=alt.Axis(labelAngle=angle))
+    y = alt.Y("from:N", scale=lines, title="from")
     scale = alt.Scale(domain=[0, max(weights, default=1)], range=[0.12, 0.9])
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
     cells = base.mark_rect(color=LIGHT["now"]).encode(
