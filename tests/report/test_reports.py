@@ -12,6 +12,7 @@ from planner.demo import SNAPSHOT_FILE
 from planner.plan.documents.plan_records import PlanRecord, ProofKind
 from planner.plan.folder.moves_file import MoveRow
 from planner.report.charts.load_pictures import Levels, Limits, load_pictures
+from planner.report.charts.vega_charts import svg_of
 from planner.report.html_page import html_of
 from planner.report.pages.blocks import Page, Section
 from planner.report.pages.certificate_words import PROOFS
@@ -23,6 +24,7 @@ from planner.report.pages.move_blocks import (
 )
 from planner.report.pages.plan_folder_facts import read_facts
 from planner.report.pages.plan_page import MEANINGS, plan_page
+from planner.text.format import bytes_text, percent_text
 from support.commands import run
 from support.report_pages import Tags, check_page, facts
 
@@ -107,6 +109,20 @@ def test_the_charts_have_the_numbers_of_the_document(plan_folder):
     matrix = pictures["moves-matrix"]
     assert sum(size for *_, size, _ in matrix.cells) == document["moves"]["bytes"]
     assert sum(copies for *_, copies in matrix.cells) == document["moves"]["replicas"]
+
+
+def test_the_chart_of_waves_has_their_bytes_and_fullest_disks(plan_folder):
+    waves = json.loads((plan_folder / "waves/waves.json").read_text())["waves"]
+    pictures = {each.name: each for each in plan_page(read_facts(plan_folder)).pictures}
+
+    timeline = pictures["waves-timeline"]
+
+    svg = svg_of(timeline)
+    for bar, wave in zip(timeline.bars, waves, strict=True):
+        disk = wave["fullest_disk"]
+        size = bytes_text(wave["bytes"])
+        assert bar.note == f"{size}, b{disk['broker']} {percent_text(disk['use'])}"
+        assert bar.note in svg
 
 
 def operation_words(tmp_path, name):

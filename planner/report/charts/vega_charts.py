@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,8 @@ PADDING = 12
 COLUMNS = 3
 """Charts side by side."""
 CELL = 34
+MOST_EARLY = 0.75
+"""Part of a timeline up to which the words of a bar are behind it."""
 MOST_CELL_TEXTS = 14
 """Largest number of rows and columns of a matrix whose cells show their bytes."""
 _ID = re.compile(r'(\bid="|url\(#|href="#)')
@@ -245,6 +247,21 @@ def _matrix_chart(picture: MatrixPicture) -> Any:  # noqa: ANN401 - of Altair
     )
 
 
+def _notes(base: Any, picture: TimelinePicture) -> Iterator[Any]:  # noqa: ANN401
+    """Yield the words beside the bars: where there is room, behind or before them."""
+    alt = _altair()
+    whole = max((bar.end_s for bar in picture.bars), default=0.0) / 3600
+    is_early = alt.datum.end <= MOST_EARLY * whole
+    for chosen, x, align, gap in (
+        (is_early, "end:Q", "left", 4),
+        (~is_early, "begin:Q", "right", -4),
+    ):
+        mark = base.mark_text(align=align, dx=gap, color=LIGHT["ink"], fontSize=9)
+        yield mark.encode(
+            x=x, text="note:N", color=alt.value(LIGHT["ink"])
+        ).transform_filter(chosen)
+
+
 def _timeline_chart(picture: TimelinePicture) -> Any:  # noqa: ANN401 - of Altair
     alt = _altair()
     rows = [
@@ -253,6 +270,7 @@ def _timeline_chart(picture: TimelinePicture) -> Any:  # noqa: ANN401 - of Altai
             "kind": bar.kind,
             "begin": round(bar.begin_s / 3600, 6),
             "end": round(bar.end_s / 3600, 6),
+            "note": bar.note,
         }
         for bar in picture.bars
     ]
@@ -268,6 +286,6 @@ def _timeline_chart(picture: TimelinePicture) -> Any:  # noqa: ANN401 - of Altai
     )
     # Waves of leaders take no time that is known: a tick shows their place.
     ticks = base.mark_tick(thickness=2, size=12).encode(x="begin:Q")
-    return alt.layer(bars, ticks).properties(
+    return alt.layer(bars, ticks, *_notes(base, picture)).properties(
         width=2 * WIDTH, height=alt.Step(BAR_STEP), title=_title(picture)
     )

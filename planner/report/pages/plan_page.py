@@ -286,7 +286,8 @@ def _waves(facts: PlanFacts) -> Iterator[Block]:
     bars, rows, begin = [], [], 0.0
     for wave in waves["waves"]:
         end = begin + wave["seconds"]
-        bars.append(Bar(str(wave["number"]), wave["kind"], begin, end))
+        note = ", ".join(filter(None, (_wave_bytes(wave), _wave_disk(wave))))
+        bars.append(Bar(str(wave["number"]), wave["kind"], begin, end, note))
         rows.append(_wave_row(wave, end))
         begin = end
     shown = bars[:MOST_BARS]
@@ -308,18 +309,25 @@ def _waves(facts: PlanFacts) -> Iterator[Block]:
         yield Words(waves["stuck"]["message"], is_strong=True)
 
 
-def _wave_row(wave: Mapping[str, Any], end: float) -> tuple[str | int, ...]:
+def _wave_bytes(wave: Mapping[str, Any]) -> str:
+    return bytes_text(wave["bytes"] + wave["log_dir_bytes"])
+
+
+def _wave_disk(wave: Mapping[str, Any]) -> str:
     fullest = wave["fullest_disk"]
-    disk = f"b{fullest['broker']} {percent_text(fullest['use'])}" if fullest else ""
+    return f"b{fullest['broker']} {percent_text(fullest['use'])}" if fullest else ""
+
+
+def _wave_row(wave: Mapping[str, Any], end: float) -> tuple[str | int, ...]:
     return (
         wave["number"],
         wave["kind"],
         wave["partitions"],
         wave["copies"],
-        bytes_text(wave["bytes"] + wave["log_dir_bytes"]),
+        _wave_bytes(wave),
         duration_text(wave["seconds"]),
         duration_text(end),
-        disk,
+        _wave_disk(wave),
     )
 
 
