@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from placement.failures.controller_majority import Voter
 from placement.model.cluster import ClusterState
 from placement.model.listed_reassignment import reassignment_to
@@ -39,8 +41,8 @@ def estimate_lines(
         Its controllers.
     """
     state = with_rack_map(before, document["settings"].get("rack_map") or {})
-    reassignment = _reassignment(lists, state)
-    if reassignment is None or not state.num_partitions:
+    reassignment = _reassignment(lists, state) if state.num_partitions else None
+    if reassignment is None:
         return ()
     settings = {} if waves is None else waves["settings"]
     rate = settings.get("bandwidth_bytes_per_s") or DEFAULT_RATE_BYTES_PER_S
@@ -60,25 +62,28 @@ def _lines(
 
 def _reassignment(lists: ReassignmentFile, state: ClusterState) -> Reassignment | None:
     """Return the lists on the cluster; `None` if one names what it does not have."""
-    names = zip(
-        state.partitions.topic_idx.tolist(),
-        state.partitions.partition.tolist(),
-        strict=True,
-    )
-    topics = state.topics.names
-    row_of = {(topics[topic], number): row for row, (topic, number) in enumerate(names)}
+    topic_of = {name: row for row, name in enumerate(state.topics.names)}
     broker_of = {each: row for row, each in enumerate(state.brokers.ids.tolist())}
     try:
-        return reassignment_to(
-            state,
-            {
-                row_of[name]: [broker_of[broker] for broker in listed]
-                for name, listed in zip(
-                    zip(lists.topics, lists.partitions, strict=True),
-                    lists.replicas,
-                    strict=True,
-                )
-            },
-        )
+        topics = [topic_of[name] for name in lists.topics]
+        brokers = [[broker_of[each] for each in listed] for listed in lists.replicas]
     except KeyError:
         return None
+    rows = _partition_rows(state, topics, lists.partitions)
+    if rows is None:
+        return None
+    return reassignment_to(state, dict(zip(rows, brokers, strict=True)))
+
+
+def _partition_rows(
+    state: ClusterState, topics: Sequence[int], partitions: Sequence[int]
+) -> list[int] | None:
+    """Return the row of each partition; `None` if the cluster lacks one."""
+    width = int(max(state.partitions.partition.max(), *partitions, 0)) + 1
+    keys = state.partitions.topic_idx.astype(np.int64) * width
+    keys += state.partitions.partition
+    wanted = np.array(topics, np.int64) * width + np.array(partitions, np.int64)
+    order = np.argsort(keys, kind="stable")
+    found = np.searchsorted(keys, wanted, sorter=order)
+    rows = order[np.minimum(found, len(keys) - 1)]
+    return rows.tolist() if np.array_equal(keys[rows], wanted) else None

@@ -9,6 +9,7 @@ import pytest
 from placement.operations.descriptor import OPERATIONS
 from planner import extras
 from planner.demo import SNAPSHOT_FILE
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.documents.plan_records import PlanRecord, ProofKind
 from planner.plan.folder.moves_file import MoveRow
 from planner.report.charts.load_pictures import Levels, Limits, load_pictures
@@ -24,6 +25,8 @@ from planner.report.pages.move_blocks import (
 )
 from planner.report.pages.plan_folder_facts import read_facts
 from planner.report.pages.plan_page import MEANINGS, plan_page
+from planner.report.plan_estimates import estimate_lines
+from planner.snapshot import read_snapshot
 from planner.text.format import bytes_text, percent_text
 from support.commands import run
 from support.report_pages import Tags, check_page, facts
@@ -109,6 +112,24 @@ def test_the_charts_have_the_numbers_of_the_document(plan_folder):
     matrix = pictures["moves-matrix"]
     assert sum(size for *_, size, _ in matrix.cells) == document["moves"]["bytes"]
     assert sum(copies for *_, copies in matrix.cells) == document["moves"]["replicas"]
+
+
+@pytest.mark.parametrize(
+    ("topic", "partition", "broker"),
+    [("none", 0, 1), ("logs.app", 10_000, 1), ("logs.app", 0, 99)],
+    ids=["topic", "partition", "broker"],
+)
+def test_lists_that_do_not_fit_the_cluster_have_no_estimate(topic, partition, broker):
+    state = read_snapshot(SNAPSHOT_FILE).to_state()
+    document = {"settings": {}, "moves": {"bytes": 1}}
+    other = ReassignmentFile(("logs.app",), (1,), ((1, 2, 3),), (None,))
+    wrong = ReassignmentFile((topic,), (partition,), ((broker, 2, 3),), (None,))
+
+    assert [name for name, _ in estimate_lines(document, other, None, state, [])] == [
+        "time",
+        "survives",
+    ]
+    assert estimate_lines(document, wrong, None, state, []) == ()
 
 
 def test_the_chart_of_waves_has_their_bytes_and_fullest_disks(plan_folder):
