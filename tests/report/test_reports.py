@@ -1,6 +1,7 @@
 """Reports: what is in them, by whom it is worded, and what is refused."""
 
 import json
+import shutil
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -176,6 +177,30 @@ def test_every_operation_has_a_report(capsys, tmp_path, monkeypatch, name):
     options = ["--snapshot", SNAPSHOT_FILE, "-o", again]
     assert run(capsys, "report", tmp_path / "plan", *options).code == 0
     assert again.read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("plan.json", '{"format": "kafka-planner/plan"}', "settings"),
+        ("waves/waves.json", "{}", "certificate"),
+        ("waves/waves.json", '{"waves": [{"number": "one"}]}', "waves"),
+        ("preferred-election.json", '{"partitions": 5}', "partitions"),
+    ],
+    ids=["plan", "waves", "a wave", "election"],
+)
+def test_a_document_of_a_plan_that_lacks_something_is_refused(
+    capsys, plan_folder, tmp_path, name, text, place
+):
+    folder = tmp_path / "plan"
+    shutil.copytree(plan_folder, folder)
+    (folder / name).write_text(text)
+
+    outcome = run(capsys, "report", folder, "-o", tmp_path / "x.html")
+
+    assert outcome.code == 2
+    assert f"{folder / name}: {place}" in outcome.err
+    assert "give a plan folder that a plan command wrote" in outcome.err
 
 
 def test_a_report_needs_the_folder_of_a_plan(capsys):
