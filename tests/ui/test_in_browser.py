@@ -100,6 +100,7 @@ def test_the_page_opens_on_todays_cluster(opened):
     assert page.locator(".rack").count() == 3
     assert page.locator(".brokers > .tile").count() == 12
     assert page.locator(".dirs > li").count() == 24
+    expect(page.locator("#shades")).to_contain_text("The darker, the fuller")
     planned(page)
     assert page.locator("#verdict").text_content() == (
         "Today: does not hold (disk binds: broker 4 81 % of 80 %); after the changes, "
@@ -461,6 +462,22 @@ def test_hostile_names_stay_text(opened, hostile_address):
     assert sorted(racks) == sorted(
         f"\nLose rack {name}\n".strip() for name in HOSTILE[:3]
     )
+
+
+def test_what_was_clicked_stays_where_it_is_on_the_screen(opened):
+    page = opened(viewport={"width": 1280, "height": 800})
+    planned(page)
+    page.locator("#broker-12").scroll_into_view_if_needed()
+    page.evaluate("scrollBy(0, 200)")
+    place = "document.getElementById('broker-12').getBoundingClientRect().top"
+    before = page.evaluate(place)
+
+    page.locator("#broker-12").click()
+    has_steps(page, "lose broker 12")
+    assert page.evaluate(place) == pytest.approx(before, abs=20)
+    planned(page)
+
+    assert page.evaluate(place) == pytest.approx(before, abs=60)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
