@@ -1,4 +1,4 @@
-"""What a plan means for its cluster, as text: time, fullest disk, survived losses."""
+"""Effects of a plan on its cluster, as text: time, fullest disk, survived losses."""
 
 from collections.abc import Iterator, Sequence
 
