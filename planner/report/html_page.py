@@ -20,6 +20,7 @@ from planner.report.charts.theme import DARK, LIGHT
 from planner.report.charts.vega_charts import svg_of
 from planner.report.pages.blocks import BrowsedTable, Page
 from planner.text.format import bytes_text
+from planner.text.printable import HIDDEN, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -90,6 +91,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
+        finalize=shown,
     )
     environment.filters["svg"] = _inline_svg
     environment.filters["rows_json"] = _rows_json
@@ -97,9 +99,15 @@ def _environment() -> "Environment":
     return environment
 
 
+def shown(value: object) -> object:
+    """Return a value of a template with its hidden characters escaped; markup stays."""
+    return visible(value) if type(value) is str else value
+
+
 def _source(name: str) -> str:
     path = files("planner.report").joinpath("templates", name)
-    return path.read_text(encoding="utf-8").strip()
+    text = path.read_text(encoding="utf-8").strip()
+    return text.replace("/HIDDEN/", f"/{HIDDEN}/")
 
 
 def _markup(text: str) -> "Markup":

@@ -1,6 +1,7 @@
 """The page of inputs: a plan folder, snapshots, a document, or fleet tables."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,11 @@ from planner.report.pages.fleet_page import fleet_page
 from planner.report.pages.plan_folder_facts import read_facts
 from planner.report.pages.plan_page import plan_page
 from planner.report.pages.score_page import score_page
+from planner.report.plan_estimates import estimate_lines
 from planner.schema import json_schema, misfits
 from planner.score import score_snapshot
 from planner.snapshot import Snapshot
+from planner.status.controller_quorum import voters_of
 
 ANY_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 """Time of a score whose age is not shown: the page tells it when it is opened."""
@@ -112,11 +115,14 @@ def _plan_page(
 ) -> Page:
     if snapshot is None:
         return plan_page(read_facts(folder))
-    before = read_snapshot(snapshot).to_state()
-    findings = check_given(
-        read_plan(folder), read_waves(folder), before, capacity_thresholds={}
+    read, given = read_snapshot(snapshot), read_plan(folder)
+    before = read.to_state()
+    findings = check_given(given, read_waves(folder), before, capacity_thresholds={})
+    facts, voters = read_facts(folder, findings), voters_of(read, before)
+    estimates = estimate_lines(
+        facts.document, given.reassignment, facts.waves, before, voters
     )
-    return plan_page(read_facts(folder, findings))
+    return plan_page(replace(facts, estimates=estimates))
 
 
 def _refusal(path: Path, rule: str, remedy: str) -> BadInputError:

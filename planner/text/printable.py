@@ -1,10 +1,20 @@
 """Texts as a terminal shows them: escaped, measured and shortened."""
 
+import re
 from typing import Literal
 
 Cut = Literal["start", "middle", "end"]
 """Part of a text that an ellipsis replaces."""
 ELLIPSIS = "…"
+HIDDEN = (
+    r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f"
+    r"\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+"""
+Characters that no page shows: controls, and marks that reorder the text around them.
+
+A regular expression of Python and of JavaScript.
+"""
 
 
 def printable(text: str) -> str:
@@ -19,6 +29,22 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def visible(text: str) -> str:
+    r"""
+    Escape the characters that no page shows; line ends, tabs and joiners stay.
+
+    A name with an override of the direction would turn around the words after it.
+
+    Examples
+    --------
+    >>> print(visible("rack \u202eb"), visible("été\n"), end="")
+    rack \u202eb été
+    """
+    if text.isprintable():
+        return text
+    return re.sub(HIDDEN, lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def cell_width(text: str) -> int:

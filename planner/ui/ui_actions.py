@@ -1,12 +1,18 @@
 """Actions of the page: what a control sends, as the next state."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from planner.errors import InputProblem
 from planner.io.problems import problem
 from planner.text.suggest import near
-from planner.ui.ui_state import DEFAULTS, PAGE, UiState, bad_state
+from planner.ui.ui_state import (
+    DEFAULTS,
+    PAGE,
+    UiState,
+    bad_state,
+    parse_parameter,
+)
 
 Form = Mapping[str, str]
 LOSSES = {"lose-broker": "brokers", "lose-rack": "racks", "lose-log-dir": "log_dirs"}
@@ -17,19 +23,56 @@ TOPIC_FORMS = {
     "partitions": ("count",),
 }
 """Fields of each form of topics, besides the pattern; names of changes."""
+MOST_DIGITS = 5
+"""Number of digits that the number of a step is shorter than."""
 WHOLE = ("factor", "count", "like")
 """Fields that are whole numbers."""
 
 
-def next_state(state: UiState, form: Form) -> UiState:
+def forms_of(given: Form) -> Sequence[Form]:
+    """
+    Return the forms of a request in order: those without an answer yet, and its own.
+
+    Raises
+    ------
+    BadInputError
+        If the earlier ones are no list of forms.
+    """
+    earlier = parse_parameter("before", given.get("before", ""))
+    if not _are_forms(earlier):
+        rule, remedy = "must be a list of forms", "open the page anew"
+        raise bad_state([problem(PAGE, "before", earlier, rule, remedy)])
+    return (*earlier, given)
+
+
+def _are_forms(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(form, dict) and all(isinstance(text, str) for text in form.values())
+        for form in value
+    )
+
+
+def next_state(state: UiState, form: Form, shown: UiState | None = None) -> UiState:
     """
     Return the state after the action of a form; a form without an action changes none.
+
+    Parameters
+    ----------
+    state
+        State before the action.
+    form
+        Fields of the form.
+    shown
+        State that the page showed, by whose numbers a step is removed; by default the
+        one before the action.
 
     Raises
     ------
     BadInputError
         If a field is missing or no number; names every problem.
     """
+    if number := form.get("remove"):
+        return _removed(state, number, shown or state)
     for name, act in _ACTIONS.items():
         if name in form:
             return act(state, form, form[name])
@@ -93,15 +136,16 @@ def _set(state: UiState, form: Form, name: str) -> UiState:
     return state.with_setting(name, form.get(name, "").strip() or DEFAULTS[name])
 
 
-def _remove(state: UiState, _: Form, number: str) -> UiState:
-    return state.without(int(number)) if number.isdecimal() else state
+def _removed(state: UiState, number: str, shown: UiState) -> UiState:
+    steps = dict(enumerate(shown.steps, start=1))
+    is_number = number.isdecimal() and len(number) < MOST_DIGITS
+    return state.without(steps.get(int(number)) if is_number else None)
 
 
 _ACTIONS: Mapping[str, Callable[[UiState, Form, str], UiState]] = {
     **{name: _lose(key) for name, key in LOSSES.items()},
     "add": _add,
     "topics-form": _topics,
-    "remove": _remove,
     "undo": lambda state, _form, _value: state.undone(),
     "clear": lambda _state, _form, _value: UiState(),
     "set": _set,

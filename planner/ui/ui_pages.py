@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from planner.errors import PlannerError
-from planner.report.html_page import style_text
+from planner.report.html_page import shown, style_text
 from planner.snapshot import Snapshot
 from planner.text.data_age import age_text
 from planner.text.format import percent_text
@@ -211,9 +211,10 @@ def _environment() -> "Environment":
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=shown,
     )
     # Sent as text of an attribute, which the template escapes.
-    environment.filters["json"] = lambda value: json.dumps(value, ensure_ascii=False)
+    environment.filters["json"] = json.dumps
     return environment
 
 

@@ -1,7 +1,7 @@
 """The page's application: its addresses, each answered from one session."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from planner.errors import PlannerError
 from planner.io.problems import problem
 from planner.snapshot import write_snapshot
 from planner.ui import ui_pages as pages
-from planner.ui.ui_actions import next_state
+from planner.ui.ui_actions import forms_of, next_state
 from planner.ui.ui_answer import written_plan
 from planner.ui.ui_cluster import SHOWN
 from planner.ui.ui_pages import Cluster, View
@@ -74,17 +74,43 @@ class UiApp:
         return _html(pages.page_html(view), status=200 if view.error is None else 400)
 
     def change(self, request: "Request") -> "Response":
-        """Return the page after an action; a refused action changes nothing."""
-        given = request.query_params
-        show = _show(given)
+        """Return the page after actions; a refused action changes nothing."""
         try:
-            state = next_state(parse_state(given.get("steps", "")), given)
-            answer = self._session.answer(play_of(state))
+            view = self._changed(request.query_params)
         except PlannerError as error:
             target = {"HX-Retarget": "#messages", "HX-Reswap": "innerHTML"}
             return _html(pages.problems_html(error), target)
-        view = View(cluster=self._cluster, state=state, show=show, answer=answer)
         return _html(pages.main_html(view), {"HX-Push-Url": f"./?{view.query}"})
+
+    def _changed(self, given: Mapping[str, str]) -> View:
+        """
+        Return the view after the actions of a request, with what is refused of them.
+
+        Raises
+        ------
+        PlannerError
+            If all are refused.
+        """
+        shown = state = parse_state(given.get("steps", ""))
+        forms, refused = forms_of(given), list[PlannerError]()
+        for form in forms:
+            try:
+                changed = next_state(state, form, shown)
+                # Usually there already: its own request was answered, but not awaited.
+                self._session.answer(play_of(changed), starts=False)
+            except PlannerError as error:
+                refused.append(error)
+            else:
+                state = changed
+        if len(refused) == len(forms):
+            raise _joined(refused)
+        return View(
+            cluster=self._cluster,
+            state=state,
+            show=_show(given),
+            answer=self._session.answer(play_of(state)),
+            error=_joined(refused) if refused else None,
+        )
 
     def answer(self, request: "Request") -> "Response":
         """Return the progress of a plan, or the whole answer once it has ended."""
@@ -165,6 +191,11 @@ class UiApp:
         except PlannerError as error:
             return View(cluster=self._cluster, state=state, show=show, error=error)
         return View(cluster=self._cluster, state=state, show=show, answer=answer)
+
+
+def _joined(errors: Sequence[PlannerError]) -> PlannerError:
+    """Return one error of several, with the problems of all."""
+    return PlannerError(errors[0].message, [p for one in errors for p in one.problems])
 
 
 def _show(given: Mapping[str, str]) -> str:

@@ -85,10 +85,9 @@ class UiState:
             return UiState(tuple(step for step in self.steps if step != change))
         return UiState((*self.steps, change))
 
-    def without(self, number: int) -> "UiState":
-        """Return the state without the step of a number, from 1."""
-        kept = [step for at, step in enumerate(self.steps, start=1) if at != number]
-        return UiState(tuple(kept))
+    def without(self, step: Step | None) -> "UiState":
+        """Return the state without one of its steps, the very object."""
+        return UiState(tuple(each for each in self.steps if each is not step))
 
     def undone(self) -> "UiState":
         """Return the state without its last step."""
@@ -105,20 +104,31 @@ def parse_state(text: str) -> UiState:
         If the text is no list of steps; names every problem. Names of brokers, racks
         and topics are validated later, against the cluster.
     """
-    if len(text) > MOST_CHARACTERS:
-        rule = f"may have at most {MOST_CHARACTERS:,} characters"
-        raise bad_state([_problem("steps", len(text), rule, "open the page anew")])
-    try:
-        steps = parse_json(text) if text else []
-    except (ValueError, RecursionError) as error:
-        rule = f"must be JSON: {error}"
-        raise bad_state(
-            [_problem("steps", text, rule, "open the page anew")]
-        ) from error
+    steps = parse_parameter("steps", text)
     problems = _shape_problems(steps)
     if problems:
         raise bad_state(problems)
     return UiState(tuple(steps))
+
+
+def parse_parameter(name: str, text: str) -> Any:  # noqa: ANN401 - any JSON value
+    """
+    Parse a parameter of an address that is a list, as JSON; empty text is no list.
+
+    Raises
+    ------
+    BadInputError
+        If it is too long, or no JSON.
+    """
+    if len(text) > MOST_CHARACTERS:
+        rule = f"may have at most {MOST_CHARACTERS:,} characters"
+        raise bad_state([_problem(name, len(text), rule, "open the page anew")])
+    try:
+        return parse_json(text) if text else []
+    except ValueError as error:
+        rule = f"must be JSON: {str(error).removeprefix('must be JSON: ')}"
+        problem = _problem(name, text, rule, "open the page anew")
+        raise bad_state([problem]) from error
 
 
 def bad_state(problems: Sequence[InputProblem]) -> BadInputError:

@@ -104,14 +104,19 @@ def scenario_lines(rows: Sequence[Row]) -> list[str]:
 
 def _headline(found: WhatIf, now: datetime) -> str:
     snapshot, today = found.snapshot, found.today
-    broken = sum(not row["holds"] for row in found.scenarios)
-    fine = len(found.scenarios) - broken
     return (
         f'Snapshot "{snapshot.cluster_id or "?"}"{age_text(snapshot.taken_at, now)}: '
         f"{plural(today['brokers'], 'broker')}, "
-        f"{plural(today['partitions'], 'partition')}. "
-        f"{plural(len(found.scenarios), 'scenario')}: "
-        f"{fine} {'holds' if fine == 1 else 'hold'}, "
+        f"{plural(today['partitions'], 'partition')}. {held_text(found.scenarios)}"
+    )
+
+
+def held_text(rows: Sequence[Row]) -> str:
+    """Return how many scenarios hold, as a sentence."""
+    broken = sum(not row["holds"] for row in rows)
+    fine = len(rows) - broken
+    return (
+        f"{plural(len(rows), 'scenario')}: {fine} {'holds' if fine == 1 else 'hold'}, "
         f"{broken} {'does' if broken == 1 else 'do'} not."
     )
 
@@ -243,11 +248,21 @@ def _sentences(rows: Sequence[Row], today: Row) -> Iterator[str]:
         yield f"and {more} more that {verb}: --scenario NAME shows {them}"
 
 
-def _sentence(row: Row, today: Row) -> Iterator[str]:
+def scenario_verdict(row: Row, today: Row) -> str:
+    """Return whether a scenario holds, with the reasons, as text."""
     verdict = "holds" if row["holds"] else "does not hold"
     reasons = "; ".join([*reasons_of(row), *_between_racks(row, today)])
+    return f"{verdict}; {reasons}".rstrip("; ")
+
+
+def scenario_name(row: Row) -> str:
+    """Return the name of a scenario, and the one that it begins after."""
     after = f" (after {row['after']})" if row["after"] else ""
-    text = f"{row['name']}{after}: {verdict}; {reasons}".rstrip("; ")
+    return f"{row['name']}{after}"
+
+
+def _sentence(row: Row, today: Row) -> Iterator[str]:
+    text = f"{scenario_name(row)}: {scenario_verdict(row, today)}"
     first, *rest = wrapped(text, SCREEN_WIDTH - len(INDENT))
     yield first
     yield from (f"{INDENT}{line}" for line in rest)

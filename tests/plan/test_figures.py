@@ -60,7 +60,9 @@ def test_time_of_the_busiest_link():
     )
 
     # Both leave broker 0, whoever gets them.
-    time = copy_time(plan_of(state, goal="remove-brokers", broker_list="0"), 50.0)
+    time = copy_time(
+        plan_of(state, goal="remove-brokers", broker_list="0").placed.reassignment, 50.0
+    )
 
     assert time == CopyTime(4.0, 0)
 
@@ -68,7 +70,10 @@ def test_time_of_the_busiest_link():
 def test_copies_are_read_from_the_leader():
     state = make_state([[0, 1]], racks="aab", ids=[0, 1, 2], size_bytes=100)
 
-    time = copy_time(plan_of(state, goal="remove-brokers", broker_list="1"), 100.0)
+    time = copy_time(
+        plan_of(state, goal="remove-brokers", broker_list="1").placed.reassignment,
+        100.0,
+    )
 
     assert time.seconds == 1.0
     assert time.broker_id in {0, 2}
@@ -77,14 +82,14 @@ def test_copies_are_read_from_the_leader():
 def test_no_copies_take_no_time():
     plan = plan_of(make_state([[0]], racks="a", size_bytes=1), goal="rebalance")
 
-    assert copy_time(plan, 1.0) == CopyTime(0.0, -1)
+    assert copy_time(plan.placed.reassignment, 1.0) == CopyTime(0.0, -1)
 
 
 @pytest.mark.parametrize("while_copying", [True, False])
 def test_fullest_disk_unknown(while_copying):
     plan = plan_of(make_state([[0]], racks="a"), goal="rebalance")
 
-    assert fullest_disk(plan, while_copying=while_copying) is None
+    assert fullest_disk(plan.placed.reassignment, while_copying=while_copying) is None
 
 
 def test_fullest_disk_holds_both_copies_meanwhile():
@@ -97,8 +102,8 @@ def test_fullest_disk_holds_both_copies_meanwhile():
     )
     plan = plan_of(state, goal="remove-brokers", broker_list="0")
 
-    now = fullest_disk(plan, while_copying=False)
-    peak = fullest_disk(plan, while_copying=True)
+    now = fullest_disk(plan.placed.reassignment, while_copying=False)
+    peak = fullest_disk(plan.placed.reassignment, while_copying=True)
 
     assert (now.fraction, now.broker_id) == (0.3, 0)
     assert (peak.fraction, peak.broker_id) == (0.45, 1)

@@ -374,7 +374,7 @@ def test_the_images_have_the_version_of_the_project(resources):
     }
     assert f"kafka-planner:{version}" in (FOLDER / "Containerfile").read_text()
     workflow = (GITOPS / "kafka-plan.yml").read_text()
-    assert f"kafka-planner=={version}" in workflow
+    assert f"'kafka-planner[report]=={version}'" in workflow
 
 
 def test_the_container_has_what_the_build_needs_and_is_not_root():
@@ -458,7 +458,8 @@ def test_the_steps_plan_check_and_keep_their_files(workflow, is_over, tmp_path):
     assert upload["uses"].startswith("actions/upload-artifact@")
     assert upload["if"] == "always()"
     assert "plan/" in upload["with"]["path"].split()
-    assert (tmp_path / "plan" / "reassignment.json").exists()
+    for name in ("reassignment.json", "report.html"):
+        assert (tmp_path / "plan" / name).exists()
     if is_over:
         assert codes["Plan"] == 4
         assert shown == ["score", "plan"]

@@ -9,6 +9,7 @@ from planner.demo import SNAPSHOT_FILE
 from planner.report.pages.document_page import TITLES
 from planner.schema import SCHEMAS, json_schema
 from support.commands import run
+from support.report_pages import facts
 
 NAME = "peak <script>"
 SCENARIOS = f"""
@@ -47,6 +48,37 @@ def test_a_printed_document_has_a_report(capsys, tmp_path, commands, name):
     assert "2026-11-21T08:00:00Z" in page
     ids = re.findall(r'\bid="([^"]*)"', page)
     assert len(ids) == len(set(ids))
+
+
+SWEPT = """
+[[scenarios]]
+name = "no b"
+changes = [{change = "lose", racks = ["b"]}]
+[[scenarios]]
+name = "peak"
+changes = [{change = "traffic", factor = 2.5}]
+[[sweeps]]
+name = "grows"
+traffic = [1.0, 1.5, 2.0]
+then = "nothing"
+"""
+
+
+@pytest.mark.slow
+def test_the_verdicts_on_scenarios_are_those_of_the_screen(capsys, tmp_path):
+    scenarios = tmp_path / "scenarios.toml"
+    scenarios.write_text(SWEPT)
+    words = ["what-if", SNAPSHOT_FILE, scenarios, "--effort", "quick"]
+    screen = " ".join(run(capsys, *words).out.split())
+
+    run(capsys, *words, "--report", "-o", tmp_path / "played")
+
+    page = (tmp_path / "played/report.html").read_text(encoding="utf-8")
+    found = facts(page)
+    assert {"no b", "peak", "grows"} <= found.keys()
+    for name in ("no b", "peak", "grows"):
+        assert f"{name}: {found[name]}" in screen
+    assert found["all"] in screen
 
 
 @pytest.mark.not_quick

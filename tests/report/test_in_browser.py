@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import unicodedata
 from contextlib import redirect_stdout
 
 import pytest
@@ -80,6 +81,8 @@ def printed(words):
 
 
 KIND, REASON = 2, 8
+REORDERING = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+"""Classes of Unicode's bidirectional controls."""
 PAGES = ["demo/report.html", "hostile/report.html"]
 PAGES += ["demo-score.html", "hostile-score.html", "scenarios.html"]
 PAGES += ["failures.html", "size.html", "assignment.html", "events.html", "fleet.html"]
@@ -152,6 +155,30 @@ def test_hostile_names_of_scenarios_members_and_clusters_stay_text(opened, name)
     assert page.title() != "taken"
     assert page.locator("main img, main script:not([type])").count() == 0
     assert HOSTILE[0] in page.locator("main").text_content()
+
+
+@pytest.mark.parametrize("name", ["hostile/report.html", *HOSTILE_PAGES])
+def test_no_name_reorders_the_text_around_it(opened, name):
+    page = opened(name)
+    page.evaluate(
+        "document.querySelectorAll('details').forEach(part => part.open = true)"
+    )
+
+    shown = page.evaluate("document.body.innerText + document.title")
+
+    assert not any(unicodedata.bidirectional(c) in REORDERING for c in shown)
+    if name in {"hostile/report.html", "assignment.html", "fleet.html"}:
+        assert "\\u202eolleh" in shown
+
+
+def test_a_name_without_an_end_makes_no_page_wider(opened, folder):
+    text = (folder / "hostile/report.html").read_text(encoding="utf-8")
+    (folder / "long.html").write_text(text.replace(">Verdict<", f">{'x' * 400}<"))
+
+    page = opened("long.html", viewport={"width": 640, "height": 900})
+
+    beyond = "document.documentElement.scrollWidth - window.innerWidth"
+    assert page.evaluate(beyond) <= 0
 
 
 def test_members_and_clusters_are_searched_and_sorted(opened):

@@ -1,6 +1,7 @@
 """Reports: what is in them, by whom it is worded, and what is refused."""
 
 import json
+import shutil
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -9,9 +10,11 @@ import pytest
 from placement.operations.descriptor import OPERATIONS
 from planner import extras
 from planner.demo import SNAPSHOT_FILE
+from planner.kafka_files.reassignment_file import ReassignmentFile
 from planner.plan.documents.plan_records import PlanRecord, ProofKind
 from planner.plan.folder.moves_file import MoveRow
 from planner.report.charts.load_pictures import Levels, Limits, load_pictures
+from planner.report.charts.vega_charts import svg_of
 from planner.report.html_page import html_of
 from planner.report.pages.blocks import Page, Section
 from planner.report.pages.certificate_words import PROOFS
@@ -23,6 +26,9 @@ from planner.report.pages.move_blocks import (
 )
 from planner.report.pages.plan_folder_facts import read_facts
 from planner.report.pages.plan_page import MEANINGS, plan_page
+from planner.report.plan_estimates import estimate_lines
+from planner.snapshot import read_snapshot
+from planner.text.format import bytes_text, percent_text
 from support.commands import run
 from support.report_pages import Tags, check_page, facts
 
@@ -54,8 +60,8 @@ def test_a_report_has_the_words_of_the_screen(capsys, page):
 
     found = facts(page)
 
-    for label in ("copies", "leaders", "waves"):
-        assert f"{label} {found[label]}" in joined
+    for label in ("copies", "leaders", "time", "waves", "Survives"):
+        assert f"{label} {found[label.lower()]}" in joined
     assert f"Checked {found['checked']}" in joined
     assert f"Wrong {found['wrong before']}; 3 brokers empty" in joined
     assert "rebalance, band 10 %: optimal" in joined
@@ -109,6 +115,38 @@ def test_the_charts_have_the_numbers_of_the_document(plan_folder):
     assert sum(copies for *_, copies in matrix.cells) == document["moves"]["replicas"]
 
 
+@pytest.mark.parametrize(
+    ("topic", "partition", "broker"),
+    [("none", 0, 1), ("logs.app", 10_000, 1), ("logs.app", 0, 99)],
+    ids=["topic", "partition", "broker"],
+)
+def test_lists_that_do_not_fit_the_cluster_have_no_estimate(topic, partition, broker):
+    state = read_snapshot(SNAPSHOT_FILE).to_state()
+    document = {"settings": {}, "moves": {"bytes": 1}}
+    other = ReassignmentFile(("logs.app",), (1,), ((1, 2, 3),), (None,))
+    wrong = ReassignmentFile((topic,), (partition,), ((broker, 2, 3),), (None,))
+
+    assert [name for name, _ in estimate_lines(document, other, None, state, [])] == [
+        "time",
+        "survives",
+    ]
+    assert estimate_lines(document, wrong, None, state, []) == ()
+
+
+def test_the_chart_of_waves_has_their_bytes_and_fullest_disks(plan_folder):
+    waves = json.loads((plan_folder / "waves/waves.json").read_text())["waves"]
+    pictures = {each.name: each for each in plan_page(read_facts(plan_folder)).pictures}
+
+    timeline = pictures["waves-timeline"]
+
+    svg = svg_of(timeline)
+    for bar, wave in zip(timeline.bars, waves, strict=True):
+        disk = wave["fullest_disk"]
+        size = bytes_text(wave["bytes"])
+        assert bar.note == f"{size}, b{disk['broker']} {percent_text(disk['use'])}"
+        assert bar.note in svg
+
+
 def operation_words(tmp_path, name):
     """Return the words of a plan command of an operation on the demo."""
     own = {
@@ -134,6 +172,35 @@ def test_every_operation_has_a_report(capsys, tmp_path, monkeypatch, name):
     page = (tmp_path / "plan/report.html").read_text(encoding="utf-8")
     assert f"<title>Plan: {name} on orders-eu</title>" in page
     assert facts(page)["checked"].startswith("by separate code")
+    assert ("survives" in facts(page)) == (name not in {"new-topic", "add-partitions"})
+    again = tmp_path / "again.html"
+    options = ["--snapshot", SNAPSHOT_FILE, "-o", again]
+    assert run(capsys, "report", tmp_path / "plan", *options).code == 0
+    assert again.read_text(encoding="utf-8") == page
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "place"),
+    [
+        ("plan.json", '{"format": "kafka-planner/plan"}', "settings"),
+        ("waves/waves.json", "{}", "certificate"),
+        ("waves/waves.json", '{"waves": [{"number": "one"}]}', "waves"),
+        ("preferred-election.json", '{"partitions": 5}', "partitions"),
+    ],
+    ids=["plan", "waves", "a wave", "election"],
+)
+def test_a_document_of_a_plan_that_lacks_something_is_refused(
+    capsys, plan_folder, tmp_path, name, text, place
+):
+    folder = tmp_path / "plan"
+    shutil.copytree(plan_folder, folder)
+    (folder / name).write_text(text)
+
+    outcome = run(capsys, "report", folder, "-o", tmp_path / "x.html")
+
+    assert outcome.code == 2
+    assert f"{folder / name}: {place}" in outcome.err
+    assert "give a plan folder that a plan command wrote" in outcome.err
 
 
 def test_a_report_needs_the_folder_of_a_plan(capsys):

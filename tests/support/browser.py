@@ -89,8 +89,11 @@ def hostile_snapshot(path: Path) -> Path:
         {
             "id": broker,
             "rack": HOSTILE[broker % 3],
-            "disk_bytes": 10**12,
-            "log_dirs": [{"path": f"/data/{HOSTILE[0]}", "size_bytes": 10**12}],
+            "disk_bytes": 2 * 10**12,
+            "log_dirs": [
+                {"path": f"/data/{HOSTILE[0]}", "size_bytes": 10**12},
+                {"path": f"/data/{HOSTILE[4]}", "size_bytes": 10**12},
+            ],
         }
         for broker in range(1, 7)
     ]

@@ -18,6 +18,8 @@ from support.ui import served
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 PLANNED_MS = 120_000
+REPLACED = ("htmx:afterRequest, ", "htmx:sendAbort, ")
+"""What htmx writes to the console of a request that a newer one replaces."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +59,7 @@ def opened(browser, address):
     for each, url in pages:
         console, requests = each.console, each.requests
         each.context.close()
-        assert console == []
+        assert [text for text in console if not text.startswith(REPLACED)] == []
         origin = url.split("/")[2]
         allowed = (f"http://{origin}/", "data:", "blob:")
         assert all(one.startswith(allowed) for one in requests)
@@ -98,6 +100,7 @@ def test_the_page_opens_on_todays_cluster(opened):
     assert page.locator(".rack").count() == 3
     assert page.locator(".brokers > .tile").count() == 12
     assert page.locator(".dirs > li").count() == 24
+    expect(page.locator("#shades")).to_contain_text("The darker, the fuller")
     planned(page)
     assert page.locator("#verdict").text_content() == (
         "Today: does not hold (disk binds: broker 4 81 % of 80 %); after the changes, "
@@ -362,6 +365,70 @@ def test_a_newer_change_is_answered_while_a_plan_is_made(opened):
     assert figures(page)["Brokers"][1] == "8"
 
 
+def clicked_at_once(page, *ids):
+    """Click controls one after the other, before any answer can be there."""
+    page.evaluate("ids => ids.forEach(id => document.getElementById(id).click())", ids)
+
+
+def test_clicks_while_an_answer_is_on_its_way_all_count(opened):
+    page = opened()
+
+    clicked_at_once(page, "broker-3", "broker-4", "rack-1", "broker-4")
+    has_steps(page, "lose broker 3", "lose rack a")
+    clicked_at_once(page, "broker-5", "broker-6", "undo")
+    has_steps(page, "lose broker 3", "lose rack a", "lose broker 5")
+    clicked_at_once(page, "remove-1", "remove-2")
+    has_steps(page, "lose broker 5")
+
+    page.go_back()
+    has_steps(page, "lose broker 3", "lose rack a", "lose broker 5")
+
+
+def test_a_click_that_is_refused_loses_no_other(opened):
+    page = opened()
+    page.locator("#lose-log-dir").fill("4:/nowhere")
+
+    clicked_at_once(page, "broker-3", "lose", "broker-4")
+
+    has_steps(page, "lose broker 3", "lose broker 4")
+    expect(page.locator("#messages")).to_contain_text("such a log dir")
+
+
+def test_what_is_typed_stays_when_an_answer_arrives(opened):
+    page = opened()
+    page.locator("#set-band").focus()
+    page.evaluate(
+        """typed => {
+          for (const id in typed) document.getElementById(id).value = typed[id];
+          document.getElementById("broker-3").click();
+        }""",
+        {"retention-topics": "clicks.*", "set-band": "0.2"},
+    )
+    has_steps(page, "lose broker 3")
+
+    expect(page.locator("#retention-topics")).to_have_value("clicks.*")
+    assert page.evaluate("document.activeElement.id") == "set-band"
+    page.locator("#set-band").press("Tab")
+    has_steps(page, "lose broker 3", "band 0.2")
+
+    page.locator("#retention-keep").fill("14d")
+    page.locator("#retention").click()
+    expect(page.locator(".step")).to_have_count(3)
+    expect(page.locator("#retention-topics")).to_have_value("")
+
+
+def test_the_name_of_a_folder_stays_when_the_plan_arrives(opened):
+    page = opened()
+    page.locator("#set-bandwidth").fill("60MB/s")
+    page.locator("#set-bandwidth").press("Tab")
+    expect(page.locator("#progress")).to_be_visible()
+
+    page.locator("#folder").fill("mine")
+    planned(page)
+
+    expect(page.locator("#folder")).to_have_value("mine")
+
+
 def test_the_focus_stays_where_it_is(opened):
     page = opened()
     planned(page)
@@ -390,10 +457,27 @@ def test_hostile_names_stay_text(opened, hostile_address):
 
     assert page.title() == f"What if: {HOSTILE[0]}"
     assert page.locator("main img, main script").count() == 0
+    assert "\u202e" not in page.evaluate("document.body.innerText")
     racks = page.locator(".rack h3").all_text_contents()
     assert sorted(racks) == sorted(
         f"\nLose rack {name}\n".strip() for name in HOSTILE[:3]
     )
+
+
+def test_what_was_clicked_stays_where_it_is_on_the_screen(opened):
+    page = opened(viewport={"width": 1280, "height": 800})
+    planned(page)
+    page.locator("#broker-12").scroll_into_view_if_needed()
+    page.evaluate("scrollBy(0, 200)")
+    place = "document.getElementById('broker-12').getBoundingClientRect().top"
+    before = page.evaluate(place)
+
+    page.locator("#broker-12").click()
+    has_steps(page, "lose broker 12")
+    assert page.evaluate(place) == pytest.approx(before, abs=20)
+    planned(page)
+
+    assert page.evaluate(place) == pytest.approx(before, abs=60)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -457,3 +541,13 @@ def test_a_page_whose_server_has_ended_says_so(browser):
         each.page.locator("#broker-3").click()
 
         expect(each.page.locator("#messages")).to_contain_text("server has ended")
+
+
+def test_a_page_whose_address_is_of_an_earlier_server_says_so(browser):
+    with served(SNAPSHOT_FILE) as url:
+        watched = Watched(browser, url)
+        port = url.split("/")[2].split(":")[1]
+    with served(SNAPSHOT_FILE, "--port", port), watched as each:
+        each.page.locator("#broker-3").click()
+
+        expect(each.page.locator("#messages")).to_contain_text("token")

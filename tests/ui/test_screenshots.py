@@ -51,6 +51,7 @@ def picture_of(browser, address, look, *, full=True):
         expect(each.page.locator("#certificate")).to_be_visible(timeout=PLANNED_MS)
         if look == "print":
             each.page.emulate_media(media="print", **options)
+        each.page.evaluate("scrollTo(0, 0)")
         picture = each.page.screenshot(full_page=full)
         assert each.console == []
     return picture

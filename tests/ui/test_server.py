@@ -191,6 +191,46 @@ def test_bad_input_is_a_message_and_changes_nothing(client, form, words):
     assert "hx-push-url" not in answer.headers
 
 
+def test_changes_without_an_answer_yet_are_made_first(client):
+    before = json.dumps([{"lose-broker": "4"}, {"lose-rack": "b"}, {"undo": "1"}])
+
+    answer = get(client, "change", steps=LOSS.text(), before=before, clear="")
+    assert steps_of(answer) == []
+    answer = get(client, "change", steps=LOSS.text(), before=before, remove="1")
+    assert steps_of(answer) == [{"change": "lose", "brokers": "4"}]
+
+
+def test_a_refused_change_among_others_is_explained_and_the_others_are_made(client):
+    before = json.dumps([{"lose-broker": "99"}, {"lose-broker": "4"}])
+
+    answer = get(
+        client,
+        "change",
+        steps=LOSS.text(),
+        before=before,
+        **{"set": "band", "band": "-1"},
+    )
+
+    assert steps_of(answer) == [*LOSS.steps, {"change": "lose", "brokers": "4"}]
+    text = html.unescape(answer.text)
+    assert "there must be such a broker" in text
+    assert "fraction from 0 to 10" in text
+    assert "hx-retarget" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["{", "{}", "[1]", '[{"undo":1}]', '["undo"]', "[" * 9000, "1" * 31_000],
+    ids=range(7),
+)
+def test_wrong_earlier_changes_are_explained_and_change_nothing(client, before):
+    answer = get(client, "change", steps=LOSS.text(), before=before, undo="1")
+
+    assert answer.headers["hx-retarget"] == "#messages"
+    assert "before" in answer.text
+    assert "must be JSON: must be" not in answer.text
+
+
 @pytest.mark.parametrize(
     "steps",
     [
@@ -215,6 +255,7 @@ def test_a_wrong_address_is_explained_and_never_a_crash(client, path, steps):
         "stop",
     }
     assert "Traceback" not in answer.text
+    assert "must be JSON: must be" not in answer.text
 
 
 def test_the_answer_has_the_plan_once_it_is_made(client):

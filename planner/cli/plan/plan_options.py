@@ -29,6 +29,8 @@ from planner.options.declared.plan_options import OPTIONS
 
 if TYPE_CHECKING:
     from placement.check import Finding
+    from placement.failures.controller_majority import Voter
+    from placement.model.cluster import ClusterState
     from planner.config.config_file import Config
     from planner.plan.folder.plan_folder import MoreFiles
 
@@ -123,14 +125,17 @@ class CommandOptions:
         check_report(self.output, is_wanted=self.writes_report, metavar="PLAN")
 
     def more_files(
-        self, findings: "Callable[[], Sequence[Finding]]"
+        self,
+        state: "ClusterState",
+        voters: "Sequence[Voter]",
+        findings: "Callable[[], Sequence[Finding]]",
     ) -> "MoreFiles | None":
         """Return the maker of the report of a plan with findings, if it is wanted."""
         if not self.writes_report or self.output is None:
             return None
-        from planner.report.plan_report import report_maker
+        from planner.report.plan_report import PlannedCluster, report_maker
 
-        return report_maker(self.output, findings)
+        return report_maker(self.output, PlannedCluster(state, voters, findings))
 
     @contextmanager
     def named_by_source(self) -> Iterator[None]:

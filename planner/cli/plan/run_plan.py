@@ -59,6 +59,7 @@ def run_plan(
     was_read = time.perf_counter()
     if output is not None or options.output_format is OutputFormat.JSON:
         fingerprint_ahead(state)
+    voters = voters_of(read, state)
     with options.named_by_source():
         planned = make(
             state,
@@ -66,7 +67,7 @@ def run_plan(
             cluster_configs=read.configs,
             taken_at=read.taken_at,
             resources=read.topic_resources(),
-            voters=voters_of(read, state),
+            voters=voters,
         )
     points = None
     if options.shows_trade_off and live is None:
@@ -74,7 +75,7 @@ def run_plan(
 
         points = trade_off(state, request, planned)
     began_to_write = time.perf_counter()
-    more = options.more_files(lambda: planned.findings)
+    more = options.more_files(state, voters, lambda: planned.findings)
     files = [] if output is None else write_plan(planned.plan, output, more)
     code, created = exit_code(planned), None
     if live is not None:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from placement.array_types import BoolArray
 from placement.model.cluster import ABSENT, ClusterState, sum_rows
 from placement.model.load import broker_loads, weigh
+from placement.model.reassignment import Reassignment
 from planner.plan.documents.plan_document import Plan
 
 DEFAULT_RATE_BYTES_PER_S = 50_000_000
@@ -31,12 +32,12 @@ class CopyTime:
     broker_id: int
 
 
-def copy_time(plan: Plan, rate_bytes_per_s: float) -> CopyTime:
+def copy_time(reassignment: Reassignment, rate_bytes_per_s: float) -> CopyTime:
     """Return the time that the busiest broker needs to send, or receive, its copies."""
-    state, reassignment = plan.state, plan.placed.reassignment
+    state = reassignment.before
     copied = np.nonzero(reassignment.is_copied)[0]
     of = reassignment.partition_idx[copied]
-    size = plan.placed.draft.weights.copy_bytes[of]
+    size = weigh(state).copy_bytes[of]
     arrives = np.zeros(state.num_brokers, dtype=np.int64)
     np.add.at(arrives, reassignment.broker_idx[copied], size)
     leaves = np.zeros(state.num_brokers, dtype=np.int64)
@@ -69,13 +70,15 @@ class FullestDisk:
     broker_id: int
 
 
-def fullest_disk(plan: Plan, *, while_copying: bool) -> FullestDisk | None:
+def fullest_disk(
+    reassignment: Reassignment, *, while_copying: bool
+) -> FullestDisk | None:
     """
     Return the fullest disk, before the plan or while it holds both copies.
 
     `None` if no disk's capacity is known.
     """
-    state, reassignment = plan.state, plan.placed.reassignment
+    state = reassignment.before
     capacity = state.brokers.disk_bytes
     known = capacity > 0
     if not known.any():

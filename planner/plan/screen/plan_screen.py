@@ -23,9 +23,7 @@ from planner.plan.documents.plan_document import (
 )
 from planner.plan.documents.plan_figures import (
     DEFAULT_RATE_BYTES_PER_S,
-    copy_time,
     counted_out,
-    fullest_disk,
 )
 from planner.plan.documents.topic_patches import (
     partition_patch_notes,
@@ -44,7 +42,7 @@ from planner.plan.screen.plan_claims import (
     waves_text,
 )
 from planner.plan.screen.shortfall_lines import lacking_lines, remedy_lines
-from planner.plan.screen.survival import survival_text
+from planner.plan.screen.survival import survival_text, time_text
 from planner.plan.screen.wrong_now import wrong_after, wrong_text
 from planner.plan.waves.wave_document import (
     kind_of,
@@ -56,7 +54,6 @@ from planner.plan.waves.wave_files import FOLDER as WAVES_FOLDER
 from planner.text.format import (
     bytes_text,
     command_lines,
-    duration_text,
     ids_text,
     labelled,
     percent_text,
@@ -69,8 +66,6 @@ MOST_NOTES = 2
 MOST_CREATED = 8
 """Number of new partitions that are shown."""
 PART_NAME = re.compile(r"-\d{3,}\.json$")
-AS_NOW = 0.005
-"""Difference of disk fractions below which they are shown as equal."""
 
 
 def plan_screen(planned: Planned) -> Iterator[str]:
@@ -91,7 +86,8 @@ def plan_screen(planned: Planned) -> Iterator[str]:
     yield from after
     yield from _left_lines(plan)
     if plan.state.num_partitions:
-        yield from labelled("Survives", survival_text(plan))
+        survived = survival_text(plan.placed.reassignment.after(), plan.voters)
+        yield from labelled("Survives", survived)
     yield from labelled("Checked", _verdict(planned))
     yield from remedy_lines(planned)
 
@@ -266,16 +262,7 @@ def _time_text(plan: Plan) -> str:
     rate: float = DEFAULT_RATE_BYTES_PER_S
     if plan.waves is not None:
         rate = plan.waves.found.settings.bandwidth_bytes_per_s
-    time = copy_time(plan, rate)
-    text = f"{duration_text(time.seconds)} at {bytes_text(rate)}/s per broker"
-    now = fullest_disk(plan, while_copying=False)
-    peak = fullest_disk(plan, while_copying=True)
-    if now is not None and peak is not None:
-        is_as_now = abs(peak.fraction - now.fraction) < AS_NOW
-        when, as_now = ("", ", as now") if is_as_now else (" meanwhile", "")
-        full = percent_text(peak.fraction)
-        text += f"; fullest disk{when}: b{peak.broker_id} {full}{as_now}"
-    return text
+    return time_text(plan.placed.reassignment, rate)
 
 
 def _left_lines(plan: Plan) -> Iterator[str]:

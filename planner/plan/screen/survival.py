@@ -1,25 +1,49 @@
-"""Losses that the cluster survives after a plan, as text."""
+"""Effects of a plan on its cluster, as text: time, fullest disk, survived losses."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from placement.failures.controller_majority import (
+    Voter,
     any_broker,
     keeps_majority,
     over_all,
 )
-from planner.plan.documents.plan_document import Plan
-from planner.plan.documents.plan_figures import Survival, survive
-from planner.text.format import plural
+from placement.model.cluster import ClusterState
+from placement.model.reassignment import Reassignment
+from planner.plan.documents.plan_figures import (
+    Survival,
+    copy_time,
+    fullest_disk,
+    survive,
+)
+from planner.text.format import bytes_text, duration_text, percent_text, plural
+
+AS_NOW = 0.005
+"""Difference of disk fractions below which they are shown as equal."""
 
 
-def survival_text(plan: Plan) -> str:
+def time_text(reassignment: Reassignment, rate_bytes_per_s: float) -> str:
+    """Return the time of the copies at a rate, and the fullest disk meanwhile."""
+    time = copy_time(reassignment, rate_bytes_per_s)
+    rate = f"{bytes_text(rate_bytes_per_s)}/s per broker"
+    text = f"{duration_text(time.seconds)} at {rate}"
+    now = fullest_disk(reassignment, while_copying=False)
+    peak = fullest_disk(reassignment, while_copying=True)
+    if now is not None and peak is not None:
+        is_as_now = abs(peak.fraction - now.fraction) < AS_NOW
+        when, as_now = ("", ", as now") if is_as_now else (" meanwhile", "")
+        full = percent_text(peak.fraction)
+        text += f"; fullest disk{when}: b{peak.broker_id} {full}{as_now}"
+    return text
+
+
+def survival_text(after: ClusterState, voters: Sequence[Voter]) -> str:
     """Return whether the loss of any one broker and of any one rack is survived."""
-    after = plan.placed.reassignment.after()
     brokers = after.brokers
     alone = survive(after, np.arange(len(brokers), dtype=np.int32))
-    majority = any_broker(plan.voters, brokers.ids.tolist())
+    majority = any_broker(voters, brokers.ids.tolist())
     below = f" ({alone.newly_below} below min ISR)" if alone.newly_below else ""
     text = f"any broker: {_yes(alone, majority)}{below}."
     if before := list(_before_texts(alone)):
@@ -29,7 +53,7 @@ def survival_text(plan: Plan) -> str:
     racks = survive(after, brokers.rack_idx)
     which = "Any rack" if None not in brokers.racks else "Any rack that is known"
     counts = f"{racks.at_min_isr} at min ISR, {racks.newly_below} below"
-    return f"{text} {which}: {_yes(racks, _any_rack(plan))} ({counts})."
+    return f"{text} {which}: {_yes(racks, _any_rack(after, voters))} ({counts})."
 
 
 def _before_texts(found: Survival) -> Iterator[str]:
@@ -40,12 +64,12 @@ def _before_texts(found: Survival) -> Iterator[str]:
             yield f"{plural(count, 'partition')} {word}"
 
 
-def _any_rack(plan: Plan) -> bool | None:
+def _any_rack(state: ClusterState, voters: Sequence[Voter]) -> bool | None:
     """Return whether the controllers' majority survives the loss of any one rack."""
-    brokers = plan.state.brokers
+    brokers = state.brokers
     return over_all(
         keeps_majority(
-            plan.voters,
+            voters,
             brokers=brokers.ids[np.equal(brokers.rack_idx, k)].tolist(),
             racks=[name],
         )

@@ -25,6 +25,7 @@ from planner.plan.waves.wave_files import (
 )
 from planner.plan.waves.wave_throttles import least_throttle, wave_throttle
 from planner.text.document_numbers import rounded
+from planner.text.format import bytes_text
 
 FORMAT = "kafka-planner/waves"
 VERSION = 1
@@ -381,7 +382,7 @@ def _network_notes(waves: PlannedWaves) -> Iterator[str]:
     if tight:
         yield (
             f"{len(slowed)} waves copy at less than the bandwidth asked for, the "
-            f"slowest at {paces.bytes_per_s.min():.6g} bytes/s: brokers "
+            f"slowest at {bytes_text(paces.bytes_per_s.min())}/s: brokers "
             f"{', '.join(map(str, tight))} have no more of their network left"
         )
     known = np.isfinite(brokers.in_bytes_per_s) & np.isfinite(brokers.out_bytes_per_s)

@@ -98,12 +98,13 @@ class MatrixPicture:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar of a timeline: label, kind, begin and end in seconds."""
+    """One bar of a timeline: label, kind, begin and end in seconds, words beside it."""
 
     label: str
     kind: str
     begin_s: float
     end_s: float
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

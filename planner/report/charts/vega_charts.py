@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from planner.report.charts.pictures import (
 )
 from planner.report.charts.theme import KINDS, LIGHT
 from planner.text.format import bytes_text
+from planner.text.printable import visible
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -27,6 +28,8 @@ PADDING = 12
 COLUMNS = 3
 """Charts side by side."""
 CELL = 34
+MOST_EARLY = 0.75
+"""Part of a timeline up to which the words of a bar are behind it."""
 MOST_CELL_TEXTS = 14
 """Largest number of rows and columns of a matrix whose cells show their bytes."""
 _ID = re.compile(r'(\bid="|url\(#|href="#)')
@@ -152,7 +155,7 @@ def _load_chart(picture: LoadPicture) -> Any:  # noqa: ANN401 - of Altair
         for number, place in enumerate(picture.places)
     ]
     # Places with equal labels, such as unnamed racks, stay apart by their row.
-    labels = json.dumps([*picture.places])
+    labels = json.dumps([*map(visible, picture.places)])
     y = alt.Y(
         "row:O",
         sort=None,
@@ -213,15 +216,21 @@ def _matrix_chart(picture: MatrixPicture) -> Any:  # noqa: ANN401 - of Altair
     weights = [size or copies for *_, size, copies in picture.cells]
     rows = [
         {
-            "from": source,
-            "to": target,
+            "from": visible(source),
+            "to": visible(target),
             "weight": size or copies,
             "text": bytes_text(size, 2).replace(" ", "") if size else str(copies),
         }
         for source, target, size, copies in picture.cells
     ]
-    x = alt.X("to:N", scale=alt.Scale(domain=list(picture.targets)), title="to")
-    y = alt.Y("from:N", scale=alt.Scale(domain=list(picture.sources)), title="from")
+    columns, lines = (
+        alt.Scale(domain=[*map(visible, names)])
+        for names in (picture.targets, picture.sources)
+    )
+    # Ids of brokers are short enough to stand upright.
+    angle = 0 if picture.level == "broker" else -90
+    x = alt.X("to:N", scale=columns, title="to", axis=alt.Axis(labelAngle=angle))
+    y = alt.Y("from:N", scale=lines, title="from")
     scale = alt.Scale(domain=[0, max(weights, default=1)], range=[0.12, 0.9])
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
     cells = base.mark_rect(color=LIGHT["now"]).encode(
@@ -238,6 +247,21 @@ def _matrix_chart(picture: MatrixPicture) -> Any:  # noqa: ANN401 - of Altair
     )
 
 
+def _notes(base: Any, picture: TimelinePicture) -> Iterator[Any]:  # noqa: ANN401
+    """Yield the words beside the bars: where there is room, behind or before them."""
+    alt = _altair()
+    whole = max((bar.end_s for bar in picture.bars), default=0.0) / 3600
+    is_early = alt.datum.end <= MOST_EARLY * whole
+    for chosen, x, align, gap in (
+        (is_early, "end:Q", "left", 4),
+        (~is_early, "begin:Q", "right", -4),
+    ):
+        mark = base.mark_text(align=align, dx=gap, color=LIGHT["ink"], fontSize=9)
+        yield mark.encode(
+            x=x, text="note:N", color=alt.value(LIGHT["ink"])
+        ).transform_filter(chosen)
+
+
 def _timeline_chart(picture: TimelinePicture) -> Any:  # noqa: ANN401 - of Altair
     alt = _altair()
     rows = [
@@ -246,6 +270,7 @@ def _timeline_chart(picture: TimelinePicture) -> Any:  # noqa: ANN401 - of Altai
             "kind": bar.kind,
             "begin": round(bar.begin_s / 3600, 6),
             "end": round(bar.end_s / 3600, 6),
+            "note": bar.note,
         }
         for bar in picture.bars
     ]
@@ -261,6 +286,6 @@ def _timeline_chart(picture: TimelinePicture) -> Any:  # noqa: ANN401 - of Altai
     )
     # Waves of leaders take no time that is known: a tick shows their place.
     ticks = base.mark_tick(thickness=2, size=12).encode(x="begin:Q")
-    return alt.layer(bars, ticks).properties(
+    return alt.layer(bars, ticks, *_notes(base, picture)).properties(
         width=2 * WIDTH, height=alt.Step(BAR_STEP), title=_title(picture)
     )

@@ -15,7 +15,7 @@ from planner.report.pages.blocks import (
     Section,
     Words,
 )
-from planner.report.pages.document_verdicts import verdict_of
+from planner.report.pages.document_verdicts import scenario_lines, verdict_of
 from planner.report.pages.group_pages import (
     assignment_sections,
     group_what_if_sections,
@@ -65,9 +65,10 @@ def document_page(name: str, document: Mapping[str, Any]) -> Page:
     first = [key for key in FIRST if key in parts]
     order = [*first, *(key for key in parts if key not in first)]
     verdict = Words(verdict_of(name, document), is_strong=True)
+    facts = Facts([*_facts(_ordered(scalars))])
     left_out = {*LEFT_OUT, *SHOWN_APART.get(name, ())}
     sections = [
-        Section("verdict", "Verdict", [verdict, Facts([*_facts(_ordered(scalars))])]),
+        Section("verdict", "Verdict", [verdict, *_lines(name, document), facts]),
         *OWN_SECTIONS.get(name, _no_sections)(document),
         *(
             Section(
@@ -81,6 +82,12 @@ def document_page(name: str, document: Mapping[str, Any]) -> Page:
     ]
     title = f"{TITLES[name]}: {subject}" if subject else TITLES[name]
     return Page(title=title, taken_at=document.get("taken_at"), sections=sections)
+
+
+def _lines(name: str, document: Mapping[str, Any]) -> Iterator[Block]:
+    """Yield the lines of the screen of `what-if`: a verdict on each scenario."""
+    if name == "what-if":
+        yield Facts(list(scenario_lines(document))[:MOST_ROWS])
 
 
 def _ordered(fields: Mapping[str, Any]) -> dict[str, Any]:

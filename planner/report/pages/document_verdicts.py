@@ -5,6 +5,12 @@ from typing import Any
 
 from planner.report.pages.group_pages import assignment_verdict, group_what_if_verdict
 from planner.text.format import plural
+from planner.what_if.what_if_screen import (
+    held_text,
+    scenario_name,
+    scenario_verdict,
+    sweep_lines,
+)
 
 Document = Mapping[str, Any]
 _DAMAGE = {
@@ -83,6 +89,19 @@ def _what_if(document: Document) -> str:
     if held:
         return f"These scenarios do not hold: {', '.join(held)}."
     return "Every scenario holds."
+
+
+def scenario_lines(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield name and verdict of each scenario and sweep, in the words of the screen."""
+    rows = document["scenarios"]
+    yield "all", held_text(rows)
+    for row in rows:
+        if row["sweep"] is None:
+            yield scenario_name(row), scenario_verdict(row, document["today"])
+    for name in dict.fromkeys(row["sweep"] for row in rows if row["sweep"]):
+        points = [row for row in rows if row["sweep"] == name]
+        text = " ".join(line.strip() for line in sweep_lines(name, points))
+        yield name, text.removeprefix(f"{name}: ")
 
 
 def _size(document: Document) -> str:

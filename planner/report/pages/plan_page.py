@@ -105,7 +105,7 @@ def goal_text(document: Mapping[str, Any]) -> str:
 
 
 def verdict_lines(facts: PlanFacts) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the screen that the files of the folder determine."""
+    """Yield the lines of the screen that the files and the cluster determine."""
     document = facts.document
     certificate = document["certificate"]
     yield "wrong before", _wrong_text(document, "before")
@@ -124,11 +124,16 @@ def verdict_lines(facts: PlanFacts) -> Iterator[tuple[str, str]]:
         size = bytes_text(document["moves"]["log_dir_bytes"])
         count = plural(document["moves"]["log_dirs"], "replica")
         yield "log dirs", f"{count} to another of its broker, {size}"
+    estimates = dict(facts.estimates)
+    if "time" in estimates:
+        yield "time", estimates["time"]
     if facts.waves is not None:
         yield "waves", _waves_text(facts.waves)
     yield "wrong after", _wrong_text(document, "after")
     if left := _out_of_band(document):
         yield "left", left
+    if "survives" in estimates:
+        yield "survives", estimates["survives"]
     yield "checked", _checked_text(facts.findings)
 
 
@@ -281,7 +286,8 @@ def _waves(facts: PlanFacts) -> Iterator[Block]:
     bars, rows, begin = [], [], 0.0
     for wave in waves["waves"]:
         end = begin + wave["seconds"]
-        bars.append(Bar(str(wave["number"]), wave["kind"], begin, end))
+        note = ", ".join(filter(None, (_wave_bytes(wave), _wave_disk(wave))))
+        bars.append(Bar(str(wave["number"]), wave["kind"], begin, end, note))
         rows.append(_wave_row(wave, end))
         begin = end
     shown = bars[:MOST_BARS]
@@ -303,18 +309,25 @@ def _waves(facts: PlanFacts) -> Iterator[Block]:
         yield Words(waves["stuck"]["message"], is_strong=True)
 
 
-def _wave_row(wave: Mapping[str, Any], end: float) -> tuple[str | int, ...]:
+def _wave_bytes(wave: Mapping[str, Any]) -> str:
+    return bytes_text(wave["bytes"] + wave["log_dir_bytes"])
+
+
+def _wave_disk(wave: Mapping[str, Any]) -> str:
     fullest = wave["fullest_disk"]
-    disk = f"b{fullest['broker']} {percent_text(fullest['use'])}" if fullest else ""
+    return f"b{fullest['broker']} {percent_text(fullest['use'])}" if fullest else ""
+
+
+def _wave_row(wave: Mapping[str, Any], end: float) -> tuple[str | int, ...]:
     return (
         wave["number"],
         wave["kind"],
         wave["partitions"],
         wave["copies"],
-        bytes_text(wave["bytes"] + wave["log_dir_bytes"]),
+        _wave_bytes(wave),
         duration_text(wave["seconds"]),
         duration_text(end),
-        disk,
+        _wave_disk(wave),
     )
 
 

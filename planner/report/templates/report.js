@@ -4,6 +4,10 @@
   const UNITS = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
   const MARKS = { ascending: " ▲", descending: " ▼" };
 
+  // As visible of the planner: what no page shows is escaped.
+  const visible = (text) =>
+    text.replaceAll(/HIDDEN/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
   const announce = (text) => {
     document.getElementById("announce").textContent = text;
   };
@@ -61,7 +65,7 @@
     const cellOf = (value, column) => {
       const cell = document.createElement("td");
       const isSize = typeof value === "number" && data.sizes.includes(column);
-      cell.textContent = value === null ? "" : isSize ? bytesText(value) : String(value);
+      cell.textContent = value === null ? "" : isSize ? bytesText(value) : visible(String(value));
       if (typeof value === "number") cell.className = "number";
       return cell;
     };
@@ -120,7 +124,7 @@
     for (const filter of filters) {
       const column = Number(filter.dataset.column);
       const values = [...new Set(data.rows.map((row) => row[column]))].sort(compare);
-      for (const value of values) filter.append(new Option(String(value), String(value)));
+      for (const value of values) filter.append(new Option(visible(String(value)), String(value)));
       filter.addEventListener("change", choose);
     }
     search.addEventListener("input", choose);
@@ -155,7 +159,7 @@
     const button = part.querySelector(".copy");
     button.hidden = false;
     button.addEventListener("click", () =>
-      copyText(part.querySelector("code").textContent, "Command"));
+      copyText(part.querySelector("code").dataset.text, "Command"));
   });
   tellAge();
 })();
