@@ -294,15 +294,17 @@ def test_of_choices_as_even_the_best_in_every_level_is_found(state, band):
 
 
 def balanced(problem, monkeypatch, *, plain_items):
-    """Return who leads once loads are balanced, kernels compiled above a size."""
+    """Return who leads once loads are balanced, and what was compiled at each end."""
     monkeypatch.setattr(role_loads, "PLAIN_ITEMS", plain_items)
     monkeypatch.setattr(role_loads, "is_running", lambda _: False)
+    monkeypatch.setattr(role_loads, "_plain", role_loads.PlainWork())
     column = count_column(problem)
     even = even_roles(tables_of(problem)).role_of
     balancer = RoleBalancer(problem, even, column, Deadline())
+    was_compiled = balancer.is_compiled
     balancer.improve()
     balancer.hand_back()
-    return balancer.role_of().tolist()
+    return balancer.role_of().tolist(), (was_compiled, balancer.is_compiled)
 
 
 @pytest.mark.parametrize("band", [0.01, 0.05])
@@ -312,10 +314,36 @@ def test_balancing_compiled_and_plain_is_the_same(family, band, monkeypatch):
     wanted = (Resource.LEADERS, Resource.OUT, Resource.CPU)
     problem = problem_of(state, resources=wanted, band=band)
 
+    monkeypatch.setattr(role_loads, "LOADING_S", float("inf"))
+    monkeypatch.setattr(role_loads, "COMPILING_S", float("inf"))
     plain = balanced(problem, monkeypatch, plain_items=10**6)
 
-    assert plain == balanced(problem, monkeypatch, plain_items=0)
-    assert plain != even_roles(tables_of(problem)).role_of.tolist()
+    assert plain[1] == (False, False)
+    assert (plain[0], (True, True)) == balanced(problem, monkeypatch, plain_items=0)
+    assert plain[0] != even_roles(tables_of(problem)).role_of.tolist()
+
+    # Much work is uncompiled: the rest is compiled.
+    monkeypatch.setattr(role_loads, "COMPILING_S", 0.0)
+    changing = balanced(problem, monkeypatch, plain_items=10**6)
+    assert changing == (plain[0], (False, True))
+
+
+def test_nothing_is_compiled_shortly_before_a_deadline(monkeypatch):
+    state = make_instance("c", SIZES["S"], seed=2).state
+    problem = problem_of(state, resources=(Resource.LEADERS, Resource.OUT), band=0.01)
+    monkeypatch.setattr(role_loads, "PLAIN_ITEMS", 10**6)
+    monkeypatch.setattr(role_loads, "_plain", role_loads.PlainWork(1e6))
+    for name in ("is_running", "is_at_hand"):
+        monkeypatch.setattr(role_loads, name, lambda _: False)
+    even = even_roles(tables_of(problem)).role_of
+
+    def is_compiled(deadline):
+        column = count_column(problem)
+        return RoleBalancer(problem, even, column, deadline).is_compiled
+
+    assert is_compiled(Deadline())
+    assert is_compiled(Deadline(3600.0))
+    assert not is_compiled(Deadline(role_loads.COMPILING_S))
 
 
 def test_a_deadline_ends_balancing_with_what_there_is(monkeypatch):

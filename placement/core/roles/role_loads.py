@@ -8,6 +8,8 @@ applied while they still help (`kernels.role_cycles`). In the end, changed roles
 to their initial holders where that leaves the bands unchanged.
 """
 
+import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,11 +26,18 @@ from placement.core.roles.kernels.role_cycles import (
     measure,
     relieve,
 )
-from placement.core.search.kernels.jit import compiled, is_running
+from placement.core.search.kernels.jit import compiled, is_at_hand, is_running
 from placement.core.verify.role_claims import may_take_role
 
 PLAIN_ITEMS = 4_000
-"""Number of items up to which compiling the kernel costs more than it saves."""
+"""Number of items up to which the kernel is not compiled from the start."""
+LOADING_S, COMPILING_S = 0.5, 5.0
+"""
+Seconds that loading the compiled kernel from disk takes, and compiling it.
+
+After as much uncompiled work about as much is likely to follow. The answer is the same
+either way.
+"""
 MOST_SWEEPS = 6
 """Largest number of sweeps over all bins out of their bands."""
 FEW_EXCHANGES, MOST_EXCHANGES = 1_000, 30_000
@@ -42,6 +51,16 @@ GOLDEN = 0.6180339887498949
 """Golden-ratio step modulo 1, which distributes any number of steps evenly."""
 BINS_AT_ONCE = 64
 """Number of bins between two checks of the deadline, if there is one."""
+
+
+@dataclass(slots=True)
+class PlainWork:
+    """Seconds of uncompiled work of all balancers of a process."""
+
+    seconds: float = 0.0
+
+
+_plain = PlainWork()
 
 
 class RoleBalancer:
@@ -58,6 +77,11 @@ class RoleBalancer:
         Resource of counts, whose evenness is kept; -1: counts are free.
     deadline
         Time at which to end with the present state.
+
+    Attributes
+    ----------
+    is_compiled
+        Whether the kernel runs compiled now.
     """
 
     def __init__(
@@ -68,13 +92,18 @@ class RoleBalancer:
         deadline: Deadline,
     ) -> None:
         self._problem, self._deadline = problem, deadline
-        self._is_compiled = problem.num_items > PLAIN_ITEMS or is_running([relieve])
+        self.is_compiled = (
+            problem.num_items > PLAIN_ITEMS
+            or is_running([relieve])
+            or self._pays_to_compile()
+        )
         self._may_take = may_take_role(problem)
         self._items = _by_weight(problem)
         self._turn = 0.0
         self._columns = _columns(problem, count_column)
         self._weight = np.ascontiguousarray(problem.role_weight[:, self._columns])
         roles = _lay_out(problem, role_of, count_column, self._columns)
+        self._kinds = [column.dtype for column in roles]
         self._roles = Roles(*(self._column(column) for column in roles))
         self._call(measure)
 
@@ -102,6 +131,26 @@ class RoleBalancer:
             hops = self._hops(MOST_EXCHANGES, goes_home=True)
             if not self._relieve(hops, bins, goes_home=True):
                 break
+
+    def _pays_to_compile(self) -> bool:
+        """Return whether the kernel is to be compiled, or loaded, from now on."""
+        left = self._deadline.left()
+        has_time = left is None or left > 2 * COMPILING_S
+        if _plain.seconds > COMPILING_S and has_time:
+            return True
+        return _plain.seconds > LOADING_S and is_at_hand([relieve])
+
+    def _compile_if_it_pays(self) -> None:
+        """Switch to the compiled kernel after much uncompiled work."""
+        if self.is_compiled or not self._pays_to_compile():
+            return
+        self.is_compiled = True
+        self._roles = Roles(
+            *(
+                np.array(column, dtype=kind)
+                for column, kind in zip(self._roles, self._kinds, strict=True)
+            )
+        )
 
     def _hops(self, most_exchanges: int, *, goes_home: bool) -> Hops:
         """Return the handovers to try, for about `most_exchanges` exchanges per bin."""
@@ -161,14 +210,22 @@ class RoleBalancer:
         return some
 
     def _column(self, values: IntArray | FloatArray) -> Any:  # noqa: ANN401 - array or list
-        return values if self._is_compiled else values.tolist()
+        return values if self.is_compiled else values.tolist()
 
     def _call(self, entry: Any, *arguments: Any) -> int:  # noqa: ANN401 - kernels
-        run = compiled(entry) if self._is_compiled else entry
+        run = compiled(entry) if self.is_compiled else entry
         return int(run(self._roles, *arguments) or 0)
 
     def _relieve(self, hops: Hops, bins: IntArray, *, goes_home: bool) -> int:
         """Relieve bins one after the other; return the number of exchanges."""
+        began = time.process_time()
+        done = self._relieved(hops, bins, goes_home=goes_home)
+        if not self.is_compiled:
+            _plain.seconds += time.process_time() - began
+            self._compile_if_it_pays()
+        return done
+
+    def _relieved(self, hops: Hops, bins: IntArray, *, goes_home: bool) -> int:
         none = np.zeros(len(hops.item), dtype=np.int64)
         weight = (
             self._weight[np.asarray(hops.group, dtype=np.int64)]
